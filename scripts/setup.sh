@@ -1,0 +1,25 @@
+#!/bin/sh
+# Installs what bosun needs from the system, when it may; else says in one line what to install.
+# git and util-linux hold the workspaces; tmux shows the tests what a person would see.
+missing=""
+need() { # program package
+  command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+need git git
+need unshare util-linux
+need setpriv util-linux
+need mount mount
+need tar tar
+if [ "${1:-}" = test ]; then
+  need tmux tmux
+  need chromium chromium
+fi
+[ -z "$missing" ] && exit 0
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+  echo "bosun: installing$missing" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq >&2 && apt-get install -y -qq --no-install-recommends $missing >&2 && exit 0
+fi
+echo "bosun: please install:$missing (on Debian or Ubuntu: sudo apt-get install$missing)" >&2
+exit 1
