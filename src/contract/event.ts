@@ -1,0 +1,127 @@
+/**
+ * The journal's events. Facts come from the world (an attempt ended, a person answered); decisions come from
+ * `decide` and are acted on once they are in the journal. State is a fold over both.
+ */
+import type { Collected, Conflict, Outcome } from './run.ts';
+import type { Json, Tasks, Workflow } from './workflow.ts';
+
+export type Fact =
+  | {
+      type: 'run.created';
+      id: string;
+      workflow: Workflow;
+      /** Where the workflow came from, for people. */
+      source: string;
+      inputs: Record<string, Json>;
+      /** The commit all work starts from. */
+      base: string;
+      dirty: boolean;
+    }
+  | { type: 'run.resumed'; by: string }
+  | { type: 'run.cancelling'; mode: 'graceful' | 'now'; by: string }
+  | { type: 'task.retried'; task: string; by: string }
+  | { type: 'timer.fired'; task: string; attempt: number }
+  | { type: 'question.answered'; id: string; answer: 'yes' | 'no'; by: string; note?: string }
+  | { type: 'attempt.workspace'; task: string; attempt: number; workspace: string; base: string }
+  | {
+      type: 'attempt.output';
+      task: string;
+      attempt: number;
+      stream: 'stdout' | 'stderr' | 'check' | 'setup';
+      /** Exactly one of the two: base64 where the bytes are no UTF-8. */
+      text?: string;
+      base64?: string;
+      droppedBytes?: number;
+    }
+  | {
+      type: 'attempt.finished';
+      task: string;
+      attempt: number;
+      outcome: Outcome;
+      durationMs: number;
+      collected?: Collected;
+      output?: Json;
+      /** What the next attempt is told: why this one was not enough. */
+      feedback?: string;
+      /** The tasks that an `expand` task wrote, checked. */
+      expansion?: Tasks;
+    }
+  | {
+      type: 'task.merged';
+      task: string;
+      attempt: number;
+      /** The commit on the run's branch; absent where the branch had the changes already. */
+      commit?: string;
+      /** The head that knows the whole ancestry; merges are computed against it. */
+      shadow: string;
+      /** What tasks that need this one start from. */
+      result: string;
+      conflict?: Conflict & { resolved: string };
+    }
+  | {
+      type: 'task.conflicted';
+      task: string;
+      attempt: number;
+      conflict: Conflict;
+      /** A commit whose files hold the conflict markers. */
+      marked: string;
+    };
+
+export type Decision =
+  | {
+      type: 'attempt.started';
+      task: string;
+      attempt: number;
+      purpose: 'work' | 'resolve';
+      /** Commits whose merge the workspace starts from. */
+      from: string[];
+      /** The attempt whose workspace is gone on with: a failed check goes back to the same agent. */
+      continues?: number;
+      /** The rendered prompt; for `run` the command, its expressions replaced by variables of `env`. */
+      prompt: string;
+      /** Why the attempt before was not enough. */
+      feedback?: string;
+      /** The rendered environment of the task. */
+      env?: Record<string, string>;
+    }
+  | { type: 'attempt.stopping'; task: string; attempt: number; mode: 'graceful' | 'now' }
+  /** The task's `if` holds; it waits for a slot. Tasks without a condition need no such event. */
+  | { type: 'task.admitted'; task: string }
+  | { type: 'task.delayed'; task: string; attempt: number; delayMs: number }
+  | {
+      type: 'task.expanded';
+      task: string;
+      kind: 'for-each' | 'uses' | 'expand';
+      /** The values of a for-each. */
+      items?: Json[];
+      /** The inputs of the workflow named by `uses`. */
+      inputs?: Record<string, Json>;
+    }
+  | { type: 'task.merging'; task: string; attempt: number; commit: string }
+  | {
+      type: 'question.asked';
+      id: string;
+      task: string;
+      text: string;
+      default: 'yes' | 'no';
+      timeoutMs?: number;
+    }
+  | {
+      type: 'task.finished';
+      task: string;
+      outcome: Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
+      output?: Json;
+    }
+  | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled' };
+
+export type Event = Fact | Decision;
+export type EventType = Event['type'];
+export type EventOf<T extends EventType> = Extract<Event, { type: T }>;
+
+/** An event in the journal. */
+export interface Recorded {
+  run: string;
+  seq: number;
+  atMs: number;
+  event: Event;
+}

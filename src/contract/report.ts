@@ -1,0 +1,155 @@
+/** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
+import type { ChangedFile, FailReason, Outcome, ShownRunState, TaskState } from './run.ts';
+import type { Json } from './workflow.ts';
+
+export interface RunReport {
+  /** Rises when a field changes its meaning or goes; new fields do not raise it. */
+  version: 1;
+  run: RunFacts;
+  /** What held and what could not be had, one sentence each. */
+  isolation: string[];
+  totals: Totals;
+  /** As written in the workflow, those of a task right after it. */
+  tasks: TaskReport[];
+  conflicts: ConflictReport[];
+  questions: QuestionReport[];
+  /** What a person would type now, the likeliest first. */
+  next: NextCommand[];
+}
+
+export interface RunFacts {
+  id: string;
+  name: string;
+  state: ShownRunState;
+  startedAtMs: number;
+  /** Null while the run has not ended. */
+  endedAtMs: number | null;
+  /** Up to the last event where the run has not ended. */
+  durationMs: number;
+  baseCommit: string;
+  branch: string;
+  /** The base where nothing was merged. */
+  headCommit: string;
+  source: string;
+  dirty: boolean;
+  inputs: Record<string, Json>;
+}
+
+export interface Totals {
+  /** Tasks that only stand for others (for-each, uses) are not counted: theirs are. */
+  tasks: number;
+  byState: Partial<Record<TaskState, number>>;
+  attempts: number;
+  changedFiles: number;
+  linesAdded: number;
+  linesRemoved: number;
+  cost: Cost;
+}
+
+/** Null where nothing metered it: unknown is not zero. */
+export interface Cost {
+  usd: number | null;
+  tokens: number | null;
+}
+
+export interface TaskReport {
+  id: string;
+  parent: string | null;
+  /** What its own tasks come from, where it stands for others. */
+  group: 'for-each' | 'uses' | 'expand' | null;
+  state: TaskState;
+  /** The name of the agent, or its runtime where it has none; null for a plain command or a question. */
+  agent: string | null;
+  /** What it does, in a few words: the first line of its prompt, command or question. */
+  title: string;
+  /** Ids of tasks of this report. */
+  needs: string[];
+  attempts: AttemptReport[];
+  startedAtMs: number | null;
+  endedAtMs: number | null;
+  reason: FailReason | null;
+  /** Why it failed, was skipped or waits. */
+  message: string | null;
+  /** Its commit on the run's branch. */
+  commit: string | null;
+  diff: DiffReport | null;
+  output: Json;
+  log: LogReport;
+}
+
+export interface AttemptReport {
+  n: number;
+  purpose: 'work' | 'resolve';
+  startedAtMs: number;
+  endedAtMs: number | null;
+  durationMs: number | null;
+  /** Null while it runs, or where the engine ended before it did. */
+  outcome: Outcome['kind'] | null;
+  exit: ExitReport | null;
+  workspace: string | null;
+  /** The commit that holds what it left behind. */
+  snapshot: string | null;
+  changed: ChangedFile[];
+  changedCount: number;
+  refused: string[];
+  artifacts: string[];
+  /** What the next attempt was told. */
+  feedback: string | null;
+}
+
+export interface ExitReport {
+  reason: FailReason;
+  message: string;
+  code: number | null;
+  signal: string | null;
+}
+
+export interface DiffReport {
+  patch: string;
+  files: number;
+  linesAdded: number;
+  linesRemoved: number;
+  /** Lines of the whole patch that are not in `patch`. */
+  linesLeftOut: number;
+}
+
+export interface LogReport {
+  lines: LogLine[];
+  /** Earlier lines that are not in `lines`. */
+  linesLeftOut: number;
+  /** Bytes that the engine itself had to drop. */
+  droppedBytes: number;
+}
+
+export interface LogLine {
+  attempt: number;
+  stream: 'stdout' | 'stderr' | 'check' | 'setup';
+  text: string;
+}
+
+export interface ConflictReport {
+  task: string;
+  attempt: number;
+  files: string[];
+  /** The tasks whose changes are in the way. */
+  with: string[];
+  /** How it was settled; null where it was not. */
+  resolved: string | null;
+}
+
+export interface QuestionReport {
+  id: string;
+  task: string;
+  text: string;
+  default: 'yes' | 'no';
+  askedAtMs: number;
+  answer: 'yes' | 'no' | null;
+  by: string | null;
+  note: string | null;
+  answeredAtMs: number | null;
+}
+
+export interface NextCommand {
+  command: string;
+  why: string;
+}

@@ -1,0 +1,112 @@
+/** What a run and its tasks look like from outside: the views that every door shows. */
+import type { Json } from './workflow.ts';
+
+/**
+ *            needs met          slot free            outcome            changes on the branch
+ * waiting ─────────────▶ ready ──────────▶ running ───────────▶ merging ─────────▶ done
+ *    │                     ▲                  │  └─▶ delayed ─┐     │
+ *    │ if is false,        └──────────────────┼──────────────┘      └─▶ failed
+ *    ▼ a need failed                          ├─▶ failed
+ * skipped          asking (approve)           └─▶ cancelled       expanded (waits for its own tasks)
+ */
+export type TaskState =
+  | 'waiting'
+  | 'ready'
+  | 'running'
+  | 'delayed'
+  | 'asking'
+  | 'merging'
+  | 'expanded'
+  | 'done'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled';
+
+export type RunState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
+
+/** What `status` says: `interrupted` is a run that no engine drives although it has not ended. */
+export type ShownRunState = RunState | 'interrupted';
+
+/** Why something failed; each has its own line in a report. */
+export type FailReason =
+  | 'exit' // the command ended with another code than 0, or by a signal
+  | 'timeout'
+  | 'check' // the check command failed
+  | 'output' // the output does not satisfy its schema
+  | 'conflict' // the changes do not merge
+  | 'rejected' // a person said no
+  | 'expression'
+  | 'setup' // the workspace could not be made
+  | 'collect' // the changes could not be collected
+  | 'start' // the command could not be started
+  | 'expand' // the output is not a set of tasks
+  | 'tasks'; // a task within failed
+
+/** How an attempt or a task ended. Values, not exceptions. */
+export type Outcome =
+  | { kind: 'done' }
+  | { kind: 'failed'; reason: FailReason; message: string; exitCode?: number; signal?: string }
+  | { kind: 'cancelled' }
+  | { kind: 'lost' };
+
+export interface ChangedFile {
+  path: string;
+  change: 'added' | 'modified' | 'deleted';
+}
+
+/** What an attempt left behind. */
+export interface Collected {
+  /** The snapshot; the commit the attempt started from where nothing changed. */
+  commit: string;
+  changed: ChangedFile[];
+  changedCount: number;
+  /** Entries that no commit can hold (sockets, devices, nested repositories), as `path: why`. */
+  refused: string[];
+  artifacts: string[];
+}
+
+export interface Conflict {
+  files: string[];
+  /** The tasks whose commits on the branch touch the same files. */
+  with: string[];
+}
+
+export interface RunView {
+  id: string;
+  name: string;
+  state: RunState;
+  createdAtMs: number;
+  endedAtMs?: number;
+  baseCommit: string;
+  headCommit: string;
+  branch: string;
+  counts: Partial<Record<TaskState, number>>;
+  lastSeq: number;
+  questions: QuestionView[];
+}
+
+export interface TaskView {
+  id: string;
+  state: TaskState;
+  attempt: number;
+  /** Sorts tasks as they are shown: as written, those within a task right after it. */
+  order: string;
+  parent?: string;
+  agent?: string;
+  startedAtMs?: number;
+  endedAtMs?: number;
+  message?: string;
+  lastLine?: string;
+  commit?: string;
+  changedCount?: number;
+}
+
+export interface QuestionView {
+  id: string;
+  task: string;
+  text: string;
+  default: 'yes' | 'no';
+  askedAtMs: number;
+}
+
+export type Output = Json;

@@ -1,0 +1,203 @@
+/** The workflow file: one schema from which the types, the checks and the published JSON Schema come. */
+import { z } from 'zod';
+
+export const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+export const TASKS_MAX = 20_000;
+export const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as const;
+
+const name = z
+  .string()
+  .regex(NAME_PATTERN, 'must start with a letter and hold only letters, digits, "-" and "_"')
+  .max(64);
+
+const DURATION_MESSAGE = 'must be a duration such as 500ms, 30s, 10m or 2h';
+export const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE);
+
+const SIZE_MESSAGE = 'must be a size such as 512MB or 2GB';
+export const Size = z.union(
+  [z.int().nonnegative(), z.string().regex(/^\d+(\.\d+)?\s?(B|KB|MB|GB|TB)$/i, SIZE_MESSAGE)],
+  SIZE_MESSAGE,
+);
+
+export const Budget = z.strictObject({
+  usd: z.number().positive().optional(),
+  tokens: z.int().positive().optional(),
+  requests: z.int().positive().optional(),
+  minutes: z.number().positive().optional(),
+  enforce: z.enum(['ask', 'hard']).optional(),
+  'unknown-price': z.enum(['refuse', 'allow']).optional(),
+});
+
+export const Scope = z.strictObject({
+  write: z.array(z.string()).optional().describe('Globs of the files the agent may change.'),
+  read: z.array(z.string()).optional().describe('Further paths the agent may read.'),
+  hide: z.array(z.string()).optional().describe('Globs of files the agent must not see.'),
+  shared: z.array(z.string()).optional().describe('Files several agents may change at the same time.'),
+  network: z.array(z.string()).optional().describe('Hosts the agent may reach.'),
+  env: z.record(z.string(), z.string()).optional().describe('Environment variables the agent gets.'),
+  grant: z
+    .union(
+      [z.enum(['ask', 'owner', 'never']), z.array(z.string())],
+      'must be ask, owner, never or a list of globs',
+    )
+    .optional()
+    .describe('Who answers when the agent asks for more.'),
+});
+
+export const Limits = z.strictObject({
+  minutes: z.number().positive().optional(),
+  memory: Size.optional(),
+  processes: z.int().positive().optional(),
+  cpu: z.number().positive().optional(),
+  disk: Size.optional(),
+  files: z.int().positive().optional(),
+  output: Size.optional().describe('How much of what the agent prints is kept.'),
+});
+
+export const Agent = z.strictObject({
+  runtime: z.enum(RUNTIMES).default('claude-code'),
+  description: z.string().optional(),
+  model: z.string().optional(),
+  prompt: z.string().optional().describe('Who the agent is; goes before the prompt of each task.'),
+  command: z
+    .union([z.string().min(1), z.array(z.string()).min(1)], 'must be a command or a list of its words')
+    .optional()
+    .describe('For cli and acp: what to start. A string goes to the shell, a list is started as it is.'),
+  turns: z.int().positive().optional(),
+  fallback: z.array(z.enum(RUNTIMES)).optional(),
+  scope: Scope.optional(),
+  limits: Limits.optional(),
+  budget: Budget.optional(),
+});
+
+export const WorkspaceOptions = z.union(
+  [
+    z.literal('none'),
+    z.strictObject({
+      copy: z
+        .array(z.string().min(1))
+        .optional()
+        .describe('Untracked files and folders every workspace needs, such as node_modules.'),
+      setup: z.string().min(1).optional().describe('A command run once per base, such as npm ci.'),
+    }),
+  ],
+  'must be none or a map with copy and setup',
+);
+
+export const Retry = z.strictObject({
+  attempts: z.int().min(1).max(100).describe('How many attempts in all.'),
+  backoff: Duration.default('1s').describe('The first wait; it doubles each time, up to ten minutes.'),
+});
+
+export const OnConflict = z
+  .string()
+  .regex(/^(fail|ours|theirs|agent:[A-Za-z_][A-Za-z0-9_-]*)$/, 'must be fail, ours, theirs or agent:<name>');
+
+export const OnFailure = z.enum(['stop', 'continue']);
+
+const need = z
+  .string()
+  .regex(
+    /^(api:)?[A-Za-z_][A-Za-z0-9_-]*$/,
+    'must be the name of a task, or api:<name> for something a task publishes',
+  );
+
+export const Task = z.strictObject({
+  description: z.string().optional(),
+  needs: z.array(need).default([]),
+  if: z.string().optional().describe('A CEL expression; false skips the task.'),
+  'for-each': z
+    .union([z.array(z.json()), z.string()], 'must be a list or an expression that gives one')
+    .optional(),
+  agent: z.union([name, Agent], 'must be the name of an agent or a map with its fields').optional(),
+  prompt: z.string().optional(),
+  run: z.string().min(1).optional().describe('A plain shell command.'),
+  uses: z.string().min(1).optional().describe('Another workflow file, run as one task.'),
+  with: z.record(z.string(), z.json()).optional().describe('Inputs for the workflow named by uses.'),
+  approve: z
+    .union(
+      [
+        z.string().min(1),
+        z.strictObject({
+          question: z.string().min(1),
+          timeout: Duration.optional(),
+          default: z.enum(['yes', 'no']).default('no'),
+        }),
+      ],
+      'must be a question or a map with question, timeout and default',
+    )
+    .optional(),
+  handoff: z.array(name).min(1).optional(),
+  rounds: z.int().positive().optional(),
+  continuous: z
+    .strictObject({
+      every: Duration.optional(),
+      on: z.array(z.enum(['task-completed', 'task-failed', 'publication'])).optional(),
+    })
+    .optional(),
+  finalize: z.string().optional(),
+  publishes: z.array(name).optional(),
+  expand: z.boolean().optional().describe('The output of this task is further tasks.'),
+  output: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('A JSON Schema that the output of the task must satisfy.'),
+  check: z.string().min(1).optional().describe('A command; its failure goes back to the agent.'),
+  attempts: z.int().min(1).max(100).default(1).describe('How often the agent may try until check passes.'),
+  retry: Retry.optional(),
+  timeout: Duration.optional(),
+  artifacts: z.array(z.string().min(1)).optional(),
+  workspace: WorkspaceOptions.optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  'on-conflict': OnConflict.optional(),
+  'on-failure': OnFailure.optional(),
+  budget: Budget.optional(),
+});
+
+export const Input = z.strictObject({
+  type: z.enum(['string', 'number', 'boolean']).default('string'),
+  description: z.string().optional(),
+  required: z.boolean().optional(),
+  default: z.union([z.string(), z.number(), z.boolean()], 'must be text, a number, true or false').optional(),
+  options: z
+    .array(z.union([z.string(), z.number()], 'must be text or a number'))
+    .min(1)
+    .optional(),
+});
+
+export const Tasks = z.record(name, Task);
+
+export const WorkflowFile = z.strictObject({
+  name: name.describe('Runs and their branches are named after it.'),
+  description: z.string().optional(),
+  inputs: z.record(name, Input).default({}),
+  budget: Budget.optional(),
+  concurrency: z.int().min(1).max(1000).default(4),
+  isolation: z.enum(['required', 'best-effort']).default('best-effort'),
+  workspace: WorkspaceOptions.optional(),
+  'on-conflict': OnConflict.default('fail'),
+  'on-failure': OnFailure.default('stop'),
+  agents: z.record(name, Agent).default({}),
+  tasks: Tasks.describe('What to do; a task starts when its own needs are met.'),
+});
+
+export type Budget = z.output<typeof Budget>;
+export type Scope = z.output<typeof Scope>;
+export type Limits = z.output<typeof Limits>;
+export type Agent = z.output<typeof Agent>;
+export type WorkspaceOptions = z.output<typeof WorkspaceOptions>;
+export type Retry = z.output<typeof Retry>;
+export type Task = z.output<typeof Task>;
+export type Tasks = z.output<typeof Tasks>;
+export type Input = z.output<typeof Input>;
+
+/** What a person writes. */
+export type WorkflowSource = z.input<typeof WorkflowFile>;
+
+/**
+ * What the engine runs: the file with its defaults filled in, and the workflows it uses, by the path
+ * written in `uses`. It is plain JSON, so that a journal holds all that is needed to resume.
+ */
+export type Workflow = z.output<typeof WorkflowFile> & { nested?: Record<string, Workflow> };
+
+export type Json = z.output<ReturnType<typeof z.json>>;
