@@ -1,0 +1,43 @@
+/** The tables of the SQLite journal, one migration per version; a migration is never edited once released. */
+
+export const MIGRATIONS = [
+  `
+  CREATE TABLE run (
+    id      TEXT PRIMARY KEY,
+    name    TEXT NOT NULL,
+    number  INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    view    TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX run_number ON run (name, number);
+  CREATE INDEX run_created ON run (created);
+
+  CREATE TABLE event (
+    run   TEXT NOT NULL,
+    seq   INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    type  TEXT NOT NULL,
+    task  TEXT,
+    body  TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+  ) STRICT, WITHOUT ROWID;
+
+  -- What status shows: written with the events it follows from, so that it need not fold them.
+  CREATE TABLE task (
+    run        TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    sort_order TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    view       TEXT NOT NULL,
+    PRIMARY KEY (run, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX task_order ON task (run, sort_order);
+
+  CREATE TABLE request (
+    id   INTEGER PRIMARY KEY,
+    run  TEXT NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  `,
+];

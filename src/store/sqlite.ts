@@ -1,0 +1,236 @@
+/** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { BosunError } from '../contract/errors.ts';
+import type { EventOf, Event, Recorded } from '../contract/event.ts';
+import type { RunView, TaskState, TaskView } from '../contract/run.ts';
+import { MIGRATIONS } from './schema.ts';
+import type { Batch, ReadOptions, Request, Store } from './store.ts';
+
+const BUSY_TIMEOUT_MS = 10_000;
+
+export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
+  return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
+}
+
+class SqliteStore implements Store {
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(file: string, readOnly: boolean) {
+    this.#file = file;
+    this.#db = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
+    try {
+      if (!readOnly) this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      this.#migrate(readOnly);
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  async create(
+    name: string,
+    first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
+  ): Promise<string> {
+    return this.#transaction(() => {
+      const last = this.#get('SELECT max(number) AS number FROM run WHERE name = ?', name);
+      const number = Number(last?.number ?? 0) + 1;
+      const id = `${name}-${number}`;
+      const { atMs, batch } = first(id);
+      this.#run(
+        'INSERT INTO run (id, name, number, created, seq, view) VALUES (?, ?, ?, ?, 0, ?)',
+        id,
+        name,
+        number,
+        atMs,
+        '{}',
+      );
+      this.#write(id, 0, batch);
+      return id;
+    });
+  }
+
+  async append(run: string, expectedSeq: number, batch: Batch): Promise<number> {
+    return this.#transaction(() => {
+      const row = this.#get('SELECT seq FROM run WHERE id = ?', run);
+      if (row?.seq !== expectedSeq) {
+        const message = `the journal of run ${run} was written by another engine (at ${String(row?.seq)}, expected ${expectedSeq}); this one stops. See bosun status ${run}`;
+        throw new BosunError('busy', message);
+      }
+      return this.#write(run, expectedSeq, batch);
+    });
+  }
+
+  #write(run: string, afterSeq: number, batch: Batch): number {
+    let seq = afterSeq;
+    for (const { atMs, event } of batch.entries) {
+      const task = 'task' in event ? event.task : null;
+      const sql = 'INSERT INTO event (run, seq, at_ms, type, task, body) VALUES (?, ?, ?, ?, ?, ?)';
+      this.#run(sql, run, ++seq, atMs, event.type, task, JSON.stringify(event));
+    }
+    for (const task of batch.tasks) {
+      const sql =
+        'INSERT INTO task (run, id, sort_order, state, view) VALUES (?, ?, ?, ?, ?) ' +
+        'ON CONFLICT DO UPDATE SET sort_order = excluded.sort_order, state = excluded.state, view = excluded.view';
+      this.#run(sql, run, task.id, task.order, task.state, JSON.stringify(task));
+    }
+    for (const id of batch.handled) this.#run('DELETE FROM request WHERE id = ?', id);
+    const view: RunView = { ...batch.run, id: run, lastSeq: seq };
+    this.#run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
+    return seq;
+  }
+
+  async read(run: string, options: ReadOptions = {}): Promise<Recorded[]> {
+    const where = ['run = ?', 'seq > ?'];
+    const values: (string | number)[] = [run, options.afterSeq ?? 0];
+    if (options.withoutOutput) where.push("type <> 'attempt.output'");
+    if (options.task !== undefined) {
+      where.push('task = ?');
+      values.push(options.task);
+    }
+    const sql = `SELECT seq, at_ms, body FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
+    return this.#all(sql, ...values, options.limit ?? -1).map((row) => ({
+      run,
+      seq: Number(row.seq),
+      atMs: Number(row.at_ms),
+      event: JSON.parse(String(row.body)) as Event,
+    }));
+  }
+
+  async run(id: string): Promise<RunView | undefined> {
+    const row = this.#get('SELECT view FROM run WHERE id = ?', id);
+    return row && (JSON.parse(String(row.view)) as RunView);
+  }
+
+  async runs(limit: number): Promise<RunView[]> {
+    const rows = this.#all('SELECT view FROM run ORDER BY created DESC, rowid DESC LIMIT ?', limit);
+    return rows.map((row) => JSON.parse(String(row.view)) as RunView);
+  }
+
+  async tasks(run: string, options: { states?: TaskState[]; limit?: number } = {}): Promise<TaskView[]> {
+    const states = options.states;
+    const among = states ? `AND state IN (${states.map(() => '?').join(', ')})` : '';
+    const sql = `SELECT view FROM task WHERE run = ? ${among} ORDER BY sort_order LIMIT ?`;
+    const rows = this.#all(sql, run, ...(states ?? []), options.limit ?? -1);
+    return rows.map((row) => JSON.parse(String(row.view)) as TaskView);
+  }
+
+  async request(run: string, request: Request): Promise<void> {
+    this.#transaction(() =>
+      this.#run('INSERT INTO request (run, body) VALUES (?, ?)', run, JSON.stringify(request)),
+    );
+  }
+
+  async requests(run: string): Promise<{ id: number; request: Request }[]> {
+    const rows = this.#all('SELECT id, body FROM request WHERE run = ? ORDER BY id', run);
+    return rows.map((row) => ({ id: Number(row.id), request: JSON.parse(String(row.body)) as Request }));
+  }
+
+  version(): number {
+    return Number(this.#get('PRAGMA data_version')?.data_version);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #migrate(readOnly: boolean): void {
+    const version = Number(this.#db.prepare('PRAGMA user_version').get()?.user_version);
+    if (version > MIGRATIONS.length) {
+      const message = `${this.#file} was written by a newer bosun (version ${version} of the journal, this one knows ${MIGRATIONS.length}); update bosun to use it`;
+      throw new BosunError('journal', message);
+    }
+    if (readOnly || version === MIGRATIONS.length) return;
+    this.#transaction(() => {
+      // Another process may have been faster.
+      const now = Number(this.#db.prepare('PRAGMA user_version').get()?.user_version);
+      for (const sql of MIGRATIONS.slice(now)) this.#db.exec(sql);
+      this.#db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    });
+  }
+
+  #transaction<T>(action: () => T): T {
+    return translated(this.#file, () => {
+      this.#db.exec('BEGIN IMMEDIATE');
+      try {
+        const result = action();
+        this.#db.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
+    return statement;
+  }
+
+  #run(sql: string, ...values: (string | number | null)[]): void {
+    this.#prepare(sql).run(...values);
+  }
+
+  #get(sql: string, ...values: (string | number)[]): Record<string, unknown> | undefined {
+    return translated(this.#file, () => this.#prepare(sql).get(...values));
+  }
+
+  #all(sql: string, ...values: (string | number)[]): Record<string, unknown>[] {
+    return translated(this.#file, () => this.#prepare(sql).all(...values));
+  }
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+/** SQLite's own words mean little to a person: say what it means and what to do. */
+function translated<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (cause instanceof BosunError) throw cause;
+    const code = (cause as { errcode?: number }).errcode;
+    if (code === undefined) throw cause;
+    const said = (cause as Error).message;
+    switch (code & 0xff) {
+      case SQLITE_CORRUPT:
+      case SQLITE_NOTADB:
+        throw new BosunError(
+          'journal',
+          `the journal ${file} is damaged (${said}); move it and its -wal and -shm files aside to start a new one. The work of all runs is still in the git directory beside it`,
+          { cause },
+        );
+      case SQLITE_FULL:
+      case SQLITE_IOERR:
+        throw new BosunError(
+          'journal',
+          `the journal ${file} cannot be written (${said}); the disk may be full. Free some space, then: bosun resume`,
+          { cause },
+        );
+      case SQLITE_READONLY:
+      case SQLITE_CANTOPEN:
+        throw new BosunError(
+          'journal',
+          `cannot open the journal ${file} (${said}); is its directory writable?`,
+          { cause },
+        );
+      case SQLITE_BUSY:
+        throw new BosunError(
+          'busy',
+          `the journal ${file} is in use by another process and did not become free`,
+          { cause },
+        );
+      default:
+        throw new BosunError('journal', `the journal ${file} failed: ${said}`, { cause });
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/** The journal's interface: whole operations, never a transaction handed out. Implementation: sqlite.ts. */
+import type { EventOf, Event, Recorded } from '../contract/event.ts';
+import type { RunView, TaskState, TaskView } from '../contract/run.ts';
+
+/** What a door asks of the engine that drives a run, through the store. */
+export type Request =
+  | { do: 'cancel'; mode: 'graceful' | 'now'; by: string }
+  | { do: 'answer'; question: string; answer: 'yes' | 'no'; by: string; note?: string };
+
+export interface Entry {
+  atMs: number;
+  event: Event;
+}
+
+/** What changes with a batch of events, in the same transaction. */
+export interface Batch {
+  entries: Entry[];
+  run: RunView;
+  /** Only the tasks that the batch touched. */
+  tasks: TaskView[];
+  /** Requests that the batch answers. */
+  handled: number[];
+}
+
+export interface ReadOptions {
+  afterSeq?: number;
+  limit?: number;
+  /** Leaves out what agents printed: state does not depend on it. */
+  withoutOutput?: boolean;
+  task?: string;
+}
+
+export interface Store extends AsyncDisposable {
+  /** Starts a journal; the run's id is the workflow's name and the next free number. */
+  create(
+    name: string,
+    first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
+  ): Promise<string>;
+  /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */
+  append(run: string, expectedSeq: number, batch: Batch): Promise<number>;
+  read(run: string, options?: ReadOptions): Promise<Recorded[]>;
+  run(id: string): Promise<RunView | undefined>;
+  /** The newest first. */
+  runs(limit: number): Promise<RunView[]>;
+  tasks(run: string, options?: { states?: TaskState[]; limit?: number }): Promise<TaskView[]>;
+  request(run: string, request: Request): Promise<void>;
+  requests(run: string): Promise<{ id: number; request: Request }[]>;
+  /** A number that differs once another connection has written: cheap enough to ask often. */
+  version(): number;
+}

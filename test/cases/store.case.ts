@@ -1,0 +1,166 @@
+/** What every store must do: the same suite for each implementation. */
+import { describe, expect, it } from 'vitest';
+import { BosunError } from '../../src/contract/errors.ts';
+import type { Event } from '../../src/contract/event.ts';
+import type { RunView, TaskView } from '../../src/contract/run.ts';
+import type { Workflow } from '../../src/contract/workflow.ts';
+import type { Batch, Store } from '../../src/store/store.ts';
+
+const WORKFLOW: Workflow = {
+  name: 'w',
+  inputs: {},
+  concurrency: 1,
+  isolation: 'best-effort',
+  'on-conflict': 'fail',
+  'on-failure': 'stop',
+  agents: {},
+  tasks: {},
+};
+
+export interface OpenedStore extends AsyncDisposable {
+  store: Store;
+  /** A second connection to the same journal. */
+  again(): Promise<Store>;
+}
+
+export function testStore(name: string, open: () => Promise<OpenedStore>): void {
+  describe(name, () => {
+    it('numbers the runs of each workflow from 1', async () => {
+      await using opened = await open();
+      expect(await begin(opened.store, 'a')).toBe('a-1');
+      expect(await begin(opened.store, 'b')).toBe('b-1');
+      expect(await begin(opened.store, 'a')).toBe('a-2');
+      expect((await opened.store.runs(10)).map(({ id }) => id)).toEqual(['a-2', 'b-1', 'a-1']);
+    });
+
+    it('gives events back as they were appended, in order', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const events: Event[] = [
+        { type: 'task.admitted', task: 'a' },
+        { type: 'attempt.output', task: 'a', attempt: 1, stream: 'stdout', text: 'zeile\u0000 \u{1F600}\n' },
+        { type: 'run.finished', state: 'done' },
+      ];
+      expect(await store.append(id, 1, batch(id, events))).toBe(4);
+      const read = await store.read(id);
+      expect(read.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+      expect(read.slice(1).map(({ event }) => event)).toEqual(events);
+      expect(read.at(-1)).toMatchObject({ run: id, atMs: 7 });
+    });
+
+    it('reads on from a place, in pages, of one task, and without what agents printed', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const output = (task: string): Event => ({
+        type: 'attempt.output',
+        task,
+        attempt: 1,
+        stream: 'stdout',
+        text: 'x',
+      });
+      await store.append(id, 1, batch(id, [output('a'), { type: 'task.admitted', task: 'b' }, output('b')]));
+      expect((await store.read(id, { afterSeq: 2, limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
+      expect((await store.read(id, { task: 'b' })).map(({ seq }) => seq)).toEqual([3, 4]);
+      expect((await store.read(id, { withoutOutput: true })).map(({ seq }) => seq)).toEqual([1, 3]);
+    });
+
+    it('refuses to append where somebody else has, and changes nothing', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      await store.append(id, 1, batch(id, [{ type: 'task.admitted', task: 'a' }]));
+      const late = batch(id, [{ type: 'run.finished', state: 'failed' }], [view('a', 'failed')]);
+      await expect(store.append(id, 1, late)).rejects.toThrow(BosunError);
+      expect(await store.read(id)).toHaveLength(2);
+      expect((await store.run(id))?.lastSeq).toBe(2);
+      expect(await store.tasks(id)).toEqual([]);
+    });
+
+    it('keeps the newest view of each task, in the order of the workflow', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const first = [view('z', 'waiting', '0000'), view('a', 'waiting', '0001')];
+      await store.append(id, 1, batch(id, [{ type: 'task.admitted', task: 'a' }], first));
+      await store.append(
+        id,
+        2,
+        batch(id, [{ type: 'task.admitted', task: 'z' }], [view('a', 'failed', '0001')]),
+      );
+      expect((await store.tasks(id)).map((task) => [task.id, task.state])).toEqual([
+        ['z', 'waiting'],
+        ['a', 'failed'],
+      ]);
+      expect((await store.tasks(id, { states: ['failed'] })).map((task) => task.id)).toEqual(['a']);
+      expect(await store.tasks(id, { limit: 1 })).toHaveLength(1);
+    });
+
+    it('hands a request to the engine until a batch says that it was handled', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const other = await opened.again();
+      const before = store.version();
+      await other.request(id, { do: 'cancel', mode: 'graceful', by: 'person' });
+      expect(store.version()).not.toBe(before);
+      const [request] = await store.requests(id);
+      expect(request?.request).toEqual({ do: 'cancel', mode: 'graceful', by: 'person' });
+      expect(await store.requests(id)).toHaveLength(1);
+      await store.append(id, 1, { ...batch(id, []), handled: [request!.id] });
+      expect(await store.requests(id)).toEqual([]);
+      await other[Symbol.asyncDispose]();
+    });
+
+    it('shows what one connection has written to another', async () => {
+      await using opened = await open();
+      const id = await begin(opened.store, 'w');
+      const other = await opened.again();
+      expect((await other.run(id))?.state).toBe('running');
+      await other[Symbol.asyncDispose]();
+    });
+
+    it('knows no run that was never made', async () => {
+      await using opened = await open();
+      expect(await opened.store.run('w-1')).toBeUndefined();
+      expect(await opened.store.read('w-1')).toEqual([]);
+      await expect(opened.store.append('w-1', 0, batch('w-1', []))).rejects.toThrow(BosunError);
+    });
+  });
+}
+
+function begin(store: Store, name: string): Promise<string> {
+  return store.create(name, (id) => {
+    const event = {
+      type: 'run.created' as const,
+      id,
+      workflow: WORKFLOW,
+      source: '',
+      inputs: {},
+      base: 'c',
+      dirty: false,
+    };
+    return { event, atMs: 1, batch: batch(id, [event]) };
+  });
+}
+
+function batch(id: string, events: Event[], tasks: TaskView[] = []): Batch {
+  const run: RunView = {
+    id,
+    name: 'w',
+    state: 'running',
+    createdAtMs: 1,
+    baseCommit: 'c',
+    headCommit: 'c',
+    branch: `bosun/${id}`,
+    counts: {},
+    lastSeq: 0,
+    questions: [],
+  };
+  return { entries: events.map((event) => ({ atMs: 7, event })), run, tasks, handled: [] };
+}
+
+function view(id: string, state: TaskView['state'], order = '0000'): TaskView {
+  return { id, state, attempt: 0, order };
+}
