@@ -1,0 +1,71 @@
+/** JSON to CEL's values and back. It knows nothing of expressions. */
+import type { Json } from '../contract/workflow.ts';
+
+const VALUES_MAX = 200_000;
+const CHARS_MAX = 4 * 1024 * 1024;
+
+/** Outputs are never changed once they are in the journal, so that one conversion of each is enough. */
+const converted = new WeakMap<object, unknown>();
+
+/**
+ * Whole numbers become CEL ints: a JSON number is a double there, and an index or a `% 2` on a double is an
+ * error that nobody who reads JSON expects.
+ */
+export function toCel(value: Json | undefined): unknown {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  const known = converted.get(value);
+  if (known !== undefined) return known;
+  const result = Array.isArray(value)
+    ? value.map(toCel)
+    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toCel(inner)]));
+  converted.set(value, result);
+  return result;
+}
+
+/** Throws a TypeError, with a message for people, on what JSON cannot hold. */
+export function fromCel(value: unknown): Json {
+  const left = { values: VALUES_MAX, chars: CHARS_MAX };
+  const convert = (inner: unknown): Json => {
+    if (--left.values < 0) throw new TypeError(`the result holds more than ${VALUES_MAX} values`);
+    if (typeof inner === 'string') {
+      left.chars -= inner.length;
+      if (left.chars < 0) throw new TypeError(`the result holds more than ${CHARS_MAX} characters`);
+      return inner;
+    }
+    if (inner === null || inner === undefined) return null;
+    if (typeof inner === 'boolean') return inner;
+    if (typeof inner === 'bigint') return Number(inner);
+    if (typeof inner === 'number') {
+      if (Number.isFinite(inner)) return inner;
+      throw new TypeError(`the result is ${inner}, which is no JSON number`);
+    }
+    if (Array.isArray(inner) || inner instanceof Set) return [...inner].map(convert);
+    if (inner instanceof Date) return inner.toISOString();
+    if (inner instanceof Map) return object([...inner].map(([key, item]) => [String(key), item]));
+    const prototype: unknown = Object.getPrototypeOf(inner);
+    if (prototype === Object.prototype || prototype === null) return object(Object.entries(inner));
+    return other(inner);
+  };
+  const object = (entries: [string, unknown][]): Json =>
+    Object.fromEntries(entries.map(([key, item]) => [key, convert(item)]));
+  const other = (inner: object): Json => {
+    if ('hasValue' in inner && 'orValue' in inner) {
+      return convert((inner as { orValue(none: null): unknown }).orValue(null));
+    }
+    if (inner.constructor.name === 'UnsignedInteger' || inner.constructor.name === 'UnsignedInt') {
+      return Number(inner.valueOf());
+    }
+    throw new TypeError('the result is no JSON value; wrap it in string(…)');
+  };
+  return convert(value);
+}
+
+/** "text", "a list", …: what a value is, in words. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'boolean') return `the boolean ${value}`;
+  if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`;
+  return Array.isArray(value) ? 'a list' : 'a map';
+}

@@ -1,0 +1,365 @@
+/**
+ * State as a fold over events: `create` for the first event, `apply` for each further one. Everything that
+ * changes a State is here. It decides nothing: it only notes, in `todo` and `ready`, what waits for a decision.
+ */
+import type { Event, EventOf } from '../contract/event.ts';
+import type { TaskState } from '../contract/run.ts';
+import { addItems, addTasks } from './nodes.ts';
+import { hasEnded, isMet, isTolerated, Queue, type Node, type State } from './state.ts';
+
+export function create(event: EventOf<'run.created'>, atMs: number): State {
+  const state: State = {
+    id: event.id,
+    workflow: event.workflow,
+    source: event.source,
+    dirty: event.dirty,
+    base: event.base,
+    head: event.base,
+    shadow: event.base,
+    inputs: event.inputs,
+    state: 'running',
+    nodes: new Map(),
+    top: new Map(),
+    todo: new Queue(),
+    ready: new Queue(),
+    running: 0,
+    open: 0,
+    questions: new Map(),
+    createdAtMs: atMs,
+    counts: {},
+  };
+  const added = addTasks(state, event.workflow.tasks, event.workflow, event.inputs, undefined);
+  for (const node of added) if (node.unmet === 0) arrive(state, node);
+  return state;
+}
+
+export function apply(state: State, event: Event, atMs: number): void {
+  change(state, event, atMs);
+  while (state.ready.peek() && state.ready.peek()!.state !== 'ready') state.ready.shift();
+}
+
+function change(state: State, event: Event, atMs: number): void {
+  switch (event.type) {
+    case 'run.created':
+      throw new Error('a run is created once');
+    case 'run.resumed':
+      return resume(state);
+    case 'task.retried':
+      return reopen(state, (failed) => isWithin(failed, event.task));
+    case 'run.cancelling':
+      return cancel(state, event.mode);
+    case 'run.finished':
+      state.state = event.state;
+      state.endedAtMs = atMs;
+      return;
+    case 'question.answered': {
+      const question = state.questions.get(event.id);
+      if (!question) return;
+      state.questions.delete(event.id);
+      const node = nodeOf(state, question.task);
+      if (node.state !== 'asking') return;
+      node.answer = event;
+      return push(state, node);
+    }
+    default:
+      return changeNode(state, nodeOf(state, event.task), event, atMs);
+  }
+}
+
+type NodeEvent = Exclude<
+  Event,
+  {
+    type:
+      | 'run.created'
+      | 'run.resumed'
+      | 'run.cancelling'
+      | 'run.finished'
+      | 'task.retried'
+      | 'question.answered';
+  }
+>;
+
+function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): void {
+  switch (event.type) {
+    case 'attempt.output':
+      return;
+    case 'attempt.workspace':
+      if (event.attempt !== node.attempt) return;
+      node.workspace = event.workspace;
+      node.workspaceBase = event.base;
+      return;
+    case 'timer.fired':
+      if (node.state === 'delayed' && event.attempt === node.attempt) queue(state, node);
+      return;
+    case 'attempt.finished':
+      // The fence: only the attempt that runs may end, and only once.
+      if (node.state === 'running' && event.attempt === node.attempt && !node.ended)
+        attemptEnded(state, node, event);
+      return;
+    case 'task.merged':
+      if (node.state !== 'merging' || event.attempt !== node.attempt) return;
+      node.merged = event;
+      node.results = [event.result];
+      state.shadow = event.shadow;
+      if (event.commit !== undefined) node.branchCommit = state.head = event.commit;
+      return push(state, node);
+    case 'task.conflicted':
+      if (node.state !== 'merging' || event.attempt !== node.attempt) return;
+      return conflicted(state, node, event);
+  }
+
+  // What follows are decisions: each answers for the node at the head of `todo`, or starts one that was ready.
+  if (state.todo.peek() === node) {
+    state.todo.shift();
+    node.queued = false;
+  }
+  switch (event.type) {
+    case 'task.admitted':
+      node.admitted = true;
+      return queue(state, node);
+    case 'attempt.started':
+      move(state, node, 'running');
+      state.running++;
+      node.attempt = event.attempt;
+      node.started = event;
+      node.rounds = event.continues === undefined && event.purpose === 'work' ? 1 : node.rounds + 1;
+      node.startedAtMs ??= atMs;
+      delete node.next;
+      delete node.workspace;
+      delete node.workspaceBase;
+      return;
+    case 'attempt.stopping':
+      node.stopping = event.mode;
+      return;
+    case 'task.delayed':
+      move(state, node, 'delayed');
+      node.failures++;
+      node.delayMs = event.delayMs;
+      delete node.ended;
+      return;
+    case 'task.merging':
+      move(state, node, 'merging');
+      return;
+    case 'question.asked': {
+      move(state, node, 'asking');
+      const { type: _, ...question } = event;
+      state.questions.set(event.id, { ...question, askedAtMs: atMs });
+      node.startedAtMs ??= atMs;
+      return;
+    }
+    case 'task.expanded':
+      return expanded(state, node, event, atMs);
+    case 'task.finished':
+      return finished(state, node, event, atMs);
+  }
+}
+
+function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>): void {
+  state.running--;
+  delete node.stopping;
+  node.lastOutcome = event.outcome;
+  if (event.collected) node.changedCount = event.collected.changedCount;
+  if (event.outcome.kind === 'lost' && !state.cancelling) {
+    // The engine died, not the attempt: it counts for nothing and is done again, told what the lost one was told.
+    const { continues, feedback } = node.started!;
+    node.next = { ...(continues && { continues }), ...(feedback && { feedback }) };
+    if (node.next.continues !== undefined) node.rounds--;
+    return queue(state, node);
+  }
+  if (
+    event.outcome.kind === 'failed' &&
+    event.feedback &&
+    node.rounds < node.task.attempts &&
+    !state.cancelling
+  ) {
+    node.next = { continues: event.attempt, feedback: event.feedback };
+    move(state, node, 'ready');
+    return state.ready.unshift(node);
+  }
+  node.ended = event;
+  node.output = event.output ?? null;
+  if (event.expansion) node.expansion = event.expansion;
+  if (event.outcome.kind === 'done')
+    node.results = event.collected ? [event.collected.commit] : inherited(state, node);
+  push(state, node);
+}
+
+function conflicted(state: State, node: Node, event: EventOf<'task.conflicted'>): void {
+  const tries = node.resolving?.tries ?? 0;
+  if (onConflict(node).startsWith('agent:') && tries < RESOLVE_TRIES_MAX && !state.cancelling) {
+    node.resolving = { marked: event.marked, conflict: event.conflict, tries: tries + 1 };
+    delete node.ended;
+    return queue(state, node);
+  }
+  node.conflicted = event;
+  push(state, node);
+}
+
+const RESOLVE_TRIES_MAX = 3;
+
+export function onConflict(node: Node): string {
+  return node.task['on-conflict'] ?? node.workflow['on-conflict'];
+}
+
+function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
+  move(state, node, 'expanded');
+  node.startedAtMs ??= atMs;
+  delete node.ended;
+  let added: Node[];
+  if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
+  else if (event.kind === 'uses') {
+    const nested = node.workflow.nested![node.task.uses!]!;
+    added = addTasks(state, nested.tasks, nested, event.inputs ?? {}, node);
+  } else added = addTasks(state, node.expansion ?? {}, node.workflow, node.inputs, node);
+  for (const child of added) if (child.unmet === 0) arrive(state, child);
+  if (node.open === 0) push(state, node);
+}
+
+function finished(state: State, node: Node, event: EventOf<'task.finished'>, atMs: number): void {
+  if (node.state === 'running' && !node.ended)
+    throw new Error(`${node.id} has an attempt that has not ended`);
+  const { outcome } = event;
+  if (outcome.kind === 'lost') throw new Error('a task is never lost');
+  if (outcome.kind !== 'done') node.results = [];
+  if (node.children.length > 0) node.results = [...new Set(node.children.flatMap((child) => child.results))];
+  if (node.results.length === 0) node.results = inherited(state, node);
+  node.outcome = outcome;
+  node.endedAtMs = atMs;
+  if (event.output !== undefined) node.output = event.output;
+  delete node.ended;
+  for (const [id, question] of state.questions) if (question.task === node.id) state.questions.delete(id);
+  move(state, node, outcome.kind);
+  state.open--;
+  for (const dependent of node.dependents) {
+    dependent.unmet--;
+    if (dependent.unmet === 0 && dependent.state === 'waiting') arrive(state, dependent);
+  }
+  if (node.parent && --node.parent.open === 0) push(state, node.parent);
+  if (outcome.kind === 'failed' && !isTolerated(node) && stopsOnFailure(node)) halt(state, node);
+}
+
+function stopsOnFailure(node: Node): boolean {
+  return (node.task['on-failure'] ?? node.workflow['on-failure']) === 'stop';
+}
+
+/** Nothing new is started beside a failure; what runs may end. The parent, once it ends, answers for its own level. */
+function halt(state: State, failed: Node): void {
+  const siblings = failed.parent ? failed.parent.children : state.top.values();
+  const visit = (node: Node): void => {
+    if (hasEnded(node)) return;
+    if (node.state === 'expanded') return node.children.forEach(visit);
+    if (node.state === 'running' || node.state === 'merging' || runsAnyway(node)) return;
+    node.halted = true;
+    push(state, node);
+  };
+  for (const sibling of siblings) visit(sibling);
+}
+
+/** Its condition speaks of failure: it is there to run after one. */
+export function runsAnyway(node: Node): boolean {
+  return node.task.if !== undefined && /\b(always|failed)\s*\(/.test(node.task.if);
+}
+
+function cancel(state: State, mode: 'graceful' | 'now'): void {
+  if (state.cancelling === 'now') return;
+  state.cancelling = mode;
+  state.state = 'cancelling';
+  for (const node of state.nodes.values()) {
+    if (hasEnded(node) || node.state === 'expanded' || node.state === 'merging') continue;
+    if (node.stopping === mode) continue;
+    push(state, node);
+  }
+}
+
+/** After a crash all that ended stays as it ended; after a cancel or a failure, what did not succeed is tried again. */
+function resume(state: State): void {
+  const hadEnded = state.endedAtMs !== undefined;
+  if (!hadEnded && !state.cancelling) return;
+  delete state.cancelling;
+  for (const node of state.nodes.values()) delete node.stopping;
+  reopen(state, () => hadEnded);
+}
+
+/** Makes tasks that ended without success open again; what is done stays done. */
+function reopen(state: State, again: (node: Node) => boolean): void {
+  state.state = 'running';
+  delete state.endedAtMs;
+  const reopened = new Set<Node>();
+  for (const node of state.nodes.values()) {
+    const wasStopped =
+      node.state === 'cancelled' ||
+      (node.state === 'skipped' && !isMet(node)) ||
+      (node.state === 'failed' && again(node));
+    // A condition is asked again where something it may speak of is done again.
+    const mayChange = node.state === 'skipped' && node.needs.some((need) => reopened.has(need));
+    if (wasStopped || mayChange) reopened.add(node);
+  }
+  for (const node of [...reopened]) {
+    for (let group = node.parent; group && hasEnded(group); group = group.parent) reopened.add(group);
+  }
+  for (const node of reopened) open(state, node);
+  for (const node of state.nodes.values()) {
+    if (node.state !== 'waiting') continue;
+    node.unmet = node.needs.filter((need) => !hasEnded(need)).length;
+    if (reopened.has(node) && node.unmet === 0) arrive(state, node);
+  }
+  for (const node of reopened) if (node.state === 'expanded' && node.open === 0) push(state, node);
+}
+
+function open(state: State, node: Node): void {
+  move(state, node, node.children.length > 0 ? 'expanded' : 'waiting');
+  node.failures = 0;
+  node.rounds = 0;
+  node.results = [];
+  for (const key of [
+    'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
+    'output', 'endedAtMs', 'lastOutcome',
+  ] as const) delete node[key]; // prettier-ignore
+  state.open++;
+  if (node.parent) node.parent.open++;
+}
+
+function isWithin(node: Node, id: string): boolean {
+  for (let at: Node | undefined = node; at; at = at.parent) if (at.id === id) return true;
+  return false;
+}
+
+/** The needs have ended. A task with nothing more to ask about is ready at once. */
+function arrive(state: State, node: Node): void {
+  const plain = node.kind === 'work' && node.task.if === undefined && node.needs.every(isMet);
+  if (plain && !node.halted) queue(state, node);
+  else push(state, node);
+}
+
+function queue(state: State, node: Node): void {
+  move(state, node, 'ready');
+  state.ready.push(node);
+}
+
+function push(state: State, node: Node): void {
+  if (node.queued) return;
+  node.queued = true;
+  state.todo.push(node);
+}
+
+function move(state: State, node: Node, to: TaskState): void {
+  state.counts[node.state]!--;
+  if (state.counts[node.state] === 0) delete state.counts[node.state];
+  state.counts[to] = (state.counts[to] ?? 0) + 1;
+  node.state = to;
+}
+
+/** The commits a node starts from: the results of its needs, else what the task around it started from. */
+export function inherited(state: State, node: Node): string[] {
+  const results = new Set(node.needs.flatMap((need) => need.results));
+  if (results.size > 0) return [...results];
+  if (!node.parent) return [state.base];
+  // Tasks that an expand task wrote go on from what that task itself did.
+  return node.parent.results.length > 0 ? node.parent.results : inherited(state, node.parent);
+}
+
+export function nodeOf(state: State, id: string): Node {
+  const node = state.nodes.get(id);
+  if (!node) throw new Error(`no task ${id} in run ${state.id}`);
+  return node;
+}

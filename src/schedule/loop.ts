@@ -1,0 +1,191 @@
+/**
+ * The loop that drives a run: facts in → journal → decisions → journal → act. Nothing is acted on before it is
+ * recorded; facts that arrive together are recorded together.
+ */
+import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
+import type { Request, Store } from '../store/store.ts';
+import { decide } from './decide.ts';
+import { apply, nodeOf } from './fold.ts';
+import type { Node, State } from './state.ts';
+import { runView, taskView } from './view.ts';
+
+const REQUEST_POLL_MS = 50;
+const LAST_LINE_CHARS_MAX = 200;
+
+export interface LoopOptions {
+  store: Store;
+  state: State;
+  lastSeq: number;
+  nowMs(): number;
+  /** Carries out a decision that is in the journal. Must not throw; what comes of it is submitted as a fact. */
+  act(decision: Decision): void;
+  /** Is told of each batch once it is in the journal. */
+  seen?(events: Recorded[]): void;
+  /** A named point at which a test may stop the engine. */
+  fault?(point: string): void;
+}
+
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #inbox: Fact[] = [];
+  readonly #lastLines = new Map<string, string>();
+  readonly #handled: number[] = [];
+  readonly #finished = Promise.withResolvers<State>();
+  #lastSeq: number;
+  #scheduled = false;
+  #isOver = false;
+  #version = -1;
+  #poll: NodeJS.Timeout | undefined;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#lastSeq = options.lastSeq;
+  }
+
+  /** Resolves when the run has ended; rejects when the journal cannot be written. */
+  get finished(): Promise<State> {
+    return this.#finished.promise;
+  }
+
+  get state(): State {
+    return this.#options.state;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  start(): void {
+    this.#poll = setInterval(
+      () => void this.#takeRequests().catch((error) => this.#fail(error)),
+      REQUEST_POLL_MS,
+    );
+    this.#schedule();
+  }
+
+  submit(...facts: Fact[]): void {
+    if (this.#isOver) return;
+    this.#inbox.push(...facts);
+    this.#schedule();
+  }
+
+  /** Stops driving without ending the run: it can be resumed. */
+  stop(error?: unknown): void {
+    if (error === undefined) this.#end();
+    else this.#fail(error);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#isOver) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#turn()
+        .catch((error) => this.#fail(error))
+        .finally(() => {
+          this.#scheduled = false;
+          if (this.#inbox.length > 0) this.#schedule();
+        });
+    });
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#isOver) return;
+    const { store, state, nowMs, act, seen, fault } = this.#options;
+    const facts = this.#inbox.splice(0);
+    const handled = this.#handled.splice(0);
+    const atMs = nowMs();
+    const events: Event[] = [];
+    const decisions: Decision[] = [];
+    const touched = new Set<Node>();
+    const take = (event: Event): void => {
+      const before = state.nodes.size;
+      apply(state, event, atMs);
+      events.push(event);
+      this.#touch(event, before, touched);
+    };
+    for (const fact of facts) {
+      take(fact);
+      for (let next = decide(state); next; next = decide(state)) {
+        take(next);
+        decisions.push(next);
+      }
+    }
+    if (facts.length === 0) {
+      for (let next = decide(state); next; next = decide(state)) {
+        take(next);
+        decisions.push(next);
+      }
+    }
+    if (events.length === 0 && handled.length === 0) return;
+
+    fault?.(`before:${events.map((event) => event.type).join(',')}`);
+    const first = this.#lastSeq + 1;
+    this.#lastSeq = await store.append(state.id, this.#lastSeq, {
+      entries: events.map((event) => ({ atMs, event })),
+      run: runView(state),
+      tasks: [...touched].map((node) => taskView(node, this.#lastLines.get(node.id))),
+      handled,
+    });
+    fault?.(`after:${events.map((event) => event.type).join(',')}`);
+    seen?.(events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event })));
+    for (const decision of decisions) act(decision);
+    if (state.state !== 'running' && state.state !== 'cancelling') {
+      this.#end();
+      this.#finished.resolve(state);
+    }
+  }
+
+  /** Notes whose view a batch changes: the node, those within it that are new, and the ones around it. */
+  #touch(event: Event, nodesBefore: number, touched: Set<Node>): void {
+    const { state } = this.#options;
+    if (event.type === 'run.resumed' || event.type === 'task.retried' || event.type === 'run.cancelling') {
+      for (const node of state.nodes.values()) touched.add(node);
+      return;
+    }
+    if (!('task' in event)) return;
+    const node = nodeOf(state, event.task);
+    if (event.type === 'attempt.output') {
+      const line = event.text && lastLineOf(event.text);
+      if (line) this.#lastLines.set(node.id, line);
+    }
+    if (event.type === 'task.finished') {
+      this.#lastLines.delete(node.id);
+      for (const dependent of node.dependents) touched.add(dependent);
+    }
+    touched.add(node);
+    if (state.nodes.size > nodesBefore) for (const child of node.children) touched.add(child);
+  }
+
+  async #takeRequests(): Promise<void> {
+    const { store, state } = this.#options;
+    const version = store.version();
+    if (version === this.#version || this.#isOver) return;
+    this.#version = version;
+    for (const { id, request } of await store.requests(state.id)) {
+      if (this.#handled.includes(id)) continue;
+      this.#handled.push(id);
+      this.submit(factOf(request));
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#end();
+    this.#finished.reject(error);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearInterval(this.#poll);
+  }
+}
+
+function factOf(request: Request): Fact {
+  if (request.do === 'cancel') return { type: 'run.cancelling', mode: request.mode, by: request.by };
+  const { question: id, answer, by, note } = request;
+  return { type: 'question.answered', id, answer, by, ...(note !== undefined && { note }) };
+}
+
+function lastLineOf(text: string): string {
+  const lines = text.trimEnd();
+  return lines.slice(lines.lastIndexOf('\n') + 1).slice(0, LAST_LINE_CHARS_MAX);
+}

@@ -1,0 +1,153 @@
+/** The state of a run: what the fold over its events gives. Plain data; only fold.ts writes it. */
+import type { QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
+import type { EventOf } from '../contract/event.ts';
+import type { Json, Task, Workflow } from '../contract/workflow.ts';
+
+/** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
+export interface Node {
+  readonly id: string;
+  /** The name under which its siblings know it. */
+  readonly name: string;
+  readonly task: Task;
+  /** The workflow it is written in: its agents, its policies, its sibling tasks. */
+  readonly workflow: Workflow;
+  readonly inputs: Record<string, Json>;
+  /** The task it belongs to; undefined at the top. */
+  readonly parent: Node | undefined;
+  /** The names its needs and expressions speak of: its siblings. */
+  readonly siblings: Map<string, Node>;
+  readonly kind: 'work' | 'approve' | 'for-each' | 'uses';
+  readonly order: string;
+  readonly each?: { value: Json; index: number };
+
+  state: TaskState;
+  needs: Node[];
+  dependents: Node[];
+  /** Needs that have not ended. */
+  unmet: number;
+  children: Node[];
+  /** Children that have not ended. */
+  open: number;
+  /** The number of the last attempt that was started. */
+  attempt: number;
+  /** Failed attempts that count against `retry`. */
+  failures: number;
+  /** Attempts that count against `attempts`, since the last fresh start. */
+  rounds: number;
+  started?: EventOf<'attempt.started'>;
+  /** What the attempt that just ended said; decided on, then cleared. */
+  ended?: EventOf<'attempt.finished'>;
+  merged?: EventOf<'task.merged'>;
+  answer?: EventOf<'question.answered'>;
+  /** A conflict that an agent is to resolve. */
+  resolving?: { marked: string; conflict: Conflict; tries: number };
+  conflicted?: EventOf<'task.conflicted'>;
+  /** For the next attempt: the one it goes on from and what it is told. */
+  next?: { continues?: number; feedback?: string };
+  stopping?: 'graceful' | 'now';
+  /** A sibling failed and the workflow says to stop: this one is not to be started any more. */
+  halted?: boolean;
+  /** Stands in `todo`. */
+  queued?: boolean;
+  delayMs?: number;
+  /** The condition held; not asked again. */
+  admitted?: boolean;
+
+  outcome?: EventOf<'task.finished'>['outcome'];
+  output?: Json;
+  /** The commits a task that needs this one starts from. */
+  results: string[];
+  expansion?: EventOf<'attempt.finished'>['expansion'];
+
+  /** For people: never read by decide. */
+  startedAtMs?: number;
+  endedAtMs?: number;
+  workspace?: string;
+  workspaceBase?: string;
+  lastOutcome?: Outcome;
+  branchCommit?: string;
+  changedCount?: number;
+}
+
+export interface State {
+  id: string;
+  workflow: Workflow;
+  source: string;
+  dirty: boolean;
+  base: string;
+  /** The head of the run's branch, and the head that knows the whole ancestry. */
+  head: string;
+  shadow: string;
+  inputs: Record<string, Json>;
+  state: RunState;
+  cancelling?: 'graceful' | 'now';
+  nodes: Map<string, Node>;
+  top: Map<string, Node>;
+  /** Nodes that need a decision, in order. Empty whenever a batch of events is complete. */
+  todo: Queue<Node>;
+  /** Nodes that wait for a slot. Entries whose node has moved on are passed over. */
+  ready: Queue<Node>;
+  running: number;
+  /** Nodes that have not ended. */
+  open: number;
+  questions: Map<string, QuestionView & { timeoutMs?: number }>;
+  createdAtMs: number;
+  endedAtMs?: number;
+  counts: Partial<Record<TaskState, number>>;
+}
+
+/** First in, first out, without the cost of shifting an array. */
+export class Queue<T> {
+  #items: T[] = [];
+  #head = 0;
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  unshift(item: T): void {
+    if (this.#head > 0) this.#items[--this.#head] = item;
+    else this.#items.unshift(item);
+  }
+
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
+    if (this.#head < this.#items.length) this.#head++;
+    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+}
+
+const ENDED: ReadonlySet<TaskState> = new Set(['done', 'failed', 'skipped', 'cancelled']);
+
+export function hasEnded(node: Node): boolean {
+  return ENDED.has(node.state);
+}
+
+/** A need that lets its dependents go on: done, skipped by its own condition, or failed where that is accepted. */
+export function isMet(node: Node): boolean {
+  if (node.state === 'done') return true;
+  if (node.state === 'failed') return isTolerated(node);
+  return node.state === 'skipped' && node.outcome?.kind === 'skipped' && node.outcome.because === 'condition';
+}
+
+/** A failure that the workflow says to live with. One item of a for-each still fails the whole. */
+export function isTolerated(node: Node): boolean {
+  return node.task['on-failure'] === 'continue' && node.each === undefined;
+}
+
+export function hasFailed(node: Node): boolean {
+  if (node.state === 'failed' || node.state === 'cancelled') return !isTolerated(node);
+  return node.state === 'skipped' && !isMet(node);
+}

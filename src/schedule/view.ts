@@ -1,0 +1,60 @@
+/** What people see of a state: the views that are stored beside the events. */
+import type { RunView, TaskView } from '../contract/run.ts';
+import type { Node, State } from './state.ts';
+
+export function runView(state: State): RunView {
+  return {
+    id: state.id,
+    name: state.workflow.name,
+    state: state.state,
+    createdAtMs: state.createdAtMs,
+    ...(state.endedAtMs !== undefined && { endedAtMs: state.endedAtMs }),
+    baseCommit: state.base,
+    headCommit: state.head,
+    branch: branchOf(state.id),
+    counts: { ...state.counts },
+    lastSeq: 0, // the store knows it
+    questions: [...state.questions.values()].map(({ id, task, text, default: fallback, askedAtMs }) => ({
+      id,
+      task,
+      text,
+      default: fallback,
+      askedAtMs,
+    })),
+  };
+}
+
+export function branchOf(run: string): string {
+  return `bosun/${run}`;
+}
+
+export function taskView(node: Node, lastLine?: string): TaskView {
+  const message = messageOf(node);
+  const agent = agentName(node);
+  return {
+    id: node.id,
+    state: node.state,
+    attempt: node.attempt,
+    order: node.order,
+    ...(node.parent && { parent: node.parent.id }),
+    ...(agent !== undefined && { agent }),
+    ...(node.startedAtMs !== undefined && { startedAtMs: node.startedAtMs }),
+    ...(node.endedAtMs !== undefined && { endedAtMs: node.endedAtMs }),
+    ...(message !== undefined && { message }),
+    ...(lastLine !== undefined && { lastLine }),
+    ...(node.branchCommit !== undefined && { commit: node.branchCommit }),
+    ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
+  };
+}
+
+/** The name of the task's agent; an agent written in place goes by its runtime. */
+export function agentName(node: Node): string | undefined {
+  const { agent } = node.task;
+  return typeof agent === 'string' ? agent : agent?.runtime;
+}
+
+function messageOf(node: Node): string | undefined {
+  const outcome =
+    node.outcome ?? (node.state === 'delayed' || node.state === 'ready' ? node.lastOutcome : undefined);
+  return outcome && 'message' in outcome ? outcome.message : undefined;
+}

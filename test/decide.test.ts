@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hasFailed, isMet } from '../src/schedule/state.ts';
+import { runsAnyway } from '../src/schedule/fold.ts';
+import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
+
+const HISTORIES = 100_000;
+
+describe('decide', () => {
+  it(`holds its promises over ${HISTORIES} random histories`, { timeout: 300_000 }, () => {
+    let started = 0;
+    let cancelled = 0;
+    const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
+    const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(
+        shapes,
+        fc.integer({ min: 1, max: 3 }),
+        fc.boolean(),
+        choices,
+        (shape, concurrency, stops, list) => {
+          const ended = new Set<string>();
+          const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
+            if (state.running > concurrency) throw new Error('more attempts than the workflow allows');
+            if (event.type === 'attempt.started') {
+              started++;
+              const node = state.nodes.get(event.task)!;
+              if (!node.needs.every(hasEnded)) throw new Error(`${node.id} started before its needs ended`);
+              if (!node.needs.every(isMet) && !runsAnyway(node))
+                throw new Error(`${node.id} started after a failed need`);
+              if (state.cancelling) throw new Error(`${node.id} started after cancel`);
+              if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
+            }
+            if (event.type === 'run.cancelling') cancelled++;
+            if (event.type === 'task.finished') {
+              if (ended.has(event.task)) throw new Error(`${event.task} ended twice`);
+              ended.add(event.task);
+            }
+            if (event.type === 'run.resumed') {
+              for (const id of ended) if (!hasEnded(state.nodes.get(id)!)) ended.delete(id);
+            }
+          });
+          const { state, events } = result;
+          if (!['done', 'failed', 'cancelled'].includes(state.state))
+            throw new Error(`stuck: ${state.state}`);
+          if (![...state.nodes.values()].every(hasEnded)) throw new Error('the run ended before its tasks');
+          if (state.running !== 0 || state.todo.size !== 0 || state.open !== 0)
+            throw new Error('something is left over');
+          if (state.state === 'done' && [...state.top.values()].some(hasFailed))
+            throw new Error('done with a failed task');
+          if (JSON.stringify(picture(replay(events))) !== JSON.stringify(picture(state)))
+            throw new Error('replay differs');
+        },
+      ),
+      { numRuns: HISTORIES, seed: 20_240_915, endOnFailure: false },
+    );
+    // The histories must have been worth playing.
+    expect(started).toBeGreaterThan(HISTORIES);
+    expect(cancelled).toBeGreaterThan(HISTORIES / 20);
+  });
+});
