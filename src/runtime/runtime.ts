@@ -1,0 +1,40 @@
+/** What every runtime does: turns a prompt into work in a workspace. Implementations: cli.ts. */
+import type { Outcome } from '../contract/run.ts';
+import type { Agent, Json } from '../contract/workflow.ts';
+import type { Launch, Running } from '../system/process.ts';
+import type { OutputSink } from './output.ts';
+
+/** How an attempt is told to end. */
+export interface StopSignal {
+  /** Aborted when the agent is to end by itself, soon. */
+  graceful: AbortSignal;
+  /** Aborted when it is to end now. */
+  now: AbortSignal;
+}
+
+export interface Job {
+  run: string;
+  task: string;
+  attempt: number;
+  /** Absent for a plain command: then the prompt is the command. */
+  agent: Agent | undefined;
+  prompt: string;
+  feedback: string | undefined;
+  env: Record<string, string>;
+  /** A directory of the attempt's own, outside the workspace: prompt and output files lie there. */
+  filesDirectory: string;
+  timeoutMs: number | undefined;
+  stop: StopSignal;
+  output: OutputSink;
+  launch(launch: Omit<Launch, 'cwd'>): Promise<Running>;
+}
+
+export interface Result {
+  outcome: Outcome;
+  /** What the agent gave as its output: JSON where it is JSON, else text. */
+  output: Json;
+}
+
+export interface Runtime {
+  run(job: Job): Promise<Result>;
+}
