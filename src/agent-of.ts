@@ -1,0 +1,13 @@
+/** Finds who does an attempt: the task's agent, or the one that its conflicts go to. */
+import type { Agent } from './contract/workflow.ts';
+import { onConflict } from './schedule/fold.ts';
+import type { Node } from './schedule/state.ts';
+
+export function agentOf(node: Node, purpose: 'work' | 'resolve'): { name: string; agent: Agent } | undefined {
+  const named = purpose === 'resolve' ? onConflict(node).slice('agent:'.length) : node.task.agent;
+  if (named === undefined) return undefined;
+  if (typeof named !== 'string') return { name: named.runtime, agent: named };
+  const agent = node.workflow.agents[named];
+  if (!agent) throw new Error(`task ${node.id} names agent ${named}, which is not there`);
+  return { name: named, agent };
+}

@@ -1,0 +1,284 @@
+/**
+ * Drives one run from where its journal stands to its end: carries out what `decide` decided, and turns what
+ * happens into facts. A new run and one that was interrupted are driven alike.
+ */
+import { agentOf } from './agent-of.ts';
+import { runAttempt, type Stages } from './engine.ts';
+import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
+import type { RunView } from './contract/run.ts';
+import type { Json, Workflow } from './contract/workflow.ts';
+import { attemptRef, collect } from './collect/collect.ts';
+import { mergeResult, setBranch } from './merge/merge.ts';
+import { mergeMessage } from './merge/message.ts';
+import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
+import { Loop } from './schedule/loop.ts';
+import type { Node, State } from './schedule/state.ts';
+import { runView, taskView } from './schedule/view.ts';
+import type { Store } from './store/store.ts';
+
+export interface NewRun {
+  workflow: Workflow;
+  source: string;
+  inputs: Record<string, Json>;
+  base: string;
+  dirty: boolean;
+}
+
+export async function createRun(store: Store, run: NewRun, atMs: number): Promise<string> {
+  return store.create(run.workflow.name, (id) => {
+    const event: EventOf<'run.created'> = { type: 'run.created', id, ...run };
+    const state = create(event, atMs);
+    const tasks = [...state.nodes.values()].map((node) => taskView(node));
+    return { event, atMs, batch: { entries: [{ atMs, event }], run: runView(state), tasks, handled: [] } };
+  });
+}
+
+/** The state of a run, from its journal. */
+export async function loadRun(store: Store, id: string): Promise<{ state: State; lastSeq: number }> {
+  const view: RunView | undefined = await store.run(id);
+  const recorded = await store.read(id, { withoutOutput: true });
+  const first = recorded[0];
+  if (!view || first?.event.type !== 'run.created') throw new Error(`run ${id} has no beginning`);
+  const state = create(first.event, first.atMs);
+  for (const { event, atMs } of recorded.slice(1)) apply(state, event, atMs);
+  return { state, lastSeq: view.lastSeq };
+}
+
+export interface DriveOptions {
+  store: Store;
+  stages: Stages;
+  nowMs(): number;
+  seen?(events: Recorded[]): void;
+  fault?(point: string): void;
+}
+
+/** A run under way. The lock on the repository is the caller's. */
+export class Drive {
+  readonly #options: DriveOptions;
+  readonly #loop: Loop;
+  readonly #stops = new Map<string, { graceful: AbortController; now: AbortController }>();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  /** Workspaces by task; each is removed once the journal says that the task has ended. */
+  readonly #workspaces = new Map<string, { name: string; base: string; attempt: number }[]>();
+  readonly #underWay = new Set<Promise<void>>();
+  #merging: Promise<void> = Promise.resolve();
+
+  static async open(id: string, options: DriveOptions): Promise<Drive> {
+    const { state, lastSeq } = await loadRun(options.store, id);
+    return new Drive(state, lastSeq, options);
+  }
+
+  private constructor(state: State, lastSeq: number, options: DriveOptions) {
+    this.#options = options;
+    this.#loop = new Loop({ ...options, state, lastSeq, act: (decision) => this.#act(decision) });
+  }
+
+  get state(): State {
+    return this.#loop.state;
+  }
+
+  /** Starts or goes on. `facts` are what makes it go on: a resume, a retry, a cancel. */
+  async run(facts: Fact[]): Promise<State> {
+    const lost = await this.#takeOver();
+    this.#loop.submit(...facts, ...lost);
+    for (const node of this.state.nodes.values()) this.#actAgain(node);
+    this.#loop.start();
+    try {
+      return await this.#loop.finished;
+    } finally {
+      // Whatever ended the loop, nothing of ours stays behind.
+      for (const stop of this.#stops.values()) stop.now.abort();
+      for (const timer of this.#timers.values()) clearTimeout(timer);
+      await Promise.allSettled(this.#underWay);
+    }
+  }
+
+  cancel(mode: 'graceful' | 'now', by: string): void {
+    this.#loop.submit({ type: 'run.cancelling', mode, by });
+  }
+
+  answer(id: string, answer: 'yes' | 'no', by: string): void {
+    this.#loop.submit({ type: 'question.answered', id, answer, by });
+  }
+
+  #act(decision: Decision): void {
+    switch (decision.type) {
+      case 'attempt.started':
+        return this.#follow(this.#attempt(decision));
+      case 'attempt.stopping':
+        return this.#stop(decision.task, decision.mode);
+      case 'task.delayed':
+        return this.#wait(decision.task, decision.delayMs, {
+          type: 'timer.fired',
+          task: decision.task,
+          attempt: decision.attempt,
+        });
+      case 'question.asked': {
+        const { id, timeoutMs, default: answer } = decision;
+        if (timeoutMs !== undefined)
+          this.#wait(id, timeoutMs, { type: 'question.answered', id, answer, by: 'time-out' });
+        return;
+      }
+      case 'task.merging':
+        this.#merging = this.#merging.then(() => this.#merge(decision));
+        return this.#follow(this.#merging);
+      case 'task.finished':
+        return this.#follow(this.#clean(decision.task));
+    }
+  }
+
+  /** What a decision of an earlier engine still asks for. */
+  #actAgain(node: Node): void {
+    const { id, attempt } = node;
+    if (node.state === 'merging') {
+      this.#act({ type: 'task.merging', task: id, attempt, commit: node.ended!.collected!.commit });
+    } else if (node.state === 'delayed') {
+      this.#act({ type: 'task.delayed', task: id, attempt, delayMs: node.delayMs! });
+    } else if (node.state === 'asking') {
+      for (const question of this.state.questions.values()) {
+        if (question.task === id) this.#act({ type: 'question.asked', ...question });
+      }
+    }
+  }
+
+  /** Attempts that an earlier engine began and did not end: their half-done work is kept as a snapshot. */
+  async #takeOver(): Promise<Fact[]> {
+    const running = [...this.state.nodes.values()].filter((node) => node.state === 'running');
+    return Promise.all(running.map((node) => this.#snapshotLost(node)));
+  }
+
+  async #snapshotLost(node: Node): Promise<Fact> {
+    const lost: Fact = {
+      type: 'attempt.finished',
+      task: node.id,
+      attempt: node.attempt,
+      outcome: { kind: 'lost' },
+      durationMs: 0,
+    };
+    const { workspaces, git } = this.#options.stages;
+    if (node.workspace === undefined || node.workspaceBase === undefined) return lost;
+    const base = await workspaces.base(node.workspaceBase, workspaceOptions(node));
+    const workspace = await workspaces.open(node.workspace, base);
+    if (!workspace) return lost;
+    const collected = await collect({
+      git,
+      changes: await workspace.changes(),
+      parent: node.workspaceBase,
+      ref: attemptRef(this.state.id, node.id, node.attempt),
+      message: `${node.id}: attempt ${node.attempt} (lost)\n`,
+      atMs: this.#options.nowMs(),
+    });
+    this.#workspacesOf(node.id).push({
+      name: node.workspace,
+      base: node.workspaceBase,
+      attempt: node.attempt,
+    });
+    return { ...lost, collected: { ...collected, artifacts: [] } };
+  }
+
+  async #attempt(start: EventOf<'attempt.started'>): Promise<void> {
+    const node = nodeOf(this.state, start.task);
+    const graceful = new AbortController();
+    const now = new AbortController();
+    this.#stops.set(node.id, { graceful, now });
+    const continued = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.continues);
+    const agent = agentOf(node, start.purpose);
+    const finished = await runAttempt(this.#options.stages, {
+      run: this.state.id,
+      start,
+      task: node.task,
+      workflow: node.workflow,
+      agent: agent?.agent,
+      continues: continued && { workspace: continued.name, base: continued.base },
+      shadow: this.state.shadow,
+      conflictFiles: node.resolving?.conflict.files ?? [],
+      stop: { graceful: graceful.signal, now: now.signal },
+      emit: (fact) => {
+        if (fact.type === 'attempt.workspace') {
+          this.#workspacesOf(node.id).push({ name: fact.workspace, base: fact.base, attempt: start.attempt });
+        }
+        this.#loop.submit(fact);
+      },
+      nowMs: this.#options.nowMs,
+    });
+    this.#stops.delete(node.id);
+    this.#loop.submit(finished);
+  }
+
+  #stop(task: string, mode: 'graceful' | 'now'): void {
+    this.#stops.get(task)?.graceful.abort();
+    if (mode === 'now') this.#stops.get(task)?.now.abort();
+  }
+
+  /** One at a time: each merge builds on the one before. */
+  async #merge({ task, attempt, commit }: EventOf<'task.merging'>): Promise<void> {
+    const { stages, nowMs } = this.#options;
+    const node = nodeOf(this.state, task);
+    const agent = agentOf(node, 'work')?.name;
+    const message = mergeMessage({
+      title: node.task.description ?? task,
+      run: this.state.id,
+      task,
+      attempt,
+      ...(agent !== undefined && { agent }),
+    });
+    const merged = await mergeResult({
+      git: stages.git,
+      shadow: this.state.shadow,
+      head: this.state.head,
+      base: this.state.base,
+      result: commit,
+      message,
+      onConflict: onConflict(node),
+      atMs: nowMs(),
+    });
+    if (merged.kind === 'conflict') {
+      const { conflict, marked } = merged;
+      this.#loop.submit({ type: 'task.conflicted', task, attempt, conflict, marked });
+      return;
+    }
+    const { kind: _, ...rest } = merged;
+    this.#loop.submit({ type: 'task.merged', task, attempt, ...rest });
+    // The next merge reads the heads from the state: wait until this one is in it.
+    await this.#settled(() => node.state !== 'merging' || node.merged !== undefined);
+    await setBranch(stages.git, this.state.id, this.state.head);
+  }
+
+  async #settled(condition: () => boolean): Promise<void> {
+    while (!condition() && !this.#loop.isOver) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** The journal says that the task has ended, and its work is a commit: its workspaces can go. */
+  async #clean(task: string): Promise<void> {
+    const workspaces = this.#workspaces.get(task) ?? [];
+    this.#workspaces.delete(task);
+    clearTimeout(this.#timers.get(task));
+    const node = nodeOf(this.state, task);
+    const isSafe = !(node.outcome?.kind === 'failed' && node.outcome.reason === 'collect');
+    if (isSafe) for (const { name } of workspaces) await this.#options.stages.workspaces.remove(name);
+  }
+
+  #wait(key: string, delayMs: number, fact: Fact): void {
+    this.#timers.set(
+      key,
+      setTimeout(() => this.#loop.submit(fact), delayMs),
+    );
+  }
+
+  /** Work in the background whose failure is a bug, or a machine that fails: it stops the engine, not the run. */
+  #follow(work: Promise<void>): void {
+    this.#underWay.add(work);
+    work.catch((error) => this.#loop.stop(error)).finally(() => this.#underWay.delete(work)); // eslint-disable-line
+  }
+
+  #workspacesOf(task: string): { name: string; base: string; attempt: number }[] {
+    let list = this.#workspaces.get(task);
+    if (!list) this.#workspaces.set(task, (list = []));
+    return list;
+  }
+}
+
+function workspaceOptions(node: Node): Exclude<NonNullable<Workflow['workspace']>, 'none'> {
+  const options = node.task.workspace ?? node.workflow.workspace ?? {};
+  return options === 'none' ? {} : options;
+}

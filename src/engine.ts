@@ -1,0 +1,291 @@
+/**
+ * READ FIRST. One attempt's life, stage after stage:
+ *
+ *   base → workspace → sandbox → runtime → collect → check → what came of it
+ *
+ * The stages know nothing of each other: this file hands values on. Whatever happens on the way, the work is
+ * collected; failure, time-out and cancellation are values. What came of it is decided on by `schedule/decide.ts`,
+ * recorded by `schedule/loop.ts`, and merged by `drive.ts`.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { parseDurationMs, parseSizeBytes } from './base/units.ts';
+import { keepArtifacts } from './collect/artifacts.ts';
+import { attemptRef, collect } from './collect/collect.ts';
+import { BosunError } from './contract/errors.ts';
+import type { EventOf, Fact } from './contract/event.ts';
+import type { Collected, FailReason, Outcome } from './contract/run.ts';
+import type { Agent, Task, Workflow, WorkspaceOptions } from './contract/workflow.ts';
+import { checkExpansion } from './definition/expansion.ts';
+import type { Home } from './home.ts';
+import { joinBases } from './merge/merge.ts';
+import { cli, runCommand, type Ended } from './runtime/cli.ts';
+import { OutputSink } from './runtime/output.ts';
+import type { Job, StopSignal } from './runtime/runtime.ts';
+import { outputProblem } from './runtime/structured-output.ts';
+import type { EngineGit } from './system/engine-git.ts';
+import type { Launch, Launcher } from './system/process.ts';
+import type { Base, Workspace, Workspaces } from './workspace/workspace.ts';
+
+/** The parts of the machine that an attempt is made of. */
+export interface Stages {
+  home: Home;
+  git: EngineGit;
+  launcher: Launcher;
+  workspaces: Workspaces;
+}
+
+export interface Attempt {
+  run: string;
+  start: EventOf<'attempt.started'>;
+  task: Task;
+  workflow: Workflow;
+  agent: Agent | undefined;
+  /** The workspace that `start.continues` speaks of. */
+  continues: { workspace: string; base: string } | undefined;
+  /** The head that has everything merged so far: the base where needs cannot be merged by themselves. */
+  shadow: string;
+  /** Files a resolved conflict must no longer have markers in. */
+  conflictFiles: string[];
+  stop: StopSignal;
+  emit(fact: Fact): void;
+  nowMs(): number;
+}
+
+export async function runAttempt(stages: Stages, attempt: Attempt): Promise<EventOf<'attempt.finished'>> {
+  const { start } = attempt;
+  const beganMs = performance.now();
+  const files = stages.home.attempt(attempt.run, start.task, start.attempt);
+  await mkdir(files, { recursive: true });
+  try {
+    const ended = await live(stages, attempt, files);
+    const durationMs = Math.round(performance.now() - beganMs);
+    return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
+  } finally {
+    await rm(files, { recursive: true, force: true });
+  }
+}
+
+type Ending = Pick<
+  EventOf<'attempt.finished'>,
+  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion'
+>;
+
+async function live(stages: Stages, attempt: Attempt, files: string): Promise<Ending> {
+  const sink = new OutputSink(
+    (piece) => attempt.emit({ type: 'attempt.output', ...names(attempt), ...piece }),
+    outputBytesMax(attempt),
+  );
+  let workspace: Workspace | undefined;
+  try {
+    workspace = await prepareWorkspace(stages, attempt, sink);
+  } catch (error) {
+    return { outcome: failure('setup', error) };
+  }
+
+  const job = jobOf(stages, attempt, files, sink, workspace);
+  const result = await cli.run(job);
+
+  let collected: Collected | undefined;
+  try {
+    collected = workspace && (await collectWork(stages, attempt, workspace, result.outcome));
+  } catch (error) {
+    return { outcome: result.outcome.kind === 'done' ? failure('collect', error) : result.outcome };
+  }
+  const ending: Ending = { outcome: result.outcome, output: result.output, ...(collected && { collected }) };
+  if (result.outcome.kind !== 'done') return ending;
+  return judge(stages, attempt, job, workspace, ending);
+}
+
+/** Undefined for a task that works on no copy of the repository. */
+async function prepareWorkspace(
+  stages: Stages,
+  attempt: Attempt,
+  sink: OutputSink,
+): Promise<Workspace | undefined> {
+  const { workspaces, git } = stages;
+  const { start, task, workflow, continues } = attempt;
+  const options = task.workspace ?? workflow.workspace ?? {};
+  if (options === 'none') return undefined;
+  const commit = continues?.base ?? (await joinBases(git, start.from)) ?? attempt.shadow;
+  const base = await makeBase(workspaces, attempt, commit, options, sink);
+  const workspace =
+    (continues && (await workspaces.open(continues.workspace, base))) ??
+    (await workspaces.create(base, `${attempt.run}.${start.task}.${start.attempt}`));
+  attempt.emit({ type: 'attempt.workspace', ...names(attempt), workspace: workspace.name, base: commit });
+  return workspace;
+}
+
+async function makeBase(
+  workspaces: Workspaces,
+  attempt: Attempt,
+  commit: string,
+  options: Exclude<WorkspaceOptions, 'none'>,
+  sink: OutputSink,
+): Promise<Base> {
+  const printed = new PassThrough();
+  const read = sink.read(printed, 'setup');
+  try {
+    const signal = attempt.stop.graceful;
+    return await workspaces.base(commit, options, {
+      env: environment(attempt),
+      onOutput: (chunk) => printed.write(chunk),
+      signal,
+    });
+  } finally {
+    printed.end();
+    await read;
+  }
+}
+
+function jobOf(
+  stages: Stages,
+  attempt: Attempt,
+  files: string,
+  output: OutputSink,
+  workspace: Workspace | undefined,
+): Job {
+  const { start, task, agent } = attempt;
+  const minutes = agent?.limits?.minutes;
+  return {
+    run: attempt.run,
+    task: start.task,
+    attempt: start.attempt,
+    agent,
+    prompt: start.prompt,
+    feedback: start.feedback,
+    env: environment(attempt),
+    filesDirectory: files,
+    timeoutMs: task.timeout !== undefined ? parseDurationMs(task.timeout) : minutes && minutes * 60_000,
+    stop: attempt.stop,
+    output,
+    launch: async (launch) =>
+      stages.launcher.launch(
+        workspace ? await workspace.inside(launch) : await inEmptyDirectory(files, launch),
+      ),
+  };
+}
+
+/** The work as a commit under a private ref, whatever became of the attempt. */
+async function collectWork(
+  stages: Stages,
+  attempt: Attempt,
+  workspace: Workspace,
+  outcome: Outcome,
+): Promise<Collected> {
+  const { start, task, run } = attempt;
+  const collected = await collect({
+    git: stages.git,
+    changes: await workspace.changes(),
+    parent: workspace.base.commit,
+    ref: attemptRef(run, start.task, start.attempt),
+    message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,
+    atMs: attempt.nowMs(),
+  });
+  if (!task.artifacts) return { ...collected, artifacts: [] };
+  const directory = path.join(stages.home.run(run), 'artifacts', `${start.task}@${start.attempt}`);
+  const { artifacts, refused } = await keepArtifacts(await workspace.find(task.artifacts), directory);
+  return { ...collected, artifacts, refused: [...collected.refused, ...refused] };
+}
+
+/** An attempt that ended well is done only if its output and its check agree. */
+async function judge(
+  stages: Stages,
+  attempt: Attempt,
+  job: Job,
+  workspace: Workspace | undefined,
+  ending: Ending,
+): Promise<Ending> {
+  const { task, start, workflow } = attempt;
+  if (start.purpose === 'resolve') {
+    const left = await filesWithMarkers(stages.git, ending.collected!.commit, attempt.conflictFiles);
+    if (left.length === 0) return ending;
+    return notEnough(ending, 'conflict', `conflict markers are left in ${left.join(', ')}`);
+  }
+  if (task.output) {
+    const problem = outputProblem(task.output, ending.output ?? null);
+    if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
+  }
+  if (task.check !== undefined) {
+    const check = await runCheck(stages, job, workspace, task.check);
+    if (check.outcome.kind === 'cancelled') return { ...ending, outcome: check.outcome };
+    if (check.outcome.kind === 'failed') {
+      const message = `the check \`${task.check}\` failed: ${check.outcome.message}`;
+      return notEnough(ending, 'check', message, `${check.stdoutTail}${check.stderrTail}`.trim());
+    }
+  }
+  if (task.expand) {
+    const expansion = checkExpansion(ending.output ?? null, workflow);
+    if ('problem' in expansion) return notEnough(ending, 'expand', expansion.problem);
+    return { ...ending, expansion: expansion.tasks };
+  }
+  return ending;
+}
+
+/** Runs on a throw-away layer: what a check writes is nobody's work. */
+async function runCheck(
+  stages: Stages,
+  job: Job,
+  workspace: Workspace | undefined,
+  command: string,
+): Promise<Ended> {
+  const launch: Job['launch'] = async (what) =>
+    stages.launcher.launch(
+      workspace ? await workspace.insideScratch(what) : await inEmptyDirectory(job.filesDirectory, what),
+    );
+  const argv = ['/bin/sh', '-c', command];
+  return runCommand({ ...job, argv, input: '', streams: ['check', 'check'], launch });
+}
+
+/** What failed, and the same as words for the agent, should it get another attempt. */
+function notEnough(ending: Ending, reason: FailReason, message: string, details = ''): Ending {
+  const feedback = `Your last attempt was not enough: ${message}.${details ? `\n\nIts output:\n${details}` : ''}`;
+  return { ...ending, outcome: { kind: 'failed', reason, message }, feedback };
+}
+
+/** Nothing of the engine's own environment but what any program needs. */
+function environment({ agent, start }: Attempt): Record<string, string> {
+  const env: Record<string, string> = { TERM: 'dumb', CI: '1' };
+  for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'SHELL']) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return { ...env, ...agent?.scope?.env, ...start.env };
+}
+
+async function inEmptyDirectory(files: string, launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+  const cwd = path.join(files, 'empty');
+  await mkdir(cwd, { recursive: true });
+  return { ...launch, cwd };
+}
+
+async function filesWithMarkers(git: EngineGit, commit: string, files: string[]): Promise<string[]> {
+  const found = await git.run([
+    'grep',
+    '-l',
+    '-z',
+    '-e',
+    '^<<<<<<< ',
+    '-e',
+    '^>>>>>>> ',
+    commit,
+    '--',
+    ...files.map((file) => `:(literal)${file}`),
+  ]);
+  return found.stdout.toString().split('\0').filter(Boolean).map((line) => line.slice(commit.length + 1)); // prettier-ignore
+}
+
+function outputBytesMax({ agent }: Attempt): number | undefined {
+  const limit = agent?.limits?.output;
+  return limit === undefined ? undefined : parseSizeBytes(limit);
+}
+
+function names({ start }: Attempt): { task: string; attempt: number } {
+  return { task: start.task, attempt: start.attempt };
+}
+
+function failure(reason: FailReason, error: unknown): Outcome {
+  if (!(error instanceof BosunError)) throw error;
+  return { kind: 'failed', reason, message: error.message };
+}

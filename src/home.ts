@@ -1,0 +1,63 @@
+/** Where bosun keeps what it has: the directory `.bosun` of a repository. Nothing else there is ever written. */
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from './contract/errors.ts';
+
+export class Home {
+  /** The top of the repository. */
+  readonly top: string;
+  readonly directory: string;
+
+  constructor(top: string) {
+    this.top = top;
+    this.directory = path.join(top, '.bosun');
+  }
+
+  get journal(): string {
+    return path.join(this.directory, 'journal.db');
+  }
+
+  get lock(): string {
+    return path.join(this.directory, 'engine.lock');
+  }
+
+  /** Reports and artifacts of a run. */
+  run(id: string): string {
+    return path.join(this.directory, 'runs', id);
+  }
+
+  /** The files through which an attempt gets its prompt and gives its output. */
+  attempt(run: string, task: string, attempt: number): string {
+    return path.join(this.directory, 'attempts', `${run}.${task.replaceAll('/', '+')}@${attempt}`);
+  }
+}
+
+/** Ignores everything but what people write there themselves, without touching a file of theirs. */
+const IGNORE = '*\n!/agents/\n!/agents/**\n';
+
+export async function createHome(top: string): Promise<Home> {
+  const home = new Home(top);
+  try {
+    await mkdir(home.directory, { recursive: true });
+    const ignore = path.join(home.directory, '.gitignore');
+    if (!existsSync(ignore)) await writeFile(ignore, IGNORE);
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new BosunError(
+      'system',
+      `cannot write to ${home.directory}: ${why}; bosun keeps its journal and workspaces there, so make it writable`,
+      { cause },
+    );
+  }
+  return home;
+}
+
+/** The nearest `.bosun` with a journal, upwards from a directory. Runs no git: it must be quick. */
+export function findHome(from: string): Home | undefined {
+  for (let at = path.resolve(from); ; at = path.dirname(at)) {
+    const home = new Home(at);
+    if (existsSync(home.journal)) return home;
+    if (at === path.dirname(at)) return undefined;
+  }
+}

@@ -1,0 +1,10 @@
+/** The public API, by name. */
+export { Bosun, type RunOptions } from './bosun.ts';
+export { BosunError, type ErrorCode } from './contract/errors.ts';
+export type { Event, Recorded } from './contract/event.ts';
+export type { RunReport } from './contract/report.ts';
+export type { RunState, RunView, TaskState, TaskView } from './contract/run.ts';
+export type { Json, Workflow, WorkflowSource } from './contract/workflow.ts';
+export { workflow } from './definition/builder.ts';
+export { loadWorkflow } from './definition/load.ts';
+export type { LiveRun } from './operations/run.ts';

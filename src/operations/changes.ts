@@ -1,0 +1,90 @@
+/** What a run changed, and bringing it into the user's branch. */
+import { BosunError } from '../contract/errors.ts';
+import type { Recorded } from '../contract/event.ts';
+import { openEngineGit } from '../system/engine-git.ts';
+import { land, type Landed } from '../system/land.ts';
+import { inspectRepository } from '../system/repository.ts';
+import { findRun, openJournal, shownState } from './journal.ts';
+
+export interface DiffOptions {
+  cwd: string;
+  run?: string;
+  /** Only what this task did. */
+  task?: string;
+  /** Of a task: the snapshot of this attempt, whatever became of it. The last one where none is named. */
+  attempt?: number;
+}
+
+export interface Diff {
+  from: string;
+  to: string;
+  patch: Buffer;
+  files: { path: string; added: number | null; deleted: number | null }[];
+}
+
+export async function diffOf(options: DiffOptions): Promise<Diff> {
+  await using journal = openJournal(options.cwd);
+  const run = await findRun(journal.store, options.run);
+  const git = await openEngineGit(await inspectRepository(journal.home.top));
+  const { task } = options;
+  const [from, to] =
+    task === undefined
+      ? [run.baseCommit, run.headCommit]
+      : rangeOf(
+          await journal.store.read(run.id, { task, withoutOutput: true }),
+          run.id,
+          task,
+          options.attempt,
+        );
+  const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
+    path: path.toString(),
+    added: added ?? null,
+    deleted: deleted ?? null,
+  }));
+  return { from, to, patch: await git.diff(from, to), files };
+}
+
+function rangeOf(
+  events: Recorded[],
+  run: string,
+  task: string,
+  attempt: number | undefined,
+): [string, string] {
+  if (events.length === 0)
+    throw new BosunError(
+      'not-found',
+      `run ${run} has no task ${task} that has started; see: bosun status ${run}`,
+    );
+  let base: string | undefined;
+  let range: [string, string] | undefined;
+  for (const { event } of events) {
+    if (event.type === 'attempt.workspace') base = event.base;
+    if (event.type !== 'attempt.finished' || !event.collected || base === undefined) continue;
+    if (attempt === undefined || event.attempt === attempt) range = [base, event.collected.commit];
+  }
+  if (range) return range;
+  const what = attempt === undefined ? `task ${task}` : `attempt ${attempt} of task ${task}`;
+  throw new BosunError(
+    'not-found',
+    `${what} of run ${run} has left nothing yet; see: bosun logs ${run} --task ${task}`,
+  );
+}
+
+export type Merged = Landed & { run: string; commits: number };
+
+/** Lands the run's branch on the current branch: one fast-forward or one merge, or nothing at all. */
+export async function mergeRun(options: { cwd: string; run?: string }): Promise<Merged> {
+  await using journal = openJournal(options.cwd);
+  const run = await findRun(journal.store, options.run);
+  const state = shownState(journal.home, run);
+  if (state === 'running' || state === 'cancelling') {
+    throw new BosunError(
+      'wrong-state',
+      `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
+    );
+  }
+  const git = await openEngineGit(await inspectRepository(journal.home.top));
+  const commits = Number(await git.text(['rev-list', '--count', `${run.baseCommit}..${run.headCommit}`]));
+  const landed = await land(git, run.headCommit, `Merge ${run.branch}\n`);
+  return { ...landed, run: run.id, commits };
+}

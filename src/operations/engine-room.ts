@@ -1,0 +1,68 @@
+/** Everything that is needed to drive a run: the repository, the lock, the journal, the machine's parts. */
+import { rm, writeFile } from 'node:fs/promises';
+import { BosunError } from '../contract/errors.ts';
+import type { Recorded } from '../contract/event.ts';
+import { Drive } from '../drive.ts';
+import type { Stages } from '../engine.ts';
+import { createHome, type Home } from '../home.ts';
+import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
+import { takeLock } from '../store/lock.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { openEngineGit } from '../system/engine-git.ts';
+import { inspectRepository, type Repository } from '../system/repository.ts';
+import { openWorkspaces } from '../workspace/open.ts';
+import { engineAtWork, engineFile } from './journal.ts';
+
+export interface EngineRoom extends AsyncDisposable {
+  repository: Repository;
+  home: Home;
+  store: Store;
+  stages: Stages;
+  sandbox: Sandbox;
+  /** Opens a run to be driven, and says so to everybody who looks. */
+  drive(
+    run: string,
+    options?: { seen?(events: Recorded[]): void; fault?(point: string): void },
+  ): Promise<Drive>;
+}
+
+/** Takes the repository for this engine alone. */
+export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
+  const repository = await inspectRepository(cwd);
+  const home = await createHome(repository.top);
+  const lock = takeLock(home.lock);
+  if (!lock) throw busy(home);
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => lock[Symbol.dispose]());
+  const store = undo.use(openSqliteStore(home.journal));
+  const git = await openEngineGit(repository);
+  const sandbox = await chooseSandbox(home.directory);
+  const workspaces = openWorkspaces(git, sandbox);
+  const stages: Stages = { home, git, launcher: sandbox.launcher, workspaces };
+  const all = undo.move();
+  return {
+    repository,
+    home,
+    store,
+    stages,
+    sandbox,
+    async drive(run, options = {}) {
+      await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }));
+      return Drive.open(run, { store, stages, nowMs: Date.now, ...options });
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(engineFile(home), { force: true });
+      await all.disposeAsync();
+    },
+  };
+}
+
+function busy(home: Home): BosunError {
+  const engine = engineAtWork(home);
+  const who = engine?.run ? `it drives run ${engine.run}, process ${engine.pid}` : 'it has just started';
+  return new BosunError(
+    'busy',
+    `another bosun is at work in ${home.top} (${who}); watch it with: bosun logs -f, end it with: bosun cancel, or wait`,
+  );
+}

@@ -1,0 +1,80 @@
+/** Words to a run from outside its engine: cancel it, answer its questions. */
+import { BosunError } from '../contract/errors.ts';
+import type { RunView } from '../contract/run.ts';
+import { enterEngineRoom } from './engine-room.ts';
+import { findRun, openJournal, shownState, type Journal } from './journal.ts';
+import type { Request } from '../store/store.ts';
+
+const POLL_MS = 25;
+
+export interface CancelOptions {
+  cwd: string;
+  run?: string;
+  now?: boolean;
+}
+
+/** Resolves once the run has ended. */
+export async function cancelRun(options: CancelOptions): Promise<RunView> {
+  await using journal = openJournal(options.cwd);
+  const run = await findRun(journal.store, options.run);
+  requireOpen(run);
+  const mode = options.now ? 'now' : 'graceful';
+  if (shownState(journal.home, run) !== 'interrupted') {
+    await journal.store.request(run.id, { do: 'cancel', mode, by: 'person' });
+    return ended(journal, run.id);
+  }
+  await using room = await enterEngineRoom(options.cwd);
+  const drive = await room.drive(run.id);
+  await drive.run([{ type: 'run.cancelling', mode, by: 'person' }]);
+  return findRun(room.store, run.id);
+}
+
+export interface AnswerOptions {
+  cwd: string;
+  run?: string;
+  /** The task that asks; the only open question where none is named. */
+  question?: string;
+  answer: 'yes' | 'no';
+  note?: string;
+}
+
+export async function answerQuestion(
+  options: AnswerOptions,
+): Promise<{ run: string; question: string; text: string }> {
+  await using journal = openJournal(options.cwd);
+  const run = await findRun(journal.store, options.run);
+  const open = run.questions;
+  if (open.length === 0) throw new BosunError('wrong-state', `run ${run.id} has no open question`);
+  const question =
+    options.question === undefined
+      ? open.length === 1
+        ? open[0]
+        : undefined
+      : open.find(({ id }) => id === options.question);
+  if (!question) {
+    const list = open.map(({ id, text }) => `${id} (${text})`).join(', ');
+    throw new BosunError('usage', `say which question of run ${run.id} is meant: ${list}`);
+  }
+  const request: Request = {
+    do: 'answer',
+    question: question.id,
+    answer: options.answer,
+    by: 'person',
+    ...(options.note !== undefined && { note: options.note }),
+  };
+  await journal.store.request(run.id, request);
+  return { run: run.id, question: question.id, text: question.text };
+}
+
+function requireOpen(run: RunView): void {
+  if (run.state === 'running' || run.state === 'cancelling') return;
+  throw new BosunError('wrong-state', `run ${run.id} has ended already: it is ${run.state}`);
+}
+
+async function ended({ store, home }: Journal, id: string): Promise<RunView> {
+  for (;;) {
+    const run = await findRun(store, id);
+    if (!['running', 'cancelling'].includes(run.state) || shownState(home, run) === 'interrupted') return run;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

@@ -1,0 +1,61 @@
+/** Reading what is there: finds the journal and the run that is meant. Quick: it starts no process. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { RunView, ShownRunState } from '../contract/run.ts';
+import { findHome, type Home } from '../home.ts';
+import { isLocked } from '../store/lock.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+
+export interface Journal {
+  home: Home;
+  store: Store;
+}
+
+export function openJournal(cwd: string): Journal & AsyncDisposable {
+  const home = findHome(cwd);
+  if (!home) {
+    const message = `no run was ever started here (no .bosun with a journal in ${cwd} or above); start one with: bosun run`;
+    throw new BosunError('not-found', message);
+  }
+  const store = openSqliteStore(home.journal);
+  return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+/** The run of that id; the latest one where none is named. */
+export async function findRun(store: Store, id: string | undefined): Promise<RunView> {
+  const [latest] = id === undefined ? await store.runs(1) : [await store.run(id)];
+  if (latest) return latest;
+  if (id === undefined)
+    throw new BosunError('not-found', 'no run was ever started here; start one with: bosun run');
+  const known = (await store.runs(5)).map((run) => run.id).join(', ');
+  throw new BosunError(
+    'not-found',
+    `there is no run ${id}; the latest are: ${known || 'none'} (all: bosun history)`,
+  );
+}
+
+/** What is true now: a run that has not ended and that no engine drives was interrupted. */
+export function shownState(home: Home, run: RunView): ShownRunState {
+  if (run.state !== 'running' && run.state !== 'cancelling') return run.state;
+  return engineAtWork(home)?.run === run.id ? run.state : 'interrupted';
+}
+
+export interface EngineAtWork {
+  pid: number;
+  run: string;
+}
+
+export function engineAtWork(home: Home): EngineAtWork | undefined {
+  if (!isLocked(home.lock)) return undefined;
+  try {
+    return JSON.parse(readFileSync(engineFile(home), 'utf8')) as EngineAtWork;
+  } catch {
+    return { pid: 0, run: '' }; // it has taken the lock and not yet said for what
+  }
+}
+
+export function engineFile(home: Home): string {
+  return path.join(home.directory, 'engine.json');
+}

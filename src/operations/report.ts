@@ -1,0 +1,77 @@
+/** The report of a run: built from its journal and its commits, written beside it when it ends. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Recorded } from '../contract/event.ts';
+import type { RunReport } from '../contract/report.ts';
+import { buildReport } from '../report/build.ts';
+import { renderHtml } from '../report/html.ts';
+import { renderJson } from '../report/json.ts';
+import { renderText } from '../report/text.ts';
+import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
+import { inspectRepository } from '../system/repository.ts';
+import type { EngineRoom } from './engine-room.ts';
+import { findRun, openJournal, shownState, type Journal } from './journal.ts';
+
+const DIFFS_MAX = 200;
+export const UNFENCED =
+  'no fences: an attempt has its own workspace and process tree, but can read and write whatever you can';
+
+export interface ReportFiles {
+  html: string;
+  json: string;
+  text: string;
+}
+
+export async function reportOf(options: { cwd: string; run?: string }): Promise<RunReport> {
+  await using journal = openJournal(options.cwd);
+  const run = await findRun(journal.store, options.run);
+  const git = await openEngineGit(await inspectRepository(journal.home.top));
+  return makeReport(journal, git, run.id, [UNFENCED]);
+}
+
+/** Writes report.html, report.json and report.txt; the run itself is over by now. */
+export async function writeReport(room: EngineRoom, id: string, notes: string[]): Promise<ReportFiles> {
+  const report = await makeReport(room, room.stages.git, id, [UNFENCED, ...notes]);
+  const directory = room.home.run(id);
+  await mkdir(directory, { recursive: true });
+  const files = reportFiles(directory);
+  await Promise.all([
+    writeFile(files.html, renderHtml(report)),
+    writeFile(files.json, renderJson(report)),
+    writeFile(files.text, renderText(report, { color: false, width: 100 })),
+  ]);
+  return files;
+}
+
+export function reportFiles(directory: string): ReportFiles {
+  const file = (name: string): string => path.join(directory, name);
+  return { html: file('report.html'), json: file('report.json'), text: file('report.txt') };
+}
+
+async function makeReport(
+  { home, store }: Journal,
+  git: EngineGit,
+  id: string,
+  notes: string[],
+): Promise<RunReport> {
+  const run = await findRun(store, id);
+  const events = await store.read(id);
+  const diffs = await diffsOf(git, events);
+  return buildReport(events, { diffs, shownState: shownState(home, run), notes });
+}
+
+/** What each task brought to the branch; for one that failed, what its last attempt left. */
+async function diffsOf(git: EngineGit, events: Recorded[]): Promise<Map<string, string>> {
+  const ranges = new Map<string, [string, string]>();
+  for (const { event } of events) {
+    if (event.type === 'attempt.workspace') ranges.set(event.task, [event.base, event.base]);
+    if (event.type === 'attempt.finished' && event.collected && event.collected.changedCount > 0) {
+      const base = ranges.get(event.task)?.[0];
+      if (base !== undefined) ranges.set(event.task, [base, event.collected.commit]);
+    }
+  }
+  const changed = [...ranges].filter(([, [from, to]]) => from !== to).slice(0, DIFFS_MAX);
+  const diffs = new Map<string, string>();
+  for (const [task, [from, to]] of changed) diffs.set(task, (await git.diff(from, to)).toString());
+  return diffs;
+}

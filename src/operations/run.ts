@@ -1,0 +1,156 @@
+/** Starting runs and going on with them. Each gives a live run: it can be watched, answered and cancelled. */
+import { BosunError } from '../contract/errors.ts';
+import type { Fact, Recorded } from '../contract/event.ts';
+import type { RunView } from '../contract/run.ts';
+import type { Json, Workflow } from '../contract/workflow.ts';
+import { suggest } from '../base/suggest.ts';
+import { resolveInputs } from '../definition/inputs.ts';
+import { refuseUnsupported } from '../definition/supported.ts';
+import { createRun, type Drive } from '../drive.ts';
+import { commitDirtyTree } from '../system/dirty-tree.ts';
+import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
+import { findRun } from './journal.ts';
+import { writeReport } from './report.ts';
+
+export interface WatchOptions {
+  /** Is told of everything that happens, once it is in the journal. */
+  seen?(events: Recorded[]): void;
+  /** A named point at which a test may stop the engine. */
+  fault?(point: string): void;
+}
+
+export interface StartOptions extends WatchOptions {
+  cwd: string;
+  workflow: Workflow;
+  source: string;
+  inputs?: Record<string, Json>;
+  /** Start from the files as they are, not from the last commit. */
+  dirty?: boolean;
+}
+
+export interface LiveRun {
+  id: string;
+  /** What a person should know before it starts. */
+  notes: string[];
+  /** Resolves with the run as it ended; rejects where the engine itself could not go on. */
+  finished: Promise<RunView>;
+  cancel(mode: 'graceful' | 'now', by?: string): void;
+  answer(question: string, answer: 'yes' | 'no', by?: string): void;
+}
+
+export async function startRun(options: StartOptions): Promise<LiveRun> {
+  const { workflow, source } = options;
+  refuseUnsupported(workflow);
+  const inputs = resolveInputs(workflow, options.inputs ?? {});
+  const room = await enterEngineRoom(options.cwd);
+  try {
+    const { repository } = room;
+    const notes = [...room.sandbox.notes];
+    const isDirty = await repository.dirty();
+    const dirty = isDirty && (options.dirty ?? false);
+    if (isDirty && !dirty) {
+      notes.push(
+        'there are changes that are not committed; the run works from the last commit (--dirty includes them)',
+      );
+    }
+    if (repository.submodules) {
+      notes.push('submodules are empty directories in workspaces');
+    }
+    const atMs = Date.now();
+    const base = dirty
+      ? await commitDirtyTree(room.stages.git, 'bosun: uncommitted changes\n', atMs)
+      : repository.head;
+    const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs);
+    return await live(room, id, [], options, notes);
+  } catch (error) {
+    await room[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export interface GoOnOptions extends WatchOptions {
+  cwd: string;
+  run?: string;
+}
+
+/** Goes on with a run that was interrupted, cancelled or failed. What is done stays done. */
+export async function resumeRun(options: GoOnOptions): Promise<LiveRun> {
+  return goOn(options, (run) => {
+    if (run.state === 'done') {
+      throw new BosunError(
+        'wrong-state',
+        `run ${run.id} is done; see what it did with: bosun diff ${run.id}`,
+      );
+    }
+    return { type: 'run.resumed', by: 'person' };
+  });
+}
+
+/** Tries one task again, and whatever was waiting for it. */
+export async function retryTask(options: GoOnOptions & { task: string }): Promise<LiveRun> {
+  const { task } = options;
+  return goOn(options, (run, drive) => {
+    const node = drive.state.nodes.get(task);
+    if (!node) {
+      const close = suggest(task, drive.state.nodes.keys());
+      throw new BosunError(
+        'not-found',
+        `run ${run.id} has no task ${task}${close ? `; did you mean ${close}?` : ''}`,
+      );
+    }
+    if (node.state === 'done') {
+      throw new BosunError(
+        'wrong-state',
+        `task ${task} is done and its work is on the branch; start a new run to do it again`,
+      );
+    }
+    return { type: 'task.retried', task, by: 'person' };
+  });
+}
+
+async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => Fact): Promise<LiveRun> {
+  const room = await enterEngineRoom(options.cwd);
+  try {
+    const run = await findRun(room.store, options.run);
+    const drive = await room.drive(run.id, options);
+    const first = fact(run, drive);
+    // A run that was interrupted goes on where it stood, whatever else is asked of it.
+    const facts: Fact[] =
+      run.state === 'cancelling' && first.type !== 'run.resumed'
+        ? [{ type: 'run.resumed', by: 'person' }, first]
+        : [first];
+    return await live(room, run.id, facts, options, [...room.sandbox.notes], drive);
+  } catch (error) {
+    await room[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function live(
+  room: EngineRoom,
+  id: string,
+  facts: Fact[],
+  options: WatchOptions,
+  notes: string[],
+  opened?: Drive,
+): Promise<LiveRun> {
+  const drive = opened ?? (await room.drive(id, options));
+  const end = async (): Promise<RunView> => {
+    try {
+      await drive.run(facts);
+      await writeReport(room, id, notes);
+      return await findRun(room.store, id);
+    } finally {
+      await room[Symbol.asyncDispose]();
+    }
+  };
+  const finished = end();
+  finished.catch(() => {}); // whoever awaits it is told; nobody has to
+  return {
+    id,
+    notes,
+    finished,
+    cancel: (mode, by = 'person') => drive.cancel(mode, by),
+    answer: (question, answer, by = 'person') => drive.answer(question, answer, by),
+  };
+}

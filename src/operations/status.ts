@@ -1,0 +1,32 @@
+/** Where runs stand. Reads the stored views alone: no fold, no git, no process. */
+import type { RunView, ShownRunState, TaskState, TaskView } from '../contract/run.ts';
+import { findRun, openJournal, shownState } from './journal.ts';
+
+export type ShownRun = Omit<RunView, 'state'> & { state: ShownRunState };
+
+export interface Status {
+  run: ShownRun;
+  /** In the order in which they are written; at most `limit`, those that need attention first where there are more. */
+  tasks: TaskView[];
+  taskCount: number;
+}
+
+const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed', 'cancelled'];
+
+export async function statusOf(options: { cwd: string; run?: string; limit?: number }): Promise<Status> {
+  await using journal = openJournal(options.cwd);
+  const { store, home } = journal;
+  const run = await findRun(store, options.run);
+  const limit = options.limit ?? 200;
+  const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
+  const tasks =
+    taskCount <= limit ? await store.tasks(run.id) : await store.tasks(run.id, { states: ATTENTION, limit });
+  return { run: { ...run, state: shownState(home, run) }, tasks, taskCount };
+}
+
+/** The newest first. */
+export async function history(options: { cwd: string; limit?: number }): Promise<ShownRun[]> {
+  await using journal = openJournal(options.cwd);
+  const runs = await journal.store.runs(options.limit ?? 50);
+  return runs.map((run) => ({ ...run, state: shownState(journal.home, run) }));
+}
