@@ -2,19 +2,20 @@
  * Drives one run from where its journal stands to its end: carries out what `decide` decided, and turns what
  * happens into facts. A new run and one that was interrupted are driven alike.
  */
-import { agentOf } from './agent-of.ts';
-import { runAttempt, type Stages } from './engine.ts';
+import { runAttempt, workspaceId, type Stages } from './engine.ts';
 import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
 import type { RunView } from './contract/run.ts';
 import type { Json, Workflow } from './contract/workflow.ts';
 import { attemptRef, collect } from './collect/collect.ts';
-import { mergeResult, setBranch } from './merge/merge.ts';
+import { joinBases, mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
+import { agentOf } from './schedule/agent-of.ts';
 import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
-import type { Node, State } from './schedule/state.ts';
+import { hasEnded, type Node, type State } from './schedule/state.ts';
 import { runView, taskView } from './schedule/view.ts';
 import type { Store } from './store/store.ts';
+import { newestOf } from './workspace/name.ts';
 
 export interface NewRun {
   workflow: Workflow;
@@ -143,11 +144,22 @@ export class Drive {
 
   /** Attempts that an earlier engine began and did not end: their half-done work is kept as a snapshot. */
   async #takeOver(): Promise<Fact[]> {
-    const running = [...this.state.nodes.values()].filter((node) => node.state === 'running');
-    return Promise.all(running.map((node) => this.#snapshotLost(node)));
+    const names = await this.#options.stages.workspaces.names();
+    const lost: Promise<Fact>[] = [];
+    for (const node of this.state.nodes.values()) {
+      const { workspace, workspaceBase } = node;
+      const isThere = workspace !== undefined && names.includes(workspace);
+      if (node.state === 'running') lost.push(this.#snapshotLost(node, names));
+      else if (isThere && hasEnded(node)) this.#follow(this.#options.stages.workspaces.remove(workspace));
+      else if (isThere) {
+        const attempt = node.next?.continues ?? node.attempt;
+        this.#workspacesOf(node.id).push({ name: workspace, base: workspaceBase!, attempt });
+      }
+    }
+    return Promise.all(lost);
   }
 
-  async #snapshotLost(node: Node): Promise<Fact> {
+  async #snapshotLost(node: Node, names: string[]): Promise<Fact> {
     const lost: Fact = {
       type: 'attempt.finished',
       task: node.id,
@@ -156,23 +168,23 @@ export class Drive {
       durationMs: 0,
     };
     const { workspaces, git } = this.#options.stages;
-    if (node.workspace === undefined || node.workspaceBase === undefined) return lost;
-    const base = await workspaces.base(node.workspaceBase, workspaceOptions(node));
-    const workspace = await workspaces.open(node.workspace, base);
+    // The engine may have died before the journal knew of the workspace: then it is found by its name.
+    const name = node.workspace ?? newestOf(names, workspaceId(this.state.id, node.id, node.attempt));
+    if (name === undefined) return lost;
+    const commit = node.workspaceBase ?? (await joinBases(git, node.started!.from)) ?? this.state.shadow;
+    const workspace = await workspaces.open(name, await workspaces.base(commit, workspaceOptions(node)));
     if (!workspace) return lost;
     const collected = await collect({
       git,
       changes: await workspace.changes(),
-      parent: node.workspaceBase,
+      parent: commit,
       ref: attemptRef(this.state.id, node.id, node.attempt),
       message: `${node.id}: attempt ${node.attempt} (lost)\n`,
       atMs: this.#options.nowMs(),
     });
-    this.#workspacesOf(node.id).push({
-      name: node.workspace,
-      base: node.workspaceBase,
-      attempt: node.attempt,
-    });
+    // One that went on in the workspace of an earlier attempt will do so again.
+    const attempt = node.started!.continues ?? node.attempt;
+    this.#workspacesOf(node.id).push({ name, base: commit, attempt });
     return { ...lost, collected: { ...collected, artifacts: [] } };
   }
 
@@ -197,7 +209,7 @@ export class Drive {
         if (fact.type === 'attempt.workspace') {
           this.#workspacesOf(node.id).push({ name: fact.workspace, base: fact.base, attempt: start.attempt });
         }
-        this.#loop.submit(fact);
+        this.#loop.note(fact);
       },
       nowMs: this.#options.nowMs,
     });

@@ -98,6 +98,10 @@ async function live(stages: Stages, attempt: Attempt, files: string): Promise<En
   return judge(stages, attempt, job, workspace, ending);
 }
 
+export function workspaceId(run: string, task: string, attempt: number): string {
+  return `${run}.${task}.${attempt}`;
+}
+
 /** Undefined for a task that works on no copy of the repository. */
 async function prepareWorkspace(
   stages: Stages,
@@ -112,7 +116,7 @@ async function prepareWorkspace(
   const base = await makeBase(workspaces, attempt, commit, options, sink);
   const workspace =
     (continues && (await workspaces.open(continues.workspace, base))) ??
-    (await workspaces.create(base, `${attempt.run}.${start.task}.${start.attempt}`));
+    (await workspaces.create(base, workspaceId(attempt.run, start.task, start.attempt)));
   attempt.emit({ type: 'attempt.workspace', ...names(attempt), workspace: workspace.name, base: commit });
   return workspace;
 }

@@ -17,7 +17,7 @@ export interface RunReport {
   next: NextCommand[];
 }
 
-export interface RunFacts {
+interface RunFacts {
   id: string;
   name: string;
   state: ShownRunState;
@@ -41,13 +41,14 @@ export interface Totals {
   byState: Partial<Record<TaskState, number>>;
   attempts: number;
   changedFiles: number;
-  linesAdded: number;
-  linesRemoved: number;
+  /** Null where the patch of some task was not at hand: unknown is not zero. */
+  linesAdded: number | null;
+  linesRemoved: number | null;
   cost: Cost;
 }
 
-/** Null where nothing metered it: unknown is not zero. */
-export interface Cost {
+/** Null where nothing metered it. */
+interface Cost {
   usd: number | null;
   tokens: number | null;
 }
@@ -97,7 +98,7 @@ export interface AttemptReport {
   feedback: string | null;
 }
 
-export interface ExitReport {
+interface ExitReport {
   reason: FailReason;
   message: string;
   code: number | null;

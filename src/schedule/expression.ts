@@ -144,11 +144,10 @@ function parse(expression: string): Parsed {
   }
   let parsed: Parsed;
   try {
-    const evaluate = {
-      true: environments.true.parse(expression),
-      false: environments.false.parse(expression),
-    };
-    parsed = { evaluate, references: refer(evaluate.false.ast, expression) };
+    const usual = environments.false.parse(expression);
+    const references = refer(usual.ast, expression);
+    const after = references.always ? environments.true.parse(expression) : usual;
+    parsed = { references, evaluate: { true: after, false: usual } };
   } catch (error) {
     if (error instanceof ExpressionError) throw error;
     throw new ExpressionError(explain(error, expression), { cause: error });

@@ -10,6 +10,7 @@ import type { Node, State } from './state.ts';
 import { runView, taskView } from './view.ts';
 
 const REQUEST_POLL_MS = 50;
+const NOTE_MS = 50;
 const LAST_LINE_CHARS_MAX = 200;
 
 export interface LoopOptions {
@@ -36,6 +37,7 @@ export class Loop {
   #isOver = false;
   #version = -1;
   #poll: NodeJS.Timeout | undefined;
+  #later: NodeJS.Timeout | undefined;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -69,6 +71,13 @@ export class Loop {
     this.#schedule();
   }
 
+  /** For what nothing waits for: it is recorded with whatever comes next, or a little later. */
+  note(fact: Fact): void {
+    if (this.#isOver) return;
+    this.#inbox.push(fact);
+    this.#later ??= setTimeout(() => this.#schedule(), NOTE_MS);
+  }
+
   /** Stops driving without ending the run: it can be resumed. */
   stop(error?: unknown): void {
     if (error === undefined) this.#end();
@@ -83,7 +92,7 @@ export class Loop {
         .catch((error) => this.#fail(error))
         .finally(() => {
           this.#scheduled = false;
-          if (this.#inbox.length > 0) this.#schedule();
+          if (this.#inbox.length > 0 && this.#later === undefined) this.#schedule();
         });
     });
   }
@@ -91,6 +100,8 @@ export class Loop {
   async #turn(): Promise<void> {
     if (this.#isOver) return;
     const { store, state, nowMs, act, seen, fault } = this.#options;
+    clearTimeout(this.#later);
+    this.#later = undefined;
     const facts = this.#inbox.splice(0);
     const handled = this.#handled.splice(0);
     const atMs = nowMs();
@@ -103,18 +114,16 @@ export class Loop {
       events.push(event);
       this.#touch(event, before, touched);
     };
+    const settle = (): void => {
+      for (let next = decide(state); next; next = decide(state)) {
+        take(next);
+        decisions.push(next);
+      }
+    };
+    settle(); // a run that is taken over may have something open
     for (const fact of facts) {
       take(fact);
-      for (let next = decide(state); next; next = decide(state)) {
-        take(next);
-        decisions.push(next);
-      }
-    }
-    if (facts.length === 0) {
-      for (let next = decide(state); next; next = decide(state)) {
-        take(next);
-        decisions.push(next);
-      }
+      settle();
     }
     if (events.length === 0 && handled.length === 0) return;
 
@@ -176,6 +185,7 @@ export class Loop {
   #end(): void {
     this.#isOver = true;
     clearInterval(this.#poll);
+    clearTimeout(this.#later);
   }
 }
 

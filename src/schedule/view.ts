@@ -1,5 +1,6 @@
 /** What people see of a state: the views that are stored beside the events. */
 import type { RunView, TaskView } from '../contract/run.ts';
+import { agentOf } from './agent-of.ts';
 import type { Node, State } from './state.ts';
 
 export function runView(state: State): RunView {
@@ -30,7 +31,7 @@ export function branchOf(run: string): string {
 
 export function taskView(node: Node, lastLine?: string): TaskView {
   const message = messageOf(node);
-  const agent = agentName(node);
+  const agent = agentOf(node, 'work')?.name;
   return {
     id: node.id,
     state: node.state,
@@ -45,12 +46,6 @@ export function taskView(node: Node, lastLine?: string): TaskView {
     ...(node.branchCommit !== undefined && { commit: node.branchCommit }),
     ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
   };
-}
-
-/** The name of the task's agent; an agent written in place goes by its runtime. */
-export function agentName(node: Node): string | undefined {
-  const { agent } = node.task;
-  return typeof agent === 'string' ? agent : agent?.runtime;
 }
 
 function messageOf(node: Node): string | undefined {

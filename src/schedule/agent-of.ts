@@ -1,7 +1,7 @@
-/** Finds who does an attempt: the task's agent, or the one that its conflicts go to. */
-import type { Agent } from './contract/workflow.ts';
-import { onConflict } from './schedule/fold.ts';
-import type { Node } from './schedule/state.ts';
+/** Finds who does an attempt: the task's agent, or the one that its conflicts go to. Nobody for a plain command. */
+import type { Agent } from '../contract/workflow.ts';
+import { onConflict } from './fold.ts';
+import type { Node } from './state.ts';
 
 export function agentOf(node: Node, purpose: 'work' | 'resolve'): { name: string; agent: Agent } | undefined {
   const named = purpose === 'resolve' ? onConflict(node).slice('agent:'.length) : node.task.agent;
