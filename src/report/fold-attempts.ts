@@ -1,0 +1,49 @@
+/** One attempt of a report, from the events that begin and end it. */
+import type { EventOf } from '../contract/event.ts';
+import type { AttemptReport } from '../contract/report.ts';
+import type { Outcome } from '../contract/run.ts';
+import { clip, LIMITS } from './limits.ts';
+
+export function newAttempt(event: EventOf<'attempt.started'>, atMs: number): AttemptReport {
+  return {
+    n: event.attempt,
+    purpose: event.purpose,
+    startedAtMs: atMs,
+    endedAtMs: null,
+    durationMs: null,
+    outcome: null,
+    exit: null,
+    workspace: null,
+    snapshot: null,
+    changed: [],
+    changedCount: 0,
+    refused: [],
+    artifacts: [],
+    feedback: null,
+  };
+}
+
+export function endAttempt(attempt: AttemptReport, event: EventOf<'attempt.finished'>, atMs: number): void {
+  const { outcome, collected } = event;
+  attempt.endedAtMs = atMs;
+  attempt.durationMs = event.durationMs;
+  attempt.outcome = outcome.kind;
+  attempt.exit = exitOf(outcome);
+  attempt.feedback = event.feedback === undefined ? null : clip(event.feedback, LIMITS.messageChars);
+  if (!collected) return;
+  attempt.snapshot = collected.commit;
+  attempt.changed = collected.changed.slice(0, LIMITS.changedFilesPerAttempt);
+  attempt.changedCount = collected.changedCount;
+  attempt.refused = collected.refused.slice(0, LIMITS.listEntries);
+  attempt.artifacts = collected.artifacts.slice(0, LIMITS.listEntries);
+}
+
+function exitOf(outcome: Outcome): AttemptReport['exit'] {
+  if (outcome.kind !== 'failed') return null;
+  return {
+    reason: outcome.reason,
+    message: clip(outcome.message, LIMITS.messageChars),
+    code: outcome.exitCode ?? null,
+    signal: outcome.signal ?? null,
+  };
+}

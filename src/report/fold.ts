@@ -1,0 +1,226 @@
+/** Reads a run's events into what a report needs of each task. Pure; knows nothing of how a report looks. */
+import type { EventOf, Recorded } from '../contract/event.ts';
+import type { ConflictReport, QuestionReport } from '../contract/report.ts';
+import type { RunState } from '../contract/run.ts';
+import type { Json } from '../contract/workflow.ts';
+import { endAttempt, newAttempt } from './fold-attempts.ts';
+import { addTasks, expandTask, type Folded } from './fold-tasks.ts';
+import { clip, LIMITS } from './limits.ts';
+
+export interface FoldedRun {
+  created: EventOf<'run.created'>;
+  startedAtMs: number;
+  lastAtMs: number;
+  endedAtMs: number | null;
+  state: RunState;
+  head: string;
+  tasks: Map<string, Folded>;
+  conflicts: ConflictReport[];
+  questions: QuestionReport[];
+}
+
+export function foldRun(events: Iterable<Recorded>): FoldedRun {
+  let run: FoldedRun | undefined;
+  for (const recorded of events) {
+    if (recorded.event.type === 'run.created') run = createRun(recorded.event, recorded.atMs);
+    else if (run) applyEvent(run, recorded);
+  }
+  if (!run) throw new TypeError('a journal without run.created has no report');
+  return run;
+}
+
+/** Tasks as they are shown: as written, those of a task right after it. */
+export function inOrder(run: FoldedRun): Folded[] {
+  const walk = (task: Folded): Folded[] => [task, ...task.children.flatMap(walk)];
+  return [...run.tasks.values()].filter((task) => task.report.parent === null).flatMap(walk);
+}
+
+function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
+  const run: FoldedRun = {
+    created,
+    startedAtMs: atMs,
+    lastAtMs: atMs,
+    endedAtMs: null,
+    state: 'running',
+    head: created.base,
+    tasks: new Map(),
+    conflicts: [],
+    questions: [],
+  };
+  addTasks(run.tasks, created.workflow.tasks, created.workflow, undefined);
+  return run;
+}
+
+function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
+  // A clock may jump back; a report's times do not.
+  run.lastAtMs = Math.max(run.lastAtMs, atMs);
+  switch (event.type) {
+    case 'run.resumed':
+      reopen(run, null);
+      return;
+    case 'task.retried':
+      reopen(run, event.task);
+      return;
+    case 'run.cancelling':
+      run.state = 'cancelling';
+      return;
+    case 'run.finished':
+      run.state = event.state;
+      run.endedAtMs = run.lastAtMs;
+      return;
+    case 'question.answered': {
+      const question = run.questions.findLast(({ id }) => id === event.id);
+      if (!question) return;
+      Object.assign(question, {
+        answer: event.answer,
+        by: event.by,
+        note: event.note ?? null,
+        answeredAtMs: atMs,
+      });
+      return;
+    }
+    default: {
+      const task = 'task' in event ? run.tasks.get(event.task) : undefined;
+      if (task) applyToTask(run, task, event as TaskEvent, run.lastAtMs);
+    }
+  }
+}
+
+type TaskEvent = Exclude<
+  Extract<Recorded['event'], { task: string }>,
+  { type: 'task.retried' | 'task.admitted' | 'timer.fired' | 'attempt.stopping' }
+>;
+
+function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: number): void {
+  const { report } = task;
+  const attempt = 'attempt' in event ? report.attempts.findLast(({ n }) => n === event.attempt) : undefined;
+  switch (event.type) {
+    case 'attempt.started':
+      report.state = 'running';
+      report.startedAtMs ??= atMs;
+      report.attempts.push(newAttempt(event, atMs));
+      return;
+    case 'attempt.workspace':
+      if (attempt) attempt.workspace = event.workspace;
+      return;
+    case 'attempt.output':
+      task.tail.add(event, logCharsEach(run));
+      return;
+    case 'attempt.finished':
+      if (attempt?.outcome === null) endAttempt(attempt, event, atMs);
+      if (event.outcome.kind === 'lost') report.state = 'ready';
+      if (event.expansion) task.expansion = event.expansion;
+      return;
+    case 'task.delayed':
+      report.state = 'delayed';
+      return;
+    case 'task.expanded':
+      report.state = 'expanded';
+      report.group = event.kind;
+      report.startedAtMs ??= atMs;
+      expandTask(run.tasks, task, event);
+      return;
+    case 'task.merging':
+      report.state = 'merging';
+      return;
+    case 'task.merged':
+      report.commit = event.commit ?? report.commit;
+      run.head = event.commit ?? run.head;
+      if (event.conflict) addConflict(run, event, event.conflict.resolved);
+      return;
+    case 'task.conflicted':
+      addConflict(run, event, null);
+      return;
+    case 'question.asked':
+      report.state = 'asking';
+      report.startedAtMs ??= atMs;
+      report.message = clip(event.text, LIMITS.messageChars);
+      run.questions.push({
+        id: event.id,
+        task: event.task,
+        text: clip(event.text, LIMITS.messageChars),
+        default: event.default,
+        askedAtMs: atMs,
+        answer: null,
+        by: null,
+        note: null,
+        answeredAtMs: null,
+      });
+      return;
+    case 'task.finished':
+      finishTask(task, event, atMs);
+  }
+}
+
+function finishTask(task: Folded, event: EventOf<'task.finished'>, atMs: number): void {
+  const { report } = task;
+  const { outcome } = event;
+  const isTolerated = task.definition['on-failure'] === 'continue';
+  task.isMet =
+    outcome.kind === 'done' ||
+    (outcome.kind === 'failed' && isTolerated) ||
+    (outcome.kind === 'skipped' && outcome.because === 'condition');
+  report.state = outcome.kind === 'lost' ? 'failed' : outcome.kind;
+  report.endedAtMs = report.state === 'skipped' ? null : atMs;
+  report.reason = outcome.kind === 'failed' ? outcome.reason : null;
+  report.message = null;
+  if (outcome.kind === 'failed' || outcome.kind === 'skipped') {
+    report.message = clip(outcome.message, LIMITS.messageChars);
+  }
+  if (outcome.kind === 'lost') report.message = 'the engine ended before this did';
+  if (event.output !== undefined) report.output = boundOutput(event.output);
+}
+
+function boundOutput(output: Json): Json {
+  const chars = JSON.stringify(output).length;
+  return chars <= LIMITS.outputChars ? output : `(${chars} characters of output, too many for a report)`;
+}
+
+/** Tasks that ended without success are open again; what is done stays done. */
+function reopen(run: FoldedRun, within: string | null): void {
+  run.state = 'running';
+  run.endedAtMs = null;
+  const reopened = new Set<string>();
+  for (const { report, isMet } of run.tasks.values()) {
+    const isStopped = report.state === 'cancelled' || (report.state === 'skipped' && !isMet);
+    const isRetried = report.state === 'failed' && (within === null || isWithin(run, report, within));
+    const mayChange = report.state === 'skipped' && report.needs.some((need) => reopened.has(need));
+    if (isStopped || isRetried || mayChange) reopened.add(report.id);
+  }
+  for (const id of reopened) {
+    const { parent } = run.tasks.get(id)!.report;
+    if (parent !== null) reopened.add(parent); // a set goes on to what is added while it is walked
+  }
+  for (const id of reopened) {
+    const task = run.tasks.get(id)!;
+    task.isMet = false;
+    task.report.state = task.children.length > 0 ? 'expanded' : 'waiting';
+    task.report.endedAtMs = null;
+    task.report.reason = null;
+    task.report.message = null;
+  }
+}
+
+function isWithin(run: FoldedRun, report: Folded['report'], id: string): boolean {
+  if (report.id === id) return true;
+  return report.parent !== null && isWithin(run, run.tasks.get(report.parent)!.report, id);
+}
+
+function addConflict(
+  run: FoldedRun,
+  event: EventOf<'task.merged'> | EventOf<'task.conflicted'>,
+  resolved: string | null,
+): void {
+  const known = run.conflicts.findLast(({ task }) => task === event.task);
+  const conflict = event.conflict!;
+  if (known && known.resolved === null && resolved !== null) known.resolved = resolved;
+  else if (run.conflicts.length < LIMITS.listEntries) {
+    const files = conflict.files.slice(0, LIMITS.listEntries);
+    run.conflicts.push({ task: event.task, attempt: event.attempt, files, with: conflict.with, resolved });
+  }
+}
+
+/** What a tail may hold while many are kept: the limit of one, or a part of four times the limit of all. */
+function logCharsEach(run: FoldedRun): number {
+  return Math.min(LIMITS.logCharsPerTask, (4 * LIMITS.logCharsInAll) / run.tasks.size);
+}

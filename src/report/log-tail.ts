@@ -1,0 +1,64 @@
+/** Keeps the last lines of what a task printed, whatever the pieces it came in. Never holds more than its limit. */
+import type { EventOf } from '../contract/event.ts';
+import type { LogLine, LogReport } from '../contract/report.ts';
+import { clip, LIMITS } from './limits.ts';
+import { plainLine } from './plain.ts';
+
+type Output = EventOf<'attempt.output'>;
+
+export class LogTail {
+  #lines: LogLine[] = [];
+  #chars = 0;
+  #total = 0;
+  #droppedBytes = 0;
+  /** The line of each stream whose end has not come yet. */
+  #open = new Map<Output['stream'], { attempt: number; text: string }>();
+
+  add(event: Output, charsMax: number): void {
+    this.#droppedBytes += event.droppedBytes ?? 0;
+    const piece = event.text ?? Buffer.from(event.base64 ?? '', 'base64').toString();
+    const open = this.#open.get(event.stream);
+    const joins = open?.attempt === event.attempt;
+    if (open && !joins) this.#push({ stream: event.stream, ...open }, charsMax);
+    this.#open.delete(event.stream);
+    const lines = ((joins ? open.text : '') + piece).split(/\r?\n/);
+    const rest = lines.pop()!;
+    this.#total += Math.max(0, lines.length - LIMITS.logLinesPerTask);
+    for (const text of lines.slice(-LIMITS.logLinesPerTask)) {
+      this.#push({ attempt: event.attempt, stream: event.stream, text }, charsMax);
+    }
+    if (rest) this.#open.set(event.stream, { attempt: event.attempt, text: clip(rest, LIMITS.lineChars) });
+  }
+
+  chars(): number {
+    return this.#chars + LIMITS.lineChars * this.#open.size;
+  }
+
+  report(charsMax: number): LogReport {
+    for (const [stream, line] of this.#open) this.#push({ stream, ...line }, charsMax);
+    this.#open.clear();
+    this.#trim(charsMax);
+    const linesLeftOut = this.#total - this.#lines.length;
+    return { lines: this.#lines, linesLeftOut, droppedBytes: this.#droppedBytes };
+  }
+
+  #push(line: LogLine, charsMax: number): void {
+    // A lone carriage return overwrites the line in a terminal: what stays is what a person saw last.
+    const seen = line.text.replace(/\r+$/, '').split('\r').at(-1)!;
+    const text = plainLine(clip(seen, LIMITS.lineChars)).trimEnd();
+    this.#lines.push({ ...line, text });
+    this.#chars += text.length;
+    this.#total += 1;
+    this.#trim(charsMax);
+  }
+
+  #trim(charsMax: number): void {
+    let first = Math.max(0, this.#lines.length - LIMITS.logLinesPerTask);
+    for (let index = 0; index < first; index += 1) this.#chars -= this.#lines[index]!.text.length;
+    while (this.#chars > charsMax && first < this.#lines.length) {
+      this.#chars -= this.#lines[first]!.text.length;
+      first += 1;
+    }
+    if (first > 0) this.#lines.splice(0, first);
+  }
+}

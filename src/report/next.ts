@@ -1,0 +1,43 @@
+/** Says what a person would type now. Knows the commands' names, never what they do. */
+import type { NextCommand, RunReport } from '../contract/report.ts';
+
+const RETRIES_MAX = 3;
+const ANSWERS_MAX = 3;
+
+export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
+  const { run, questions, tasks } = report;
+  const isOver = run.state === 'done' || run.state === 'failed' || run.state === 'cancelled';
+  const next: NextCommand[] = [];
+  if (run.state === 'interrupted') {
+    next.push({ command: 'bosun resume', why: 'go on where it stopped; what is done is not run again' });
+  }
+  if (run.state === 'cancelled') next.push({ command: 'bosun resume', why: 'go on with what was cancelled' });
+  if (!isOver) {
+    for (const question of questions.filter(({ answer }) => answer === null).slice(0, ANSWERS_MAX)) {
+      next.push({ command: `bosun answer ${question.id} yes`, why: `${question.task} waits for it; or no` });
+    }
+  }
+  if (run.state === 'running') next.push({ command: 'bosun logs -f', why: 'watch what the agents print' });
+  if (!isOver) return next;
+
+  // Of a task that stands for others, its own failed tasks are the ones to retry.
+  const failed = tasks.filter(({ state, reason }) => state === 'failed' && reason !== 'tasks');
+  for (const task of failed.slice(0, RETRIES_MAX)) {
+    next.push({ command: `bosun retry ${task.id}`, why: whyRetry(report, task.id, task.reason) });
+  }
+  if (run.headCommit !== run.baseCommit) {
+    const part = failed.length > 0 || run.state === 'cancelled' ? ' of the tasks that are done' : '';
+    next.push({ command: `bosun diff ${run.id}`, why: `see the changes${part}` });
+    next.push({ command: `bosun merge ${run.id}`, why: `put them on your branch` });
+  } else if (failed.length === 0) {
+    next.push({ command: `bosun logs ${run.id}`, why: 'nothing was changed; read what the agents printed' });
+  }
+  return next;
+}
+
+function whyRetry(report: Omit<RunReport, 'next'>, id: string, reason: string | null): string {
+  if (reason !== 'conflict') return 'try again, then whatever needs it';
+  const others = report.conflicts.findLast(({ task }) => task === id)?.with ?? [];
+  const on = others.length === 1 ? `what ${others[0]} did` : 'what the others did';
+  return `try again on top of ${on}`;
+}

@@ -1,0 +1,108 @@
+/** The words and signs of a report, the same in a terminal and on the page. */
+import type { AttemptReport, RunReport, TaskReport, Totals } from '../contract/report.ts';
+import type { ShownRunState, TaskState } from '../contract/run.ts';
+import { formatDuration } from '../base/units.ts';
+
+export type Tone = 'good' | 'bad' | 'busy' | 'ask' | 'quiet';
+type State = TaskState | ShownRunState;
+
+const SIGNS: Record<State, { glyph: string; tone: Tone }> = {
+  done: { glyph: '✓', tone: 'good' },
+  failed: { glyph: '✗', tone: 'bad' },
+  running: { glyph: '●', tone: 'busy' },
+  merging: { glyph: '●', tone: 'busy' },
+  expanded: { glyph: '●', tone: 'busy' },
+  delayed: { glyph: '◷', tone: 'busy' },
+  asking: { glyph: '?', tone: 'ask' },
+  cancelling: { glyph: '■', tone: 'ask' },
+  cancelled: { glyph: '■', tone: 'ask' },
+  interrupted: { glyph: '!', tone: 'ask' },
+  ready: { glyph: '○', tone: 'quiet' },
+  waiting: { glyph: '○', tone: 'quiet' },
+  skipped: { glyph: '–', tone: 'quiet' },
+};
+
+/** The order in which counts are told: what needs a person first. */
+const STATES: TaskState[] = [
+  'failed',
+  'asking',
+  'running',
+  'merging',
+  'expanded',
+  'delayed',
+  'ready',
+  'waiting',
+  'done',
+  'skipped',
+  'cancelled',
+];
+
+const REASONS: Record<NonNullable<TaskReport['reason']>, string> = {
+  exit: 'command failed',
+  timeout: 'timed out',
+  check: 'check failed',
+  output: 'wrong output',
+  conflict: 'conflict',
+  rejected: 'rejected',
+  expression: 'expression failed',
+  setup: 'no workspace',
+  collect: 'not collected',
+  start: 'not started',
+  expand: 'wrong tasks',
+  tasks: 'tasks failed',
+};
+
+export function glyphOf(state: State): string {
+  return SIGNS[state].glyph;
+}
+
+export function toneOf(state: State): Tone {
+  return SIGNS[state].tone;
+}
+
+/** "check failed: npm test ended with exit code 1" */
+export function reasonOf(task: TaskReport): string {
+  const reason = task.reason && REASONS[task.reason];
+  return [reason, task.message].filter(Boolean).join(': ');
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}
+
+export function countStates(byState: Totals['byState']): { state: TaskState; count: number }[] {
+  return STATES.flatMap((state) => (byState[state] ? [{ state, count: byState[state] }] : []));
+}
+
+/** "failed after 4m12s" */
+export function headline({ run }: RunReport): string {
+  if (run.state === 'interrupted') return `interrupted after ${formatDuration(run.durationMs)}`;
+  const verb = run.endedAtMs === null ? 'for' : run.state === 'done' ? 'in' : 'after';
+  return `${run.state} ${verb} ${formatDuration(run.durationMs)}`;
+}
+
+export function describeCost({ usd, tokens }: Totals['cost']): string {
+  if (usd === null && tokens === null) return 'not metered';
+  const money = usd === null ? [] : [`$${usd.toFixed(2)}`];
+  return [...money, ...(tokens === null ? [] : [count(tokens, 'token')])].join(', ');
+}
+
+/** How an attempt stands, in the words that tasks and runs have signs for. */
+export function attemptState(task: TaskReport, { outcome }: AttemptReport): State {
+  if (outcome === null) return task.state === 'running' ? 'running' : 'interrupted';
+  return outcome === 'lost' ? 'interrupted' : outcome;
+}
+
+/** How long it took, over all attempts; null where none has ended. */
+export function workedMs(task: TaskReport): number | null {
+  const ended = task.attempts.flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]));
+  return ended.length === 0 ? null : ended.reduce((sum, ms) => sum + ms, 0);
+}
+
+export function changedCountOf(task: TaskReport): number {
+  return task.attempts.findLast(({ snapshot }) => snapshot !== null)?.changedCount ?? 0;
+}
+
+export function shortCommit(commit: string): string {
+  return commit.slice(0, 8);
+}
