@@ -98,7 +98,7 @@ function startAttempt(state: State, node: Node): Decision {
     task: node.id,
     attempt,
     purpose: resolving ? 'resolve' : 'work',
-    from: resolving ? [resolving.marked] : inherited(state, node),
+    from: resolving ? [resolving.marked] : node.onTop ? [state.shadow] : inherited(state, node),
     ...work,
     ...(next?.continues !== undefined && { continues: next.continues }),
     ...(next?.feedback !== undefined && { feedback: next.feedback }),

@@ -307,6 +307,8 @@ function reopen(state: State, again: (node: Node) => boolean): void {
 }
 
 function open(state: State, node: Node): void {
+  // From where it started before it would only conflict again: it gets to see what it conflicted with.
+  if (node.outcome?.kind === 'failed' && node.outcome.reason === 'conflict') node.onTop = true;
   move(state, node, node.children.length > 0 ? 'expanded' : 'waiting');
   node.failures = 0;
   node.rounds = 0;

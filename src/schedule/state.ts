@@ -44,6 +44,8 @@ export interface Node {
   conflicted?: EventOf<'task.conflicted'>;
   /** For the next attempt: the one it goes on from and what it is told. */
   next?: { continues?: number; feedback?: string };
+  /** Starts from all that is merged, not from its needs alone. */
+  onTop?: boolean;
   stopping?: 'graceful' | 'now';
   /** A sibling failed and the workflow says to stop: this one is not to be started any more. */
   halted?: boolean;

@@ -1,0 +1,28 @@
+/** A workflow written in TypeScript: the same source, checked in the same way. */
+import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
+import { define, FILES_MAX } from './define.ts';
+import { formatPath, throwProblems } from './problem.ts';
+
+export interface BuildOptions {
+  /** Where the paths of `uses` start and agents may be files; the current directory if not given. */
+  directory?: string;
+}
+
+const built = new WeakSet<object>();
+
+/** Throws one error with all that is wrong, each at its path, such as `tasks.design.needs[0]`. */
+export function workflow(source: WorkflowSource, options: BuildOptions = {}): Workflow {
+  const directory = options.directory ?? process.cwd();
+  const defined = define(
+    source,
+    (problem) => ({ path: formatPath(problem.path), message: problem.message }),
+    { directory, repository: directory, chain: [], files: { left: FILES_MAX } },
+  );
+  if (!defined.workflow) return throwProblems(defined.problems);
+  built.add(defined.workflow);
+  return defined.workflow;
+}
+
+export function isBuilt(value: unknown): value is Workflow {
+  return typeof value === 'object' && value !== null && built.has(value);
+}

@@ -1,0 +1,145 @@
+/** Data → checked Workflow, with the files it uses and the agents it names. It runs no code of theirs. */
+import { realpathSync } from 'node:fs';
+import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { WorkflowFile, type Workflow } from '../contract/workflow.ts';
+import { readAgentFiles } from './agent-files.ts';
+import { agentNames } from './check-agents.ts';
+import { checkWorkflow, warnAbout } from './check.ts';
+import { checkWith } from './inputs.ts';
+import type { Located, Path, Problem } from './problem.ts';
+import { readText } from './read-text.ts';
+import { salvage } from './salvage.ts';
+import { schemaProblems } from './schema-problems.ts';
+import { readSource } from './source.ts';
+
+export interface Surroundings {
+  /** Where the paths of `uses` start. */
+  directory: string;
+  /** Where agents may be files. */
+  repository: string | undefined;
+  /** The files that led here, the first one first. */
+  chain: { real: string; shown: string }[];
+  /** How many more files may be read: shared by all of one definition. */
+  files: { left: number };
+}
+
+export interface Defined {
+  /** Absent where there are problems. */
+  workflow?: Workflow;
+  problems: Located[];
+  warnings: string[];
+}
+
+type Locate = (problem: Problem) => Located;
+
+const DEPTH_MAX = 10;
+export const FILES_MAX = 200;
+
+export function define(data: unknown, locate: Locate, surroundings: Surroundings): Defined {
+  const parsed = WorkflowFile.safeParse(data);
+  if (!parsed.success) {
+    const problems = schemaProblems(parsed.error.issues, data, WorkflowFile);
+    const rest = salvage(data, problems);
+    const further = rest
+      ? complete(
+          rest.workflow,
+          (problem) => (rest.isKnown(problem) ? undefined : locate(problem)),
+          surroundings,
+        )
+      : [];
+    return { problems: [...problems.map(locate), ...further], warnings: [] };
+  }
+  const workflow: Workflow = parsed.data;
+  const problems = complete(workflow, locate, surroundings);
+  if (problems.length > 0) return { problems, warnings: [] };
+  for (const task of Object.values(workflow.tasks)) {
+    if (task.needs.length > 1) task.needs = [...new Set(task.needs)];
+  }
+  return { workflow, problems, warnings: warnAbout(workflow) };
+}
+
+/** A file in YAML or JSON; its own problems bear its own name. */
+export function defineText(text: string, shown: string, surroundings: Surroundings): Defined {
+  const source = readSource(text, shown);
+  if (source.problems.length > 0) return { problems: source.problems, warnings: source.warnings };
+  const defined = define(source.data, source.locate, surroundings);
+  const warnings = defined.warnings.map((warning) => `${shown}: ${warning}`);
+  return { ...defined, warnings: [...source.warnings, ...warnings] };
+}
+
+/** Adds to the workflow what lies in other files, and checks the whole. */
+function complete(
+  workflow: Workflow,
+  locate: (problem: Problem) => Located | undefined,
+  surroundings: Surroundings,
+): Located[] {
+  const problems = addAgents(workflow, surroundings.repository);
+  const own = checkWorkflow(workflow);
+  for (const [name, task] of Object.entries(workflow.tasks)) {
+    if (task.uses === undefined || task.uses.includes('${{')) continue;
+    const path: Path = ['tasks', name, 'uses'];
+    if (!Object.hasOwn(workflow.nested ?? {}, task.uses)) {
+      const nested = use(task.uses, path, surroundings);
+      if ('message' in nested) own.push(nested);
+      else {
+        problems.push(...nested.problems);
+        if (nested.workflow) (workflow.nested ??= {})[task.uses] = nested.workflow;
+      }
+    }
+    const nested = workflow.nested?.[task.uses];
+    if (nested) own.push(...checkWith(task.with ?? {}, ['tasks', name], nested, task.uses));
+  }
+  return [...own.flatMap((problem) => locate(problem) ?? []), ...problems];
+}
+
+/** Agents that the workflow names and does not define may be files of the repository. */
+function addAgents(workflow: Workflow, repository: string | undefined): Located[] {
+  if (repository === undefined) return [];
+  const missing = agentNames(workflow).filter(({ name }) => !Object.hasOwn(workflow.agents, name));
+  if (missing.length === 0) return [];
+  const files = readAgentFiles(repository);
+  const problems: Located[] = [];
+  for (const name of new Set(missing.map((use) => use.name))) {
+    const file = files.get(name);
+    if (!file) continue;
+    workflow.agents[name] = file.agent;
+    problems.push(...file.problems);
+  }
+  return problems;
+}
+
+function use(uses: string, path: Path, surroundings: Surroundings): Defined | Problem {
+  const { chain, files, directory, repository } = surroundings;
+  const problem = (message: string): Problem => ({ path, message });
+  if (isAbsolute(uses)) {
+    return problem(
+      `"${uses}" is an absolute path, which exists on one machine only; write it relative to this file`,
+    );
+  }
+  if (!['.yaml', '.yml', '.json'].includes(extname(uses))) {
+    return problem(`"${uses}" is no workflow file; "uses" takes a .yaml, .yml or .json file`);
+  }
+  const full = resolve(directory, uses);
+  const real = realPath(full);
+  const shown = join(dirname(chain.at(-1)?.shown ?? ''), uses);
+  const before = chain.findIndex((file) => file.real === real);
+  if (before !== -1) {
+    const way = [...chain.slice(before).map((file) => file.shown), shown].join(' → ');
+    return problem(`files use each other in a circle: ${way}; remove one of these uses`);
+  }
+  if (chain.length > DEPTH_MAX)
+    return problem(`files use each other more than ${DEPTH_MAX} levels deep; make it flatter`);
+  if (--files.left < 0) return problem(`more than ${FILES_MAX} files are used in all; use fewer`);
+  const read = readText(full);
+  if ('problem' in read) return problem(`cannot read "${uses}": ${read.problem}`);
+  const inner = { directory: dirname(full), repository, chain: [...chain, { real, shown }], files };
+  return defineText(read.text, shown, inner);
+}
+
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // what is not there is told of when it is read
+  }
+}

@@ -1,0 +1,77 @@
+/** Tasks that a task wrote while the run was going on: checked as if they stood in the file. Pure. */
+import { z } from 'zod';
+import { Tasks, type Json, type Workflow } from '../contract/workflow.ts';
+import { checkWorkflow } from './check.ts';
+import { checkWith } from './inputs.ts';
+import { formatPath, type Problem } from './problem.ts';
+import { schemaProblems, show } from './schema-problems.ts';
+import { unsupported } from './supported.ts';
+
+const TASKS_MAX = 1000;
+const PROBLEMS_SHOWN_MAX = 10;
+
+/** The output is `{ tasks: … }`, or the tasks alone: a map, or a list in which each has a `name`. */
+export function checkExpansion(output: Json, workflow: Workflow): { tasks: Tasks } | { problem: string } {
+  const named = byName(hasTasks(output) ? output.tasks : output);
+  if (typeof named === 'string') return { problem: named };
+  const count = Object.keys(named).length;
+  if (count > TASKS_MAX)
+    return { problem: `the output has ${count} tasks; at most ${TASKS_MAX} are allowed` };
+  if (count === 0) return { tasks: {} };
+  const parsed = Tasks.safeParse(named);
+  if (!parsed.success) {
+    const data = { tasks: named };
+    const issues = parsed.error.issues.map((issue) => ({ ...issue, path: ['tasks', ...issue.path] }));
+    return { problem: told(schemaProblems(issues, data, TasksOwner)) };
+  }
+  const expanded: Workflow = { ...workflow, tasks: parsed.data };
+  const problems = checkWorkflow(expanded);
+  for (const [name, task] of Object.entries(parsed.data)) {
+    if (task.uses === undefined) continue;
+    const nested = workflow.nested?.[task.uses];
+    if (nested) problems.push(...checkWith(task.with ?? {}, ['tasks', name], nested, task.uses));
+    else {
+      const message = `task "${name}" uses "${task.uses}", which the workflow itself does not use; only its files can be used`;
+      problems.push({ path: ['tasks', name, 'uses'], message });
+    }
+  }
+  if (problems.length > 0) return { problem: told(problems) };
+  const { nested: _, budget: __, ...rest } = expanded;
+  const refused = unsupported(rest);
+  if (refused.length > 0)
+    return { problem: `the output asks for what a run cannot do yet: ${refused.join('; ')}` };
+  return { tasks: parsed.data };
+}
+
+const TasksOwner = z.object({ tasks: Tasks });
+
+function hasTasks(output: Json): output is { tasks: Json } {
+  return (
+    typeof output === 'object' && output !== null && !Array.isArray(output) && Object.hasOwn(output, 'tasks')
+  );
+}
+
+function byName(tasks: Json): Record<string, Json> | string {
+  if (Array.isArray(tasks)) {
+    const named: Record<string, Json> = {};
+    for (const [n, item] of tasks.entries()) {
+      const isMap = typeof item === 'object' && item !== null && !Array.isArray(item);
+      const name = isMap ? item['name'] : undefined;
+      if (!isMap || typeof name !== 'string') return `item ${n + 1} of the output is no task with a "name"`;
+      if (Object.hasOwn(named, name)) return `the output has two tasks named "${name}"`;
+      const { name: _, ...task } = item;
+      named[name] = task;
+    }
+    return named;
+  }
+  if (typeof tasks === 'object' && tasks !== null) return tasks;
+  return `the output must be tasks (a map, or a list in which each has a "name"), but is ${show(tasks)}`;
+}
+
+function told(problems: readonly Problem[]): string {
+  const lines = problems
+    .slice(0, PROBLEMS_SHOWN_MAX)
+    .map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  if (problems.length > lines.length) lines.push(`… and ${problems.length - lines.length} more`);
+  return lines.join('\n');
+}

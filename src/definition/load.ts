@@ -1,0 +1,78 @@
+/** A file, or its text → checked Workflow. What is wrong is thrown as one error that tells all of it. */
+import { basename, dirname, extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { BosunError } from '../contract/errors.ts';
+import type { Workflow } from '../contract/workflow.ts';
+import { isBuilt } from './builder.ts';
+import { define, defineText, FILES_MAX, realPath, type Defined, type Surroundings } from './define.ts';
+import { formatPath, throwProblems, type Located, type Problem } from './problem.ts';
+import { readText } from './read-text.ts';
+
+export interface LoadOptions {
+  /** Where agents may be files: `.bosun/agents` and `.claude/agents`. */
+  repository?: string;
+}
+
+export interface Loaded {
+  workflow: Workflow;
+  warnings: string[];
+}
+
+const MODULES = ['.ts', '.mts', '.js', '.mjs'];
+
+export async function loadWorkflow(path: string, options: LoadOptions = {}): Promise<Loaded> {
+  if (MODULES.includes(extname(path))) return loadModule(path, options);
+  const read = readText(path);
+  if ('problem' in read)
+    return throwProblems([{ path: '', message: `cannot read ${path}: ${read.problem}` }]);
+  return parseWorkflow(read.text, path, options);
+}
+
+/** `file` is what messages call the text; paths in it are relative to it. */
+export function parseWorkflow(text: string, file: string, options: LoadOptions = {}): Loaded {
+  return settle(defineText(text, file, surroundingsOf(file, options)));
+}
+
+/** A module whose default export is a workflow: made by the builder, or the plain source of one. */
+async function loadModule(path: string, options: LoadOptions): Promise<Loaded> {
+  const fail = (message: string): never => throwProblems([{ file: path, path: '', message }]);
+  let value: unknown;
+  try {
+    value = ((await import(pathToFileURL(resolve(path)).href)) as { default?: unknown }).default;
+  } catch (error) {
+    const told = problemsOf(error);
+    if (told) return throwProblems(told.map((problem) => ({ ...problem, file: path })));
+    return fail(`cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (value === undefined) return fail('has no default export; write "export default workflow({ … })"');
+  if (isBuilt(value)) return { workflow: value, warnings: [] };
+  if (typeof value !== 'object' || value === null) return fail('its default export is no workflow');
+  const { nested: _, ...source } = value as Record<string, unknown>;
+  const locate = (problem: Problem) => ({
+    file: path,
+    path: formatPath(problem.path),
+    message: problem.message,
+  });
+  return settle(define(source, locate, surroundingsOf(path, options)));
+}
+
+/** What the builder found, where the module calls it; it may come from another copy of this package. */
+function problemsOf(error: unknown): Located[] | undefined {
+  if (!(error instanceof Error) || error.name !== 'BosunError') return undefined;
+  return (error as BosunError & { data?: { problems?: Located[] } }).data?.problems;
+}
+
+function surroundingsOf(file: string, options: LoadOptions): Surroundings {
+  const full = resolve(file);
+  return {
+    directory: dirname(full),
+    repository: options.repository,
+    chain: [{ real: realPath(full), shown: file || basename(full) }],
+    files: { left: FILES_MAX },
+  };
+}
+
+function settle(defined: Defined): Loaded {
+  if (!defined.workflow) return throwProblems(defined.problems);
+  return { workflow: defined.workflow, warnings: defined.warnings };
+}

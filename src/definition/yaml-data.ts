@@ -1,0 +1,109 @@
+/** Parsed YAML as plain data. Duplicate keys, circles and bombs end here. */
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Alias,
+  type LineCounter,
+  type Node,
+  type Scalar,
+} from 'yaml';
+
+export type Report = (from: number, to: number, message: string) => void;
+
+const VALUES_MAX = 1_000_000;
+const DEPTH_MAX = 100;
+
+/** Aliases are copied out, so that what they can do is bounded by the number of values that they make. */
+export function toData(root: unknown, report: Report, lineCounter: LineCounter): unknown {
+  let left = VALUES_MAX;
+  /** The alias that is being copied out; what is wrong within was told where it is written. */
+  let copying: Alias | undefined;
+  const open = new Set<Node>();
+  // The library finds an alias's target by a walk through the whole document, for each alias anew.
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+
+  const tell = (node: Node, message: string): void => {
+    if (!copying) report(node.range?.[0] ?? 0, node.range?.[1] ?? 0, message);
+  };
+  const stop = (node: Node, message: string): undefined => {
+    copying = undefined;
+    if (left !== -Infinity) tell(node, message);
+    left = -Infinity; // one message is enough, and nothing more is read
+    return undefined;
+  };
+  const resolve = (alias: Alias): Node | undefined => {
+    const target = targets.get(alias) ?? anchors.get(alias.source);
+    if (target) targets.set(alias, target);
+    return target;
+  };
+
+  const convert = (node: unknown, depth: number): unknown => {
+    if (!isNode(node)) return null;
+    if (--left < 0) {
+      const what = copying ? 'with all its aliases, this makes' : 'the file has';
+      return stop(copying ?? node, `${what} more than ${VALUES_MAX} values; write fewer`);
+    }
+    if (isAlias(node)) return convertAlias(node, depth);
+    if (node.anchor !== undefined && !copying) anchors.set(node.anchor, node);
+    if (isScalar(node)) return typeof node.value === 'bigint' ? Number(node.value) : node.value;
+    if (depth > DEPTH_MAX) {
+      return stop(node, `this is nested more than ${DEPTH_MAX} levels deep; make it flatter`);
+    }
+    open.add(node);
+    const result = isSeq(node) ? node.items.map((item) => convert(item, depth + 1)) : convertMap(node, depth);
+    open.delete(node);
+    return result;
+  };
+
+  const convertAlias = (alias: Alias, depth: number): unknown => {
+    const target = resolve(alias);
+    if (!target) {
+      return stop(alias, `there is no anchor "&${alias.source}" above; define it or write the value here`);
+    }
+    if (open.has(target)) {
+      return stop(alias, `the alias "*${alias.source}" refers to a value that it is part of; remove it`);
+    }
+    const isOutermost = copying === undefined;
+    copying ??= alias;
+    const value = convert(target, depth + 1);
+    if (isOutermost) copying = undefined;
+    return value;
+  };
+
+  const convertMap = (node: Node, depth: number): object => {
+    const seen = new Map<string, Node>();
+    const entries: [string, unknown][] = [];
+    for (const pair of isMap(node) ? node.items : []) {
+      const place = isNode(pair.key) ? pair.key : node;
+      if (isScalar(pair.key) && pair.key.anchor !== undefined && !copying)
+        anchors.set(pair.key.anchor, pair.key);
+      const keyNode = isAlias(pair.key) ? resolve(pair.key) : pair.key;
+      if (!isScalar(keyNode) || keyNode.value === null) {
+        tell(place, 'the name of a field must be text');
+        continue;
+      }
+      const key = textOf(keyNode);
+      const first = seen.get(key);
+      if (first) {
+        const { line, col } = lineCounter.linePos(first.range?.[0] ?? 0);
+        tell(place, `"${key}" is here a second time, first at ${line}:${col}; remove one of them`);
+      }
+      seen.set(key, place);
+      if (key === '__proto__') tell(place, 'a field cannot be named "__proto__"; choose another name');
+      if (key === '<<') tell(place, 'merge keys ("<<") are not supported; write the fields out');
+      entries.push([key, convert(pair.value, depth + 1)]);
+    }
+    return Object.fromEntries(entries);
+  };
+
+  return convert(root, 0);
+}
+
+/** Names of fields are text, also where YAML reads a number or a boolean. */
+export function textOf(scalar: Scalar): string {
+  return `${scalar.value as string | number | boolean}`;
+}
