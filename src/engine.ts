@@ -265,19 +265,11 @@ async function inEmptyDirectory(files: string, launch: Omit<Launch, 'cwd'>): Pro
 }
 
 async function filesWithMarkers(git: EngineGit, commit: string, files: string[]): Promise<string[]> {
-  const found = await git.run([
-    'grep',
-    '-l',
-    '-z',
-    '-e',
-    '^<<<<<<< ',
-    '-e',
-    '^>>>>>>> ',
-    commit,
-    '--',
-    ...files.map((file) => `:(literal)${file}`),
-  ]);
-  return found.stdout.toString().split('\0').filter(Boolean).map((line) => line.slice(commit.length + 1)); // prettier-ignore
+  const paths = files.map((file) => `:(literal)${file}`);
+  const patterns = ['-e', '^<<<<<<< ', '-e', '^>>>>>>> '];
+  const found = await git.run(['grep', '-l', '-z', ...patterns, commit, '--', ...paths], { codes: [0, 1] });
+  const lines = found.stdout.toString().split('\0').filter(Boolean);
+  return lines.map((line) => line.slice(commit.length + 1));
 }
 
 function outputBytesMax({ agent }: Attempt): number | undefined {

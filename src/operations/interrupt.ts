@@ -21,12 +21,12 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
   const mode = options.now ? 'now' : 'graceful';
   if (shownState(journal.home, run) !== 'interrupted') {
     await journal.store.request(run.id, { do: 'cancel', mode, by: 'person' });
-    return ended(journal, run.id);
+    return await ended(journal, run.id);
   }
   await using room = await enterEngineRoom(options.cwd);
   const drive = await room.drive(run.id);
   await drive.run([{ type: 'run.cancelling', mode, by: 'person' }]);
-  return findRun(room.store, run.id);
+  return await findRun(room.store, run.id);
 }
 
 export interface AnswerOptions {

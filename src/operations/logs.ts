@@ -11,6 +11,8 @@ export interface LogOptions {
   run?: string;
   task?: string;
   afterSeq?: number;
+  /** Leaves out what agents printed. */
+  withoutOutput?: boolean;
   /** Goes on until the run ends, or nobody drives it any more. */
   follow?: boolean;
   signal?: AbortSignal;

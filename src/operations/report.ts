@@ -1,5 +1,6 @@
 /** The report of a run: built from its journal and its commits, written beside it when it ends. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Recorded } from '../contract/event.ts';
 import type { RunReport } from '../contract/report.ts';
@@ -10,6 +11,7 @@ import { renderText } from '../report/text.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { inspectRepository } from '../system/repository.ts';
 import type { EngineRoom } from './engine-room.ts';
+import { findHome } from '../home.ts';
 import { findRun, openJournal, shownState, type Journal } from './journal.ts';
 
 const DIFFS_MAX = 200;
@@ -27,6 +29,25 @@ export async function reportOf(options: { cwd: string; run?: string }): Promise<
   const run = await findRun(journal.store, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   return makeReport(journal, git, run.id, [UNFENCED]);
+}
+
+/** The report that was written when the run ended: it also knows what that engine had to do without. */
+export async function savedReport(options: { cwd: string; run: string }): Promise<RunReport> {
+  const home = findHome(options.cwd);
+  const text = home && (await readFile(reportFiles(home.run(options.run)).json, 'utf8').catch(() => undefined));
+  return text === undefined ? reportOf(options) : (JSON.parse(text) as RunReport);
+}
+
+/** Where the page of a run lies; it is written anew where the run has not ended. */
+export async function reportPage(options: { cwd: string; run?: string }): Promise<string> {
+  const report = await reportOf(options);
+  const directory = findHome(options.cwd)!.run(report.run.id);
+  const { html } = reportFiles(directory);
+  if (report.run.endedAtMs === null || !existsSync(html)) {
+    await mkdir(directory, { recursive: true });
+    await writeFile(html, renderHtml(report));
+  }
+  return html;
 }
 
 /** Writes report.html, report.json and report.txt; the run itself is over by now. */

@@ -61,6 +61,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
       ? await commitDirtyTree(room.stages.git, 'bosun: uncommitted changes\n', atMs)
       : repository.head;
     const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs);
+    options.seen?.(await room.store.read(id)); // its beginning; the rest is told as it happens
     return await live(room, id, [], options, notes);
   } catch (error) {
     await room[Symbol.asyncDispose]();

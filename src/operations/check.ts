@@ -1,0 +1,49 @@
+/** Checking a workflow file: what is wrong with it, what it says, and what a run would still refuse. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { Workflow } from '../contract/workflow.ts';
+import { loadWorkflow } from '../definition/load.ts';
+import { unsupported } from '../definition/supported.ts';
+
+export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
+
+export interface Checked {
+  /** The path as a person would write it, from where they are. */
+  file: string;
+  workflow: Workflow;
+  warnings: string[];
+  /** What is valid and cannot be run yet, one line each. */
+  refused: string[];
+}
+
+/** Throws one error with all that is wrong, each with its place. */
+export async function checkFile(options: { cwd: string; file?: string }): Promise<Checked> {
+  const { cwd } = options;
+  const top = topOf(cwd);
+  const full = options.file === undefined ? findFile(cwd, top) : path.resolve(cwd, options.file);
+  const file = path.relative(cwd, full);
+  // Messages name the file as it was asked for; a caller in another directory still has to find it.
+  const named = path.resolve(file) === full ? file : full;
+  const { workflow, warnings } = await loadWorkflow(named, top === undefined ? {} : { repository: top });
+  return { file, workflow, warnings, refused: unsupported(workflow) };
+}
+
+/** In this directory, or in one above it within the repository. */
+function findFile(cwd: string, top: string | undefined): string {
+  for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
+    const found = FILE_NAMES.map((name) => path.join(at, name)).find((file) => existsSync(file));
+    if (found !== undefined) return found;
+    if (top === undefined || at === top || at === path.dirname(at)) break;
+  }
+  const where = top === undefined || path.resolve(cwd) === top ? cwd : `${cwd} or above`;
+  throw new BosunError('usage', `there is no ${FILE_NAMES.join(', ')} in ${where}; write one with: bosun init, or name a file`);
+}
+
+/** The top of the repository, found without starting git: a check needs no repository. */
+function topOf(cwd: string): string | undefined {
+  for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
+    if (existsSync(path.join(at, '.git'))) return at;
+    if (at === path.dirname(at)) return undefined;
+  }
+}

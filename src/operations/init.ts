@@ -1,0 +1,63 @@
+/** Writes a first workflow that runs as it is, with no key. Never overwrites one. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import { FILE_NAMES } from './check.ts';
+
+const FIRST = `# A workflow for bosun. Check it with "bosun check", run it with "bosun run".
+name: hello
+
+# Tasks start when what they need is done; these two run side by side, each in a workspace of its own.
+tasks:
+  notes:
+    run: |
+      echo "# Notes" > NOTES.md
+      git log --oneline -5 >> NOTES.md
+
+  count:
+    run: git ls-files | wc -l > FILES.txt
+
+  # Starts from what both of them did.
+  summary:
+    needs: [notes, count]
+    run: |
+      echo "" >> NOTES.md
+      echo "$(cat FILES.txt) files" >> NOTES.md
+    # Must pass before the work counts.
+    check: grep -q files NOTES.md
+
+# An agent is a program that gets a prompt on stdin and changes files:
+#
+# agents:
+#   developer:
+#     runtime: cli
+#     command: my-agent
+#
+# tasks:
+#   implement:
+#     agent: developer
+#     prompt: Fix the typos in README.md.
+#     check: npm test
+#     attempts: 3
+`;
+
+export interface Initialised {
+  file: string;
+  /** False where a workflow was there already. */
+  written: boolean;
+}
+
+export async function initialise(options: { cwd: string }): Promise<Initialised> {
+  const there = FILE_NAMES.find((name) => existsSync(path.join(options.cwd, name)));
+  if (there !== undefined) return { file: there, written: false };
+  const file = FILE_NAMES[0];
+  try {
+    await writeFile(path.join(options.cwd, file), FIRST, { flag: 'wx' });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return { file, written: false };
+    throw new BosunError('system', `cannot write ${path.join(options.cwd, file)}: ${message}`, { cause });
+  }
+  return { file, written: true };
+}
