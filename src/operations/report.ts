@@ -28,7 +28,7 @@ export async function reportOf(options: { cwd: string; run?: string }): Promise<
   await using journal = openJournal(options.cwd);
   const run = await findRun(journal.store, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
-  return makeReport(journal, git, run.id, [UNFENCED]);
+  return await makeReport(journal, git, run.id, [UNFENCED]);
 }
 
 /** The report that was written when the run ended: it also knows what that engine had to do without. */

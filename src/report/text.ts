@@ -213,7 +213,11 @@ function changedFiles(
 
 function notes({ isolation }: RunReport, width: number): string[] {
   if (isolation.length === 0) return [];
-  const lines = isolation.slice(0, SHOWN.notes).map((note) => `  ${fitColumns(plainLine(note), width - 2)}`);
+  const lines = isolation
+    .slice(0, SHOWN.notes)
+    .flatMap((note) =>
+      wrap(plainLine(note), width - 4, ' ').map((line, n) => `  ${n === 0 ? '' : '  '}${line}`),
+    );
   return ['Isolation', ...lines, ...more(isolation.length, SHOWN.notes)];
 }
 
@@ -231,12 +235,12 @@ function more(total: number, shown: number): string[] {
   return total > shown ? [`  … and ${(total - shown).toLocaleString('en')} more`] : [];
 }
 
-function wrap(text: string, width: number): string[] {
+function wrap(text: string, width: number, separator = ' · '): string[] {
   const lines: string[] = [];
-  for (const part of text.split(' · ')) {
+  for (const part of text.split(separator)) {
     const last = lines.at(-1);
-    if (last !== undefined && columnsOf(last) + columnsOf(part) + 3 <= width)
-      lines[lines.length - 1] = `${last} · ${part}`;
+    if (last !== undefined && columnsOf(last) + columnsOf(separator) + columnsOf(part) <= width)
+      lines[lines.length - 1] = `${last}${separator}${part}`;
     else lines.push(part);
   }
   return lines.map((line) => fitColumns(line, width));

@@ -1,0 +1,60 @@
+/** Runs the commands that benches measure or need. It knows nothing of bosun. */
+import { spawn } from 'node:child_process';
+
+interface Options {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  input?: string | Buffer;
+}
+
+/** Runs a command to its end and returns what it printed; any failure is an error. */
+export function run(argv: readonly string[], options: Options = {}): Promise<string> {
+  const { input, ...rest } = options;
+  const [command, ...args] = argv as [string, ...string[]];
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...rest, stdio: ['pipe', 'pipe', 'pipe'] });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.stdin.on('error', () => {}); // it need not read to the end
+    child.stdin.end(input);
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve(Buffer.concat(stdout).toString());
+      const said = Buffer.concat(stderr).toString().trim().slice(-2000);
+      reject(new Error(`${argv.join(' ').slice(0, 200)} ended with ${code ?? signal}: ${said}`));
+    });
+  });
+}
+
+/** Spawns a command with no pipes at all and returns how long it took: the least that a caller can pay. */
+export function spawnMs(argv: readonly string[], options: Omit<Options, 'input'> = {}): Promise<number> {
+  const [command, ...args] = argv as [string, ...string[]];
+  return new Promise((resolve, reject) => {
+    const start = performance.now();
+    const child = spawn(command, args, { ...options, stdio: 'ignore' });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve(performance.now() - start);
+      else reject(new Error(`${argv.join(' ').slice(0, 200)} ended with ${code ?? signal}`));
+    });
+  });
+}
+
+/** Runs `work` for 0…count-1, at most `concurrency` at a time. */
+export async function bounded(
+  count: number,
+  concurrency: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await work(index);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, count) }, lane));
+}

@@ -1,0 +1,74 @@
+/**
+ * The same steps on the libraries people would use instead. Each side is a process of its own that opens its
+ * store on disk, warms up with ten steps, then times one workflow; how each is set up is said in its own file
+ * under peers/.
+ *
+ * Our tasks always run in namespaces of their own, which no peer offers. So there are two comparisons: with the
+ * peers' steps started through the very same command line as ours (what differs is scheduling and journal), and
+ * with the peers' steps as a plain `true` (what differs is everything).
+ */
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { run } from './command.ts';
+import { launchLine } from './launch-line.ts';
+import { below, forScale, interleave, progress, roundsOr, type Bench, type Figure } from './measure.ts';
+import { scratch } from './scratch.ts';
+
+const PEERS = ['openworkflow', 'mastra', 'langgraph'] as const;
+const SHAPES = [
+  { shape: 'chain', count: 100, rounds: 5 },
+  { shape: 'fan-out', count: 1000, rounds: 3 },
+] as const;
+const STEPS = {
+  'same launch': launchLine(['sh', '-c', 'true']),
+  'plain true': ['true'],
+};
+
+const here = import.meta.dirname;
+const directory = path.join(here, 'peers');
+
+export const bench: Bench = {
+  name: 'peers',
+  about:
+    'a chain of 100 and a fan-out of 1,000 steps, durable, against OpenWorkflow, Mastra and LangGraph.js',
+  async *figures(): AsyncIterable<Figure> {
+    await install();
+    for (const { shape, count, rounds } of SHAPES) {
+      for (const [launch, step] of Object.entries(STEPS)) {
+        const label = `${shape} of ${count}, ${launch}`;
+        const peer = (name: string) => () => wallMs(path.join(directory, `${name}.js`), shape, count, step);
+        const taken = await interleave(label, roundsOr(rounds), {
+          bosun: () => wallMs(path.join(here, 'bosun.ts'), shape, count, step),
+          openworkflow: peer('openworkflow'),
+          mastra: peer('mastra'),
+          langgraph: peer('langgraph'),
+          floor: peer('floor'),
+        });
+        for (const name of PEERS)
+          yield below({ name: `${label}: ${name}`, value: taken.bosun, baseline: taken[name] });
+        yield forScale({ name: `${label}: bare loop`, value: taken.bosun, baseline: taken.floor });
+      }
+    }
+  },
+};
+
+async function wallMs(file: string, shape: string, count: number, step: string[]): Promise<number> {
+  const env = {
+    ...process.env,
+    BENCH_STEP: JSON.stringify(step),
+    BENCH_DIRECTORY: scratch(path.parse(file).name),
+  };
+  const printed = await run([process.execPath, file, shape, String(count)], { env });
+  return (JSON.parse(printed.trim().split('\n').at(-1)!) as { wallMs: number }).wallMs;
+}
+
+/** Installs the peers where they are missing or not those of the lock file. */
+async function install(): Promise<void> {
+  const installed = path.join(directory, 'node_modules', '.package-lock.json');
+  const locked = path.join(directory, 'package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(locked).mtimeMs) return;
+  progress('installing the peers (240 MB, once)');
+  // npm picks and builds for the Node it finds first.
+  const env = { ...process.env, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` };
+  await run(['npm', 'ci', '--no-audit', '--no-fund'], { cwd: directory, env });
+}

@@ -1,0 +1,69 @@
+/**
+ * What every measured side shares: the step (a real child process), the shapes, and how a timing is handed back.
+ * It knows no workflow library.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const CONCURRENCY = 8;
+
+/** What each step starts; the caller may hand down another command line. */
+const [COMMAND = 'true', ...ARGUMENTS] = JSON.parse(process.env.BENCH_STEP ?? '["true"]');
+
+let startedCount = 0;
+
+/** One step: starts the command and waits for its end. */
+export function step() {
+  startedCount += 1;
+  return new Promise((resolve, reject) => {
+    const child = spawn(COMMAND, ARGUMENTS, { stdio: 'ignore' });
+    child.once('error', reject);
+    child.once('exit', (code, signal) =>
+      code === 0 ? resolve(code) : reject(new Error(`${COMMAND} ended with ${code ?? signal}`)),
+    );
+  });
+}
+
+/** Runs `work` for 0…count-1, at most CONCURRENCY at a time. */
+export async function bounded(count, work) {
+  let next = 0;
+  const lane = async () => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      await work(index);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, count) }, lane));
+}
+
+/**
+ * Times `run(shape, count)` after a small warm-up of the same shape, and prints one JSON line. The shape and
+ * count come from the command line; `directory` is fresh and on disk.
+ */
+export async function measure(prepare) {
+  const [shape, count] = [process.argv[2], Number(process.argv[3])];
+  if ((shape !== 'chain' && shape !== 'fan-out') || !(count > 0)) {
+    throw new Error(`usage: ${process.argv[1]} chain|fan-out COUNT`);
+  }
+  const directory = mkdtempSync(join(process.env.BENCH_DIRECTORY ?? tmpdir(), 'bosun-bench-peer-'));
+  try {
+    const run = await prepare(directory);
+    await run(shape, 10);
+    startedCount = 0;
+    const wallMs = await run(shape, count);
+    if (startedCount !== count) throw new Error(`${startedCount} steps ran, not ${count}`);
+    process.stdout.write(`${JSON.stringify({ shape, count, wallMs })}\n`);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+  process.exit(0); // some libraries leave timers and handles behind
+}
+
+export async function timed(work) {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}

@@ -1,0 +1,55 @@
+/** Makes one commit of an attempt's changes in the engine's git directory. Never runs git in a workspace. */
+import type { ChangedFile, Collected } from '../contract/run.ts';
+import type { Change } from '../system/change.ts';
+import type { EngineGit } from '../system/engine-git.ts';
+import { importCommit } from './import-commit.ts';
+
+export const CHANGED_MAX = 1000;
+export const REFUSED_MAX = 1000;
+
+export interface CollectRequest {
+  git: EngineGit;
+  changes: readonly Change[];
+  /** The commit the workspace started from. */
+  parent: string;
+  /** The private ref that keeps the commit, see `attemptRef`. */
+  ref: string;
+  message: string;
+  atMs: number;
+}
+
+export async function collect(request: CollectRequest): Promise<Omit<Collected, 'artifacts'>> {
+  const { git, changes, parent, ref } = request;
+  const refused = changes.flatMap((change) => (change.kind === 'refused' ? [`${change.path.toString()}: ${change.why}`] : []));
+  const nothing = { commit: parent, changed: [], changedCount: 0, refused: refused.slice(0, REFUSED_MAX) };
+  if (refused.length === changes.length) return nothing;
+  const imported = await importCommit(request);
+  // asked by the name of the ref, so that this also shows that it is there
+  const paths = await git.changedPaths(parent, ref);
+  if (paths.length === 0) {
+    await git.deleteRef(ref);
+    return { ...nothing, refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX) };
+  }
+  await git.imported(imported.commit, parent);
+  const changed = paths.slice(0, CHANGED_MAX).map(
+    ({ path, status }): ChangedFile => ({ path: path.toString(), change: CHANGE[status] }),
+  );
+  return {
+    commit: imported.commit,
+    changed,
+    changedCount: paths.length,
+    refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX),
+  };
+}
+
+const CHANGE = { A: 'added', M: 'modified', T: 'modified', D: 'deleted' } as const;
+
+/** Task names may hold characters that refs may not: those are written as %XX. */
+export function attemptRef(run: string, task: string, attempt: number): string {
+  const tame = (text: string): string =>
+    Array.from(Buffer.from(text), (byte) => {
+      const char = String.fromCharCode(byte);
+      return /[A-Za-z0-9_-]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`;
+    }).join('');
+  return `refs/bosun/${tame(run)}/${tame(task)}@${attempt}`;
+}

@@ -1,0 +1,44 @@
+/** The CLI door: finds the command, runs it, and turns what came of it into words and an exit code. */
+import { ERRORS } from '../../contract/errors.ts';
+import { guardStreams, turnColorOff, writeError } from './output.ts';
+import { readPlainly } from './quick.ts';
+import { COMMANDS } from './table.ts';
+
+export async function runCli(words: string[]): Promise<void> {
+  guardStreams();
+  try {
+    process.exitCode = await dispatch(words);
+  } catch (error) {
+    process.exitCode = await tellError(error);
+  }
+}
+
+async function dispatch(words: string[]): Promise<number> {
+  const ours = words.indexOf('--') === -1 ? words : words.slice(0, words.indexOf('--'));
+  if (ours.includes('--no-color')) turnColorOff();
+  const [name, ...rest] = words;
+  const command = COMMANDS.find((known) => known.name === name);
+  const plain = command && readPlainly(command, rest);
+  if (plain) return (await command.load()).run(plain);
+
+  const { parse, unknownCommand } = await import('./parse.ts');
+  const word = ours.find((each) => !each.startsWith('-'));
+  if (word !== undefined && word !== 'help' && !COMMANDS.some((known) => known.name === word)) throw unknownCommand(word);
+  const chosen = parse(words);
+  return chosen ? (await chosen.command.load()).run(chosen.typed) : 0;
+}
+
+/** One message for people; a bug also leaves its details where they can be found. */
+async function tellError(error: unknown): Promise<number> {
+  if (isBosunError(error)) {
+    writeError(`bosun: ${error.message}\n`);
+    return ERRORS[error.code].exit;
+  }
+  const { keepDetails } = await import('./bug.ts');
+  writeError(`bosun: ${keepDetails(error)}\n`);
+  return 1;
+}
+
+function isBosunError(error: unknown): error is Error & { code: keyof typeof ERRORS } {
+  return error instanceof Error && error.name === 'BosunError' && (error as { code?: string }).code! in ERRORS;
+}

@@ -1,0 +1,27 @@
+/** `bosun answer` */
+import { BosunError } from '../../../contract/errors.ts';
+import { answerQuestion } from '../../../operations/interrupt.ts';
+import { given, textOf, type Typed } from '../command.ts';
+import { writeError } from '../output.ts';
+
+export async function run(typed: Typed): Promise<number> {
+  const [question, word] = typed.args.length === 1 ? [undefined, typed.args[0]] : typed.args;
+  const answer = answerOf(word!);
+  if (answer === undefined || typed.args.length > 2) {
+    throw new BosunError('usage', `"${typed.args.join(' ')}" is no answer; write: bosun answer [question] yes|no`);
+  }
+  const answered = await answerQuestion({
+    cwd: process.cwd(),
+    answer,
+    ...given('question', question),
+    ...given('run', textOf(typed, 'run')),
+    ...given('note', textOf(typed, 'note')),
+  });
+  writeError(`${answered.question} of run ${answered.run}: ${answered.text} ${answer}\n`);
+  return 0;
+}
+
+function answerOf(word: string): 'yes' | 'no' | undefined {
+  if (/^y(es)?$/i.test(word)) return 'yes';
+  return /^no?$/i.test(word) ? 'no' : undefined;
+}

@@ -1,0 +1,44 @@
+/** `bosun diff` */
+import { BosunError } from '../../../contract/errors.ts';
+import { diffOf, type Diff } from '../../../operations/changes.ts';
+import { columnsOf, fitColumns, padColumns, spellControls } from '../../../report/plain.ts';
+import { count } from '../../../report/words.ts';
+import { given, isOn, textOf, type Typed } from '../command.ts';
+import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
+import { colorPatch } from '../color-patch.ts';
+
+export async function run(typed: Typed): Promise<number> {
+  const diff = await diffOf({
+    cwd: process.cwd(),
+    ...given('run', typed.args[0]),
+    ...given('task', textOf(typed, 'task')),
+    ...given('attempt', attemptOf(typed)),
+  });
+  const paint = painter(hasColor(process.stdout));
+  if (diff.files.length === 0) writeError('nothing was changed\n');
+  else if (isOn(typed, 'stat')) tellFiles(diff, paint);
+  else if (process.stdout.isTTY) writeOut(colorPatch(diff.patch.toString(), paint));
+  else process.stdout.write(diff.patch); // byte for byte: it may be applied
+  return 0;
+}
+
+function attemptOf(typed: Typed): number | undefined {
+  const text = textOf(typed, 'attempt');
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d*$/.test(text)) throw new BosunError('usage', `--attempt ${text} is no attempt; write its number, such as 2`);
+  if (textOf(typed, 'task') === undefined) throw new BosunError('usage', 'attempts belong to a task: name it with --task');
+  return Number(text);
+}
+
+function tellFiles({ files }: Diff, paint: Paint): void {
+  const names = files.map(({ path }) => spellControls(path));
+  const width = Math.min(columnsOfStream(process.stdout) - 20, Math.max(...names.map(columnsOf)));
+  let [addedAll, deletedAll] = [0, 0];
+  for (const [n, { added, deleted }] of files.entries()) {
+    const lines = added === null ? 'binary' : `${paint('good', `+${added}`)} ${paint('bad', `-${deleted}`)}`;
+    writeOut(`  ${padColumns(fitColumns(names[n]!, width), width)}  ${lines}\n`);
+    addedAll += added ?? 0;
+    deletedAll += deleted ?? 0;
+  }
+  writeOut(`${count(files.length, 'file')}, +${addedAll} -${deletedAll}\n`);
+}

@@ -1,0 +1,32 @@
+/** `bosun history` */
+import { formatDuration } from '../../../base/units.ts';
+import { BosunError } from '../../../contract/errors.ts';
+import { history, type ShownRun } from '../../../operations/status.ts';
+import { padColumns } from '../../../report/plain.ts';
+import { glyphOf, toneOf } from '../../../report/words.ts';
+import { isOn, textOf, type Typed } from '../command.ts';
+import { tellCounts } from '../figures.ts';
+import { hasColor, painter, writeError, writeOut } from '../output.ts';
+
+const LIMIT = 20;
+
+export async function run(typed: Typed): Promise<number> {
+  const limit = textOf(typed, 'limit') ?? String(LIMIT);
+  if (!/^[1-9]\d*$/.test(limit)) throw new BosunError('usage', `--limit ${limit} is no count; write a number such as 50`);
+  const runs = await history({ cwd: process.cwd(), limit: Number(limit) });
+  if (isOn(typed, 'json')) for (const each of runs) writeOut(`${JSON.stringify(each)}\n`);
+  else tell(runs);
+  if (runs.length === 0) writeError('no run was ever started here; start one with: bosun run\n');
+  return 0;
+}
+
+function tell(runs: ShownRun[]): void {
+  const paint = painter(hasColor(process.stdout));
+  const width = Math.max(...runs.map(({ id }) => id.length));
+  for (const { id, state, createdAtMs, endedAtMs, counts } of runs) {
+    const when = new Date(createdAtMs).toLocaleString('sv').slice(0, 16);
+    const took = endedAtMs === undefined ? '' : formatDuration(endedAtMs - createdAtMs);
+    const shown = paint(toneOf(state), padColumns(`${glyphOf(state)} ${state}`, 13));
+    writeOut(`${shown}  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}  ${paint('quiet', tellCounts(counts))}\n`);
+  }
+}

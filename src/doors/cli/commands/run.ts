@@ -1,0 +1,36 @@
+/** `bosun run` */
+import { BosunError } from '../../../contract/errors.ts';
+import { resolveInputs } from '../../../definition/inputs.ts';
+import { refuseUnsupported } from '../../../definition/supported.ts';
+import { checkFile } from '../../../operations/check.ts';
+import { startRun } from '../../../operations/run.ts';
+import { given, isOn, type Typed } from '../command.ts';
+import { writeError } from '../output.ts';
+import { watch } from '../watch.ts';
+import { tellWorkflow } from './check.ts';
+
+export async function run(typed: Typed): Promise<number> {
+  const cwd = process.cwd();
+  const checked = await checkFile({ cwd, ...given('file', typed.args[0]) });
+  const inputs = inputsOf(typed);
+  if (isOn(typed, 'dryRun')) {
+    resolveInputs(checked.workflow, inputs);
+    tellWorkflow(checked, 'would run');
+    refuseUnsupported(checked.workflow);
+    return 0;
+  }
+  for (const warning of checked.warnings) writeError(`warning: ${warning}\n`);
+  const { workflow, file: source } = checked;
+  return watch(typed, (options) => startRun({ cwd, workflow, source, inputs, dirty: isOn(typed, 'dirty'), ...options }));
+}
+
+function inputsOf(typed: Typed): Record<string, string> {
+  const pairs = (typed.options.input ?? []) as string[];
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
+      throw new BosunError('usage', `--input ${pair} has no value; write it as --input name=value`);
+    }),
+  );
+}

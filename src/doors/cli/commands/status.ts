@@ -1,0 +1,76 @@
+/** `bosun status`: the one command that must be quick; it loads nothing that it does not show. */
+import { formatDuration } from '../../../base/units.ts';
+import type { TaskView } from '../../../contract/run.ts';
+import { statusOf, type Status } from '../../../operations/status.ts';
+import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from '../../../report/plain.ts';
+import { glyphOf, toneOf } from '../../../report/words.ts';
+import { given, isOn, type Typed } from '../command.ts';
+import { formatCount, tellCounts } from '../figures.ts';
+import { columnsOfStream, hasColor, painter, writeOut, type Paint } from '../output.ts';
+
+const TASKS_SHOWN_MAX = 40;
+const NAME_COLUMNS_MAX = 40;
+
+export async function run(typed: Typed): Promise<number> {
+  const status = await statusOf({ cwd: process.cwd(), limit: isOn(typed, 'json') ? 1000 : TASKS_SHOWN_MAX, ...given('run', typed.args[0]) });
+  writeOut(isOn(typed, 'json') ? `${JSON.stringify(status)}\n` : render(status, Date.now()));
+  return 0;
+}
+
+function render(status: Status, nowMs: number): string {
+  const paint = painter(hasColor(process.stdout));
+  const columns = columnsOfStream(process.stdout);
+  const lines = [...headOf(status, paint, nowMs), ...tasksOf(status, paint, columns, nowMs), ...nextOf(status)];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string[] {
+  const tone = toneOf(run.state);
+  const isOpen = run.state === 'running' || run.state === 'cancelling';
+  const took = run.endedAtMs !== undefined ? ` in ${formatDuration(run.endedAtMs - run.createdAtMs)}` : isOpen ? ` for ${formatDuration(nowMs - run.createdAtMs)}` : '';
+  const noun = taskCount === 1 ? 'task' : 'tasks';
+  return [
+    `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, run.state)}${took}`,
+    `  ${formatCount(taskCount)} ${noun}: ${tellCounts(run.counts)}`,
+  ];
+}
+
+function tasksOf({ tasks, taskCount }: Status, paint: Paint, columns: number, nowMs: number): string[] {
+  if (tasks.length === 0) return [];
+  const names = tasks.map((task) => `${'  '.repeat(depthOf(task))}${spellControls(task.id)}`);
+  const nameWidth = Math.min(NAME_COLUMNS_MAX, Math.max(...names.map(columnsOf)));
+  const agentWidth = Math.max(...tasks.map(({ agent }) => agent?.length ?? 0));
+  const lines = tasks.map((task, n) => {
+    const { state, agent = '', attempt } = task;
+    const cells = [
+      padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
+      ...(agentWidth > 0 ? [agent.padEnd(agentWidth)] : []),
+      timeOf(task, nowMs).padStart(6),
+      ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+    ];
+    const used = cells.join('  ').length + 15;
+    const said = fitColumns(plainLine(task.message ?? task.lastLine ?? ''), Math.max(10, columns - used - 2));
+    return `  ${paint(toneOf(state), `${glyphOf(state)} ${state.padEnd(9)}`)}  ${cells.join('  ')}  ${paint('quiet', said)}`.trimEnd();
+  });
+  const left = taskCount - tasks.length;
+  return ['', ...lines, ...(left > 0 ? [`  … and ${formatCount(left)} more`] : [])];
+}
+
+function depthOf({ id, parent }: TaskView): number {
+  return parent === undefined ? 0 : id.split(/\/|\.(?=\d+$)/).length - 1;
+}
+
+function timeOf({ startedAtMs, endedAtMs, state }: TaskView, nowMs: number): string {
+  if (startedAtMs === undefined) return '';
+  if (endedAtMs !== undefined) return formatDuration(endedAtMs - startedAtMs);
+  return state === 'running' || state === 'merging' || state === 'asking' ? formatDuration(nowMs - startedAtMs) : '';
+}
+
+function nextOf({ run }: Status): string[] {
+  const isOpen = run.state === 'running' || run.state === 'cancelling';
+  const answers = isOpen
+    ? run.questions.slice(0, 3).map(({ id, text }) => `  ${plainLine(text)}  bosun answer ${id} yes|no --run ${run.id}`)
+    : [];
+  if (run.state === 'interrupted') answers.push(`  no engine drives it any more; go on with: bosun resume ${run.id}`);
+  return answers.length > 0 ? ['', ...answers] : [];
+}

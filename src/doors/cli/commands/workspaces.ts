@@ -1,0 +1,37 @@
+/** `bosun workspaces` */
+import { cleanWorkspaces, workspaces } from '../../../operations/workspaces.ts';
+import { count } from '../../../report/words.ts';
+import type { WorkspaceEntry } from '../../../workspace/workspace.ts';
+import { isOn, type Typed } from '../command.ts';
+import { writeError, writeOut } from '../output.ts';
+
+export async function run(typed: Typed): Promise<number> {
+  return typed.args[0] === 'clean' ? clean() : list(isOn(typed, 'json'));
+}
+
+async function list(asJson: boolean): Promise<number> {
+  const listed = await workspaces({ cwd: process.cwd() });
+  for (const each of listed) writeOut(asJson ? `${JSON.stringify(each)}\n` : lineOf(each));
+  if (!asJson) writeError(listed.length === 0 ? 'no workspaces: each is removed once its work is a commit\n' : `${count(listed.length, 'workspace')}\n`);
+  return 0;
+}
+
+async function clean(): Promise<number> {
+  const { removed, kept } = await cleanWorkspaces({ cwd: process.cwd() });
+  for (const name of removed) writeOut(`${name}\n`);
+  for (const { name, why } of kept) writeError(`kept ${name}: ${why}\n`);
+  writeError(`removed ${count(removed.length, 'workspace')}\n`);
+  return 0;
+}
+
+function lineOf({ name, bytes, createdAtMs }: WorkspaceEntry): string {
+  return `${formatBytes(bytes).padStart(9)}  ${new Date(createdAtMs).toLocaleString('sv').slice(0, 16)}  ${name}\n`;
+}
+
+function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let at = 0;
+  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
+  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;
+}

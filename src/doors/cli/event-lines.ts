@@ -1,0 +1,138 @@
+/** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
+import { formatDuration } from '../../base/units.ts';
+import type { Event, EventOf, Recorded } from '../../contract/event.ts';
+import { fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
+import { count, shortCommit } from '../../report/words.ts';
+import { formatCount, formatElapsed } from './figures.ts';
+import type { Color, Paint } from './output.ts';
+
+const NAME_COLUMNS_MIN = 8;
+const NAME_COLUMNS_MAX = 24;
+const FILES_SHOWN_MAX = 3;
+
+interface Told {
+  text: string;
+  color?: Color;
+}
+
+export interface LineOptions {
+  paint: Paint;
+  /** Also what tasks print. */
+  withOutput: boolean;
+}
+
+/** Keeps what lines have in common: the start of time, the width of names, what was already said of a task. */
+export class EventLines {
+  readonly #options: LineOptions;
+  readonly #told = new Map<string, string>();
+  #startMs: number | undefined;
+  #columns = NAME_COLUMNS_MIN;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+  }
+
+  /** Each line ends with a line feed; empty for events that are not worth telling. */
+  render({ run, atMs, event }: Recorded): string {
+    this.#startMs ??= atMs;
+    if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
+    const task = 'task' in event ? event.task : '';
+    const told = event.type === 'attempt.output' ? this.#output(event) : this.#tell(event, run);
+    if (told.length === 0) return '';
+    this.#makeRoom([task]);
+    const { paint } = this.#options;
+    const time = paint('quiet', formatElapsed(atMs - this.#startMs).padStart(6));
+    const name = padColumns(fitColumns(spellControls(task || run), this.#columns), this.#columns);
+    return told.map(({ text, color }) => `${time}  ${name}  ${color ? paint(color, text) : text}`.trimEnd() + '\n').join('');
+  }
+
+  #makeRoom(names: string[]): void {
+    for (const name of names) this.#columns = Math.min(NAME_COLUMNS_MAX, Math.max(this.#columns, name.length));
+  }
+
+  #output(event: EventOf<'attempt.output'>): Told[] {
+    if (!this.#options.withOutput) return [];
+    const text = event.text ?? Buffer.from(event.base64 ?? '', 'base64').toString();
+    const mark = event.stream === 'check' || event.stream === 'setup' ? `${event.stream} │` : '│';
+    const lines: Told[] = text
+      .replace(/\r?\n$/, '')
+      .split(/\r?\n/)
+      .map((line) => ({ text: `${mark} ${plainLine(line)}` }));
+    if (event.droppedBytes) lines.unshift({ text: `${mark} … ${formatCount(event.droppedBytes)} bytes left out`, color: 'quiet' });
+    return lines;
+  }
+
+  #tell(event: Event, run: string): Told[] {
+    const told = this.#describe(event, run);
+    return told ? [{ ...told, text: plainLine(told.text) }] : [];
+  }
+
+  #describe(event: Event, run: string): Told | undefined {
+    switch (event.type) {
+      case 'run.created': {
+        const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
+        return { text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}` };
+      }
+      case 'run.resumed':
+        return { text: 'goes on' };
+      case 'run.cancelling':
+        return { text: event.mode === 'now' ? 'is ended now' : 'is cancelled: agents are asked to end', color: 'ask' };
+      case 'run.finished':
+        return { text: event.state, color: event.state === 'done' ? 'good' : event.state === 'failed' ? 'bad' : 'ask' };
+      case 'task.retried':
+        return { text: 'is tried again' };
+      case 'task.delayed':
+        return { text: `waits ${formatDuration(event.delayMs)}, then tries again` };
+      case 'task.expanded':
+        return { text: event.items ? `became ${count(event.items.length, 'task')}` : 'became tasks of its own' };
+      case 'task.merged':
+        return event.conflict && { text: `conflict in ${filesOf(event.conflict.files)} settled by ${event.conflict.resolved}`, color: 'ask' };
+      case 'task.conflicted':
+        return { text: conflictOf(event), color: 'bad' };
+      case 'question.asked':
+        return { text: `asks: ${event.text}  (bosun answer ${event.id} yes|no --run ${run})`, color: 'ask' };
+      case 'question.answered':
+        return { text: `${event.id}: ${event.answer}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}` };
+      case 'attempt.started':
+        return { text: event.purpose === 'resolve' ? `resolves the conflict (attempt ${event.attempt})` : `started (attempt ${event.attempt})` };
+      case 'attempt.finished':
+        return this.#attempt(event);
+      case 'task.finished':
+        return this.#finished(event);
+      default:
+        return undefined;
+    }
+  }
+
+  /** A good end is told once, by the task. */
+  #attempt({ task, attempt, outcome, durationMs, collected }: EventOf<'attempt.finished'>): Told | undefined {
+    const files = collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
+    if (outcome.kind === 'done') {
+      this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);
+      return undefined;
+    }
+    if (outcome.kind === 'lost') return { text: `attempt ${attempt} was lost with its engine${files}`, color: 'ask' };
+    if (outcome.kind === 'cancelled') return { text: `attempt ${attempt} was ended${files}`, color: 'ask' };
+    this.#told.set(task, outcome.message);
+    return { text: `attempt ${attempt} failed after ${formatDuration(durationMs)}: ${outcome.message}${files}`, color: 'bad' };
+  }
+
+  #finished({ task, outcome }: EventOf<'task.finished'>): Told | undefined {
+    const before = this.#told.get(task);
+    this.#told.delete(task);
+    if (outcome.kind === 'done') return { text: `done${before?.startsWith(' in ') ? before : ''}`, color: 'good' };
+    if (outcome.kind === 'skipped') return { text: `skipped: ${outcome.message}`, color: 'quiet' };
+    if (outcome.kind !== 'failed') return { text: outcome.kind, color: 'ask' };
+    return { text: outcome.message === before ? 'failed' : `failed: ${outcome.message}`, color: 'bad' };
+  }
+}
+
+function conflictOf({ conflict }: EventOf<'task.conflicted'>): string {
+  const others = conflict.with.length > 0 ? ` with ${conflict.with.join(', ')}` : '';
+  return `conflicts${others} in ${filesOf(conflict.files)}`;
+}
+
+function filesOf(files: string[]): string {
+  const shown = files.slice(0, FILES_SHOWN_MAX).join(', ');
+  return files.length > FILES_SHOWN_MAX ? `${shown} and ${files.length - FILES_SHOWN_MAX} more` : shown;
+}

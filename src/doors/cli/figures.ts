@@ -1,0 +1,22 @@
+/** Times and counts as the terminal shows them. */
+import { formatDuration } from '../../base/units.ts';
+import type { TaskState } from '../../contract/run.ts';
+import { countStates } from '../../report/words.ts';
+
+/** A time that runs: below a minute always in seconds, so that a column of them can be read. */
+export function formatElapsed(ms: number): string {
+  const shownMs = Math.max(0, ms);
+  return shownMs < 60_000 ? `${(Math.floor(shownMs / 100) / 10).toFixed(1)}s` : formatDuration(shownMs);
+}
+
+/** 9950 → "9,950". By hand: the first use of the language data takes longer than all else a short command does. */
+export function formatCount(count: number): string {
+  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** "1 failed, 2 running, 40 done" */
+export function tellCounts(counts: Partial<Record<TaskState, number>>): string {
+  return countStates(counts)
+    .map(({ state, count }) => `${formatCount(count)} ${state}`)
+    .join(', ');
+}

@@ -1,0 +1,105 @@
+/** What a live view shows of a run: a fold over its events. Pure: it draws nothing and reads no clock. */
+import type { Recorded } from '../../contract/event.ts';
+import type { QuestionView, RunState, TaskState } from '../../contract/run.ts';
+import { apply, create } from '../../schedule/fold.ts';
+import type { Node, State } from '../../schedule/state.ts';
+import { taskView } from '../../schedule/view.ts';
+
+const LINE_CHARS_MAX = 500;
+
+export interface LiveRow {
+  id: string;
+  depth: number;
+  state: TaskState;
+  agent: string;
+  attempt: number;
+  /** How long it has been at work; undefined where it has not begun. */
+  elapsedMs: number | undefined;
+  /** The last thing it printed, or why it is where it is. */
+  line: string;
+}
+
+export interface LiveRows {
+  rows: LiveRow[];
+  /** Tasks that are not among the rows. */
+  left: Partial<Record<TaskState, number>>;
+  leftCount: number;
+}
+
+/** What needs a person, or is at work, comes before what waits, and that before what is over. */
+const RANKS: Record<TaskState, number> = {
+  asking: 0,
+  running: 1,
+  merging: 1,
+  failed: 2,
+  delayed: 3,
+  cancelled: 4,
+  ready: 5,
+  expanded: 6,
+  waiting: 7,
+  done: 8,
+  skipped: 9,
+};
+
+export class LiveModel {
+  readonly #lines = new Map<string, string>();
+  #state: State | undefined;
+
+  /** All events of the run, in their order; what agents printed may be left out. */
+  see(events: readonly Recorded[]): void {
+    for (const { event, atMs } of events) {
+      if (event.type === 'run.created') this.#state = create(event, atMs);
+      else if (this.#state) apply(this.#state, event, atMs);
+      if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
+      if (event.type === 'attempt.started' || event.type === 'task.finished') this.#lines.delete(event.task);
+    }
+  }
+
+  /** Undefined until the run is there. */
+  get run(): { id: string; state: RunState; startedAtMs: number; counts: State['counts'] } | undefined {
+    const state = this.#state;
+    return state && { id: state.id, state: state.state, startedAtMs: state.createdAtMs, counts: state.counts };
+  }
+
+  get taskCount(): number {
+    return this.#state?.nodes.size ?? 0;
+  }
+
+  /** The one that was asked first. */
+  get question(): QuestionView | undefined {
+    return this.#state?.questions.values().next().value;
+  }
+
+  /** At most `limit` tasks: as they are written, those that matter most where there are more. */
+  rows(limit: number, nowMs: number): LiveRows {
+    const nodes = [...(this.#state?.nodes.values() ?? [])];
+    const chosen = nodes.length <= limit ? nodes : mostUrgent(nodes, limit);
+    const shown = new Set(chosen);
+    chosen.sort((a, b) => (a.order < b.order ? -1 : 1));
+    const left: LiveRows['left'] = {};
+    for (const node of nodes) if (!shown.has(node)) left[node.state] = (left[node.state] ?? 0) + 1;
+    return { rows: chosen.map((node) => this.#row(node, shown, nowMs)), left, leftCount: nodes.length - chosen.length };
+  }
+
+  #row(node: Node, shown: ReadonlySet<Node>, nowMs: number): LiveRow {
+    let depth = 0;
+    for (let at = node.parent; at && shown.has(at); at = at.parent) depth++;
+    const { id, state, attempt, agent = '', startedAtMs, endedAtMs, message } = taskView(node);
+    const elapsedMs = startedAtMs === undefined ? undefined : Math.max(0, (endedAtMs ?? nowMs) - startedAtMs);
+    return { id, depth, state, agent, attempt, elapsedMs, line: message ?? this.#lines.get(id) ?? '' };
+  }
+
+  #keepLine(task: string, text: string): void {
+    const lines = text.slice(-LINE_CHARS_MAX * 2).trimEnd();
+    const last = lines.slice(lines.lastIndexOf('\n') + 1);
+    if (last.trim() !== '') this.#lines.set(task, last.slice(0, LINE_CHARS_MAX));
+  }
+}
+
+function mostUrgent(nodes: readonly Node[], limit: number): Node[] {
+  const byRank: Node[][] = Array.from({ length: 10 }, () => []);
+  for (const node of nodes) byRank[RANKS[node.state]]!.push(node);
+  // Of what is over, the latest says most.
+  byRank[RANKS.done]!.sort((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0));
+  return byRank.flat().slice(0, limit);
+}

@@ -1,0 +1,54 @@
+/** What goes to the terminal or the pipe: data on stdout, everything else on stderr. */
+
+/** Whether a reader of stdout has gone; what is left to say is then said to nobody. */
+let isOutGone = false;
+let endsWithReader = true;
+
+/** A pipe that closes is no error: `bosun logs | head` ends quietly. A run goes on without its reader. */
+export function guardStreams(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+    isOutGone = true;
+    if (endsWithReader) process.exit(0);
+  });
+  process.stderr.on('error', () => {}); // there is no one left to tell
+}
+
+/** What is under way matters more than who reads of it. */
+export function outliveReader(): void {
+  endsWithReader = false;
+}
+
+export function writeOut(text: string): void {
+  if (!isOutGone) process.stdout.write(text);
+}
+
+export function writeError(text: string): void {
+  process.stderr.write(text);
+}
+
+let isColorOff = false;
+
+export function turnColorOff(): void {
+  isColorOff = true;
+}
+
+/** Colours for a terminal only, and not where the user says no. */
+export function hasColor(stream: NodeJS.WriteStream): boolean {
+  if (isColorOff || (process.env.NO_COLOR ?? '') !== '' || process.env.TERM === 'dumb') return false;
+  return stream.isTTY || (process.env.FORCE_COLOR ?? '0') !== '0';
+}
+
+const CODES = { good: '32', bad: '31', busy: '36', ask: '33', quiet: '2', strong: '1' } as const;
+export type Color = keyof typeof CODES;
+export type Paint = (color: Color, text: string) => string;
+
+export function painter(color: boolean): Paint {
+  return (name, text) => (color && text !== '' ? `\u001b[${CODES[name]}m${text}\u001b[0m` : text);
+}
+
+const COLUMNS_ELSEWHERE = 100;
+
+export function columnsOfStream(stream: NodeJS.WriteStream): number {
+  return stream.isTTY ? stream.columns || COLUMNS_ELSEWHERE : COLUMNS_ELSEWHERE;
+}

@@ -1,0 +1,87 @@
+/** Feeds the table of commands to the parser: help, mistakes and suggestions come from there. */
+import { Argument as ParserArgument, Command as Parser, CommanderError, Option as ParserOption } from 'commander';
+import { suggest } from '../../base/suggest.ts';
+import { BosunError } from '../../contract/errors.ts';
+import type { Command, Typed } from './command.ts';
+import { writeOut } from './output.ts';
+import { COMMANDS } from './table.ts';
+
+export interface Chosen {
+  command: Command;
+  typed: Typed;
+}
+
+/** Undefined where help was asked for and given. */
+export function parse(words: readonly string[]): Chosen | undefined {
+  let chosen: Chosen | undefined;
+  const parser = root();
+  for (const command of COMMANDS) {
+    const child = childOf(parser, command);
+    child.action(() => {
+      const typed: Typed = { args: child.args, options: child.opts(), hasDashes: words.includes('--') };
+      chosen = { command, typed };
+    });
+  }
+  try {
+    parser.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    throw usageError(error, words);
+  }
+  return chosen;
+}
+
+function root(): Parser {
+  return new Parser('bosun')
+    .description('Runs a crew of coding agents on a git repository: in parallel, each in a workspace of its own.')
+    .usage('<command> [options]')
+    .option('--no-color', 'no colours (the variable NO_COLOR does the same)')
+    .option('-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpCommand(new Parser('help').argument('[command]').description('print the help of a command').helpGroup('Keep:'))
+    .addHelpText('after', '\nbosun <command> --help shows the options of a command, with examples.')
+    .configureHelp({ subcommandTerm: (child) => child.name(), sortSubcommands: false })
+    .configureOutput({ writeOut, writeErr: () => {}, outputError: () => {} })
+    .exitOverride()
+    .action((_, parser: Parser) => parser.help());
+}
+
+function childOf(parser: Parser, command: Command): Parser {
+  const child = parser
+    .command(command.name)
+    .summary(command.summary)
+    .description(`${command.summary[0]!.toUpperCase()}${command.summary.slice(1)}.`)
+    .helpGroup(`${command.group}:`)
+    .helpOption('-h, --help', 'print this help');
+  for (const { name, required, many, about, choices } of command.arguments ?? []) {
+    const inner = many ? `${name}...` : name;
+    const argument = new ParserArgument(required ? `<${inner}>` : `[${inner}]`, about);
+    child.addArgument(choices ? argument.choices([...choices]) : argument);
+  }
+  for (const { flags, about, repeat, choices } of command.options ?? []) {
+    const option = new ParserOption(flags, about);
+    if (repeat) option.argParser((value, before: string[] | undefined) => [...(before ?? []), value]);
+    child.addOption(choices ? option.choices([...choices]) : option);
+  }
+  return child.addOption(new ParserOption('--no-color', 'no colours').hideHelp()).addHelpText('after', examplesOf(command));
+}
+
+function examplesOf({ examples, notes }: Command): string {
+  const typed = examples.map(([words, why]) => `  bosun ${words}\n      ${why}`);
+  return ['', 'Examples:', ...typed, ...(notes === undefined ? [] : ['', notes])].join('\n');
+}
+
+function usageError(error: CommanderError, words: readonly string[]): BosunError {
+  const said = error.message.replace(/^error: /, '').replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?');
+  const command = COMMANDS.find(({ name }) => name === words.find((word) => !word.startsWith('-')));
+  const help = command ? `bosun ${command.name} --help` : 'bosun --help';
+  return new BosunError('usage', `${said} (see: ${help})`);
+}
+
+/** A word that is no command. */
+export function unknownCommand(word: string): BosunError {
+  const near = suggest(word, COMMANDS.map(({ name }) => name));
+  return new BosunError('usage', `there is no command "${word}"${near ? `; did you mean "bosun ${near}"?` : ''} (all commands: bosun --help)`);
+}
+

@@ -1,0 +1,24 @@
+/** Reads plain arguments without the parser's help: it takes as long to load as a short command has in all. */
+import type { Command, Typed } from './command.ts';
+
+/**
+ * Undefined for whatever is not plain (help, short options, values, mistakes): the parser then judges. It never
+ * accepts what the parser would refuse.
+ */
+export function readPlainly(command: Command, words: readonly string[]): Typed | undefined {
+  const flags = new Set((command.options ?? []).flatMap(({ flags }) => /^(?:-\w, )?--([a-z-]+)$/.exec(flags)?.[1] ?? []));
+  const places = command.arguments ?? [];
+  if (places.some(({ many, choices }) => many || choices)) return undefined;
+  const typed: Typed = { args: [], options: {}, hasDashes: false };
+  for (const word of words) {
+    if (!word.startsWith('-')) typed.args.push(word);
+    else if (word.startsWith('--') && flags.has(word.slice(2))) typed.options[camelCase(word.slice(2))] = true;
+    else return undefined;
+  }
+  const needed = places.filter(({ required }) => required).length;
+  return typed.args.length >= needed && typed.args.length <= places.length ? typed : undefined;
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,227 @@
+/** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
+import type { Argument, Command, Option } from './command.ts';
+
+const RUN: Argument = { name: 'run', about: 'its id; the latest run if not given', complete: 'run' };
+const ON_RUN: Option = { flags: '--run <run>', about: 'of this run; the latest if not given' };
+const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
+const VERBOSE: Option = { flags: '-v, --verbose', about: 'also tell what tasks print (where there is no live view)' };
+const DIRTY: Option = { flags: '--dirty', about: 'start from the files as they are, not from the last commit' };
+
+export const COMMANDS: Command[] = [
+  {
+    name: 'init',
+    group: 'Start',
+    summary: 'write a small bosun.yaml that runs as it is',
+    examples: [['init', 'then: bosun run']],
+    load: () => import('./commands/init.ts'),
+  },
+  {
+    name: 'doctor',
+    group: 'Start',
+    summary: 'say what this machine has of what bosun needs',
+    options: [{ flags: '--json', about: 'print the findings as JSON' }],
+    examples: [['doctor', 'what works here, what does not, and what to do about it']],
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
+    name: 'check',
+    group: 'Start',
+    summary: 'check a workflow file without running anything',
+    arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
+    examples: [
+      ['check', 'the bosun.yaml of this repository'],
+      ['check release.yaml', 'another file'],
+    ],
+    load: () => import('./commands/check.ts'),
+  },
+  {
+    name: 'run',
+    group: 'Start',
+    summary: 'run a workflow; your files stay as they are until you merge',
+    arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
+    options: [
+      { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
+      DIRTY,
+      { flags: '-n, --dry-run', about: 'show the tasks and start nothing' },
+      VERBOSE,
+      JSON_EVENTS,
+    ],
+    examples: [
+      ['run', 'the bosun.yaml of this repository'],
+      ['run release.yaml --input version=1.2.0', 'another file, with an input'],
+      ['run --json > events.ndjson', 'for a program'],
+    ],
+    notes: 'Ctrl-C once stops gracefully and keeps the work, twice stops now.',
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'exec',
+    group: 'Start',
+    summary: 'run one agent or one command, with no workflow file',
+    arguments: [{ name: 'words', about: 'the prompt of the agent, or after -- a command', many: true }],
+    options: [
+      { flags: '--runtime <runtime>', about: 'the runtime of the agent' },
+      { flags: '--command <command>', about: 'for the runtime cli: what to start; it gets the prompt on stdin' },
+      { flags: '--check <command>', about: 'must pass; a failure goes back to the agent' },
+      { flags: '--attempts <count>', about: 'how often the agent may try until the check passes' },
+      { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
+      DIRTY,
+      JSON_EVENTS,
+    ],
+    examples: [
+      ['exec -- npm run lint -- --fix', 'a plain command, in a workspace of its own'],
+      ['exec --runtime cli --command "my-agent" "Fix the typos"', 'an agent that is a command'],
+      ['exec --command "my-agent" --check "npm test" --attempts 3 "Make the tests pass"', 'until the check passes'],
+    ],
+    load: () => import('./commands/exec.ts'),
+  },
+  {
+    name: 'status',
+    group: 'Look',
+    summary: 'say where a run stands',
+    arguments: [RUN],
+    options: [{ flags: '--json', about: 'print it as JSON' }],
+    examples: [
+      ['status', 'the latest run'],
+      ['status calculator-3 --json', 'for a program'],
+    ],
+    load: () => import('./commands/status.ts'),
+  },
+  {
+    name: 'logs',
+    group: 'Look',
+    summary: 'show what happened in a run, and what its tasks printed',
+    arguments: [RUN],
+    options: [
+      { flags: '-f, --follow', about: 'go on until the run ends' },
+      { flags: '-t, --task <task>', about: 'only of this task' },
+      { flags: '--json', about: 'print events as NDJSON' },
+    ],
+    examples: [
+      ['logs -f', 'watch the latest run'],
+      ['logs calculator-3 --task implement', 'one task'],
+    ],
+    load: () => import('./commands/logs.ts'),
+  },
+  {
+    name: 'diff',
+    group: 'Look',
+    summary: 'show what a run changed, as a patch',
+    arguments: [RUN],
+    options: [
+      { flags: '-t, --task <task>', about: 'only what this task did, also where it failed' },
+      { flags: '--attempt <number>', about: 'of the task: what this attempt left' },
+      { flags: '--stat', about: 'only the files and how many lines' },
+    ],
+    examples: [
+      ['diff', 'all changes of the latest run'],
+      ['diff --task implement --attempt 1', 'what the first attempt left'],
+      ['diff | git apply', 'take the changes without the commits'],
+    ],
+    load: () => import('./commands/diff.ts'),
+  },
+  {
+    name: 'report',
+    group: 'Look',
+    summary: 'show the report of a run',
+    arguments: [RUN],
+    options: [
+      { flags: '--format <format>', about: 'text, json or html', choices: ['text', 'json', 'html'] },
+      { flags: '--open', about: 'print where the page of the report lies' },
+    ],
+    examples: [
+      ['report', 'the latest run'],
+      ['report --format json', 'for a program'],
+      ['report --open', 'the path of the page, for a browser'],
+    ],
+    load: () => import('./commands/report.ts'),
+  },
+  {
+    name: 'history',
+    group: 'Look',
+    summary: 'list the runs, the newest first',
+    options: [
+      { flags: '--limit <count>', about: 'how many; 20 if not given' },
+      { flags: '--json', about: 'print each run as a line of JSON' },
+    ],
+    examples: [['history', 'the latest runs of this repository']],
+    load: () => import('./commands/history.ts'),
+  },
+  {
+    name: 'answer',
+    group: 'Decide',
+    summary: 'answer a question that a run waits for',
+    arguments: [
+      { name: 'words', about: '[question] yes|no; the question may be left out where there is only one', required: true, many: true },
+    ],
+    options: [ON_RUN, { flags: '--note <text>', about: 'why; it is kept with the answer' }],
+    examples: [
+      ['answer yes', 'the only open question of the latest run'],
+      ['answer ship no --note "not on a Friday"', 'the question of task ship'],
+    ],
+    load: () => import('./commands/answer.ts'),
+  },
+  {
+    name: 'merge',
+    group: 'Decide',
+    summary: 'put what a run changed on your current branch',
+    arguments: [RUN],
+    examples: [['merge', 'the latest run']],
+    notes: 'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched.',
+    load: () => import('./commands/merge.ts'),
+  },
+  {
+    name: 'resume',
+    group: 'Decide',
+    summary: 'go on with a run that was interrupted, cancelled or failed',
+    arguments: [RUN],
+    options: [VERBOSE, JSON_EVENTS],
+    examples: [['resume', 'the latest run; what is done is not run again']],
+    load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'retry',
+    group: 'Decide',
+    summary: 'try one task again, and whatever waits for it',
+    arguments: [{ name: 'task', about: 'a task that failed, was skipped or cancelled', required: true, complete: 'task' }],
+    options: [ON_RUN, VERBOSE, JSON_EVENTS],
+    examples: [['retry implement', 'of the latest run']],
+    load: () => import('./commands/retry.ts'),
+  },
+  {
+    name: 'cancel',
+    group: 'Decide',
+    summary: 'end a run; the work that was done is kept',
+    arguments: [RUN],
+    options: [{ flags: '--now', about: 'do not wait for agents to end by themselves' }],
+    examples: [
+      ['cancel', 'the latest run, gracefully'],
+      ['cancel calculator-3 --now', 'at once'],
+    ],
+    load: () => import('./commands/cancel.ts'),
+  },
+  {
+    name: 'workspaces',
+    group: 'Keep',
+    summary: 'list the workspaces and their sizes, or clean them up',
+    arguments: [{ name: 'action', about: 'clean removes those that nobody needs', choices: ['clean'] }],
+    options: [{ flags: '--json', about: 'print each workspace as a line of JSON' }],
+    examples: [
+      ['workspaces', 'what is there'],
+      ['workspaces clean', 'remove what no run needs any more'],
+    ],
+    load: () => import('./commands/workspaces.ts'),
+  },
+  {
+    name: 'completion',
+    group: 'Keep',
+    summary: 'print a completion script for your shell',
+    arguments: [{ name: 'shell', about: 'bash, zsh or fish', required: true, choices: ['bash', 'zsh', 'fish'] }],
+    examples: [
+      ['completion bash >> ~/.bashrc', 'for bash'],
+      ['completion zsh > "${fpath[1]}/_bosun"', 'for zsh'],
+      ['completion fish > ~/.config/fish/completions/bosun.fish', 'for fish'],
+    ],
+    load: () => import('./commands/completion.ts'),
+  },
+];

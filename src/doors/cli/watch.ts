@@ -1,0 +1,75 @@
+/** Shows a run that this process drives until it ends: a live view in a terminal, lines elsewhere, or NDJSON. */
+import type { Recorded } from '../../contract/event.ts';
+import type { RunState } from '../../contract/run.ts';
+import { savedReport } from '../../operations/report.ts';
+import type { LiveRun, WatchOptions } from '../../operations/run.ts';
+import { renderText } from '../../report/text.ts';
+import { isOn, type Typed } from './command.ts';
+import { EventLines } from './event-lines.ts';
+import { Interrupts } from './interrupts.ts';
+import { LiveShow } from './live-show.ts';
+import { columnsOfStream, hasColor, outliveReader, painter, writeError, writeOut } from './output.ts';
+
+const EXITS: Record<RunState, number> = { done: 0, failed: 1, cancelled: 3, running: 1, cancelling: 1 };
+
+/** One way of showing what happens. */
+export interface Show {
+  seen(events: Recorded[]): void;
+  say(text: string): void;
+  /** The run is there: its questions can be answered. */
+  attach?(live: LiveRun, interrupts: Interrupts): void;
+  close?(): Promise<void>;
+}
+
+type Start = (options: WatchOptions) => Promise<LiveRun>;
+
+/** `earlier`: the run that is gone on with. Resolves with the exit code. */
+export async function watch(typed: Typed, start: Start, earlier?: { cwd: string; run?: string }): Promise<number> {
+  outliveReader();
+  const asJson = isOn(typed, 'json');
+  const show = asJson ? showJson() : isTerminal() ? await LiveShow.open(earlier) : showLines(isOn(typed, 'verbose'));
+  using interrupts = new Interrupts((text) => show.say(text));
+  let live: LiveRun;
+  let state: RunState;
+  try {
+    live = await start({ seen: (events) => show.seen(events) });
+    for (const note of live.notes) show.say(`note: ${note}`);
+    interrupts.attach(live);
+    show.attach?.(live, interrupts);
+    ({ state } = await live.finished);
+  } finally {
+    await show.close?.();
+  }
+  if (!asJson) await tellReport(live.id);
+  return EXITS[state];
+}
+
+function isTerminal(): boolean {
+  return process.stderr.isTTY && process.env.TERM !== 'dumb';
+}
+
+function showJson(): Show {
+  return {
+    seen: (events) => {
+      writeOut(events.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
+      for (const { event, run } of events) {
+        if (event.type === 'question.asked') writeError(`${event.task} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`);
+      }
+    },
+    say: (text) => writeError(`bosun: ${text}\n`),
+  };
+}
+
+function showLines(withOutput: boolean): Show {
+  const lines = new EventLines({ paint: painter(hasColor(process.stderr)), withOutput });
+  return {
+    seen: (events) => writeError(events.map((recorded) => lines.render(recorded)).join('')),
+    say: (text) => writeError(`bosun: ${text}\n`),
+  };
+}
+
+async function tellReport(run: string): Promise<void> {
+  const report = await savedReport({ cwd: process.cwd(), run });
+  if (process.stderr.isTTY || process.stdout.isTTY) writeError('\n');
+  writeOut(renderText(report, { color: hasColor(process.stdout), width: columnsOfStream(process.stdout) }));
+}

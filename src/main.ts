@@ -1,0 +1,15 @@
+/** Where the program starts: argv → the CLI door. What needs no door is answered before one is loaded. */
+
+// The launcher's variables are for this process alone: nothing that it starts may inherit them.
+if (process.env.BOSUN_CACHE_SET !== undefined) delete process.env.NODE_COMPILE_CACHE;
+delete process.env.BOSUN_CACHE_SET;
+
+const [first] = process.argv.slice(2);
+if (first === '--version' || first === '-V') {
+  const { readFileSync } = await import('node:fs');
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  process.stdout.write(`${version}\n`);
+} else {
+  const { runCli } = await import('./doors/cli/cli.ts');
+  await runCli(process.argv.slice(2));
+}

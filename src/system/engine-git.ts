@@ -1,0 +1,226 @@
+/**
+ * The engine's own git directory: a bare one in `.bosun/git` that borrows the user's objects. Bytes go in and
+ * out as they are: no line ends, filters or encodings. Never writes to the user's repository.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
+import type { Captured } from './process.ts';
+import type { Repository } from './repository.ts';
+
+export const RAW_ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding\n';
+const CONFIG = `[core]
+	fsync = objects,reference
+	fsyncMethod = batch
+	logAllRefUpdates = false
+	protectNTFS = false
+	attributesFile = /dev/null
+	excludesFile = /dev/null
+[gc]
+	auto = 0
+[fastimport]
+	unpackLimit = 1
+[merge]
+	renames = true
+	directoryRenames = false
+[uploadpack]
+	allowAnySHA1InWant = true
+`;
+const ANCESTRY_MAX = 10_000;
+/** Every import leaves a pack of its own; from this many on they are put together. */
+const PACKS_MAX = 100;
+
+export interface ChangedPath {
+  path: Buffer;
+  status: 'A' | 'M' | 'D' | 'T';
+}
+
+export interface CommitParts {
+  tree: string;
+  parents: string[];
+  message: string;
+  atMs: number;
+}
+
+/** Opens the engine's git directory of a repository, and makes it where there is none. */
+export async function openEngineGit(repository: Repository): Promise<EngineGit> {
+  const home = path.join(repository.top, '.bosun');
+  try {
+    await mkdir(home, { recursive: true });
+    // git ignores all of .bosun without a word in the user's own files
+    await writeFile(path.join(home, '.gitignore'), '*\n', { flag: 'wx' }).catch(ignoreExisting);
+    const directory = path.join(home, 'git');
+    const isMade = await readFile(path.join(directory, 'HEAD')).catch(() => undefined);
+    if (isMade === undefined) await make(directory, repository);
+    await borrow(directory, repository);
+    return new EngineGit(directory, repository);
+  } catch (cause) {
+    throw unwritable(cause, home);
+  }
+}
+
+async function make(directory: string, repository: Repository): Promise<void> {
+  const fresh = `${directory}.new-${process.pid}-${Date.now()}`;
+  try {
+    await git(['init', '--quiet', '--bare', '--template=', `--object-format=${repository.objectFormat}`, fresh]);
+    await mkdir(path.join(fresh, 'info'), { recursive: true });
+    await mkdir(path.join(fresh, 'objects', 'info'), { recursive: true });
+    await writeFile(path.join(fresh, 'info', 'attributes'), RAW_ATTRIBUTES);
+    await writeFile(path.join(fresh, 'config'), CONFIG, { flag: 'a' });
+    await rename(fresh, directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another engine was faster
+    });
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Written anew when it is wrong: a repository may have been moved. */
+async function borrow(directory: string, repository: Repository): Promise<void> {
+  const objects = path.join(repository.commonDir, 'objects');
+  const line = /["\n]/.test(objects) ? cQuote(Buffer.from(objects)).toString() : objects;
+  const alternates = path.join(directory, 'objects', 'info', 'alternates');
+  const current = await readFile(alternates, 'utf8').catch(() => '');
+  if (current !== `${line}\n`) await writeFile(alternates, `${line}\n`);
+  if (repository.shallow) await copyFile(path.join(repository.commonDir, 'shallow'), path.join(directory, 'shallow'));
+  else await rm(path.join(directory, 'shallow'), { force: true });
+}
+
+export class EngineGit {
+  readonly directory: string;
+  readonly repository: Repository;
+  readonly #ancestry = new Map<string, boolean>();
+  #packCount: number | undefined;
+  #isPacking = false;
+
+  constructor(directory: string, repository: Repository) {
+    this.directory = directory;
+    this.repository = repository;
+  }
+
+  /** `.bosun` of the repository: all that bosun keeps. */
+  get home(): string {
+    return path.dirname(this.directory);
+  }
+
+  run(args: readonly string[], options: GitOptions = {}): Promise<Captured> {
+    return git([`--git-dir=${this.directory}`, ...args], options);
+  }
+
+  /** git that is fed while it runs. */
+  start(args: readonly string[]): ChildProcess {
+    return startGit([`--git-dir=${this.directory}`, ...args]);
+  }
+
+  async text(args: readonly string[], options: GitOptions = {}): Promise<string> {
+    return (await this.run(args, options)).stdout.toString().trim();
+  }
+
+  /** Undefined where there is no such thing. */
+  async revParse(name: string): Promise<string | undefined> {
+    const found = await this.run(['rev-parse', '--verify', '--quiet', name], { codes: [0, 1, 128] });
+    return found.code === 0 ? found.stdout.toString().trim() : undefined;
+  }
+
+  async isAncestor(ancestor: string, descendant: string): Promise<boolean> {
+    if (ancestor === descendant) return true;
+    const key = `${ancestor} ${descendant}`;
+    let answer = this.#ancestry.get(key);
+    if (answer === undefined) {
+      answer = (await this.run(['merge-base', '--is-ancestor', ancestor, descendant], { codes: [0, 1] })).code === 0;
+      this.#remember(key, answer);
+    }
+    return answer;
+  }
+
+  /** To be told after an import: saves asking for the ancestry, and keeps the packs few. */
+  async imported(commit: string, parent: string): Promise<void> {
+    this.#remember(`${parent} ${commit}`, true);
+    this.#remember(`${commit} ${parent}`, false);
+    this.#packCount ??= (await readdir(path.join(this.directory, 'objects', 'pack'))).filter((name) => name.endsWith('.pack')).length - 1;
+    this.#packCount += 1;
+    if (this.#packCount < PACKS_MAX || this.#isPacking) return;
+    this.#isPacking = true;
+    try {
+      await this.run(['repack', '-d', '-l', '-q', '--geometric=2']);
+    } finally {
+      this.#packCount = undefined;
+      this.#isPacking = false;
+    }
+  }
+
+  #remember(key: string, answer: boolean): void {
+    if (this.#ancestry.size >= ANCESTRY_MAX) this.#ancestry.clear();
+    this.#ancestry.set(key, answer);
+  }
+
+  /** The same parts always give the same commit. */
+  commitTree({ tree, parents, message, atMs }: CommitParts): Promise<string> {
+    const date = `@${Math.max(0, Math.floor(atMs / 1000))} +0000`;
+    return this.text(['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
+      input: message,
+      env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },
+    });
+  }
+
+  async updateRef(ref: string, commit: string): Promise<void> {
+    await this.run(['update-ref', ref, commit]);
+  }
+
+  async deleteRef(ref: string): Promise<void> {
+    await this.run(['update-ref', '-d', ref]);
+  }
+
+  /** A patch that `git apply` takes, binary files included. */
+  async diff(from: string, to: string): Promise<Buffer> {
+    const args = ['diff', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '-M', from, to];
+    return (await this.run(args)).stdout;
+  }
+
+  /** Which paths differ, renames shown as a deletion and an addition. */
+  async changedPaths(from: string, to: string): Promise<ChangedPath[]> {
+    const args = ['diff-tree', '-r', '-z', '--name-status', '--no-renames', from, to];
+    const fields = splitNul((await this.run(args)).stdout);
+    const changed: ChangedPath[] = [];
+    for (let i = 0; i + 1 < fields.length; i += 2) {
+      changed.push({ status: fields[i]!.toString() as ChangedPath['status'], path: fields[i + 1]! });
+    }
+    return changed;
+  }
+
+  /** Lines added and deleted per path; both undefined for a binary file. */
+  async numstat(from: string, to: string): Promise<{ path: Buffer; added?: number; deleted?: number }[]> {
+    const { stdout } = await this.run(['diff-tree', '-r', '-z', '--numstat', '--no-renames', from, to]);
+    return splitNul(stdout).map((line) => {
+      const first = line.indexOf(9);
+      const second = line.indexOf(9, first + 1);
+      const [added, deleted] = [line.subarray(0, first).toString(), line.subarray(first + 1, second).toString()];
+      const where = line.subarray(second + 1);
+      return added === '-' ? { path: where } : { path: where, added: Number(added), deleted: Number(deleted) };
+    });
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+/** Turns the system's refusal to write into something a person can act on. */
+export function unwritable(cause: unknown, where: string): unknown {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (cause instanceof BosunError && !/Permission denied|Read-only file system/.test(message)) return cause;
+  if (code === 'ENOSPC') return new BosunError('system', `the disk of ${where} is full: make room and run bosun again`, { cause });
+  if (code === 'EEXIST' || code === 'ENOTDIR') {
+    return new BosunError('system', `${where} must be a directory, where bosun keeps its work, but is something else: move it away`, { cause });
+  }
+  if (cause instanceof BosunError || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+    return new BosunError(
+      'system',
+      `cannot write to ${where}, where bosun keeps its work: ${message}; make the directory writable, or clone the repository to a place that is`,
+      { cause },
+    );
+  }
+  return cause;
+}

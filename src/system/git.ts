@@ -1,0 +1,130 @@
+/**
+ * The only file that runs git. It knows two places: the engine's own git directory, and the user's repository,
+ * whose configuration counts only where the user's own files are at stake. Never runs git inside a workspace.
+ */
+import { BosunError } from '../contract/errors.ts';
+import { capture, start, type Captured } from './process.ts';
+import type { ChildProcess } from 'node:child_process';
+
+/** Who makes the engine's commits. */
+export const IDENTITY = { name: 'bosun', email: 'bosun@localhost' } as const;
+
+/** Code that a repository could bring along, and prompts, stay out in every case. */
+const SAFE = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'gc.auto=0'];
+
+/** Of the caller's environment, what says which configuration is the user's and who they are. */
+const USER_VARIABLES = /^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM|AUTHOR_\w+|COMMITTER_\w+)$/;
+
+export interface GitOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  input?: string | Buffer;
+  signal?: AbortSignal;
+  /** Exit codes that are answers rather than failures; 0 alone unless told. */
+  codes?: readonly number[];
+}
+
+/** Runs git free of everybody's configuration. */
+export function git(args: readonly string[], options: GitOptions = {}): Promise<Captured> {
+  return run(args, { ...options, env: { ...engineEnvironment(), ...options.env } });
+}
+
+/** Runs git as the user would: their configuration, their identity. */
+export function userGit(args: readonly string[], options: GitOptions = {}): Promise<Captured> {
+  return run(args, { ...options, env: { ...userEnvironment(), ...options.env } });
+}
+
+/** Starts git free of everybody's configuration, to be fed while it runs. */
+export function startGit(args: readonly string[]): ChildProcess {
+  return start(['git', ...SAFE, ...args], { env: engineEnvironment() });
+}
+
+/** The arguments and environment for git inside a launch, on a git directory that no agent has touched. */
+export function gitLaunch(args: readonly string[]): { argv: string[]; env: Record<string, string> } {
+  return { argv: ['git', ...SAFE, ...args], env: engineEnvironment() };
+}
+
+async function run(args: readonly string[], options: GitOptions): Promise<Captured> {
+  const { codes = [0], ...rest } = options;
+  const result = await capture(['git', ...SAFE, ...args], rest).catch((cause: unknown) => {
+    throw missing(cause);
+  });
+  options.signal?.throwIfAborted();
+  if (codes.includes(result.code)) return result;
+  const where = options.cwd === undefined ? '' : ` in ${options.cwd}`;
+  throw new BosunError('system', `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`, {
+    data: { code: result.code, stderr: result.stderr.slice(0, 2000) },
+  });
+}
+
+function missing(cause: unknown): unknown {
+  if (cause instanceof BosunError && (cause.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
+    return new BosunError('system', 'git cannot be started: it is not on the PATH, or the directory is gone; install git 2.38 or newer', {
+      cause,
+    });
+  }
+  return cause;
+}
+
+function verbOf(args: readonly string[]): string {
+  return args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c' && args[index - 1] !== '-C') ?? '';
+}
+
+/** Of what git wrote, the lines that say why; advice is dropped. */
+export function reasonOf(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('hint:'));
+  return lines
+    .slice(0, 6)
+    .join('; ')
+    .replace(/^fatal: /, '');
+}
+
+function engineEnvironment(): Record<string, string> {
+  return {
+    ...withoutGit(),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: IDENTITY.name,
+    GIT_AUTHOR_EMAIL: IDENTITY.email,
+    GIT_COMMITTER_NAME: IDENTITY.name,
+    GIT_COMMITTER_EMAIL: IDENTITY.email,
+  };
+}
+
+function userEnvironment(): Record<string, string> {
+  const own = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => USER_VARIABLES.test(entry[0]) && entry[1] !== undefined,
+  );
+  return { ...withoutGit(), ...Object.fromEntries(own) };
+}
+
+function withoutGit(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => !entry[0].startsWith('GIT_') && entry[1] !== undefined,
+  );
+  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+}
+
+/** Splits the output of a `-z` option. */
+export function splitNul(output: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (let to = output.indexOf(0); to !== -1; to = output.indexOf(0, from)) {
+    parts.push(output.subarray(from, to));
+    from = to + 1;
+  }
+  if (from < output.length) parts.push(output.subarray(from));
+  return parts;
+}
+
+/** A name as git's own files and streams take it, whatever bytes it holds. */
+export function cQuote(name: Buffer): Buffer {
+  const out: number[] = [0x22];
+  for (const byte of name) {
+    if (byte === 0x22 || byte === 0x5c) out.push(0x5c, byte);
+    else if (byte < 0x20 || byte === 0x7f) out.push(...Buffer.from(`\\${byte.toString(8).padStart(3, '0')}`));
+    else out.push(byte);
+  }
+  out.push(0x22);
+  return Buffer.from(out);
+}

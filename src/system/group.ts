@@ -1,0 +1,61 @@
+/** A started child as the leader of its own process group: how it is asked, ended and waited for. */
+import type { ChildProcess } from 'node:child_process';
+import { exitOf, type Exit, type Running } from './process.ts';
+
+/** How long output may still arrive after the end before the end is told anyway. */
+const DRAIN_MS = 1000;
+
+/**
+ * `child` must have been started detached. `settle` runs right after the child's own end: it ends what is
+ * left of the tree, and throws where the end means that the command never ran.
+ */
+export function asGroup(
+  child: ChildProcess,
+  argv: string[],
+  settle: (exit: Exit, killed: boolean) => Promise<void> | void,
+): Running {
+  let ended = false;
+  let killed = false;
+  const send = (signal: NodeJS.Signals): void => {
+    if (ended || child.pid === undefined) return; // the number may belong to someone else by now
+    try {
+      process.kill(-child.pid, signal);
+    } catch {
+      // the group is gone already
+    }
+  };
+  const exited = new Promise<Exit>((resolve, reject) => {
+    const closed = exitOf(child, argv);
+    closed.catch(reject);
+    child.once('exit', (code, signal) => {
+      ended = true;
+      void (async () => {
+        try {
+          await settle({ code, signal }, killed);
+          await Promise.race([closed, drainTime()]);
+          resolve({ code, signal });
+        } catch (error) {
+          reject(error as Error);
+        }
+      })();
+    });
+  });
+  exited.catch(() => {}); // whoever waits is told; nobody may be waiting yet
+  child.stdin!.on('error', () => {}); // the command may end without reading its input
+  return {
+    pid: child.pid ?? 0,
+    stdin: child.stdin!,
+    stdout: child.stdout!,
+    stderr: child.stderr!,
+    exited,
+    signal: send,
+    kill() {
+      killed = true;
+      send('SIGKILL');
+    },
+  };
+}
+
+function drainTime(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
+}

@@ -1,0 +1,102 @@
+/**
+ * Brings a commit of the engine into the user's repository: the one place that writes there. It changes all or
+ * nothing: whatever stands in the way is found before a file is touched.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { EngineGit } from './engine-git.ts';
+import { IDENTITY, reasonOf, userGit } from './git.ts';
+import { parseMergeTree } from './merge-tree.ts';
+import { changedFiles, inspectRepository } from './repository.ts';
+
+export interface Landed {
+  kind: 'fast-forward' | 'merged' | 'nothing';
+  /** The user's HEAD afterwards. */
+  head: string;
+  /** The branch it is on; undefined on a detached HEAD. */
+  branch: string | undefined;
+}
+
+const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
+const NAMES_SHOWN_MAX = 10;
+
+export async function land(engine: EngineGit, commit: string, message: string): Promise<Landed> {
+  const { top, gitDir, head, branch } = await inspectRepository(engine.repository.top);
+  const unfinished = UNFINISHED.find((name) => existsSync(path.join(gitDir, name)));
+  if (unfinished !== undefined) {
+    throw new BosunError('wrong-state', `${top} is in the middle of something (${unfinished}): finish or abort it first, see git status`);
+  }
+  const changed = await changedFiles(top, 'no');
+  if (changed.length > 0) {
+    throw new BosunError('wrong-state', `${top} has changes that are not committed (${names(changed)}): commit or stash them, then merge again`, {
+      data: { files: changed },
+    });
+  }
+  await fetchCommit(engine, commit);
+  const user = (args: string[], codes: number[] = [0]): ReturnType<typeof userGit> => userGit(args, { cwd: top, codes });
+  const reaches = async (a: string, b: string): Promise<boolean> =>
+    (await user(['merge-base', '--is-ancestor', a, b], [0, 1])).code === 0;
+  if (await reaches(commit, head)) return { kind: 'nothing', head, branch };
+  const isForward = await reaches(head, commit);
+  if (!isForward) await refuseConflict(top, head, commit);
+  const identity = isForward || (await hasIdentity(top)) ? [] : ['-c', `user.name=${IDENTITY.name}`, '-c', `user.email=${IDENTITY.email}`];
+  const how = isForward ? ['--ff-only'] : ['--no-ff', '--commit', '--no-edit', '-m', message];
+  const merged = await user(
+    [...identity, 'merge', '--quiet', '--no-stat', '--no-squash', '--no-autostash', '--no-verify-signatures', ...how, commit],
+    [0, 1, 2, 128],
+  );
+  if (merged.code !== 0) {
+    if (existsSync(path.join(gitDir, 'MERGE_HEAD'))) await user(['merge', '--abort']);
+    throw refusal(top, merged.stderr);
+  }
+  const after = (await user(['rev-parse', 'HEAD'])).stdout.toString().trim();
+  return { kind: isForward ? 'fast-forward' : 'merged', head: after, branch };
+}
+
+/** Copies what the user's repository lacks; no ref is made there. */
+async function fetchCommit(engine: EngineGit, commit: string): Promise<void> {
+  const { top } = engine.repository;
+  await userGit(
+    [
+      ...['-c', 'protocol.file.allow=always', '-c', 'fetch.fsckObjects=false', '-c', 'fetch.writeCommitGraph=false'],
+      ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance'],
+      ...[engine.directory, commit],
+    ],
+    { cwd: top },
+  );
+}
+
+async function refuseConflict(top: string, head: string, commit: string): Promise<void> {
+  const result = await userGit(['merge-tree', '--write-tree', '-z', head, commit], { cwd: top, codes: [0, 1] });
+  if (result.code === 0) return;
+  const { files } = parseMergeTree(result.stdout);
+  throw new BosunError(
+    'conflict',
+    `the run's changes conflict with yours in ${names(files)}; nothing was changed: merge by hand with git merge ${commit}`,
+    { data: { files } },
+  );
+}
+
+async function hasIdentity(top: string): Promise<boolean> {
+  const name = await userGit(['config', 'user.name'], { cwd: top, codes: [0, 1] });
+  const email = await userGit(['config', 'user.email'], { cwd: top, codes: [0, 1] });
+  const given = process.env.GIT_COMMITTER_NAME !== undefined && process.env.GIT_COMMITTER_EMAIL !== undefined;
+  return given || (name.code === 0 && email.code === 0);
+}
+
+function refusal(top: string, stderr: string): BosunError {
+  const overwritten = /untracked working tree files would be overwritten/.test(stderr);
+  if (!overwritten) return new BosunError('wrong-state', `git refused to merge in ${top}: ${reasonOf(stderr)}`);
+  const files = stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.trim()] : []));
+  return new BosunError(
+    'wrong-state',
+    `merging would overwrite files in ${top} that git does not track (${names(files)}); nothing was changed: move them away, then merge again`,
+    { data: { files } },
+  );
+}
+
+function names(files: string[]): string {
+  const shown = files.slice(0, NAMES_SHOWN_MAX).join(', ');
+  return files.length > NAMES_SHOWN_MAX ? `${shown} and ${files.length - NAMES_SHOWN_MAX} more` : shown;
+}

@@ -1,0 +1,131 @@
+/** The only file that starts processes. It knows nothing of tasks; it never uses a shell of its own accord. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { BosunError } from '../contract/errors.ts';
+
+/** An overlay to mount before the command starts; all paths are absolute. */
+export interface OverlayMount {
+  /** Read-only directories, the topmost first. */
+  lowers: string[];
+  upper: string;
+  /** Must be new and empty for each mount, on the file system of `upper`. */
+  work: string;
+  /** Where the command sees the merged tree. */
+  at: string;
+}
+
+/** What to start, and in what surroundings; a sandbox turns it into a process. */
+export interface Launch {
+  argv: string[];
+  cwd: string;
+  /** The whole environment: nothing is inherited. */
+  env: Record<string, string>;
+  overlay?: OverlayMount;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A process tree that was started; it is gone as a whole when `exited` resolves. */
+export interface Running {
+  /** 0 where nothing could be started; `exited` then says why. */
+  pid: number;
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+  /** Rejects with a BosunError where the surroundings could not be made, so that the command never ran. */
+  exited: Promise<Exit>;
+  /** Asks: the command and those of its children that share its process group get the signal. */
+  signal(signal: NodeJS.Signals): void;
+  /** Ends the whole tree, whatever it does about signals. */
+  kill(): void;
+}
+
+/** Starts something inside whatever this machine has to hold it. */
+export interface Launcher {
+  launch(what: Launch): Running;
+}
+
+export interface Captured {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+interface SpawnOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  detached?: boolean;
+  /** Opens descriptor 3 of the child as a pipe to us. */
+  report?: boolean;
+}
+
+export function start(argv: string[], options: SpawnOptions = {}): ChildProcess {
+  const [command, ...args] = argv;
+  if (command === undefined) throw new TypeError('nothing to start');
+  const { report = false, ...rest } = options;
+  return spawn(command, args, { ...rest, stdio: ['pipe', 'pipe', 'pipe', ...(report ? ['pipe' as const] : [])] });
+}
+
+const STDERR_BYTES_MAX = 64 * 1024;
+
+/** Runs a command of our own to its end. Its failure to start is an error, its exit code is a value. */
+export async function capture(
+  argv: string[],
+  options: SpawnOptions & { input?: string | Buffer; signal?: AbortSignal } = {},
+): Promise<Captured> {
+  const { input, signal, ...spawnOptions } = options;
+  const child = start(argv, spawnOptions);
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  let stderrBytes = 0;
+  child.stdout!.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr!.on('data', (chunk: Buffer) => {
+    if ((stderrBytes += chunk.length) <= STDERR_BYTES_MAX) stderr.push(chunk);
+  });
+  child.stdin!.on('error', () => {}); // the command may end without reading its input
+  child.stdin!.end(input);
+  const stop = (): void => void child.kill('SIGKILL');
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  try {
+    const exit = await exitOf(child, argv);
+    return {
+      code: exit.code ?? 128,
+      stdout: Buffer.concat(stdout),
+      stderr: Buffer.concat(stderr).toString(),
+    };
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Resolves once the process has ended and its output is read. */
+export function exitOf(child: ChildProcess, argv: string[]): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) =>
+      reject(new BosunError('system', `cannot start ${argv[0]}: ${cause.message}`, { cause })),
+    );
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** Where a program lies: on the PATH, or where systems keep it when the PATH is bare. */
+export function findProgram(name: string): string | undefined {
+  const directories = [...(process.env.PATH ?? '').split(':'), '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+  for (const directory of directories) {
+    if (!path.isAbsolute(directory)) continue;
+    const file = path.join(directory, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}

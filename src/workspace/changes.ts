@@ -1,0 +1,150 @@
+/**
+ * Turns what differs between a workspace and its base into changes that a commit can hold: ignored files left
+ * out, what no commit may hold refused. Reads only names and attributes, never runs git.
+ */
+import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { BosunError } from '../contract/errors.ts';
+import type { Change } from '../system/change.ts';
+import { rootRules, type Rules } from './ignore-rules.ts';
+import { join, keyOf, lookup, lstatOrWhy, type Layer } from './stack.ts';
+
+export const CHANGES_MAX = 200_000;
+const GITIGNORE = Buffer.from('.gitignore');
+const GITIGNORE_BYTES_MAX = 1024 * 1024;
+
+/** One name in a directory that is not as in the base. */
+export interface Difference {
+  name: Buffer;
+  /** Undefined where it is gone. */
+  stat: BigIntStats | undefined;
+  /** A directory that shares nothing with the one of that name in the base. */
+  isReplaced: boolean;
+}
+
+export interface Compared {
+  /** Directories may be given although nothing in them differs. */
+  differences(directory: Buffer): Difference[];
+  /** Where a path of the workspace lies now. */
+  source(path: Buffer): Buffer;
+  /** All layers, the workspace's own on top. */
+  current: readonly Layer[];
+  /** Those that hold files of the commit. */
+  tracked: readonly Layer[];
+  submodules: readonly string[];
+  excludes: readonly string[];
+}
+
+export async function findChanges(compared: Compared): Promise<Change[]> {
+  const walk = new Walk(compared);
+  await walk.directory(Buffer.alloc(0), undefined, false, false);
+  return walk.changes;
+}
+
+class Walk {
+  readonly changes: Change[] = [];
+  readonly #compared: Compared;
+  readonly #submodules: ReadonlySet<string>;
+
+  constructor(compared: Compared) {
+    this.#compared = compared;
+    this.#submodules = new Set(compared.submodules.map((path) => keyOf(Buffer.from(path))));
+  }
+
+  /** `isGone`: all that the base has here is deleted already. `isIgnored`: only tracked files count. */
+  async directory(path: Buffer, above: Rules | undefined, isIgnored: boolean, isGone: boolean): Promise<void> {
+    makeReadable(this.#compared.source(path), 0o500);
+    const differences = this.#compared.differences(path);
+    if (path.length > 0 && differences.some(({ name, stat }) => stat !== undefined && isDotGit(name))) {
+      return this.#push({ kind: 'refused', path, why: 'nested repository' });
+    }
+    const gitignore = this.#readGitignore(path);
+    const rules = above?.within(path.toString(), gitignore) ?? rootRules(this.#compared.excludes, gitignore);
+    for (const difference of differences) {
+      if (path.length === 0 && isDotGit(difference.name)) continue;
+      const below = join(path, difference.name);
+      if (difference.stat === undefined) this.#deleted(below, isGone);
+      else if (difference.stat.isDirectory()) await this.#below(below, difference.isReplaced, rules, isIgnored, isGone);
+      else this.#entry(below, difference.stat, isIgnored || rules.ignores(below.toString(), false), isGone);
+    }
+    await setImmediate(); // a large layer must not hold up everything else
+  }
+
+  async #below(path: Buffer, isReplaced: boolean, rules: Rules, isIgnored: boolean, isGone: boolean): Promise<void> {
+    if (this.#submodules.has(keyOf(path))) {
+      if (this.#compared.differences(path).some(({ stat }) => stat !== undefined)) {
+        this.#push({ kind: 'refused', path, why: 'files inside a submodule' });
+      }
+      return;
+    }
+    const tracked = lookup(this.#compared.tracked, path);
+    const ignored = isIgnored || rules.ignores(path.toString(), true);
+    if (ignored && tracked === undefined) return;
+    const replaces = tracked !== undefined && (isReplaced || !tracked.stat.isDirectory());
+    if (replaces && !isGone) this.#push({ kind: 'delete', path });
+    await this.directory(path, rules, ignored, isGone || replaces);
+  }
+
+  #deleted(path: Buffer, isGone: boolean): void {
+    if (!isGone && lookup(this.#compared.tracked, path) !== undefined) this.#push({ kind: 'delete', path });
+  }
+
+  #entry(path: Buffer, stat: BigIntStats, isIgnored: boolean, isGone: boolean): void {
+    const tracked = lookup(this.#compared.tracked, path);
+    if (tracked === undefined && isIgnored) return;
+    const why = refusal(path, stat);
+    if (why !== undefined) return this.#push({ kind: 'refused', path, why });
+    const isNew = tracked === undefined;
+    if (tracked?.stat.isDirectory() === true && !isGone) this.#push({ kind: 'delete', path });
+    const source = this.#compared.source(path);
+    if (stat.isSymbolicLink()) {
+      return this.#push({ kind: 'symlink', path, target: readlinkSync(source, { encoding: 'buffer' }), isNew });
+    }
+    makeReadable(source, 0o400);
+    const mode = (stat.mode & 0o100n) === 0n ? '100644' : '100755';
+    this.#push({ kind: 'file', path, source, mode, size: Number(stat.size), isNew });
+  }
+
+  #push(change: Change): void {
+    if (this.changes.length >= CHANGES_MAX) {
+      throw new BosunError(
+        'system',
+        `more than ${CHANGES_MAX} files changed in ${this.#compared.source(Buffer.alloc(0)).toString()}: if they are generated, name them in .gitignore`,
+      );
+    }
+    this.changes.push(change);
+  }
+
+  #readGitignore(directory: Buffer): string | undefined {
+    const entry = lookup(this.#compared.current, join(directory, GITIGNORE));
+    if (entry === undefined || !entry.stat.isFile() || entry.stat.size > GITIGNORE_BYTES_MAX) return undefined;
+    return readFileSync(entry.source, 'utf8');
+  }
+}
+
+function refusal(path: Buffer, stat: BigIntStats): string | undefined {
+  const name = path.subarray(path.lastIndexOf(0x2f) + 1);
+  if (isDotGit(name)) return 'a name that git keeps for itself';
+  if (stat.isFile()) return undefined;
+  if (stat.isSymbolicLink()) return /^\.gitmodules$/i.test(name.toString()) ? 'git refuses a link of this name' : undefined;
+  if (stat.isFIFO()) return 'a named pipe';
+  if (stat.isSocket()) return 'a socket';
+  return 'a device';
+}
+
+/** `.git`, and what other file systems take for it. */
+function isDotGit(name: Buffer): boolean {
+  return /^(\.git|git~1)[ .]*(:.*)?$/is.test(name.toString().replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ''));
+}
+
+/** The attempt may have locked us out of what is ours; as root nothing is locked. */
+function makeReadable(source: Buffer, bits: number): void {
+  if (process.getuid?.() === 0) return;
+  const stat = lstatOrWhy(source);
+  if (typeof stat !== 'object' || (Number(stat.mode) & bits) === bits) return;
+  try {
+    chmodSync(source, (Number(stat.mode) & 0o777) | bits);
+  } catch {
+    // reading it will say what is wrong
+  }
+}

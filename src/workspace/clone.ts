@@ -1,0 +1,215 @@
+/**
+ * Workspaces as copies of the base, for machines without overlayfs in a user namespace. What differs is found
+ * by comparing the attributes of every file with the base's.
+ */
+import { readdirSync, type BigIntStats } from 'node:fs';
+import { access, mkdir, mkdtemp, readdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { Change } from '../system/change.ts';
+import type { EngineGit } from '../system/engine-git.ts';
+import { capture, type Launch, type Launcher } from '../system/process.ts';
+import { Bases, type LayerMaker } from './bases.ts';
+import { findChanges, type Difference } from './changes.ts';
+import { findFiles } from './find.ts';
+import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
+import { moveTo, setHead } from './private-git.ts';
+import { removeTree } from '../system/remove-tree.ts';
+import { runToEnd } from './run-to-end.ts';
+import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
+import { usedBytes } from './used-bytes.ts';
+import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
+
+export class CloneWorkspaces implements Workspaces {
+  readonly kind = 'clone';
+  readonly #engine: EngineGit;
+  readonly #bases: Bases;
+  readonly #directory: string;
+  readonly #scratch: string;
+
+  constructor(engine: EngineGit, launcher: Launcher) {
+    this.#engine = engine;
+    this.#bases = new Bases(engine, path.join(engine.home, 'copies'), new CloneMaker(engine, launcher));
+    this.#directory = path.join(engine.home, 'workspaces');
+    this.#scratch = path.join(engine.home, 'scratch');
+  }
+
+  base(...request: Parameters<Workspaces['base']>): Promise<Base> {
+    return this.#bases.get(...request);
+  }
+
+  async create(base: Base, id: string): Promise<Workspace> {
+    await mkdir(this.#directory, { recursive: true });
+    for (let atMs = Date.now(); ; atMs += 1) {
+      const name = workspaceName(id, atMs);
+      // copied under another name: half a workspace must never look like a whole one
+      const fresh = path.join(this.#directory, `.new-${process.pid}-${name}`);
+      try {
+        await mkdir(fresh);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+        throw error;
+      }
+      const workspace = this.#workspace(name, base);
+      await copyTree(base.lowers[0]!, fresh);
+      try {
+        await rename(fresh, workspace.path);
+        return workspace;
+      } catch (error) {
+        await removeTree(fresh);
+        if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+      }
+    }
+  }
+
+  async open(name: string, base: Base): Promise<Workspace | undefined> {
+    if (!isWorkspaceName(name)) return undefined;
+    const workspace = this.#workspace(name, base);
+    return access(workspace.path).then(
+      () => workspace,
+      () => undefined,
+    );
+  }
+
+  async names(): Promise<string[]> {
+    return (await readdir(this.#directory).catch((): string[] => [])).filter(isWorkspaceName);
+  }
+
+  async list(): Promise<WorkspaceEntry[]> {
+    const names = await this.names();
+    return Promise.all(
+      names.map(async (name) => ({
+        name,
+        createdAtMs: createdAtMs(name),
+        bytes: await usedBytes(path.join(this.#directory, name)),
+      })),
+    );
+  }
+
+  async remove(name: string): Promise<void> {
+    if (!isWorkspaceName(name)) throw new BosunError('not-found', `${name} is not the name of a workspace`);
+    const gone = path.join(this.#directory, `.gone-${name}`);
+    await rename(path.join(this.#directory, name), gone).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    await Promise.all([removeTree(gone), removeTree(path.join(this.#scratch, name))]);
+  }
+
+  async prune(keep: ReadonlySet<string>): Promise<void> {
+    const names = await readdir(this.#directory).catch((): string[] => []);
+    for (const name of names.filter((name) => name.startsWith('.gone-'))) await removeTree(path.join(this.#directory, name));
+    await this.#bases.prune(keep);
+  }
+
+  #workspace(name: string, base: Base): CloneWorkspace {
+    return new CloneWorkspace(name, path.join(this.#directory, name), path.join(this.#scratch, name), base, () =>
+      this.#engine.repository.excludes(),
+    );
+  }
+}
+
+class CloneWorkspace implements Workspace {
+  readonly name: string;
+  readonly path: string;
+  readonly base: Base;
+  readonly #scratch: string;
+  readonly #excludes: () => Promise<string[]>;
+
+  constructor(name: string, at: string, scratch: string, base: Base, excludes: () => Promise<string[]>) {
+    this.name = name;
+    this.path = at;
+    this.base = base;
+    this.#scratch = scratch;
+    this.#excludes = excludes;
+  }
+
+  async inside(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+    return { ...launch, cwd: this.path };
+  }
+
+  async insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+    await mkdir(this.#scratch, { recursive: true });
+    const cwd = await mkdtemp(path.join(this.#scratch, 'copy-'));
+    await copyTree(this.path, cwd);
+    return { ...launch, cwd };
+  }
+
+  async changes(): Promise<Change[]> {
+    const from = this.base.lowers[0]!;
+    return findChanges({
+      current: [{ directory: this.path, opaque: new Set() }],
+      tracked: await readLayers(this.base.tracked),
+      submodules: this.base.submodules,
+      excludes: await this.#excludes(),
+      source: (file) => join(this.path, file),
+      differences: (directory) => compare(join(from, directory), join(this.path, directory)),
+    });
+  }
+
+  async find(globs: string[]): Promise<{ path: string; source: string }[]> {
+    return findFiles([{ directory: this.path, opaque: new Set() }], globs);
+  }
+}
+
+/** Directories that both have are always given: what differs may be below them. */
+function compare(before: Buffer, after: Buffer): Difference[] {
+  const old = new Map(readNames(before).map((name) => [keyOf(name), name]));
+  const differences: Difference[] = [];
+  for (const name of readNames(after)) {
+    const stat = lstatOrWhy(join(after, name));
+    if (typeof stat !== 'object') continue;
+    const was = old.has(keyOf(name)) ? lstatOrWhy(join(before, name)) : undefined;
+    old.delete(keyOf(name));
+    if (typeof was !== 'object' || stat.isDirectory() || !isSame(was, stat)) differences.push({ name, stat, isReplaced: false });
+  }
+  for (const name of old.values()) differences.push({ name, stat: undefined, isReplaced: false });
+  return differences.sort((a, b) => Buffer.compare(a.name, b.name));
+}
+
+function isSame(a: BigIntStats, b: BigIntStats): boolean {
+  return a.mode === b.mode && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+function readNames(directory: Buffer): Buffer[] {
+  const stat = lstatOrWhy(directory);
+  return typeof stat === 'object' && stat.isDirectory() ? readdirSync(directory, { encoding: 'buffer' }) : [];
+}
+
+/** `to` exists; times are kept, for they say what changed. */
+async function copyTree(from: string, to: string): Promise<void> {
+  const copied = await capture(['cp', '-a', '--reflink=auto', '--', `${from}/.`, to]);
+  if (copied.code !== 0) throw new BosunError('system', `cannot copy ${from} to ${to}: ${copied.stderr.trim().slice(0, 1000)}`);
+}
+
+class CloneMaker implements LayerMaker {
+  readonly copiesPerBase = true;
+  readonly #engine: EngineGit;
+  readonly #launcher: Launcher;
+
+  constructor(engine: EngineGit, launcher: Launcher) {
+    this.#engine = engine;
+    this.#launcher = launcher;
+  }
+
+  async delta(root: string, from: string, to: string, into: string): Promise<void> {
+    const tree = path.join(into, 'tree');
+    await mkdir(tree);
+    await copyTree(root, tree);
+    await runToEnd(this.#launcher, { ...moveTo(from, to), cwd: tree }, `make the files of ${to}`);
+    await setHead(this.#engine, tree, to);
+  }
+
+  async setup(base: Base, copied: string | undefined, command: string | undefined, setup: Setup, into: string): Promise<void> {
+    const full = path.join(into, 'full');
+    await mkdir(full);
+    await copyTree(base.lowers[0]!, full);
+    if (copied !== undefined) await copyTree(copied, full);
+    if (command === undefined) return;
+    const launch = { argv: ['/bin/sh', '-c', command], env: setup.env, cwd: full };
+    await runToEnd(this.#launcher, launch, `run the setup command "${command}"`, setup);
+  }
+
+  lowers(base: Base, _copied: string | undefined, made: string | undefined): string[] {
+    return made === undefined ? base.lowers : [path.join(made, 'full')];
+  }
+}

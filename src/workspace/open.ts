@@ -1,0 +1,10 @@
+/** Opens the workspaces of a repository in the way that this machine can. */
+import type { EngineGit } from '../system/engine-git.ts';
+import type { Launcher } from '../system/process.ts';
+import { CloneWorkspaces } from './clone.ts';
+import { OverlayWorkspaces } from './overlay.ts';
+import type { Workspaces } from './workspace.ts';
+
+export function openWorkspaces(engine: EngineGit, sandbox: { launcher: Launcher; overlay: boolean }): Workspaces {
+  return sandbox.overlay ? new OverlayWorkspaces(engine, sandbox.launcher) : new CloneWorkspaces(engine, sandbox.launcher);
+}

@@ -1,0 +1,236 @@
+/**
+ * Workspaces as layers: a private directory that overlayfs lays over a shared base. Making one costs three
+ * directories; what differs from the base is what is in the layer.
+ */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { access, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { Change } from '../system/change.ts';
+import type { EngineGit } from '../system/engine-git.ts';
+import type { Launch, Launcher, OverlayMount } from '../system/process.ts';
+import { Bases, type LayerMaker } from './bases.ts';
+import { findChanges, type Difference } from './changes.ts';
+import { findFiles } from './find.ts';
+import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
+import { findOpaque } from './opaque.ts';
+import { moveTo, setHead } from './private-git.ts';
+import { removeTree } from '../system/remove-tree.ts';
+import { runToEnd } from './run-to-end.ts';
+import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
+import { usedBytes } from './used-bytes.ts';
+import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
+
+export class OverlayWorkspaces implements Workspaces {
+  readonly kind = 'overlay';
+  readonly #engine: EngineGit;
+  readonly #bases: Bases;
+  readonly #mounts: string;
+  readonly #layers: string;
+
+  constructor(engine: EngineGit, launcher: Launcher) {
+    this.#engine = engine;
+    this.#bases = new Bases(engine, path.join(engine.home, 'bases'), new OverlayMaker(engine, launcher));
+    this.#mounts = path.join(engine.home, 'workspaces');
+    this.#layers = path.join(engine.home, 'layers');
+  }
+
+  base(...request: Parameters<Workspaces['base']>): Promise<Base> {
+    return this.#bases.get(...request);
+  }
+
+  async create(base: Base, id: string): Promise<Workspace> {
+    for (let atMs = Date.now(); ; atMs += 1) {
+      const name = workspaceName(id, atMs);
+      try {
+        // three directories are made sooner than a thread is asked to make them
+        mkdirSync(path.join(this.#mounts, name));
+        mkdirSync(path.join(this.#layers, name, 'upper'), { recursive: true });
+        return this.#workspace(name, base);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'ENOENT') mkdirSync(this.#mounts, { recursive: true });
+        else if (code !== 'EEXIST') throw error;
+      }
+    }
+  }
+
+  async open(name: string, base: Base): Promise<Workspace | undefined> {
+    if (!isWorkspaceName(name)) return undefined;
+    const isThere = await access(path.join(this.#layers, name, 'upper')).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) return undefined;
+    await mkdir(path.join(this.#mounts, name), { recursive: true });
+    return this.#workspace(name, base);
+  }
+
+  async names(): Promise<string[]> {
+    return (await readdir(this.#layers).catch((): string[] => [])).filter(isWorkspaceName);
+  }
+
+  async list(): Promise<WorkspaceEntry[]> {
+    const names = await this.names();
+    return Promise.all(
+      names.map(async (name) => ({
+        name,
+        createdAtMs: createdAtMs(name),
+        bytes: await usedBytes(path.join(this.#layers, name)),
+      })),
+    );
+  }
+
+  async remove(name: string): Promise<void> {
+    if (!isWorkspaceName(name)) throw new BosunError('not-found', `${name} is not the name of a workspace`);
+    // under another name first: half a workspace must never look like a whole one
+    const gone = path.join(this.#layers, `.gone-${name}`);
+    await rename(path.join(this.#layers, name), gone).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    await Promise.all([removeTree(gone), removeTree(path.join(this.#mounts, name))]);
+  }
+
+  async prune(keep: ReadonlySet<string>): Promise<void> {
+    const names = await readdir(this.#layers).catch((): string[] => []);
+    for (const name of names.filter((name) => name.startsWith('.gone-'))) await removeTree(path.join(this.#layers, name));
+    await this.#bases.prune(keep);
+  }
+
+  #workspace(name: string, base: Base): Workspace {
+    const at = path.join(this.#mounts, name);
+    return new OverlayWorkspace(name, at, path.join(this.#layers, name), base, () => this.#engine.repository.excludes());
+  }
+}
+
+class OverlayWorkspace implements Workspace {
+  readonly name: string;
+  readonly path: string;
+  readonly base: Base;
+  readonly #layer: string;
+  readonly #upper: string;
+  readonly #excludes: () => Promise<string[]>;
+
+  constructor(name: string, at: string, layer: string, base: Base, excludes: () => Promise<string[]>) {
+    this.name = name;
+    this.path = at;
+    this.base = base;
+    this.#layer = layer;
+    this.#upper = path.join(layer, 'upper');
+    this.#excludes = excludes;
+  }
+
+  async inside(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+    const work = await this.#fresh('work');
+    return this.#complete(launch, { lowers: this.base.lowers, upper: this.#upper, work, at: this.path });
+  }
+
+  async insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+    const scratch = await this.#fresh('scratch');
+    const [upper, work] = [path.join(scratch, 'upper'), path.join(scratch, 'work')];
+    await Promise.all([mkdir(upper), mkdir(work)]);
+    return this.#complete(launch, { lowers: [this.#upper, ...this.base.lowers], upper, work, at: this.path });
+  }
+
+  async changes(): Promise<Change[]> {
+    const names = readdirSync(this.#upper);
+    if (names.length === 0 || (names.length === 1 && names[0] === '.git')) return [];
+    const { current, tracked, upper } = await this.#stack();
+    return findChanges({
+      current,
+      tracked,
+      submodules: this.base.submodules,
+      excludes: await this.#excludes(),
+      source: (file) => join(this.#upper, file),
+      differences: (directory) => readUpper(upper, directory),
+    });
+  }
+
+  async find(globs: string[]): Promise<{ path: string; source: string }[]> {
+    if (globs.length === 0) return [];
+    return findFiles((await this.#stack()).current, globs);
+  }
+
+  async #stack(): Promise<{ upper: Layer; current: Layer[]; tracked: Layer[] }> {
+    const lowers = await readLayers(this.base.lowers);
+    const upper = { directory: this.#upper, opaque: await findOpaque(this.#upper, lowers) };
+    const tracked = lowers.filter(({ directory }) => this.base.tracked.includes(directory));
+    return { upper, current: [upper, ...lowers], tracked };
+  }
+
+  /** A work directory can be mounted once; the numbers go on after a restart of the engine. */
+  async #fresh(kind: 'work' | 'scratch'): Promise<string> {
+    for (let n = 1; ; n += 1) {
+      const directory = path.join(this.#layer, `${kind}-${n}`);
+      try {
+        await mkdir(directory);
+        return directory;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+    }
+  }
+
+  #complete(launch: Omit<Launch, 'cwd'>, overlay: OverlayMount): Launch {
+    return { ...launch, cwd: this.path, overlay };
+  }
+}
+
+function readUpper(upper: Layer, directory: Buffer): Difference[] {
+  const at = join(upper.directory, directory);
+  return readdirSync(at, { encoding: 'buffer' })
+    .sort((a, b) => Buffer.compare(a, b))
+    .flatMap((name): Difference[] => {
+      const stat = lstatOrWhy(join(at, name));
+      if (typeof stat !== 'object') return [];
+      if (isWhiteout(stat)) return [{ name, stat: undefined, isReplaced: false }];
+      return [{ name, stat, isReplaced: upper.opaque.has(keyOf(join(directory, name))) }];
+    });
+}
+
+class OverlayMaker implements LayerMaker {
+  readonly copiesPerBase = false;
+  readonly #engine: EngineGit;
+  readonly #launcher: Launcher;
+
+  constructor(engine: EngineGit, launcher: Launcher) {
+    this.#engine = engine;
+    this.#launcher = launcher;
+  }
+
+  async delta(root: string, from: string, to: string, into: string): Promise<void> {
+    await this.#layer([root], into, 'delta', (at, overlay) =>
+      runToEnd(this.#launcher, { ...moveTo(from, to), cwd: at, overlay }, `make the files of ${to}`),
+    );
+    await setHead(this.#engine, path.join(into, 'delta'), to);
+  }
+
+  async setup(base: Base, copied: string | undefined, command: string | undefined, setup: Setup, into: string): Promise<void> {
+    await this.#layer(this.lowers(base, copied, undefined), into, 'setup', (at, overlay) =>
+      runToEnd(
+        this.#launcher,
+        { argv: ['/bin/sh', '-c', command ?? ':'], env: setup.env, cwd: at, overlay },
+        `run the setup command "${command}"`,
+        setup,
+      ),
+    );
+  }
+
+  lowers(base: Base, copied: string | undefined, made: string | undefined): string[] {
+    return [...(made === undefined ? [] : [path.join(made, 'setup')]), ...(copied === undefined ? [] : [copied]), ...base.lowers];
+  }
+
+  async #layer(
+    lowers: string[],
+    into: string,
+    name: string,
+    fill: (at: string, overlay: OverlayMount) => Promise<void>,
+  ): Promise<void> {
+    const [upper, work, at] = [path.join(into, name), path.join(into, 'work'), path.join(into, 'at')];
+    await Promise.all([mkdir(upper), mkdir(work), mkdir(at)]);
+    await fill(at, { lowers, upper, work, at });
+    const opaque = await findOpaque(upper, await readLayers(lowers));
+    if (opaque.size > 0) await writeFile(`${upper}.opaque`, [...opaque].join('\0'), 'latin1');
+    await Promise.all([removeTree(work), removeTree(at)]);
+  }
+}

@@ -1,0 +1,97 @@
+/** Directories that lie on top of each other, read as overlayfs would show them. Never mounts, never writes. */
+import { lstatSync, readdirSync, type BigIntStats } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+export interface Layer {
+  directory: string;
+  /** Directories (as `keyOf` their path) that hide all that lies below them. */
+  opaque: ReadonlySet<string>;
+}
+
+export interface Entry {
+  stat: BigIntStats;
+  /** Where it lies in its layer. */
+  source: Buffer;
+}
+
+const SLASH = Buffer.from('/');
+
+/** Bytes as a string that keeps every byte, for sets and maps. */
+export function keyOf(path: Buffer): string {
+  return path.toString('latin1');
+}
+
+export function join(directory: Buffer | string, name: Buffer): Buffer {
+  const left = typeof directory === 'string' ? Buffer.from(directory) : directory;
+  if (left.length === 0) return name;
+  return name.length === 0 ? left : Buffer.concat([left, SLASH, name]);
+}
+
+/** How a layer says that something below it is gone. */
+export function isWhiteout(stat: BigIntStats): boolean {
+  return stat.isCharacterDevice() && stat.rdev === 0n;
+}
+
+/** `path` is relative to the layers, empty for their root. */
+export function lookup(layers: readonly Layer[], path: Buffer): Entry | undefined {
+  for (const layer of layers) {
+    const source = join(layer.directory, path);
+    const stat = lstatOrWhy(source);
+    if (typeof stat === 'object') return isWhiteout(stat) ? undefined : { stat, source };
+    if (stat === 'ENOTDIR' || isUnderOpaque(layer, path)) return undefined;
+  }
+  return undefined;
+}
+
+/** The names in a directory, each with its topmost entry. */
+export function list(layers: readonly Layer[], path: Buffer): { name: Buffer; entry: Entry }[] {
+  const seen = new Map<string, { name: Buffer; entry: Entry } | undefined>();
+  for (const layer of layers) {
+    const directory = join(layer.directory, path);
+    const stat = lstatOrWhy(directory);
+    if (stat === 'ENOTDIR') break;
+    if (typeof stat === 'object') {
+      if (!stat.isDirectory()) break;
+      for (const name of readdirSync(directory, { encoding: 'buffer' })) {
+        if (seen.has(keyOf(name))) continue;
+        const source = join(directory, name);
+        const found = lstatOrWhy(source);
+        const isThere = typeof found === 'object' && !isWhiteout(found);
+        seen.set(keyOf(name), isThere ? { name, entry: { stat: found, source } } : undefined);
+      }
+    }
+    if (layer.opaque.has(keyOf(path)) || isUnderOpaque(layer, path)) break;
+  }
+  return [...seen.values()]
+    .filter((found) => found !== undefined)
+    .sort((a, b) => Buffer.compare(a.name, b.name));
+}
+
+/** Layers as they lie on disk; `<layer>.opaque` lists what each hides. */
+export function readLayers(directories: readonly string[]): Promise<Layer[]> {
+  return Promise.all(
+    directories.map(async (directory) => {
+      const listed = await readFile(`${directory}.opaque`, 'latin1').catch(() => '');
+      return { directory, opaque: new Set(listed.split('\0').filter((path) => path !== '')) };
+    }),
+  );
+}
+
+function isUnderOpaque(layer: Layer, path: Buffer): boolean {
+  if (layer.opaque.size === 0) return false;
+  const key = keyOf(path);
+  for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) {
+    if (layer.opaque.has(key.slice(0, end))) return true;
+  }
+  return false;
+}
+
+export function lstatOrWhy(path: Buffer | string): BigIntStats | 'ENOENT' | 'ENOTDIR' {
+  try {
+    return lstatSync(path, { bigint: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return code;
+    throw error;
+  }
+}

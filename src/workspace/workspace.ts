@@ -1,0 +1,62 @@
+/** What a workspace is, whichever way it is made. Implementations: overlay.ts, clone.ts. */
+import type { WorkspaceOptions } from '../contract/workflow.ts';
+import type { Change } from '../system/change.ts';
+import type { Launch } from '../system/process.ts';
+
+/** A read-only tree that any number of workspaces share: a checkout, with layers of differences on top. */
+export interface Base {
+  /** The commit of the engine's git directory whose files these are. */
+  commit: string;
+  /** Directories, the topmost first; the last one is a full checkout. */
+  lowers: string[];
+  /** Of `lowers`, those that hold files of the commit; the others hold what `copy` and `setup` brought. */
+  tracked: string[];
+  /** Paths of the commit that are submodules: empty directories here, kept as they are. */
+  submodules: string[];
+}
+
+/** How the `setup` command of a base is run; what it prints is told while it runs. */
+export interface Setup {
+  env: Record<string, string>;
+  onOutput?(chunk: Buffer): void;
+  signal?: AbortSignal;
+}
+
+export interface Workspace {
+  /** `agent-{id}-{timestamp}` */
+  readonly name: string;
+  /** The directory the attempt works in, as the attempt sees it. */
+  readonly path: string;
+  readonly base: Base;
+  /** Completes a launch so that it runs in this workspace. */
+  inside(launch: Omit<Launch, 'cwd'>): Promise<Launch>;
+  /** The same, on a throw-away layer: the command sees the work and cannot change it. */
+  insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch>;
+  /** What differs from the base, ignored files left out. */
+  changes(): Promise<Change[]>;
+  /** Finds files by glob, ignored ones too; gives their path in the workspace and where they lie now. */
+  find(globs: string[]): Promise<{ path: string; source: string }[]>;
+}
+
+export interface WorkspaceEntry {
+  name: string;
+  createdAtMs: number;
+  bytes: number;
+}
+
+/** All workspaces of a repository. */
+export interface Workspaces {
+  readonly kind: 'overlay' | 'clone';
+  /** Makes, or finds, the base of a commit. Cheap where a near base exists. */
+  base(commit: string, options?: Exclude<WorkspaceOptions, 'none'>, setup?: Setup): Promise<Base>;
+  create(base: Base, id: string): Promise<Workspace>;
+  /** A workspace that an earlier engine left behind; undefined where it is gone. */
+  open(name: string, base: Base): Promise<Workspace | undefined>;
+  names(): Promise<string[]>;
+  /** With their sizes, which takes a walk through each. */
+  list(): Promise<WorkspaceEntry[]>;
+  /** Takes it away for good: only after its layer is a commit. Harmless where it is gone. */
+  remove(name: string): Promise<void>;
+  /** Takes away the bases of all commits but these, and what a crash left half made. */
+  prune(keep: ReadonlySet<string>): Promise<void>;
+}

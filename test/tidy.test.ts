@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** Imports point down only: a folder may import those that stand in a row below its own. */
+const ROWS: string[][] = [
+  ['main', 'index'],
+  ['doors', 'bosun'],
+  ['operations'],
+  ['drive'],
+  ['engine'],
+  ['definition', 'workspace', 'sandbox', 'runtime', 'collect', 'merge', 'report'],
+  ['schedule', 'home'],
+  ['store'],
+  ['system'],
+  ['base', 'contract'],
+];
+/** Folders of one row that may know each other, each with its reason. */
+const EXCEPTIONS = new Set([
+  'base→contract', // an error is thrown with its code
+]);
+const LINES_MAX = 480;
+
+const sources = files('src').filter((file) => file.endsWith('.ts'));
+
+describe('the tree', () => {
+  it('has imports that point down only', () => {
+    const wrong = sources.flatMap((file) =>
+      importsOf(file).flatMap((target) => {
+        const [from, to] = [unitOf(file), unitOf(target)];
+        if (from === to || EXCEPTIONS.has(`${from}→${to}`)) return [];
+        return rowOf(from) < rowOf(to) ? [] : [`${file} imports ${target}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps the contract free of anything of ours and of Node', () => {
+    const wrong = sources
+      .filter((file) => unitOf(file) === 'contract')
+      .flatMap((file) => [...text(file).matchAll(/from '(node:[^']+|\.\.\/[^']+)'/g)].map((match) => `${file}: ${match[1]}`));
+    expect(wrong).toEqual([]);
+  });
+
+  it('starts processes and runs git in one place each', () => {
+    const spawning = sources.filter((file) => text(file).includes("from 'node:child_process'") && !/import type \{[^}]*\} from 'node:child_process'/.test(text(file)));
+    expect(spawning).toEqual(['src/system/process.ts']);
+  });
+
+  it(`has no file of more than ${LINES_MAX} lines`, () => {
+    const all = [...sources, ...files('test'), ...files('bench')].filter((file) => file.endsWith('.ts'));
+    expect(all.filter((file) => text(file).split('\n').length > LINES_MAX)).toEqual([]);
+  });
+
+  it('opens every source file with a sentence on what it owns', () => {
+    expect(sources.filter((file) => !text(file).startsWith('/**'))).toEqual([]);
+  });
+
+  it('names files for what they hold', () => {
+    const all = tracked().filter((file) => file.endsWith('.ts'));
+    const odd = all.filter((file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|case|config))?\.ts$/.test(path.basename(file)));
+    const vague = all.filter((file) => /\b(utils?|helpers?|manager|service|common)\b/.test(path.basename(file)));
+    expect([...odd, ...vague]).toEqual([]);
+  });
+
+  it('leaves nothing for later and skips nothing', () => {
+    const here = 'test/tidy.test.ts';
+    const all = tracked().filter((file) => /\.(ts|md|sh)$/.test(file) && file !== here);
+    const left = all.filter((file) => /\b(TODO|FIXME|XXX|HACK)\b|\b(it|test|describe)\.(skip|only|todo)\b/.test(text(file)));
+    expect(left).toEqual([]);
+  });
+
+  it('has an architecture page that names every folder and file at the top of src', () => {
+    const page = text('ARCHITECTURE.md');
+    const missing = readdirSync('src').filter((name) => !page.includes(`\`${name}${name.endsWith('.ts') ? '' : '/'}\``));
+    expect(missing).toEqual([]);
+  });
+});
+
+function unitOf(file: string): string {
+  return file.split('/')[1]!.replace(/\.ts$/, '');
+}
+
+function rowOf(unit: string): number {
+  const row = ROWS.findIndex((units) => units.includes(unit));
+  if (row < 0) throw new Error(`${unit} has no row: say in test/tidy.test.ts and ARCHITECTURE.md where it stands`);
+  return row;
+}
+
+function importsOf(file: string): string[] {
+  const found = [...text(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)];
+  return found.map((match) => path.join(path.dirname(file), match[1]!));
+}
+
+function files(directory: string): string[] {
+  return readdirSync(directory, { recursive: true })
+    .map((name) => path.join(directory, String(name)))
+    .filter((file) => !file.includes('node_modules') && statSync(file).isFile());
+}
+
+function tracked(): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
+  return listed.split('\n').filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile());
+}
+
+function text(file: string): string {
+  return readFileSync(file, 'utf8');
+}
