@@ -13,7 +13,11 @@ import { gitIn } from './fixtures/repository.ts';
 
 const AT_MS = 1_700_000_000_000;
 
-async function collectAfter(engine: TestEngine, command: string, task = 'task'): Promise<Awaited<ReturnType<typeof collect>>> {
+async function collectAfter(
+  engine: TestEngine,
+  command: string,
+  task = 'task',
+): Promise<Awaited<ReturnType<typeof collect>>> {
   const workspaces = openWorkspaces(engine.git, engine.sandbox);
   const workspace = await workspaces.create(await workspaces.base(engine.head), task);
   await shell(engine.sandbox.launcher, workspace, command);
@@ -22,14 +26,24 @@ async function collectAfter(engine: TestEngine, command: string, task = 'task'):
 
 function collectChanges(engine: TestEngine, changes: Change[], task = 'task'): ReturnType<typeof collect> {
   const ref = attemptRef('run', task, 1);
-  return collect({ git: engine.git, changes, parent: engine.head, ref, message: 'What it did\n', atMs: AT_MS });
+  return collect({
+    git: engine.git,
+    changes,
+    parent: engine.head,
+    ref,
+    message: 'What it did\n',
+    atMs: AT_MS,
+  });
 }
 
 describe('collecting', () => {
   test('makes a commit on the one the workspace started from, under a private ref, and touches nothing of the user', async () => {
     await using engine = await makeEngine({ files: { 'a.txt': 'a\n', 'b.txt': 'b\n' } });
     const before = await engine.repository.git('for-each-ref');
-    const collected = await collectAfter(engine, 'echo more >> a.txt; rm b.txt; echo new > c.txt; echo x > run; chmod +x run; ln -s c.txt link; git commit -qam mine');
+    const collected = await collectAfter(
+      engine,
+      'echo more >> a.txt; rm b.txt; echo new > c.txt; echo x > run; chmod +x run; ln -s c.txt link; git commit -qam mine',
+    );
     expect(collected).toMatchObject({
       changed: [
         { path: 'a.txt', change: 'modified' },
@@ -42,9 +56,15 @@ describe('collecting', () => {
       refused: [],
     });
     const git = gitIn(engine.git.directory);
-    expect(await git('rev-parse', 'refs/bosun/run/task@1', `${collected.commit}^`)).toBe(`${collected.commit}\n${engine.head}`);
-    expect(await git('log', '-1', '--format=%an %ae %ct %s', collected.commit)).toBe('bosun bosun@localhost 1700000000 What it did');
-    expect(await git('ls-tree', '-r', '--format=%(objectmode) %(path)', collected.commit)).toBe('100644 a.txt\n100644 c.txt\n120000 link\n100755 run');
+    expect(await git('rev-parse', 'refs/bosun/run/task@1', `${collected.commit}^`)).toBe(
+      `${collected.commit}\n${engine.head}`,
+    );
+    expect(await git('log', '-1', '--format=%an %ae %ct %s', collected.commit)).toBe(
+      'bosun bosun@localhost 1700000000 What it did',
+    );
+    expect(await git('ls-tree', '-r', '--format=%(objectmode) %(path)', collected.commit)).toBe(
+      '100644 a.txt\n100644 c.txt\n120000 link\n100755 run',
+    );
     expect(await git('cat-file', '-p', `${collected.commit}:link`)).toBe('c.txt');
     expect(await engine.repository.git('for-each-ref')).toBe(before);
     expect(await engine.repository.git('status', '--porcelain')).toBe('');
@@ -52,7 +72,12 @@ describe('collecting', () => {
 
   test('makes no commit where nothing changed, also where a file was written with the same content', async () => {
     await using engine = await makeEngine({ files: { 'a.txt': 'a\n' } });
-    for (const [task, command] of [['idle', 'true'], ['same', 'echo a > a.txt; touch a.txt'], ['empty', 'mkdir empty'], ['pipe', 'mkfifo p']] as const) {
+    for (const [task, command] of [
+      ['idle', 'true'],
+      ['same', 'echo a > a.txt; touch a.txt'],
+      ['empty', 'mkdir empty'],
+      ['pipe', 'mkfifo p'],
+    ] as const) {
       const collected = await collectAfter(engine, command, task);
       expect(collected).toMatchObject({ commit: engine.head, changed: [], changedCount: 0 });
       expect(await engine.git.revParse(attemptRef('run', task, 1))).toBeUndefined();
@@ -61,7 +86,10 @@ describe('collecting', () => {
 
   test('keeps every byte of names and contents', async () => {
     await using engine = await makeEngine({ files: { 'old\nname "q"\\': 'old\n' } });
-    const collected = await collectAfter(engine, `rm old*; printf 'a\\0b\\r\\n' > "$(printf 'x\\ny\\351 "q" \\\\ \\t\\001')"; mkdir ' lead'; printf z > ' lead/ü '`);
+    const collected = await collectAfter(
+      engine,
+      `rm old*; printf 'a\\0b\\r\\n' > "$(printf 'x\\ny\\351 "q" \\\\ \\t\\001')"; mkdir ' lead'; printf z > ' lead/ü '`,
+    );
     const listed = await engine.git.run(['ls-tree', '-r', '-z', '--name-only', collected.commit]);
     expect(listed.stdout.toString('latin1')).toBe(' lead/\xc3\xbc \0x\ny\xe9 "q" \\ \t\x01\0');
     const blob = await engine.git.run(['ls-tree', '-r', '-z', '--object-only', collected.commit]);
@@ -70,9 +98,16 @@ describe('collecting', () => {
   });
 
   test('replaces directories by files and files by directories', async () => {
-    await using engine = await makeEngine({ files: { 'd/a': 'a\n', 'd/b': 'b\n', f: 'f\n', 'again/old': 'o\n' } });
-    const collected = await collectAfter(engine, 'rm -r d; echo file > d; rm f; mkdir f; echo in > f/in; rm -r again; mkdir again; echo n > again/new');
-    expect(await gitIn(engine.git.directory)('ls-tree', '-r', '--name-only', collected.commit)).toBe('again/new\nd\nf/in');
+    await using engine = await makeEngine({
+      files: { 'd/a': 'a\n', 'd/b': 'b\n', f: 'f\n', 'again/old': 'o\n' },
+    });
+    const collected = await collectAfter(
+      engine,
+      'rm -r d; echo file > d; rm f; mkdir f; echo in > f/in; rm -r again; mkdir again; echo n > again/new',
+    );
+    expect(await gitIn(engine.git.directory)('ls-tree', '-r', '--name-only', collected.commit)).toBe(
+      'again/new\nd\nf/in',
+    );
   });
 
   test('can be done again for the same attempt, as after a crash', async () => {
@@ -110,7 +145,10 @@ describe('collecting', () => {
     await using engine = await makeEngine();
     const there = path.join(engine.git.home, 'there');
     await writeFile(there, 'x\n');
-    const collected = await collectChanges(engine, [fileChange('gone', path.join(engine.git.home, 'gone')), fileChange('there', there)]);
+    const collected = await collectChanges(engine, [
+      fileChange('gone', path.join(engine.git.home, 'gone')),
+      fileChange('there', there),
+    ]);
     expect(collected.changed).toEqual([{ path: 'there', change: 'added' }]);
     expect(collected.refused).toEqual(['gone: it vanished before it was read']);
   });
@@ -124,7 +162,10 @@ describe('collecting', () => {
       size = size === 30 ? 3 : 30;
       void truncate(file, size * 1024 * 1024);
     }, 7);
-    const result = await collectChanges(engine, [fileChange('moving', file), fileChange('after', import.meta.filename)]).catch((error: Error) => error);
+    const result = await collectChanges(engine, [
+      fileChange('moving', file),
+      fileChange('after', import.meta.filename),
+    ]).catch((error: Error) => error);
     clearInterval(moving);
     if (result instanceof Error) expect(result.message).toMatch(/moving: it keeps changing/);
     else expect(await engine.git.revParse(`${result.commit}:after`)).toBeDefined();
@@ -140,7 +181,9 @@ describe('collecting', () => {
       await writeFile(source, `${n}\n`);
       commits.push((await collectChanges(engine, [fileChange('n.txt', source)], `task${n}`)).commit);
     }
-    const packs = (await readdir(path.join(engine.git.directory, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
+    const packs = (await readdir(path.join(engine.git.directory, 'objects', 'pack'))).filter((name) =>
+      name.endsWith('.pack'),
+    );
     expect(packs.length).toBeLessThan(50);
     for (const [n, commit] of commits.entries()) {
       if (n % 10 === 0) expect(await engine.git.text(['cat-file', '-p', `${commit}:n.txt`])).toBe(String(n));
@@ -168,16 +211,23 @@ describe('collecting', () => {
     await repository.git('commit', '-qm', 'submodule');
     const head = await repository.git('rev-parse', 'HEAD');
     const collected = await collectAfter({ ...engine, head }, 'echo x > x; ls lib');
-    expect(await gitIn(engine.git.directory)('ls-tree', collected.commit, 'lib')).toBe(`160000 commit ${engine.head}\tlib`);
+    expect(await gitIn(engine.git.directory)('ls-tree', collected.commit, 'lib')).toBe(
+      `160000 commit ${engine.head}\tlib`,
+    );
   });
 
   test('gives a patch that applies', async () => {
     await using engine = await makeEngine({ files: { 'a.txt': 'a\n', 'b.bin': Buffer.from([0, 1, 2]) } });
-    const collected = await collectAfter(engine, `echo b >> a.txt; printf '\\0\\377' > b.bin; echo c > c.txt`);
+    const collected = await collectAfter(
+      engine,
+      `echo b >> a.txt; printf '\\0\\377' > b.bin; echo c > c.txt`,
+    );
     const patch = await engine.git.diff(engine.head, collected.commit);
     await writeFile(path.join(engine.repository.path, '.bosun', 'p.patch'), patch);
     await engine.repository.git('apply', '--index', '.bosun/p.patch');
-    expect(await engine.repository.git('write-tree')).toBe(await engine.git.revParse(`${collected.commit}^{tree}`));
+    expect(await engine.repository.git('write-tree')).toBe(
+      await engine.git.revParse(`${collected.commit}^{tree}`),
+    );
     expect(await engine.git.numstat(engine.head, collected.commit)).toEqual([
       { path: Buffer.from('a.txt'), added: 1, deleted: 0 },
       { path: Buffer.from('b.bin') },
@@ -212,9 +262,15 @@ describe('artifacts', () => {
         return { path: name, source };
       }),
     );
-    const kept = await keepArtifacts([...found, { path: 'gone', source: path.join(from, 'gone') }], into, { filesMax: 10, bytesMax: 50 });
+    const kept = await keepArtifacts([...found, { path: 'gone', source: path.join(from, 'gone') }], into, {
+      filesMax: 10,
+      bytesMax: 50,
+    });
     expect(kept.artifacts).toEqual(['a', 'deep/b', 'c']);
-    expect(kept.refused).toEqual([expect.stringMatching(/^big: .*50 bytes/), expect.stringMatching(/^gone: ENOENT/)]);
+    expect(kept.refused).toEqual([
+      expect.stringMatching(/^big: .*50 bytes/),
+      expect.stringMatching(/^gone: ENOENT/),
+    ]);
     expect(await readFile(path.join(into, 'deep', 'b'), 'utf8')).toBe('deep/b');
     const few = await keepArtifacts(found, path.join(into, 'few'), { filesMax: 1, bytesMax: 1000 });
     expect(few).toEqual({ artifacts: ['a'], refused: ['deep/b: more than 1 artifacts'] });
@@ -222,5 +278,12 @@ describe('artifacts', () => {
 });
 
 function fileChange(name: string, source: string): Change {
-  return { kind: 'file', path: Buffer.from(name), source: Buffer.from(source), mode: '100644', size: 0, isNew: true };
+  return {
+    kind: 'file',
+    path: Buffer.from(name),
+    source: Buffer.from(source),
+    mode: '100644',
+    size: 0,
+    isNew: true,
+  };
 }

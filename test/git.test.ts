@@ -31,10 +31,26 @@ async function engineCommit(git: EngineGit, parent: string, files: Record<string
     Object.entries(files).map(async ([name, content], index) => {
       const source = path.join(git.home, `source-${index}`);
       await writeFile(source, content);
-      return { kind: 'file', path: Buffer.from(name), source: Buffer.from(source), mode: '100644', size: 0, isNew: true } as const;
+      return {
+        kind: 'file',
+        path: Buffer.from(name),
+        source: Buffer.from(source),
+        mode: '100644',
+        size: 0,
+        isNew: true,
+      } as const;
     }),
   );
-  return (await collect({ git, changes, parent, ref: attemptRef('run', 'task', 1), message: 'Result\n', atMs: AT_MS })).commit;
+  return (
+    await collect({
+      git,
+      changes,
+      parent,
+      ref: attemptRef('run', 'task', 1),
+      message: 'Result\n',
+      atMs: AT_MS,
+    })
+  ).commit;
 }
 
 /** All that must not change. */
@@ -73,7 +89,10 @@ describe('looking at a repository', () => {
       [path.join(parent, 'missing'), /does not exist/],
     ];
     for (const [where, message] of cases) {
-      await expect(inspectRepository(where)).rejects.toMatchObject({ code: 'no-repository', message: expect.stringMatching(message) });
+      await expect(inspectRepository(where)).rejects.toMatchObject({
+        code: 'no-repository',
+        message: expect.stringMatching(message),
+      });
     }
   });
 
@@ -146,23 +165,39 @@ describe("the engine's git directory", () => {
     await using repository = await makeRepository();
     await chmod(repository.path, 0o500);
     const inspected = await inspectRepository(repository.path);
-    await expect(openEngineGit(inspected)).rejects.toMatchObject({ code: 'system', message: expect.stringMatching(/make the directory writable/) });
+    await expect(openEngineGit(inspected)).rejects.toMatchObject({
+      code: 'system',
+      message: expect.stringMatching(/make the directory writable/),
+    });
     await chmod(repository.path, 0o700);
   });
 });
 
 describe('a commit of the work tree as it is', () => {
   test('holds what is changed, new and deleted, not what is ignored, and leaves the index alone', async () => {
-    await using repository = await makeRepository({ files: { 'a.txt': 'a\n', 'gone.txt': 'g\n', '.gitignore': 'ignored\n' } });
-    await repository.write({ 'a.txt': 'changed\n', 'new.txt': 'n\n', ignored: 'i\n', excluded: 'e\n', 'staged.txt': 's\n' });
+    await using repository = await makeRepository({
+      files: { 'a.txt': 'a\n', 'gone.txt': 'g\n', '.gitignore': 'ignored\n' },
+    });
+    await repository.write({
+      'a.txt': 'changed\n',
+      'new.txt': 'n\n',
+      ignored: 'i\n',
+      excluded: 'e\n',
+      'staged.txt': 's\n',
+    });
     await writeFile(path.join(repository.path, '.git', 'info', 'exclude'), 'excluded\n');
     await repository.git('rm', '-q', '--cached', 'gone.txt');
     await repository.git('add', 'staged.txt');
     await repository.git('rm', '-q', '-f', '--ignore-unmatch', 'gone.txt');
     const git = await open(repository);
-    const [state, index] = [await snapshot(repository), await stat(path.join(repository.path, '.git', 'index'))];
+    const [state, index] = [
+      await snapshot(repository),
+      await stat(path.join(repository.path, '.git', 'index')),
+    ];
     const commit = await commitDirtyTree(git, 'As it was\n', AT_MS);
-    expect(await git.text(['ls-tree', '-r', '--name-only', commit])).toBe('.gitignore\na.txt\ngone.txt\nnew.txt\nstaged.txt');
+    expect(await git.text(['ls-tree', '-r', '--name-only', commit])).toBe(
+      '.gitignore\na.txt\ngone.txt\nnew.txt\nstaged.txt',
+    );
     expect(await git.text(['cat-file', '-p', `${commit}:a.txt`])).toBe('changed');
     expect(await git.revParse(`${commit}^`)).toBe(await repository.git('rev-parse', 'HEAD'));
     expect(await snapshot(repository)).toEqual(state);
@@ -171,7 +206,9 @@ describe('a commit of the work tree as it is', () => {
 
   test('is HEAD itself where nothing differs', async () => {
     await using repository = await makeRepository();
-    expect(await commitDirtyTree(await open(repository), 'x', AT_MS)).toBe(await repository.git('rev-parse', 'HEAD'));
+    expect(await commitDirtyTree(await open(repository), 'x', AT_MS)).toBe(
+      await repository.git('rev-parse', 'HEAD'),
+    );
   });
 });
 
@@ -193,7 +230,11 @@ describe('landing', () => {
     await repository.git('checkout', '-q', '--detach');
     const git = await open(repository);
     const commit = await engineCommit(git, git.repository.head, { 'new.txt': 'n\n' });
-    expect(await land(git, commit, 'Land')).toEqual({ kind: 'fast-forward', head: commit, branch: undefined });
+    expect(await land(git, commit, 'Land')).toEqual({
+      kind: 'fast-forward',
+      head: commit,
+      branch: undefined,
+    });
     expect(await repository.git('log', '--format=%s', 'main')).toBe('Start');
   });
 
@@ -206,7 +247,11 @@ describe('landing', () => {
     await repository.git('commit', '-qm', 'mine');
     await mkdir(path.join(repository.path, '.git', 'hooks'), { recursive: true });
     for (const hook of ['pre-merge-commit', 'commit-msg', 'post-merge', 'prepare-commit-msg']) {
-      await writeFile(path.join(repository.path, '.git', 'hooks', hook), '#!/bin/sh\ntouch hooked\nexit 1\n', { mode: 0o755 });
+      await writeFile(
+        path.join(repository.path, '.git', 'hooks', hook),
+        '#!/bin/sh\ntouch hooked\nexit 1\n',
+        { mode: 0o755 },
+      );
     }
     expect(await land(git, commit, 'Merge run r')).toMatchObject({ kind: 'merged' });
     expect(await repository.git('log', '-1', '--format=%an %s %p')).toMatch(/^Tester Merge run r \w+ \w+$/);
@@ -230,10 +275,16 @@ describe('landing', () => {
   test('refuses a dirty tree, an untracked file in the way and an unfinished merge, and loses nothing', async () => {
     await using repository = await makeRepository();
     const git = await open(repository);
-    const commit = await engineCommit(git, git.repository.head, { 'new.txt': 'theirs\n', 'README.md': 'theirs\n' });
+    const commit = await engineCommit(git, git.repository.head, {
+      'new.txt': 'theirs\n',
+      'README.md': 'theirs\n',
+    });
     const refused = async (message: RegExp): Promise<void> => {
       const state = await snapshot(repository);
-      await expect(land(git, commit, 'Land')).rejects.toMatchObject({ code: 'wrong-state', message: expect.stringMatching(message) });
+      await expect(land(git, commit, 'Land')).rejects.toMatchObject({
+        code: 'wrong-state',
+        message: expect.stringMatching(message),
+      });
       expect(await snapshot(repository)).toEqual(state);
     };
     await repository.write({ 'README.md': 'mine\n' });
@@ -251,12 +302,18 @@ describe('landing', () => {
   test('leaves everything as it was on a conflict, and names the files', async () => {
     await using repository = await makeRepository();
     const git = await open(repository);
-    const commit = await engineCommit(git, git.repository.head, { 'README.md': 'theirs\n', 'fine.txt': 'f\n' });
+    const commit = await engineCommit(git, git.repository.head, {
+      'README.md': 'theirs\n',
+      'fine.txt': 'f\n',
+    });
     await repository.write({ 'README.md': 'mine\n' });
     await repository.git('commit', '-qam', 'mine');
     await repository.write({ 'untracked.txt': 'u\n' });
     const state = await snapshot(repository);
-    await expect(land(git, commit, 'Land')).rejects.toMatchObject({ code: 'conflict', data: { files: ['README.md'] } });
+    await expect(land(git, commit, 'Land')).rejects.toMatchObject({
+      code: 'conflict',
+      data: { files: ['README.md'] },
+    });
     expect(await snapshot(repository)).toEqual(state);
   });
 });

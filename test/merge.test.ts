@@ -54,13 +54,21 @@ async function world(files: RepositoryOptions['files']): Promise<World> {
       if (merged.kind === 'merged') {
         w.shadow = merged.shadow;
         w.head = merged.commit ?? w.head;
-        expect(await engine.git.revParse(`${w.head}^{tree}`)).toBe(await engine.git.revParse(`${w.shadow}^{tree}`));
+        expect(await engine.git.revParse(`${w.head}^{tree}`)).toBe(
+          await engine.git.revParse(`${w.shadow}^{tree}`),
+        );
       }
       return merged;
     },
     async show(commit) {
-      const names = (await git('ls-tree', '-r', '--name-only', commit)).split('\n').filter((name) => name !== '');
-      return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await git('cat-file', '-p', `${commit}:${name}`)])));
+      const names = (await git('ls-tree', '-r', '--name-only', commit))
+        .split('\n')
+        .filter((name) => name !== '');
+      return Object.fromEntries(
+        await Promise.all(
+          names.map(async (name) => [name, await git('cat-file', '-p', `${commit}:${name}`)]),
+        ),
+      );
     },
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   };
@@ -73,10 +81,18 @@ async function toChanges(engine: TestEngine, edit: Edit): Promise<Change[]> {
     Object.entries(edit).map(async ([name, content], index): Promise<Change> => {
       const where = Buffer.from(name);
       if (content === null) return { kind: 'delete', path: where };
-      if (Array.isArray(content)) return { kind: 'symlink', path: where, target: Buffer.from(content[0]), isNew: false };
+      if (Array.isArray(content))
+        return { kind: 'symlink', path: where, target: Buffer.from(content[0]), isNew: false };
       const source = path.join(directory, String(index));
       await writeFile(source, content);
-      return { kind: 'file', path: where, source: Buffer.from(source), mode: '100644', size: 0, isNew: false };
+      return {
+        kind: 'file',
+        path: where,
+        source: Buffer.from(source),
+        mode: '100644',
+        size: 0,
+        isNew: false,
+      };
     }),
   );
 }
@@ -104,7 +120,11 @@ describe('merging a result', () => {
 
   test('makes no commit for a task that changed nothing or whose changes are there already', async () => {
     await using w = await world({ 'a.txt': 'a\n' });
-    expect(await w.merge(w.engine.head)).toEqual({ kind: 'merged', shadow: w.engine.head, result: w.engine.head });
+    expect(await w.merge(w.engine.head)).toEqual({
+      kind: 'merged',
+      shadow: w.engine.head,
+      result: w.engine.head,
+    });
     const one = await w.result({ 'one.txt': '1\n' });
     await w.merge(one);
     expect(await w.merge(one)).toEqual({ kind: 'merged', shadow: one, result: one });
@@ -143,7 +163,7 @@ describe('merging a result', () => {
     const merged = await w.merge(theirs, 'agent:fixer');
     expect(merged).toMatchObject({ kind: 'conflict', conflict: { files: ['a.txt'], with: ['t1'] } });
     expect([w.shadow, w.head]).toEqual([shadow, head]);
-    if (merged.kind !== 'conflict') return expect.unreachable();
+    if (merged.kind !== 'conflict') throw new Error('it merged');
     expect((await w.show(merged.marked))['a.txt']).toMatch(/^<<<<<<< [^]*one\n=======\nthree\n>>>>>>> /);
     // whoever settles it starts from there, and then it merges
     const settled = await w.result({ 'a.txt': 'both\n' }, merged.marked);
@@ -213,7 +233,11 @@ describe('joining the results that a task needs', () => {
 
   test('merges them, the same way each time and in any order', async () => {
     await using w = await world({ 'a.txt': 'a\n' });
-    const results = [await w.result({ '1': '1\n' }), await w.result({ '2': '2\n' }), await w.result({ '3': '3\n' })];
+    const results = [
+      await w.result({ '1': '1\n' }),
+      await w.result({ '2': '2\n' }),
+      await w.result({ '3': '3\n' }),
+    ];
     const joined = await joinBases(w.engine.git, results);
     expect(await w.show(joined!)).toEqual({ 'a.txt': 'a', '1': '1', '2': '2', '3': '3' });
     expect(await joinBases(w.engine.git, results.toReversed())).toBe(joined);
@@ -222,6 +246,8 @@ describe('joining the results that a task needs', () => {
 
   test('gives nothing where they conflict', async () => {
     await using w = await world({ 'a.txt': 'a\n' });
-    expect(await joinBases(w.engine.git, [await w.result({ 'a.txt': '1\n' }), await w.result({ 'a.txt': '2\n' })])).toBeUndefined();
+    expect(
+      await joinBases(w.engine.git, [await w.result({ 'a.txt': '1\n' }), await w.result({ 'a.txt': '2\n' })]),
+    ).toBeUndefined();
   });
 });

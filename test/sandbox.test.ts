@@ -24,8 +24,16 @@ for (const [kind, make] of [
   ['none', () => new BareLauncher()],
 ] as [string, () => Launcher][]) {
   describe(`a command held by ${kind}`, () => {
-    const launch = (command: string, more: Partial<Launch> = {}): { running: Running; output(): string } => {
-      const running = make().launch({ argv: ['/bin/sh', '-c', command], cwd: directory, env: { PATH }, ...more });
+    const launch = (
+      command: string,
+      more: Partial<Launch> = {},
+    ): { running: Running; output: () => string } => {
+      const running = make().launch({
+        argv: ['/bin/sh', '-c', command],
+        cwd: directory,
+        env: { PATH },
+        ...more,
+      });
       let output = '';
       running.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
       running.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -50,7 +58,9 @@ for (const [kind, make] of [
     });
 
     test('is asked by a signal and may take its time', async () => {
-      const { running, output } = launch('trap "echo asked; exit 5" TERM; echo ready; while :; do sleep 0.05; done');
+      const { running, output } = launch(
+        'trap "echo asked; exit 5" TERM; echo ready; while :; do sleep 0.05; done',
+      );
       await once(running.stdout, 'data');
       running.signal('SIGTERM');
       expect((await running.exited).code).toBe(5);
@@ -59,7 +69,9 @@ for (const [kind, make] of [
 
     test('is ended as a whole, whatever it does about signals', async () => {
       const name = uniqueSleep();
-      const { running } = launch(`trap "" TERM INT; setsid ${name} & echo ready; while :; do sleep 0.05; done`);
+      const { running } = launch(
+        `trap "" TERM INT; setsid ${name} & echo ready; while :; do sleep 0.05; done`,
+      );
       await once(running.stdout, 'data');
       running.signal('SIGTERM');
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -87,7 +99,12 @@ for (const [kind, make] of [
       const name = uniqueSleep();
       // without namespaces only the command itself can be bound to the engine
       const command = kind === 'none' ? `echo up; exec ${name}` : `setsid ${name} & echo up; wait`;
-      const keeper = spawn(process.execPath, [path.join(import.meta.dirname, 'fixtures/keeper.ts'), kind, directory, command]);
+      const keeper = spawn(process.execPath, [
+        path.join(import.meta.dirname, 'fixtures/keeper.ts'),
+        kind,
+        directory,
+        command,
+      ]);
       await once(keeper.stdout, 'data');
       await until(async () => (await alive(name)).length === 1);
       keeper.kill('SIGKILL');
@@ -115,11 +132,18 @@ test('an overlay that cannot be mounted is an error that says so', async () => {
   });
   running.stdout.resume();
   running.stderr.resume();
-  await expect(running.exited).rejects.toMatchObject({ code: 'system', message: expect.stringContaining('mount') });
+  await expect(running.exited).rejects.toMatchObject({
+    code: 'system',
+    message: expect.stringContaining('mount'),
+  });
 });
 
 test('a command that ends with 125 by itself is not taken for a failure of ours', async () => {
-  const running = new LinuxLauncher().launch({ argv: ['/bin/sh', '-c', 'exit 125'], cwd: directory, env: { PATH } });
+  const running = new LinuxLauncher().launch({
+    argv: ['/bin/sh', '-c', 'exit 125'],
+    cwd: directory,
+    env: { PATH },
+  });
   running.stdout.resume();
   running.stderr.resume();
   expect(await running.exited).toEqual({ code: 125, signal: null });
@@ -127,7 +151,9 @@ test('a command that ends with 125 by itself is not taken for a failure of ours'
 
 test('without namespaces an overlay is refused', () => {
   const overlay = { lowers: ['/'], upper: '/', work: '/', at: '/' };
-  expect(() => new BareLauncher().launch({ argv: ['true'], cwd: '/', env: {}, overlay })).toThrow(/forbids namespaces/);
+  expect(() => new BareLauncher().launch({ argv: ['true'], cwd: '/', env: {}, overlay })).toThrow(
+    /forbids namespaces/,
+  );
 });
 
 test('the choice is made once per directory and leaves nothing behind', async () => {
@@ -148,7 +174,9 @@ function uniqueSleep(): string {
 
 async function alive(command: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(pids.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')] as const));
+  const lines = await Promise.all(
+    pids.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')] as const),
+  );
   return lines.filter(([, line]) => line === `${command.replace(' ', '\0')}\0`).map(([pid]) => pid);
 }
 

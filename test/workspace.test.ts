@@ -20,23 +20,45 @@ workspaceSuite(
 /** Nobody: a user that every system has and that owns nothing. */
 const UID = 65534;
 
-test.runIf(process.getuid?.() === 0)('an ordinary user has the same overlay workspaces as root', { timeout: 300_000 }, async () => {
-  const root = path.dirname(import.meta.dirname);
-  const directory = await mkdtemp(path.join(tmpdir(), 'bosun-user-'));
-  await chown(directory, UID, UID);
-  const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const args = [`--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--', process.execPath, vitest, 'run'];
-  const what = ['--configLoader', 'runner', 'test/workspace.test.ts', 'test/git.test.ts', '-t', 'overlay workspaces|read-only'];
-  const env = { PATH: process.env.PATH, HOME: directory, TMPDIR: directory };
-  try {
-    const [error, output] = await new Promise<[Error | null, string]>((resolve) => {
-      execFile('setpriv', [...args, ...what], { cwd: root, env, maxBuffer: 64 * 1024 * 1024 }, (failed, stdout, stderr) =>
-        resolve([failed, stdout + stderr]),
-      );
-    });
-    expect(error, output).toBeNull();
-    expect(output).toMatch(/Tests .*passed/);
-  } finally {
-    await removeTree(directory);
-  }
-});
+test.runIf(process.getuid?.() === 0)(
+  'an ordinary user has the same overlay workspaces as root',
+  { timeout: 300_000 },
+  async () => {
+    const root = path.dirname(import.meta.dirname);
+    const directory = await mkdtemp(path.join(tmpdir(), 'bosun-user-'));
+    await chown(directory, UID, UID);
+    const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const args = [
+      `--reuid=${UID}`,
+      `--regid=${UID}`,
+      '--clear-groups',
+      '--',
+      process.execPath,
+      vitest,
+      'run',
+    ];
+    const what = [
+      '--configLoader',
+      'runner',
+      'test/workspace.test.ts',
+      'test/git.test.ts',
+      '-t',
+      'overlay workspaces|read-only',
+    ];
+    const env = { PATH: process.env.PATH, HOME: directory, TMPDIR: directory };
+    try {
+      const [error, output] = await new Promise<[Error | null, string]>((resolve) => {
+        execFile(
+          'setpriv',
+          [...args, ...what],
+          { cwd: root, env, maxBuffer: 64 * 1024 * 1024 },
+          (failed, stdout, stderr) => resolve([failed, stdout + stderr]),
+        );
+      });
+      expect(error, output).toBeNull();
+      expect(output).toMatch(/Tests .*passed/);
+    } finally {
+      await removeTree(directory);
+    }
+  },
+);

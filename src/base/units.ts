@@ -17,7 +17,8 @@ export function parseSizeBytes(size: string | number): number {
 }
 
 /** 83 → "83ms", 4200 → "4.2s", 125000 → "2m05s", 3725000 → "1h02m". */
-export function formatDuration(ms: number): string {
+export function formatDuration(durationMs: number): string {
+  const ms = Math.max(0, durationMs); // the clock may have been set back meanwhile
   if (ms < 1000) return `${Math.round(ms)}ms`;
   if (ms < 60_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`;
   const s = Math.floor(ms / 1000);

@@ -8,7 +8,7 @@ export interface ArtifactLimits {
   bytesMax: number;
 }
 
-export const ARTIFACT_LIMITS: ArtifactLimits = { filesMax: 1000, bytesMax: 1024 ** 3 };
+const ARTIFACT_LIMITS: ArtifactLimits = { filesMax: 1000, bytesMax: 1024 ** 3 };
 
 /** `into` is new; what does not fit is named in `refused` as `path: why`. */
 export async function keepArtifacts(

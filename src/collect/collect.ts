@@ -5,7 +5,7 @@ import type { EngineGit } from '../system/engine-git.ts';
 import { importCommit } from './import-commit.ts';
 
 export const CHANGED_MAX = 1000;
-export const REFUSED_MAX = 1000;
+const REFUSED_MAX = 1000;
 
 export interface CollectRequest {
   git: EngineGit;
@@ -20,7 +20,9 @@ export interface CollectRequest {
 
 export async function collect(request: CollectRequest): Promise<Omit<Collected, 'artifacts'>> {
   const { git, changes, parent, ref } = request;
-  const refused = changes.flatMap((change) => (change.kind === 'refused' ? [`${change.path.toString()}: ${change.why}`] : []));
+  const refused = changes.flatMap((change) =>
+    change.kind === 'refused' ? [`${change.path.toString()}: ${change.why}`] : [],
+  );
   const nothing = { commit: parent, changed: [], changedCount: 0, refused: refused.slice(0, REFUSED_MAX) };
   if (refused.length === changes.length) return nothing;
   const imported = await importCommit(request);
@@ -31,9 +33,9 @@ export async function collect(request: CollectRequest): Promise<Omit<Collected, 
     return { ...nothing, refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX) };
   }
   await git.imported(imported.commit, parent);
-  const changed = paths.slice(0, CHANGED_MAX).map(
-    ({ path, status }): ChangedFile => ({ path: path.toString(), change: CHANGE[status] }),
-  );
+  const changed = paths
+    .slice(0, CHANGED_MAX)
+    .map(({ path, status }): ChangedFile => ({ path: path.toString(), change: CHANGE[status] }));
   return {
     commit: imported.commit,
     changed,

@@ -3,6 +3,7 @@
  * whatever happens to a file while it is read.
  */
 import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
@@ -27,7 +28,8 @@ export async function importCommit(request: CollectRequest): Promise<Imported> {
       return await importOnce(request);
     } catch (error) {
       if (!(error instanceof Shrunk)) throw error;
-      if (tries === TRIES_MAX) throw new BosunError('system', `cannot collect ${error.message}: it keeps changing while it is read`);
+      if (tries === TRIES_MAX)
+        throw new BosunError('system', `cannot collect ${error.message}: it keeps changing while it is read`);
     }
   }
 }
@@ -64,47 +66,49 @@ async function importOnce({ git, changes, parent, ref, message, atMs }: CollectR
   const commit = stdout.trim();
   if (code === 0 && /^[0-9a-f]{40,64}$/.test(commit)) return { commit, refused };
   const full = /No space left on device/.test(stderr) ? '; the disk is full, make room' : '';
-  throw new BosunError('system', `git could not store the changes for ${ref}: ${reasonOf(stderr) || (signal ?? `exit code ${code}`)}${full}`);
+  throw new BosunError(
+    'system',
+    `git could not store the changes for ${ref}: ${reasonOf(stderr) || (signal ?? `exit code ${code}`)}${full}`,
+  );
 }
 
 /** Gives the reason where the change has to be left out. */
 async function writeChange(stream: Feed, change: Change): Promise<string | undefined> {
+  if (change.kind === 'refused') return undefined;
   const name = cQuote(change.path);
-  switch (change.kind) {
-    case 'refused':
-      return undefined;
-    case 'delete':
-      await stream.write(Buffer.concat([Buffer.from('D '), name, NEWLINE]));
-      return undefined;
-    case 'symlink':
-      await stream.write(
-        Buffer.concat([Buffer.from('M 120000 inline '), name, Buffer.from(`\ndata ${change.target.length}\n`), change.target, NEWLINE]),
-      );
-      return undefined;
-    case 'file': {
-      let file: FileHandle;
-      try {
-        file = await open(change.source);
-      } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        return code === 'ENOENT' ? 'it vanished before it was read' : `it cannot be read (${code})`;
-      }
-      try {
-        const { size } = await file.stat();
-        await stream.write(Buffer.concat([Buffer.from(`M ${change.mode} inline `), name, Buffer.from(`\ndata ${size}\n`)]));
-        await writeFile(stream, file, size, change.path);
-        await stream.write(NEWLINE);
-      } finally {
-        await file.close();
-      }
-      return undefined;
-    }
+  if (change.kind === 'delete') await stream.write('D ', name, '\n');
+  else if (change.kind === 'symlink') {
+    await stream.write('M 120000 inline ', name, `\ndata ${change.target.length}\n`, change.target, '\n');
+  } else return writeFile(stream, change, name);
+  return undefined;
+}
+
+async function writeFile(
+  stream: Feed,
+  { source, mode, path }: Extract<Change, { kind: 'file' }>,
+  name: Buffer,
+): Promise<string | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(source, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? 'it vanished before it was read' : `it cannot be read (${code})`;
   }
+  try {
+    const { size } = await file.stat();
+    await stream.write(`M ${mode} inline `, name, `\ndata ${size}\n`);
+    await writeContent(stream, file, size, path);
+    await stream.write('\n');
+  } finally {
+    await file.close();
+  }
+  return undefined;
 }
 
 /** Exactly `size` bytes: what was added since is left out. */
-async function writeFile(stream: Feed, file: FileHandle, size: number, path: Buffer): Promise<void> {
-  for (let left = size; left > 0; ) {
+async function writeContent(stream: Feed, file: FileHandle, size: number, path: Buffer): Promise<void> {
+  for (let left = size; left > 0;) {
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
     const { bytesRead } = await file.read(piece, 0, piece.length);
     if (bytesRead === 0) throw new Shrunk(path.toString());
@@ -113,7 +117,6 @@ async function writeFile(stream: Feed, file: FileHandle, size: number, path: Buf
   }
 }
 
-const NEWLINE = Buffer.from('\n');
 const FEED_BYTES = 64 * 1024;
 
 /** Writes in few pieces, and waits while git is behind or until it is gone. */
@@ -126,10 +129,12 @@ class Feed {
     this.#child = child;
   }
 
-  async write(data: string | Buffer): Promise<void> {
-    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-    this.#pending.push(bytes);
-    this.#pendingBytes += bytes.length;
+  async write(...data: (string | Buffer)[]): Promise<void> {
+    for (const piece of data) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      this.#pending.push(bytes);
+      this.#pendingBytes += bytes.length;
+    }
     if (this.#pendingBytes >= FEED_BYTES) await this.flush();
   }
 

@@ -69,11 +69,26 @@ async function settle(request: MergeRequest, merged: MergeTree): Promise<Merged>
   const joined = await git.commitTree({ tree, parents: [shadow, result], message, atMs });
   const commit = await commitOnBranch(git, head, tree, message, atMs);
   // what comes after this task starts from the settled files, so that nothing conflicts twice
-  return { kind: 'merged', ...commit, shadow: joined, result: joined, conflict: { ...conflict, resolved: onConflict } };
+  return {
+    kind: 'merged',
+    ...commit,
+    shadow: joined,
+    result: joined,
+    conflict: { ...conflict, resolved: onConflict },
+  };
 }
 
-async function commitOnBranch(git: EngineGit, head: string, tree: string, message: string, atMs: number): Promise<{ commit?: string }> {
-  const [now, before] = (await git.text(['rev-parse', tree, `${head}^{tree}`])).split('\n') as [string, string];
+async function commitOnBranch(
+  git: EngineGit,
+  head: string,
+  tree: string,
+  message: string,
+  atMs: number,
+): Promise<{ commit?: string }> {
+  const [now, before] = (await git.text(['rev-parse', tree, `${head}^{tree}`])).split('\n') as [
+    string,
+    string,
+  ];
   if (now === before) return {};
   return { commit: await git.commitTree({ tree: now, parents: [head], message, atMs }) };
 }
@@ -88,8 +103,15 @@ export async function joinBases(git: EngineGit, commits: readonly string[]): Pro
     const merged = await mergeTree(git, joined, other);
     if (merged.files.length > 0) return undefined;
     // no clock here: joining the same results again must give the same commit, which may have a base already
-    const dates = (await git.text(['log', '--no-walk', '--format=%ct', joined, other])).split('\n').map(Number);
-    joined = await git.commitTree({ tree: merged.tree, parents: [joined, other], message: 'Join results\n', atMs: Math.max(...dates) * 1000 });
+    const dates = (await git.text(['log', '--no-walk', '--format=%ct', joined, other]))
+      .split('\n')
+      .map(Number);
+    joined = await git.commitTree({
+      tree: merged.tree,
+      parents: [joined, other],
+      message: 'Join results\n',
+      atMs: Math.max(...dates) * 1000,
+    });
   }
   return joined;
 }
@@ -104,9 +126,12 @@ export function branchRef(run: string): string {
 }
 
 async function mergeTree(git: EngineGit, ours: string, theirs: string): Promise<MergeTree> {
-  const { code, stdout } = await git.run(['merge-tree', '--write-tree', '-z', ours, theirs], { codes: [0, 1] });
+  const { code, stdout } = await git.run(['merge-tree', '--write-tree', '-z', ours, theirs], {
+    codes: [0, 1],
+  });
   const merged = parseMergeTree(stdout);
   // a conflict without any file, such as two directories renamed into each other, is still one
-  if (code === 1 && merged.files.length === 0) merged.files.push(...merged.messages.flatMap(({ paths }) => paths.map(String)));
+  if (code === 1 && merged.files.length === 0)
+    merged.files.push(...merged.messages.flatMap(({ paths }) => paths.map(String)));
   return code === 0 ? { ...merged, files: [] } : merged;
 }

@@ -9,9 +9,16 @@ import type { MergeTree } from '../system/merge-tree.ts';
 const MOVED_ASIDE = /file\/directory|distinct/;
 
 /** Gives the tree. `side` is the commit whose version counts. */
-export async function resolveTree(git: EngineGit, merged: MergeTree, side: string, which: 'ours' | 'theirs'): Promise<string> {
+export async function resolveTree(
+  git: EngineGit,
+  merged: MergeTree,
+  side: string,
+  which: 'ours' | 'theirs',
+): Promise<string> {
   const wanted = which === 'ours' ? 2 : 3;
-  const aside = unique(merged.messages.filter(({ type }) => MOVED_ASIDE.test(type)).flatMap(({ paths }) => paths));
+  const aside = unique(
+    merged.messages.filter(({ type }) => MOVED_ASIDE.test(type)).flatMap(({ paths }) => paths),
+  );
   const asideKeys = new Set(aside.map(keyOf));
   const staged = merged.stages.filter((stage) => !asideKeys.has(keyOf(stage.path)));
   const lines: Buffer[] = [];
@@ -21,8 +28,10 @@ export async function resolveTree(git: EngineGit, merged: MergeTree, side: strin
     if (entry !== undefined) lines.push(addition(entry.mode, entry.oid, where));
   }
   if (aside.length > 0) {
-    for (const entry of await listBelow(git, merged.tree, aside)) lines.push(removal(entry.path, merged.tree.length));
-    for (const entry of await listBelow(git, side, aside)) lines.push(addition(entry.mode, entry.oid, entry.path));
+    for (const entry of await listBelow(git, merged.tree, aside))
+      lines.push(removal(entry.path, merged.tree.length));
+    for (const entry of await listBelow(git, side, aside))
+      lines.push(addition(entry.mode, entry.oid, entry.path));
   }
   return withIndex(git, async (env) => {
     await git.run(['read-tree', merged.tree], { env });
@@ -31,7 +40,11 @@ export async function resolveTree(git: EngineGit, merged: MergeTree, side: strin
   });
 }
 
-async function listBelow(git: EngineGit, tree: string, paths: Buffer[]): Promise<{ mode: string; oid: string; path: Buffer }[]> {
+async function listBelow(
+  git: EngineGit,
+  tree: string,
+  paths: Buffer[],
+): Promise<{ mode: string; oid: string; path: Buffer }[]> {
   // ls-tree takes names as arguments, which cannot hold every byte, so all names are read and chosen here
   const { stdout } = await git.run(['ls-tree', '-r', '-z', '--full-tree', tree]);
   const wanted = paths.map(keyOf);
@@ -40,7 +53,9 @@ async function listBelow(git: EngineGit, tree: string, paths: Buffer[]): Promise
     const [mode, , oid] = line.subarray(0, tab).toString().split(' ') as [string, string, string];
     const name = line.subarray(tab + 1);
     const key = keyOf(name);
-    return wanted.some((path) => key === path || key.startsWith(`${path}/`)) ? [{ mode, oid, path: name }] : [];
+    return wanted.some((path) => key === path || key.startsWith(`${path}/`))
+      ? [{ mode, oid, path: name }]
+      : [];
   });
 }
 

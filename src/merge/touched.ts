@@ -3,6 +3,8 @@ import type { EngineGit } from '../system/engine-git.ts';
 import { TASK_TRAILER } from './message.ts';
 
 const FILES_ASKED_MAX = 500;
+const FORMAT = `--format=%(trailers:key=${TASK_TRAILER},valueonly)`;
+const LOG = ['log', '--no-renames', '--no-merges', '--full-history', '--reverse', FORMAT];
 
 export interface Touched {
   base: string;
@@ -12,12 +14,18 @@ export interface Touched {
   files: readonly string[];
 }
 
-export async function tasksThatTouched(git: EngineGit, { base, shadow, head, result, files }: Touched): Promise<string[]> {
+export async function tasksThatTouched(
+  git: EngineGit,
+  { base, shadow, head, result, files }: Touched,
+): Promise<string[]> {
   if (files.length === 0) return [];
   const tasks = async (...range: string[]): Promise<string[]> => {
     const log = await git.text([
-      ...['--literal-pathspecs', 'log', '--no-renames', '--no-merges', '--full-history', '--reverse'],
-      ...[`--format=%(trailers:key=${TASK_TRAILER},valueonly)`, ...range, '--', ...files.slice(0, FILES_ASKED_MAX)],
+      '--literal-pathspecs',
+      ...LOG,
+      ...range,
+      '--',
+      ...files.slice(0, FILES_ASKED_MAX),
     ]);
     return [...new Set(log.split('\n').filter((line) => line !== ''))];
   };

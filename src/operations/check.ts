@@ -37,7 +37,10 @@ function findFile(cwd: string, top: string | undefined): string {
     if (top === undefined || at === top || at === path.dirname(at)) break;
   }
   const where = top === undefined || path.resolve(cwd) === top ? cwd : `${cwd} or above`;
-  throw new BosunError('usage', `there is no ${FILE_NAMES.join(', ')} in ${where}; write one with: bosun init, or name a file`);
+  throw new BosunError(
+    'usage',
+    `there is no ${FILE_NAMES.join(', ')} in ${where}; write one with: bosun init, or name a file`,
+  );
 }
 
 /** The top of the repository, found without starting git: a check needs no repository. */

@@ -37,7 +37,12 @@ export async function diagnose(options: { cwd: string }): Promise<Finding[]> {
 function checkNode(): Finding {
   const isEnough = Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN;
   const found = `${process.versions.node} (${process.execPath})`;
-  return { name: 'node', level: isEnough ? 'ok' : 'fail', found, ...(!isEnough && { advice: `install Node ${NODE_MAJOR_MIN} or newer` }) };
+  return {
+    name: 'node',
+    level: isEnough ? 'ok' : 'fail',
+    found,
+    ...(!isEnough && { advice: `install Node ${NODE_MAJOR_MIN} or newer` }),
+  };
 }
 
 async function checkGit(): Promise<Finding> {
@@ -60,13 +65,25 @@ async function checkRepository(cwd: string): Promise<{ finding: Finding; top?: s
     const isDirty = await repository.dirty();
     const facts = [
       repository.branch === undefined ? 'detached HEAD' : `on ${repository.branch}`,
-      ...(isDirty ? ['with uncommitted changes (a run works from the last commit; --dirty includes them)'] : []),
+      ...(isDirty
+        ? ['with uncommitted changes (a run works from the last commit; --dirty includes them)']
+        : []),
       ...(repository.shallow ? ['shallow'] : []),
       ...(repository.submodules ? ['with submodules (empty in workspaces)'] : []),
     ];
-    return { finding: { name, level: 'ok', found: `${repository.top}, ${facts.join(', ')}` }, top: repository.top };
+    return {
+      finding: { name, level: 'ok', found: `${repository.top}, ${facts.join(', ')}` },
+      top: repository.top,
+    };
   } catch (error) {
-    return { finding: { name, level: 'warn', found: (error as Error).message, advice: 'run bosun inside a git repository with a commit' } };
+    return {
+      finding: {
+        name,
+        level: 'warn',
+        found: (error as Error).message,
+        advice: 'run bosun inside a git repository with a commit',
+      },
+    };
   }
 }
 
@@ -74,7 +91,9 @@ async function checkRepository(cwd: string): Promise<{ finding: Finding; top?: s
 async function checkSandbox(directory: string | undefined): Promise<Finding[]> {
   let made: string | undefined;
   try {
-    const scratch = await mkdtemp(path.join(directory ?? tmpdir(), '.bosun-doctor-')).catch(() => mkdtemp(path.join(tmpdir(), 'bosun-doctor-')));
+    const scratch = await mkdtemp(path.join(directory ?? tmpdir(), '.bosun-doctor-')).catch(() =>
+      mkdtemp(path.join(tmpdir(), 'bosun-doctor-')),
+    );
     made = scratch;
     const { kind, overlay, notes } = await chooseSandbox(scratch);
     const why = notes.join('; ');
@@ -86,10 +105,15 @@ async function checkSandbox(directory: string | undefined): Promise<Finding[]> {
             name: 'namespaces',
             level: 'warn',
             found: why,
-            advice: 'install util-linux and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or a container with them)',
+            advice:
+              'install util-linux and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or a container with them)',
           },
       overlay
-        ? { name: 'overlay', level: 'ok', found: `workspaces cost only what they change (tried in ${directory ?? tmpdir()})` }
+        ? {
+            name: 'overlay',
+            level: 'ok',
+            found: `workspaces cost only what they change (tried in ${directory ?? tmpdir()})`,
+          }
         : {
             name: 'overlay',
             level: 'warn',
@@ -125,6 +149,11 @@ function checkFences(): Finding[] {
     const found = findProgram(program);
     const name = program === 'bwrap' ? 'bubblewrap' : program;
     if (found !== undefined) return { name, level: 'ok', found };
-    return { name, level: 'warn', found: 'not there (not needed yet; fences around agents will be made with it)', advice: `install the package ${name}` };
+    return {
+      name,
+      level: 'warn',
+      found: 'not there (not needed yet; fences around agents will be made with it)',
+      advice: `install the package ${name}`,
+    };
   });
 }

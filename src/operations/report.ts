@@ -34,7 +34,8 @@ export async function reportOf(options: { cwd: string; run?: string }): Promise<
 /** The report that was written when the run ended: it also knows what that engine had to do without. */
 export async function savedReport(options: { cwd: string; run: string }): Promise<RunReport> {
   const home = findHome(options.cwd);
-  const text = home && (await readFile(reportFiles(home.run(options.run)).json, 'utf8').catch(() => undefined));
+  const text =
+    home && (await readFile(reportFiles(home.run(options.run)).json, 'utf8').catch(() => undefined));
   return text === undefined ? reportOf(options) : (JSON.parse(text) as RunReport);
 }
 

@@ -21,7 +21,25 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const tasks =
     taskCount <= limit ? await store.tasks(run.id) : await store.tasks(run.id, { states: ATTENTION, limit });
-  return { run: { ...run, state: shownState(home, run) }, tasks, taskCount };
+  const shown: ShownRun = { ...run, state: shownState(home, run) };
+  if (shown.state !== 'interrupted') return { run: shown, tasks, taskCount };
+  return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), taskCount };
+}
+
+/** Nothing runs where no engine does: such a task will be done again. */
+function stopped(task: TaskView): TaskView {
+  if (task.state !== 'running' && task.state !== 'merging') return task;
+  return { ...task, state: 'ready', message: `interrupted while ${task.state}` };
+}
+
+function stoppedCounts({
+  running = 0,
+  merging = 0,
+  ready = 0,
+  ...others
+}: RunView['counts']): RunView['counts'] {
+  const all = running + merging + ready;
+  return all === 0 ? others : { ready: all, ...others };
 }
 
 /** The newest first. */

@@ -47,7 +47,8 @@ export class OutputSink {
       flush(true);
       if (droppedBytes > 0) {
         const end = dropped.subarray(Math.max(0, dropped.length - TAIL_BYTES));
-        this.#emit({ stream: name, ...asText(end), droppedBytes: droppedBytes - end.length });
+        const leftOut = droppedBytes - end.length;
+        this.#emit({ stream: name, ...asText(end), ...(leftOut > 0 && { droppedBytes: leftOut }) });
         droppedBytes = 0;
       }
     };

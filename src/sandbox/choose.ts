@@ -71,7 +71,9 @@ async function tryOverlay(launcher: Launcher, directory: string): Promise<string
   const root = await mkdtemp(path.join(directory, 'try-'));
   const at = (name: string): string => path.join(root, name);
   try {
-    await Promise.all(['lower/old', 'upper', 'work', 'at'].map((name) => mkdir(at(name), { recursive: true })));
+    await Promise.all(
+      ['lower/old', 'upper', 'work', 'at'].map((name) => mkdir(at(name), { recursive: true })),
+    );
     const failure = await tryLaunch(launcher, {
       argv: ['/bin/sh', '-c', 'rmdir old && : > new'],
       cwd: at('at'),

@@ -34,14 +34,21 @@ export class LinuxLauncher implements Launcher {
   launch({ argv, cwd, env, overlay }: Launch): ReturnType<Launcher['launch']> {
     const { setpriv, unshare, mount, sh } = this.#programs;
     const from = overlay ? commonParent(overlay) : '/';
+    const withEngine = [setpriv, '--pdeathsig', 'KILL', '--'];
+    const spaces = [
+      unshare,
+      '--user',
+      '--map-current-user',
+      '--keep-caps',
+      '--mount',
+      '--pid',
+      '--mount-proc',
+    ];
+    const options = overlay ? mountOptions(overlay, from) : '';
+    const init = [sh, '-c', INIT, 'sh', mount, options, overlay?.at ?? '', cwd];
+    const command = [setpriv, '--inh-caps=-all', '--ambient-caps=-all', '--', ...argv];
     const child = start(
-      [
-        ...[setpriv, '--pdeathsig', 'KILL', '--'],
-        ...[unshare, '--user', '--map-current-user', '--keep-caps', '--mount', '--pid', '--fork'],
-        ...['--kill-child=KILL', '--mount-proc', '--'],
-        ...[sh, '-c', INIT, 'sh', mount, overlay ? mountOptions(overlay, from) : '', overlay?.at ?? '', cwd],
-        ...[setpriv, '--inh-caps=-all', '--ambient-caps=-all', '--', ...argv],
-      ],
+      [...withEngine, ...spaces, '--fork', '--kill-child=KILL', '--', ...init, ...command],
       { cwd: from, env, detached: true, report: true },
     );
     let report = '';
@@ -68,7 +75,8 @@ export class LinuxLauncher implements Launcher {
 function mountOptions(overlay: OverlayMount, from: string): string {
   const relative = (directory: string): string => {
     const name = path.relative(from, directory) || '.';
-    if (/[,:\\"\n]/.test(name)) throw new TypeError(`cannot mount ${directory}: odd characters below ${from}`);
+    if (/[,:\\"\n]/.test(name))
+      throw new TypeError(`cannot mount ${directory}: odd characters below ${from}`);
     return name;
   };
   const lowers = overlay.lowers.map(relative).join(':');

@@ -16,7 +16,8 @@ export class BareLauncher implements Launcher {
   readonly #setpriv = process.platform === 'linux' ? findProgram('setpriv') : undefined;
 
   launch({ argv, cwd, env, overlay }: Launch): ReturnType<Launcher['launch']> {
-    if (overlay) throw new BosunError('system', `cannot mount ${overlay.at}: this machine forbids namespaces`);
+    if (overlay)
+      throw new BosunError('system', `cannot mount ${overlay.at}: this machine forbids namespaces`);
     const mark = `${LAUNCH_VARIABLE}=${randomUUID()}`;
     const withParent = this.#setpriv === undefined ? [] : [this.#setpriv, '--pdeathsig', 'KILL', '--'];
     const child = start([...withParent, ...argv], {

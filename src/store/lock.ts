@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { translated } from './sqlite-errors.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -11,6 +12,10 @@ export interface EngineLock extends Disposable {}
 
 /** Takes the lock, or returns undefined where another engine holds it. */
 export function takeLock(file: string): EngineLock | undefined {
+  return translated(file, () => lock(file));
+}
+
+function lock(file: string): EngineLock | undefined {
   const db = new DatabaseSync(file, { timeout: 0 });
   try {
     // In its rollback mode an exclusive transaction is an exclusive lock on the file, even for readers.

@@ -14,10 +14,21 @@ export async function commitDirtyTree(engine: EngineGit, message: string, atMs: 
     await copyFile(path.join(repository.gitDir, 'index'), index).catch(() => {});
     // the user's own configuration says what is ignored and how files become blobs; the blobs go to the engine
     const asUser = (args: string[]): ReturnType<typeof userGit> =>
-      userGit(['-c', 'core.splitIndex=false', '-c', 'core.untrackedCache=false', '-c', 'advice.addEmbeddedRepo=false', ...args], {
-        cwd: repository.top,
-        env: { GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: path.join(engine.directory, 'objects') },
-      });
+      userGit(
+        [
+          '-c',
+          'core.splitIndex=false',
+          '-c',
+          'core.untrackedCache=false',
+          '-c',
+          'advice.addEmbeddedRepo=false',
+          ...args,
+        ],
+        {
+          cwd: repository.top,
+          env: { GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: path.join(engine.directory, 'objects') },
+        },
+      );
     await asUser(['add', '--all', '--', '.']);
     const tree = (await asUser(['write-tree'])).stdout.toString().trim();
     if (tree === (await engine.revParse(`${repository.head}^{tree}`))) return repository.head;

@@ -64,7 +64,14 @@ export async function openEngineGit(repository: Repository): Promise<EngineGit> 
 async function make(directory: string, repository: Repository): Promise<void> {
   const fresh = `${directory}.new-${process.pid}-${Date.now()}`;
   try {
-    await git(['init', '--quiet', '--bare', '--template=', `--object-format=${repository.objectFormat}`, fresh]);
+    await git([
+      'init',
+      '--quiet',
+      '--bare',
+      '--template=',
+      `--object-format=${repository.objectFormat}`,
+      fresh,
+    ]);
     await mkdir(path.join(fresh, 'info'), { recursive: true });
     await mkdir(path.join(fresh, 'objects', 'info'), { recursive: true });
     await writeFile(path.join(fresh, 'info', 'attributes'), RAW_ATTRIBUTES);
@@ -84,7 +91,8 @@ async function borrow(directory: string, repository: Repository): Promise<void> 
   const alternates = path.join(directory, 'objects', 'info', 'alternates');
   const current = await readFile(alternates, 'utf8').catch(() => '');
   if (current !== `${line}\n`) await writeFile(alternates, `${line}\n`);
-  if (repository.shallow) await copyFile(path.join(repository.commonDir, 'shallow'), path.join(directory, 'shallow'));
+  if (repository.shallow)
+    await copyFile(path.join(repository.commonDir, 'shallow'), path.join(directory, 'shallow'));
   else await rm(path.join(directory, 'shallow'), { force: true });
 }
 
@@ -129,7 +137,8 @@ export class EngineGit {
     const key = `${ancestor} ${descendant}`;
     let answer = this.#ancestry.get(key);
     if (answer === undefined) {
-      answer = (await this.run(['merge-base', '--is-ancestor', ancestor, descendant], { codes: [0, 1] })).code === 0;
+      answer =
+        (await this.run(['merge-base', '--is-ancestor', ancestor, descendant], { codes: [0, 1] })).code === 0;
       this.#remember(key, answer);
     }
     return answer;
@@ -139,7 +148,9 @@ export class EngineGit {
   async imported(commit: string, parent: string): Promise<void> {
     this.#remember(`${parent} ${commit}`, true);
     this.#remember(`${commit} ${parent}`, false);
-    this.#packCount ??= (await readdir(path.join(this.directory, 'objects', 'pack'))).filter((name) => name.endsWith('.pack')).length - 1;
+    this.#packCount ??=
+      (await readdir(path.join(this.directory, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'))
+        .length - 1;
     this.#packCount += 1;
     if (this.#packCount < PACKS_MAX || this.#isPacking) return;
     this.#isPacking = true;
@@ -175,7 +186,17 @@ export class EngineGit {
 
   /** A patch that `git apply` takes, binary files included. */
   async diff(from: string, to: string): Promise<Buffer> {
-    const args = ['diff', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '-M', from, to];
+    const args = [
+      'diff',
+      '--binary',
+      '--full-index',
+      '--no-ext-diff',
+      '--no-textconv',
+      '--no-color',
+      '-M',
+      from,
+      to,
+    ];
     return (await this.run(args)).stdout;
   }
 
@@ -196,9 +217,14 @@ export class EngineGit {
     return splitNul(stdout).map((line) => {
       const first = line.indexOf(9);
       const second = line.indexOf(9, first + 1);
-      const [added, deleted] = [line.subarray(0, first).toString(), line.subarray(first + 1, second).toString()];
+      const [added, deleted] = [
+        line.subarray(0, first).toString(),
+        line.subarray(first + 1, second).toString(),
+      ];
       const where = line.subarray(second + 1);
-      return added === '-' ? { path: where } : { path: where, added: Number(added), deleted: Number(deleted) };
+      return added === '-'
+        ? { path: where }
+        : { path: where, added: Number(added), deleted: Number(deleted) };
     });
   }
 }
@@ -208,12 +234,17 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
 }
 
 /** Turns the system's refusal to write into something a person can act on. */
-export function unwritable(cause: unknown, where: string): unknown {
+function unwritable(cause: unknown, where: string): unknown {
   const { code, message } = cause as NodeJS.ErrnoException;
   if (cause instanceof BosunError && !/Permission denied|Read-only file system/.test(message)) return cause;
-  if (code === 'ENOSPC') return new BosunError('system', `the disk of ${where} is full: make room and run bosun again`, { cause });
+  if (code === 'ENOSPC')
+    return new BosunError('system', `the disk of ${where} is full: make room and run bosun again`, { cause });
   if (code === 'EEXIST' || code === 'ENOTDIR') {
-    return new BosunError('system', `${where} must be a directory, where bosun keeps its work, but is something else: move it away`, { cause });
+    return new BosunError(
+      'system',
+      `${where} must be a directory, where bosun keeps its work, but is something else: move it away`,
+      { cause },
+    );
   }
   if (cause instanceof BosunError || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
     return new BosunError(

@@ -52,22 +52,33 @@ async function run(args: readonly string[], options: GitOptions): Promise<Captur
   options.signal?.throwIfAborted();
   if (codes.includes(result.code)) return result;
   const where = options.cwd === undefined ? '' : ` in ${options.cwd}`;
-  throw new BosunError('system', `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`, {
-    data: { code: result.code, stderr: result.stderr.slice(0, 2000) },
-  });
+  throw new BosunError(
+    'system',
+    `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`,
+    {
+      data: { code: result.code, stderr: result.stderr.slice(0, 2000) },
+    },
+  );
 }
 
 function missing(cause: unknown): unknown {
   if (cause instanceof BosunError && (cause.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
-    return new BosunError('system', 'git cannot be started: it is not on the PATH, or the directory is gone; install git 2.38 or newer', {
-      cause,
-    });
+    return new BosunError(
+      'system',
+      'git cannot be started: it is not on the PATH, or the directory is gone; install git 2.38 or newer',
+      {
+        cause,
+      },
+    );
   }
   return cause;
 }
 
 function verbOf(args: readonly string[]): string {
-  return args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c' && args[index - 1] !== '-C') ?? '';
+  return (
+    args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c' && args[index - 1] !== '-C') ??
+    ''
+  );
 }
 
 /** Of what git wrote, the lines that say why; advice is dropped. */

@@ -35,7 +35,7 @@ export function asGroup(
           await Promise.race([closed, drainTime()]);
           resolve({ code, signal });
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       })();
     });

@@ -25,25 +25,46 @@ export async function land(engine: EngineGit, commit: string, message: string): 
   const { top, gitDir, head, branch } = await inspectRepository(engine.repository.top);
   const unfinished = UNFINISHED.find((name) => existsSync(path.join(gitDir, name)));
   if (unfinished !== undefined) {
-    throw new BosunError('wrong-state', `${top} is in the middle of something (${unfinished}): finish or abort it first, see git status`);
+    throw new BosunError(
+      'wrong-state',
+      `${top} is in the middle of something (${unfinished}): finish or abort it first, see git status`,
+    );
   }
   const changed = await changedFiles(top, 'no');
   if (changed.length > 0) {
-    throw new BosunError('wrong-state', `${top} has changes that are not committed (${names(changed)}): commit or stash them, then merge again`, {
-      data: { files: changed },
-    });
+    throw new BosunError(
+      'wrong-state',
+      `${top} has changes that are not committed (${names(changed)}): commit or stash them, then merge again`,
+      {
+        data: { files: changed },
+      },
+    );
   }
   await fetchCommit(engine, commit);
-  const user = (args: string[], codes: number[] = [0]): ReturnType<typeof userGit> => userGit(args, { cwd: top, codes });
+  const user = (args: string[], codes: number[] = [0]): ReturnType<typeof userGit> =>
+    userGit(args, { cwd: top, codes });
   const reaches = async (a: string, b: string): Promise<boolean> =>
     (await user(['merge-base', '--is-ancestor', a, b], [0, 1])).code === 0;
   if (await reaches(commit, head)) return { kind: 'nothing', head, branch };
   const isForward = await reaches(head, commit);
   if (!isForward) await refuseConflict(top, head, commit);
-  const identity = isForward || (await hasIdentity(top)) ? [] : ['-c', `user.name=${IDENTITY.name}`, '-c', `user.email=${IDENTITY.email}`];
+  const identity =
+    isForward || (await hasIdentity(top))
+      ? []
+      : ['-c', `user.name=${IDENTITY.name}`, '-c', `user.email=${IDENTITY.email}`];
   const how = isForward ? ['--ff-only'] : ['--no-ff', '--commit', '--no-edit', '-m', message];
   const merged = await user(
-    [...identity, 'merge', '--quiet', '--no-stat', '--no-squash', '--no-autostash', '--no-verify-signatures', ...how, commit],
+    [
+      ...identity,
+      'merge',
+      '--quiet',
+      '--no-stat',
+      '--no-squash',
+      '--no-autostash',
+      '--no-verify-signatures',
+      ...how,
+      commit,
+    ],
     [0, 1, 2, 128],
   );
   if (merged.code !== 0) {
@@ -56,19 +77,19 @@ export async function land(engine: EngineGit, commit: string, message: string): 
 
 /** Copies what the user's repository lacks; no ref is made there. */
 async function fetchCommit(engine: EngineGit, commit: string): Promise<void> {
-  const { top } = engine.repository;
-  await userGit(
-    [
-      ...['-c', 'protocol.file.allow=always', '-c', 'fetch.fsckObjects=false', '-c', 'fetch.writeCommitGraph=false'],
-      ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance'],
-      ...[engine.directory, commit],
-    ],
-    { cwd: top },
-  );
+  const config = ['protocol.file.allow=always', 'fetch.fsckObjects=false', 'fetch.writeCommitGraph=false'];
+  const only = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance'];
+  const settings = config.flatMap((setting) => ['-c', setting]);
+  await userGit([...settings, 'fetch', '--quiet', ...only, engine.directory, commit], {
+    cwd: engine.repository.top,
+  });
 }
 
 async function refuseConflict(top: string, head: string, commit: string): Promise<void> {
-  const result = await userGit(['merge-tree', '--write-tree', '-z', head, commit], { cwd: top, codes: [0, 1] });
+  const result = await userGit(['merge-tree', '--write-tree', '-z', head, commit], {
+    cwd: top,
+    codes: [0, 1],
+  });
   if (result.code === 0) return;
   const { files } = parseMergeTree(result.stdout);
   throw new BosunError(
@@ -87,7 +108,8 @@ async function hasIdentity(top: string): Promise<boolean> {
 
 function refusal(top: string, stderr: string): BosunError {
   const overwritten = /untracked working tree files would be overwritten/.test(stderr);
-  if (!overwritten) return new BosunError('wrong-state', `git refused to merge in ${top}: ${reasonOf(stderr)}`);
+  if (!overwritten)
+    return new BosunError('wrong-state', `git refused to merge in ${top}: ${reasonOf(stderr)}`);
   const files = stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.trim()] : []));
   return new BosunError(
     'wrong-state',

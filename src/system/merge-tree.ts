@@ -1,7 +1,7 @@
 /** Reads what `git merge-tree --write-tree -z` says. */
 import { splitNul } from './git.ts';
 
-export interface Stage {
+interface Stage {
   mode: string;
   oid: string;
   /** 1 is the common ancestor, 2 the first commit, 3 the second. */
@@ -32,7 +32,7 @@ export function parseMergeTree(output: Buffer): MergeTree {
     stages.push({ mode, oid, stage: Number(stage) as Stage['stage'], path: field.subarray(tab + 1) });
   }
   const messages: MergeTree['messages'] = [];
-  for (at += 1; at < fields.length; ) {
+  for (at += 1; at < fields.length;) {
     const count = Number(fields[at]!.toString());
     const paths = fields.slice(at + 1, at + 1 + count);
     messages.push({ paths, type: fields[at + 1 + count]?.toString() ?? '' });

@@ -68,7 +68,10 @@ export function start(argv: string[], options: SpawnOptions = {}): ChildProcess 
   const [command, ...args] = argv;
   if (command === undefined) throw new TypeError('nothing to start');
   const { report = false, ...rest } = options;
-  return spawn(command, args, { ...rest, stdio: ['pipe', 'pipe', 'pipe', ...(report ? ['pipe' as const] : [])] });
+  return spawn(command, args, {
+    ...rest,
+    stdio: ['pipe', 'pipe', 'pipe', ...(report ? ['pipe' as const] : [])],
+  });
 }
 
 const STDERR_BYTES_MAX = 64 * 1024;

@@ -27,14 +27,32 @@ export interface Repository {
 
 export async function inspectRepository(cwd: string): Promise<Repository> {
   await checkGitVersion();
-  if (!existsSync(cwd)) throw new BosunError('no-repository', `${cwd} does not exist: name a directory inside a git repository`);
+  if (!existsSync(cwd))
+    throw new BosunError('no-repository', `${cwd} does not exist: name a directory inside a git repository`);
   const facts = await userGit(
-    ['rev-parse', '--path-format=absolute', '--is-bare-repository', '--show-object-format', '--is-shallow-repository', '--git-dir', '--git-common-dir'],
+    [
+      'rev-parse',
+      '--path-format=absolute',
+      '--is-bare-repository',
+      '--show-object-format',
+      '--is-shallow-repository',
+      '--git-dir',
+      '--git-common-dir',
+    ],
     { cwd, codes: [0, 128] },
   );
   if (facts.code !== 0) throw notARepository(cwd, facts.stderr);
-  const [bare, objectFormat, shallow, gitDir, commonDir] = facts.stdout.toString().split('\n') as [string, string, string, string, string];
-  const top = await userGit(['rev-parse', '--path-format=absolute', '--show-toplevel'], { cwd, codes: [0, 128] });
+  const [bare, objectFormat, shallow, gitDir, commonDir] = facts.stdout.toString().split('\n') as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const top = await userGit(['rev-parse', '--path-format=absolute', '--show-toplevel'], {
+    cwd,
+    codes: [0, 128],
+  });
   if (top.code !== 0) {
     throw new BosunError(
       'no-repository',
@@ -44,12 +62,21 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
     );
   }
   const directory = top.stdout.toString().replace(/\n$/, '');
-  const head = await userGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], { cwd: directory, codes: [0, 1, 128] });
+  const head = await userGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], {
+    cwd: directory,
+    codes: [0, 1, 128],
+  });
   if (head.code !== 0) {
-    throw new BosunError('no-repository', `${directory} has no commit yet, and agents start from one: git add -A && git commit -m "Start"`);
+    throw new BosunError(
+      'no-repository',
+      `${directory} has no commit yet, and agents start from one: git add -A && git commit -m "Start"`,
+    );
   }
   let excludes: Promise<string[]> | undefined; // read once: it is asked for at every collection
-  const branch = await userGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], { cwd: directory, codes: [0, 1] });
+  const branch = await userGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
+    cwd: directory,
+    codes: [0, 1],
+  });
   return {
     top: directory,
     gitDir,
@@ -67,14 +94,25 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
 /** What differs from HEAD, as paths; the user's index is not even refreshed. */
 export async function changedFiles(top: string, untracked: 'all' | 'no'): Promise<string[]> {
   const status = await userGit(
-    ['--no-optional-locks', 'status', '--porcelain=v1', '-z', '--no-renames', `--untracked-files=${untracked === 'all' ? 'normal' : 'no'}`, '--ignore-submodules=dirty'],
+    [
+      '--no-optional-locks',
+      'status',
+      '--porcelain=v1',
+      '-z',
+      '--no-renames',
+      `--untracked-files=${untracked === 'all' ? 'normal' : 'no'}`,
+      '--ignore-submodules=dirty',
+    ],
     { cwd: top },
   );
   return splitNul(status.stdout).map((line) => line.subarray(3).toString());
 }
 
 async function readExcludes(top: string, commonDir: string): Promise<string[]> {
-  const configured = await userGit(['config', '--type=path', '--get', 'core.excludesFile'], { cwd: top, codes: [0, 1] });
+  const configured = await userGit(['config', '--type=path', '--get', 'core.excludesFile'], {
+    cwd: top,
+    codes: [0, 1],
+  });
   const home = process.env.XDG_CONFIG_HOME || path.join(process.env.HOME ?? '/nonexistent', '.config');
   const global = configured.stdout.toString().trim() || path.join(home, 'git', 'ignore');
   const files = [path.join(commonDir, 'info', 'exclude'), path.resolve(top, global)];
@@ -90,7 +128,10 @@ function checkGitVersion(): Promise<void> {
     const [major, minor] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
     const [majorMin, minorMin] = GIT_VERSION_MIN;
     if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
-    throw new BosunError('system', `git ${major}.${minor} is too old: bosun needs git ${majorMin}.${minorMin} or newer to merge without a work tree`);
+    throw new BosunError(
+      'system',
+      `git ${major}.${minor} is too old: bosun needs git ${majorMin}.${minorMin} or newer to merge without a work tree`,
+    );
   })();
   versionChecked.catch(() => (versionChecked = undefined));
   return versionChecked;
@@ -98,10 +139,16 @@ function checkGitVersion(): Promise<void> {
 
 function notARepository(cwd: string, stderr: string): BosunError {
   if (/dubious ownership/.test(stderr)) {
-    return new BosunError('no-repository', `${cwd} belongs to another user, so git refuses it: git config --global --add safe.directory '${cwd}'`);
+    return new BosunError(
+      'no-repository',
+      `${cwd} belongs to another user, so git refuses it: git config --global --add safe.directory '${cwd}'`,
+    );
   }
   if (/not a git repository/i.test(stderr)) {
-    return new BosunError('no-repository', `${cwd} is not inside a git repository: run bosun in one, or make one with git init`);
+    return new BosunError(
+      'no-repository',
+      `${cwd} is not inside a git repository: run bosun in one, or make one with git init`,
+    );
   }
   return new BosunError('no-repository', `git cannot read the repository at ${cwd}: ${reasonOf(stderr)}`);
 }

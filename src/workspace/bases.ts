@@ -27,7 +27,13 @@ export interface LayerMaker {
   /** Makes `<into>/delta` or `<into>/tree` from the checkout `root` of `from`. */
   delta(root: string, from: string, to: string, into: string): Promise<void>;
   /** Makes the layers of `into` for what `copied` and the setup command bring; gives all lowers. */
-  setup(base: Base, copied: string | undefined, command: string | undefined, setup: Setup, into: string): Promise<void>;
+  setup(
+    base: Base,
+    copied: string | undefined,
+    command: string | undefined,
+    setup: Setup,
+    into: string,
+  ): Promise<void>;
   /** What `setup` has made, on top of the base. */
   lowers(base: Base, copied: string | undefined, made: string | undefined): string[];
   /** Whether a copied directory alone needs a base of its own. */
@@ -52,7 +58,11 @@ export class Bases {
     this.#maker = maker;
   }
 
-  get(commit: string, options: Exclude<WorkspaceOptions, 'none'> = {}, setup: Setup = { env: {} }): Promise<Base> {
+  get(
+    commit: string,
+    options: Exclude<WorkspaceOptions, 'none'> = {},
+    setup: Setup = { env: {} },
+  ): Promise<Base> {
     return this.#once(`${commit} ${JSON.stringify(options)}`, async () => {
       const base = await this.#once(commit, () => this.#inTurn(() => this.#ofCommit(commit)));
       return this.#withOptions(base, options, setup);
@@ -100,8 +110,13 @@ export class Bases {
     const root = await this.#nearestRoot(commit);
     await this.#build(commit, async (into) => {
       const files = splitNul((await this.#engine.run(['ls-tree', '-r', '-z', commit])).stdout);
-      const submodules = files.filter((line) => line.subarray(0, 6).toString() === '160000').map((line) => line.subarray(line.indexOf(9) + 1));
-      await writeFile(path.join(into, 'submodules'), Buffer.concat(submodules.flatMap((name) => [name, Buffer.from([0])])));
+      const submodules = files
+        .filter((line) => line.subarray(0, 6).toString() === '160000')
+        .map((line) => line.subarray(line.indexOf(9) + 1));
+      await writeFile(
+        path.join(into, 'submodules'),
+        Buffer.concat(submodules.flatMap((name) => [name, Buffer.from([0])])),
+      );
       if (root === undefined) {
         await mkdir(path.join(into, 'tree'));
         await checkOut(this.#engine, commit, path.join(into, 'tree'), files.length);
@@ -116,7 +131,9 @@ export class Bases {
   async #find(commit: string): Promise<Base | undefined> {
     const home = path.join(this.directory, commit);
     const names = await readdir(home).catch((): string[] => []);
-    const submodules = splitNul(await readFile(path.join(home, 'submodules')).catch(() => Buffer.alloc(0))).map(String);
+    const submodules = splitNul(
+      await readFile(path.join(home, 'submodules')).catch(() => Buffer.alloc(0)),
+    ).map(String);
     const now = new Date();
     if (names.includes('tree')) {
       await utimes(home, now, now);
@@ -134,7 +151,10 @@ export class Bases {
 
   async #nearestRoot(commit: string): Promise<string | undefined> {
     for (const root of (await this.#readRoots()).slice(0, ROOTS_TRIED_MAX)) {
-      const diff = await this.#engine.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', root, commit], { codes: [0, 128] });
+      const diff = await this.#engine.run(
+        ['diff-tree', '-r', '-z', '--name-only', '--no-renames', root, commit],
+        { codes: [0, 128] },
+      );
       if (diff.code === 0 && splitNul(diff.stdout).length <= DELTA_FILES_MAX) return root;
     }
     return undefined;
@@ -156,7 +176,10 @@ export class Bases {
     const copied = await this.#copy(options.copy ?? []);
     const needsOwn = options.setup !== undefined || (copied !== undefined && this.#maker.copiesPerBase);
     if (!needsOwn) return { ...base, lowers: this.#maker.lowers(base, copied, undefined) };
-    const hash = createHash('sha256').update(JSON.stringify([copied ?? '', options.setup ?? ''])).digest('hex').slice(0, 16);
+    const hash = createHash('sha256')
+      .update(JSON.stringify([copied ?? '', options.setup ?? '']))
+      .digest('hex')
+      .slice(0, 16);
     const name = `${base.commit}-${hash}`;
     const home = path.join(this.directory, name);
     if ((await readdir(home).catch(() => undefined)) === undefined) {

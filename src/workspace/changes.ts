@@ -9,7 +9,7 @@ import type { Change } from '../system/change.ts';
 import { rootRules, type Rules } from './ignore-rules.ts';
 import { join, keyOf, lookup, lstatOrWhy, type Layer } from './stack.ts';
 
-export const CHANGES_MAX = 200_000;
+const CHANGES_MAX = 200_000;
 const GITIGNORE = Buffer.from('.gitignore');
 const GITIGNORE_BYTES_MAX = 1024 * 1024;
 
@@ -52,7 +52,12 @@ class Walk {
   }
 
   /** `isGone`: all that the base has here is deleted already. `isIgnored`: only tracked files count. */
-  async directory(path: Buffer, above: Rules | undefined, isIgnored: boolean, isGone: boolean): Promise<void> {
+  async directory(
+    path: Buffer,
+    above: Rules | undefined,
+    isIgnored: boolean,
+    isGone: boolean,
+  ): Promise<void> {
     makeReadable(this.#compared.source(path), 0o500);
     const differences = this.#compared.differences(path);
     if (path.length > 0 && differences.some(({ name, stat }) => stat !== undefined && isDotGit(name))) {
@@ -64,13 +69,20 @@ class Walk {
       if (path.length === 0 && isDotGit(difference.name)) continue;
       const below = join(path, difference.name);
       if (difference.stat === undefined) this.#deleted(below, isGone);
-      else if (difference.stat.isDirectory()) await this.#below(below, difference.isReplaced, rules, isIgnored, isGone);
+      else if (difference.stat.isDirectory())
+        await this.#below(below, difference.isReplaced, rules, isIgnored, isGone);
       else this.#entry(below, difference.stat, isIgnored || rules.ignores(below.toString(), false), isGone);
     }
     await setImmediate(); // a large layer must not hold up everything else
   }
 
-  async #below(path: Buffer, isReplaced: boolean, rules: Rules, isIgnored: boolean, isGone: boolean): Promise<void> {
+  async #below(
+    path: Buffer,
+    isReplaced: boolean,
+    rules: Rules,
+    isIgnored: boolean,
+    isGone: boolean,
+  ): Promise<void> {
     if (this.#submodules.has(keyOf(path))) {
       if (this.#compared.differences(path).some(({ stat }) => stat !== undefined)) {
         this.#push({ kind: 'refused', path, why: 'files inside a submodule' });
@@ -98,7 +110,12 @@ class Walk {
     if (tracked?.stat.isDirectory() === true && !isGone) this.#push({ kind: 'delete', path });
     const source = this.#compared.source(path);
     if (stat.isSymbolicLink()) {
-      return this.#push({ kind: 'symlink', path, target: readlinkSync(source, { encoding: 'buffer' }), isNew });
+      return this.#push({
+        kind: 'symlink',
+        path,
+        target: readlinkSync(source, { encoding: 'buffer' }),
+        isNew,
+      });
     }
     makeReadable(source, 0o400);
     const mode = (stat.mode & 0o100n) === 0n ? '100644' : '100755';
@@ -117,7 +134,8 @@ class Walk {
 
   #readGitignore(directory: Buffer): string | undefined {
     const entry = lookup(this.#compared.current, join(directory, GITIGNORE));
-    if (entry === undefined || !entry.stat.isFile() || entry.stat.size > GITIGNORE_BYTES_MAX) return undefined;
+    if (entry === undefined || !entry.stat.isFile() || entry.stat.size > GITIGNORE_BYTES_MAX)
+      return undefined;
     return readFileSync(entry.source, 'utf8');
   }
 }
@@ -126,7 +144,8 @@ function refusal(path: Buffer, stat: BigIntStats): string | undefined {
   const name = path.subarray(path.lastIndexOf(0x2f) + 1);
   if (isDotGit(name)) return 'a name that git keeps for itself';
   if (stat.isFile()) return undefined;
-  if (stat.isSymbolicLink()) return /^\.gitmodules$/i.test(name.toString()) ? 'git refuses a link of this name' : undefined;
+  if (stat.isSymbolicLink())
+    return /^\.gitmodules$/i.test(name.toString()) ? 'git refuses a link of this name' : undefined;
   if (stat.isFIFO()) return 'a named pipe';
   if (stat.isSocket()) return 'a socket';
   return 'a device';
@@ -134,7 +153,9 @@ function refusal(path: Buffer, stat: BigIntStats): string | undefined {
 
 /** `.git`, and what other file systems take for it. */
 function isDotGit(name: Buffer): boolean {
-  return /^(\.git|git~1)[ .]*(:.*)?$/is.test(name.toString().replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ''));
+  return /^(\.git|git~1)[ .]*(:.*)?$/is.test(
+    name.toString().replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ''),
+  );
 }
 
 /** The attempt may have locked us out of what is ours; as root nothing is locked. */

@@ -97,13 +97,18 @@ export class CloneWorkspaces implements Workspaces {
 
   async prune(keep: ReadonlySet<string>): Promise<void> {
     const names = await readdir(this.#directory).catch((): string[] => []);
-    for (const name of names.filter((name) => name.startsWith('.gone-'))) await removeTree(path.join(this.#directory, name));
+    for (const name of names.filter((name) => name.startsWith('.gone-')))
+      await removeTree(path.join(this.#directory, name));
     await this.#bases.prune(keep);
   }
 
   #workspace(name: string, base: Base): CloneWorkspace {
-    return new CloneWorkspace(name, path.join(this.#directory, name), path.join(this.#scratch, name), base, () =>
-      this.#engine.repository.excludes(),
+    return new CloneWorkspace(
+      name,
+      path.join(this.#directory, name),
+      path.join(this.#scratch, name),
+      base,
+      () => this.#engine.repository.excludes(),
     );
   }
 }
@@ -160,7 +165,8 @@ function compare(before: Buffer, after: Buffer): Difference[] {
     if (typeof stat !== 'object') continue;
     const was = old.has(keyOf(name)) ? lstatOrWhy(join(before, name)) : undefined;
     old.delete(keyOf(name));
-    if (typeof was !== 'object' || stat.isDirectory() || !isSame(was, stat)) differences.push({ name, stat, isReplaced: false });
+    if (typeof was !== 'object' || stat.isDirectory() || !isSame(was, stat))
+      differences.push({ name, stat, isReplaced: false });
   }
   for (const name of old.values()) differences.push({ name, stat: undefined, isReplaced: false });
   return differences.sort((a, b) => Buffer.compare(a.name, b.name));
@@ -178,7 +184,8 @@ function readNames(directory: Buffer): Buffer[] {
 /** `to` exists; times are kept, for they say what changed. */
 async function copyTree(from: string, to: string): Promise<void> {
   const copied = await capture(['cp', '-a', '--reflink=auto', '--', `${from}/.`, to]);
-  if (copied.code !== 0) throw new BosunError('system', `cannot copy ${from} to ${to}: ${copied.stderr.trim().slice(0, 1000)}`);
+  if (copied.code !== 0)
+    throw new BosunError('system', `cannot copy ${from} to ${to}: ${copied.stderr.trim().slice(0, 1000)}`);
 }
 
 class CloneMaker implements LayerMaker {
@@ -199,7 +206,13 @@ class CloneMaker implements LayerMaker {
     await setHead(this.#engine, tree, to);
   }
 
-  async setup(base: Base, copied: string | undefined, command: string | undefined, setup: Setup, into: string): Promise<void> {
+  async setup(
+    base: Base,
+    copied: string | undefined,
+    command: string | undefined,
+    setup: Setup,
+    into: string,
+  ): Promise<void> {
     const full = path.join(into, 'full');
     await mkdir(full);
     await copyTree(base.lowers[0]!, full);

@@ -2,9 +2,12 @@
 import picomatch from 'picomatch';
 import { join, list, lookup, type Entry, type Layer } from './stack.ts';
 
-export const FOUND_MAX = 10_000;
+const FOUND_MAX = 10_000;
 
-export async function findFiles(layers: readonly Layer[], globs: readonly string[]): Promise<{ path: string; source: string }[]> {
+export async function findFiles(
+  layers: readonly Layer[],
+  globs: readonly string[],
+): Promise<{ path: string; source: string }[]> {
   const found = new Map<string, string>();
   for (const glob of globs) {
     const { base, isGlob } = picomatch.scan(glob.replace(/^\.\//, '').replace(/\/+$/, ''));

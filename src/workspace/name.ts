@@ -32,6 +32,14 @@ export function isWorkspaceName(name: string): boolean {
 export function createdAtMs(name: string): number {
   const match = /-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/.exec(name);
   if (match === null) return 0;
-  const [year, month, day, hour, minute, second, ms] = match.slice(1).map(Number) as [number, number, number, number, number, number, number];
+  const [year, month, day, hour, minute, second, ms] = match.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   return Date.UTC(year, month - 1, day, hour, minute, second, ms);
 }

@@ -19,7 +19,12 @@ export async function findOpaque(upper: string, lowers: readonly Layer[]): Promi
 }
 
 /** Only a directory that is also below can be opaque; whatever is under a new one is new as well. */
-async function findShared(upper: string, lowers: readonly Layer[], at: Buffer, found: Buffer[]): Promise<void> {
+async function findShared(
+  upper: string,
+  lowers: readonly Layer[],
+  at: Buffer,
+  found: Buffer[],
+): Promise<void> {
   for (const entry of await readdir(join(upper, at), { encoding: 'buffer', withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     const path = join(at, entry.name);
@@ -31,15 +36,32 @@ async function findShared(upper: string, lowers: readonly Layer[], at: Buffer, f
 
 async function askTar(upper: string, directories: Buffer[]): Promise<Set<string>> {
   const tar = await capture(
-    ['tar', '-cf', '-', '--format=posix', '--no-recursion', '--xattrs', '--xattrs-include=user.overlay.*', '--null', '--verbatim-files-from', '-T', '-'],
+    [
+      'tar',
+      '-cf',
+      '-',
+      '--format=posix',
+      '--no-recursion',
+      '--xattrs',
+      '--xattrs-include=user.overlay.*',
+      '--null',
+      '--verbatim-files-from',
+      '-T',
+      '-',
+    ],
     {
       cwd: upper,
-      input: Buffer.concat(directories.flatMap((directory) => [Buffer.from('./'), directory, Buffer.from([0])])),
+      input: Buffer.concat(
+        directories.flatMap((directory) => [Buffer.from('./'), directory, Buffer.from([0])]),
+      ),
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' },
     },
   );
   if (tar.code !== 0) {
-    throw new BosunError('system', `cannot read the attributes of ${upper} with tar: ${tar.stderr.trim().slice(0, 500)}`);
+    throw new BosunError(
+      'system',
+      `cannot read the attributes of ${upper} with tar: ${tar.stderr.trim().slice(0, 500)}`,
+    );
   }
   return readOpaque(tar.stdout);
 }
@@ -48,7 +70,7 @@ async function askTar(upper: string, directories: Buffer[]): Promise<Set<string>
 function readOpaque(archive: Buffer): Set<string> {
   const opaque = new Set<string>();
   let extended = new Map<string, string>();
-  for (let at = 0; at + BLOCK_BYTES <= archive.length; ) {
+  for (let at = 0; at + BLOCK_BYTES <= archive.length;) {
     const header = archive.subarray(at, at + BLOCK_BYTES);
     if (header[0] === 0) break;
     const size = Number.parseInt(text(header, 124, 12), 8) || 0;
@@ -69,7 +91,7 @@ function readOpaque(archive: Buffer): Set<string> {
 /** `<length> <key>=<value>\n`, where length counts all of it. */
 function readRecords(data: string): Map<string, string> {
   const records = new Map<string, string>();
-  for (let at = 0; at < data.length; ) {
+  for (let at = 0; at < data.length;) {
     const length = Number.parseInt(data.slice(at), 10);
     if (!(length > 0)) break;
     const record = data.slice(data.indexOf(' ', at) + 1, at + length - 1);

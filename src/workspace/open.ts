@@ -5,6 +5,11 @@ import { CloneWorkspaces } from './clone.ts';
 import { OverlayWorkspaces } from './overlay.ts';
 import type { Workspaces } from './workspace.ts';
 
-export function openWorkspaces(engine: EngineGit, sandbox: { launcher: Launcher; overlay: boolean }): Workspaces {
-  return sandbox.overlay ? new OverlayWorkspaces(engine, sandbox.launcher) : new CloneWorkspaces(engine, sandbox.launcher);
+export function openWorkspaces(
+  engine: EngineGit,
+  sandbox: { launcher: Launcher; overlay: boolean },
+): Workspaces {
+  return sandbox.overlay
+    ? new OverlayWorkspaces(engine, sandbox.launcher)
+    : new CloneWorkspaces(engine, sandbox.launcher);
 }

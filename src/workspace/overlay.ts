@@ -93,13 +93,16 @@ export class OverlayWorkspaces implements Workspaces {
 
   async prune(keep: ReadonlySet<string>): Promise<void> {
     const names = await readdir(this.#layers).catch((): string[] => []);
-    for (const name of names.filter((name) => name.startsWith('.gone-'))) await removeTree(path.join(this.#layers, name));
+    for (const name of names.filter((name) => name.startsWith('.gone-')))
+      await removeTree(path.join(this.#layers, name));
     await this.#bases.prune(keep);
   }
 
   #workspace(name: string, base: Base): Workspace {
     const at = path.join(this.#mounts, name);
-    return new OverlayWorkspace(name, at, path.join(this.#layers, name), base, () => this.#engine.repository.excludes());
+    return new OverlayWorkspace(name, at, path.join(this.#layers, name), base, () =>
+      this.#engine.repository.excludes(),
+    );
   }
 }
 
@@ -205,7 +208,13 @@ class OverlayMaker implements LayerMaker {
     await setHead(this.#engine, path.join(into, 'delta'), to);
   }
 
-  async setup(base: Base, copied: string | undefined, command: string | undefined, setup: Setup, into: string): Promise<void> {
+  async setup(
+    base: Base,
+    copied: string | undefined,
+    command: string | undefined,
+    setup: Setup,
+    into: string,
+  ): Promise<void> {
     await this.#layer(this.lowers(base, copied, undefined), into, 'setup', (at, overlay) =>
       runToEnd(
         this.#launcher,
@@ -217,7 +226,11 @@ class OverlayMaker implements LayerMaker {
   }
 
   lowers(base: Base, copied: string | undefined, made: string | undefined): string[] {
-    return [...(made === undefined ? [] : [path.join(made, 'setup')]), ...(copied === undefined ? [] : [copied]), ...base.lowers];
+    return [
+      ...(made === undefined ? [] : [path.join(made, 'setup')]),
+      ...(copied === undefined ? [] : [copied]),
+      ...base.lowers,
+    ];
   }
 
   async #layer(

@@ -12,7 +12,12 @@ import { git, gitLaunch, IDENTITY } from '../system/git.ts';
 const SETTLE_FILES_MIN = 1000;
 
 /** Checks a commit out into `tree`, a new directory. */
-export async function checkOut(engine: EngineGit, commit: string, tree: string, fileCount: number): Promise<void> {
+export async function checkOut(
+  engine: EngineGit,
+  commit: string,
+  tree: string,
+  fileCount: number,
+): Promise<void> {
   const directory = path.join(tree, '.git');
   const { repository } = engine;
   await mkdir(path.join(directory, 'objects', 'info'), { recursive: true });
@@ -25,7 +30,9 @@ export async function checkOut(engine: EngineGit, commit: string, tree: string, 
     borrow(engine, tree),
     writeFile(path.join(directory, 'info', 'attributes'), RAW_ATTRIBUTES),
     writeFile(path.join(directory, 'info', 'exclude'), excludes.toReversed().join('\n')),
-    ...(repository.shallow ? [copyFile(path.join(engine.directory, 'shallow'), path.join(directory, 'shallow'))] : []),
+    ...(repository.shallow
+      ? [copyFile(path.join(engine.directory, 'shallow'), path.join(directory, 'shallow'))]
+      : []),
   ]);
   await setHead(engine, tree, commit);
   await git(['-c', 'checkout.workers=0', 'read-tree', '-u', '--reset', commit], { cwd: tree });

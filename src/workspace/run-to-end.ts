@@ -28,7 +28,10 @@ export async function runToEnd(
     signal?.throwIfAborted();
     if (code === 0) return;
     const said = tail.toString().trim();
-    throw new BosunError('system', `cannot ${purpose}: it ended with ${by ?? `exit code ${code}`}${said === '' ? '' : `\n${said}`}`);
+    throw new BosunError(
+      'system',
+      `cannot ${purpose}: it ended with ${by ?? `exit code ${code}`}${said === '' ? '' : `\n${said}`}`,
+    );
   } finally {
     signal?.removeEventListener('abort', stop);
   }

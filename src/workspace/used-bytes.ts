@@ -7,6 +7,7 @@ export async function usedBytes(file: string): Promise<number> {
   if (stat === undefined) return 0;
   let bytes = stat.blocks * 512;
   if (!stat.isDirectory()) return bytes;
-  for (const name of await readdir(file).catch((): string[] => [])) bytes += await usedBytes(path.join(file, name));
+  for (const name of await readdir(file).catch((): string[] => []))
+    bytes += await usedBytes(path.join(file, name));
   return bytes;
 }

@@ -27,7 +27,10 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
   if (!run) return [fitColumns('starting …', options.columns)];
   const limit = Math.max(1, options.rows - OTHER_LINES);
   const shown = model.rows(limit, options.nowMs);
-  return [headOf(model, options), '', ...rowsOf(shown, options), ...leftOf(shown, options), '', ...footOf(model, options)];
+  const lines = [headOf(model, options), '', ...rowsOf(shown, options), ...leftOf(shown, options), '', ...footOf(model, options)];
+  // A picture as high as the screen would make it scroll.
+  const room = Math.max(1, options.rows - 1);
+  return lines.length <= room ? lines : lines.filter((line) => line !== '').slice(0, room);
 }
 
 function headOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): string {

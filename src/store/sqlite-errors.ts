@@ -1,0 +1,53 @@
+/** What SQLite's errors mean to a person, and what to do about them. */
+import { BosunError } from '../contract/errors.ts';
+
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+/** SQLite's own words mean little to a person: say what it means and what to do. */
+export function translated<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    if (cause instanceof BosunError) throw cause;
+    const code = (cause as { errcode?: number }).errcode;
+    if (code === undefined) throw cause;
+    const said = (cause as Error).message;
+    switch (code & 0xff) {
+      case SQLITE_CORRUPT:
+      case SQLITE_NOTADB:
+        throw new BosunError(
+          'journal',
+          `the journal ${file} is damaged (${said}); move it and its -wal and -shm files aside to start a new one. The work of all runs is still in the git directory beside it`,
+          { cause },
+        );
+      case SQLITE_FULL:
+      case SQLITE_IOERR:
+        throw new BosunError(
+          'journal',
+          `${file} cannot be written (${said}); the disk may be full. Free some space, then: bosun resume`,
+          { cause },
+        );
+      case SQLITE_READONLY:
+      case SQLITE_CANTOPEN:
+        throw new BosunError(
+          'journal',
+          `cannot open the journal ${file} (${said}); is its directory writable?`,
+          { cause },
+        );
+      case SQLITE_BUSY:
+        throw new BosunError(
+          'busy',
+          `the journal ${file} is in use by another process and did not become free`,
+          { cause },
+        );
+      default:
+        throw new BosunError('journal', `the journal ${file} failed: ${said}`, { cause });
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { Event, Recorded } from '../src/contract/event.ts';
+import type { WorkflowSource } from '../src/contract/workflow.ts';
+import { workflow } from '../src/definition/builder.ts';
+import { renderFrame } from '../src/doors/cli/live-frame.ts';
+import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { painter } from '../src/doors/cli/output.ts';
+import { columnsOf } from '../src/report/plain.ts';
+
+/** A model that has seen the beginning of a run, and a way to show it more. */
+function modelOf(tasks: WorkflowSource['tasks']): { model: LiveModel; see(atMs: number, ...events: Event[]): void } {
+  const model = new LiveModel();
+  let seq = 0;
+  const see = (atMs: number, ...events: Event[]): void =>
+    model.see(events.map((event): Recorded => ({ run: 'w-1', seq: ++seq, atMs, event })));
+  const checked = workflow({ name: 'w', tasks });
+  see(0, { type: 'run.created', id: 'w-1', workflow: checked, source: 'test', inputs: {}, base: 'abc', dirty: false });
+  return { model, see };
+}
+
+function started(task: string, attempt = 1): Event {
+  return { type: 'attempt.started', task, attempt, purpose: 'work', from: [], prompt: '' };
+}
+
+function printed(task: string, text: string): Event {
+  return { type: 'attempt.output', task, attempt: 1, stream: 'stdout', text };
+}
+
+function ended(task: string): Event[] {
+  return [
+    { type: 'attempt.finished', task, attempt: 1, outcome: { kind: 'done' }, durationMs: 1 },
+    { type: 'task.finished', task, outcome: { kind: 'done' } },
+  ];
+}
+
+function frame(model: LiveModel, options: { columns?: number; rows?: number; nowMs?: number; hasKeys?: boolean } = {}): string[] {
+  const { columns = 100, rows = 30, nowMs = 5000, hasKeys = true } = options;
+  return renderFrame(model, { columns, rows, nowMs, hasKeys, paint: painter(false), notice: '' });
+}
+
+const many = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`task-${n}`, { run: 'true' }]));
+
+describe('the live view', () => {
+  it('shows each task with its state, its time and the last line it printed', () => {
+    const { model, see } = modelOf({ one: { run: 'true' }, two: { run: 'true', needs: ['one'] } });
+    see(1000, started('one'), printed('one', 'first\nsecond\n\n'));
+    expect(model.rows(10, 3500).rows).toEqual([
+      { id: 'one', depth: 0, state: 'running', agent: '', attempt: 1, elapsedMs: 2500, line: 'second' },
+      { id: 'two', depth: 0, state: 'waiting', agent: '', attempt: 0, elapsedMs: undefined, line: '' },
+    ]);
+    see(4000, ...ended('one'));
+    expect(model.rows(10, 9000).rows[0]).toMatchObject({ state: 'done', elapsedMs: 3000, line: '' });
+  });
+
+  it('shows the tasks within a task right below it', () => {
+    const { model, see } = modelOf({ each: { run: 'true', 'for-each': [1, 2] }, last: { run: 'true' } });
+    see(1, { type: 'task.expanded', task: 'each', kind: 'for-each', items: [1, 2] });
+    const { rows } = model.rows(10, 1);
+    expect(rows.map(({ id, depth }) => [id, depth])).toEqual([['each', 0], ['each.1', 1], ['each.2', 1], ['last', 0]]); // prettier-ignore
+  });
+
+  it('keeps what runs, asks and failed in sight where there are more tasks than rows', () => {
+    const { model, see } = modelOf({ ...many, ask: { approve: 'Go on?' } });
+    see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Go on?', default: 'no' });
+    see(1, started('task-0'), ...ended('task-0'), started('task-500'), started('task-900'));
+    see(2, { type: 'attempt.finished', task: 'task-900', attempt: 1, outcome: { kind: 'failed', reason: 'exit', message: 'no' }, durationMs: 1 });
+    see(2, { type: 'task.finished', task: 'task-900', outcome: { kind: 'failed', reason: 'exit', message: 'no' } });
+    const { rows, leftCount } = model.rows(5, 10);
+    expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(['ask', 'task-500', 'task-900']));
+    expect([rows.length, leftCount]).toEqual([5, 996]);
+    const text = frame(model, { rows: 20 }).join('\n');
+    expect(text).toContain('… 988 more: ');
+    expect(text).toContain('[y]es [n]o');
+  });
+
+  it.each([
+    [100, 30],
+    [40, 20],
+    [30, 8],
+    [24, 4],
+  ])('fits a terminal of %i columns and %i rows', (columns, rows) => {
+    const { model, see } = modelOf({ ...many, ask: { approve: 'Go on, and on, and on, until this line is far too long to fit?' } });
+    see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Go on, '.repeat(30), default: 'no' });
+    see(1, started('task-0'), printed('task-0', '漢字'.repeat(200)));
+    const lines = frame(model, { columns, rows, nowMs: 4_000_000 });
+    expect(lines.length).toBeLessThan(rows);
+    expect(lines.filter((line) => columnsOf(line) > columns)).toEqual([]);
+  });
+
+  it('lets nothing through that a terminal would act on', () => {
+    const { model, see } = modelOf({ one: { run: 'true' } });
+    see(1, started('one'), printed('one', 'a\u001b[2Jb\u0007\u202ec'));
+    expect(frame(model).join('\n')).toContain('ab\\x07\\u{202e}c');
+  });
+
+  it('says how to answer where no keys are read', () => {
+    const { model, see } = modelOf({ ask: { approve: 'Go on?' } });
+    see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Go on?', default: 'no' });
+    expect(frame(model, { hasKeys: false }).join('\n')).toContain('bosun answer ask yes --run w-1');
+    see(2, { type: 'question.answered', id: 'ask', answer: 'yes', by: 'person' });
+    expect(model.question).toBeUndefined();
+  });
+});
