@@ -4,8 +4,8 @@
  * under peers/.
  *
  * Our tasks always run in namespaces of their own, which no peer offers. So there are two comparisons: with the
- * peers' steps started through the very same command line as ours (what differs is scheduling and journal), and
- * with the peers' steps as a plain `true` (what differs is everything).
+ * peers' steps started through the very same command line and pipes as ours (what differs is scheduling and
+ * journal), and with the peers' steps as a plain `true` without pipes (what differs is everything).
  */
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -20,8 +20,8 @@ const SHAPES = [
   { shape: 'fan-out', count: 1000, rounds: 3 },
 ] as const;
 const STEPS = {
-  'same launch': launchLine(['sh', '-c', 'true']),
-  'plain true': ['true'],
+  'same launch': { argv: launchLine(['sh', '-c', 'true']), pipes: true },
+  'plain true': { argv: ['true'], pipes: false },
 };
 
 const here = import.meta.dirname;
@@ -52,7 +52,12 @@ export const bench: Bench = {
   },
 };
 
-async function wallMs(file: string, shape: string, count: number, step: string[]): Promise<number> {
+async function wallMs(
+  file: string,
+  shape: string,
+  count: number,
+  step: (typeof STEPS)[keyof typeof STEPS],
+): Promise<number> {
   const env = {
     ...process.env,
     BENCH_STEP: JSON.stringify(step),

@@ -1,7 +1,7 @@
 /**
  * What the engine itself costs: 1,000 tasks that run `true`, each in a workspace of its own, against a bare loop
- * that makes the same kind of layer and starts the same command line by hand, at the same concurrency. The loop
- * records, collects and cleans nothing.
+ * that makes the same kind of layer and starts the same command line with the same pipes by hand, at the same
+ * concurrency. The loop records, collects and removes nothing.
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -41,7 +41,7 @@ function bareLoop(lower: string): Promise<number> {
       const [upper, work, at] = [path.join(layer, 'upper'), path.join(layer, 'work'), path.join(layer, 'at')];
       await mkdir(layer);
       await Promise.all([upper, work, at].map((each) => mkdir(each)));
-      await spawnMs(launchLine(['sh', '-c', 'true'], { lower, upper, work, at }));
+      await spawnMs(launchLine(['sh', '-c', 'true'], { lower, upper, work, at }), { pipes: true });
     }),
   );
 }

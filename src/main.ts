@@ -7,7 +7,9 @@ delete process.env.BOSUN_CACHE_SET;
 const [first] = process.argv.slice(2);
 if (first === '--version' || first === '-V') {
   const { readFileSync } = await import('node:fs');
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   process.stdout.write(`${version}\n`);
 } else {
   const { runCli } = await import('./doors/cli/cli.ts');

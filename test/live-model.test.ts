@@ -8,13 +8,24 @@ import { painter } from '../src/doors/cli/output.ts';
 import { columnsOf } from '../src/report/plain.ts';
 
 /** A model that has seen the beginning of a run, and a way to show it more. */
-function modelOf(tasks: WorkflowSource['tasks']): { model: LiveModel; see(atMs: number, ...events: Event[]): void } {
+function modelOf(tasks: WorkflowSource['tasks']): {
+  model: LiveModel;
+  see: (atMs: number, ...events: Event[]) => void;
+} {
   const model = new LiveModel();
   let seq = 0;
   const see = (atMs: number, ...events: Event[]): void =>
     model.see(events.map((event): Recorded => ({ run: 'w-1', seq: ++seq, atMs, event })));
   const checked = workflow({ name: 'w', tasks });
-  see(0, { type: 'run.created', id: 'w-1', workflow: checked, source: 'test', inputs: {}, base: 'abc', dirty: false });
+  see(0, {
+    type: 'run.created',
+    id: 'w-1',
+    workflow: checked,
+    source: 'test',
+    inputs: {},
+    base: 'abc',
+    dirty: false,
+  });
   return { model, see };
 }
 
@@ -33,7 +44,10 @@ function ended(task: string): Event[] {
   ];
 }
 
-function frame(model: LiveModel, options: { columns?: number; rows?: number; nowMs?: number; hasKeys?: boolean } = {}): string[] {
+function frame(
+  model: LiveModel,
+  options: { columns?: number; rows?: number; nowMs?: number; hasKeys?: boolean } = {},
+): string[] {
   const { columns = 100, rows = 30, nowMs = 5000, hasKeys = true } = options;
   return renderFrame(model, { columns, rows, nowMs, hasKeys, paint: painter(false), notice: '' });
 }
@@ -63,8 +77,18 @@ describe('the live view', () => {
     const { model, see } = modelOf({ ...many, ask: { approve: 'Go on?' } });
     see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Go on?', default: 'no' });
     see(1, started('task-0'), ...ended('task-0'), started('task-500'), started('task-900'));
-    see(2, { type: 'attempt.finished', task: 'task-900', attempt: 1, outcome: { kind: 'failed', reason: 'exit', message: 'no' }, durationMs: 1 });
-    see(2, { type: 'task.finished', task: 'task-900', outcome: { kind: 'failed', reason: 'exit', message: 'no' } });
+    see(2, {
+      type: 'attempt.finished',
+      task: 'task-900',
+      attempt: 1,
+      outcome: { kind: 'failed', reason: 'exit', message: 'no' },
+      durationMs: 1,
+    });
+    see(2, {
+      type: 'task.finished',
+      task: 'task-900',
+      outcome: { kind: 'failed', reason: 'exit', message: 'no' },
+    });
     const { rows, leftCount } = model.rows(5, 10);
     expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(['ask', 'task-500', 'task-900']));
     expect([rows.length, leftCount]).toEqual([5, 996]);
@@ -79,7 +103,10 @@ describe('the live view', () => {
     [30, 8],
     [24, 4],
   ])('fits a terminal of %i columns and %i rows', (columns, rows) => {
-    const { model, see } = modelOf({ ...many, ask: { approve: 'Go on, and on, and on, until this line is far too long to fit?' } });
+    const { model, see } = modelOf({
+      ...many,
+      ask: { approve: 'Go on, and on, and on, until this line is far too long to fit?' },
+    });
     see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Go on, '.repeat(30), default: 'no' });
     see(1, started('task-0'), printed('task-0', '漢字'.repeat(200)));
     const lines = frame(model, { columns, rows, nowMs: 4_000_000 });

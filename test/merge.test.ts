@@ -201,6 +201,7 @@ describe('merging a result', () => {
         const expected = await w.show(await w.result(policy === 'ours' ? ours : theirs, start));
         expect(await w.show(w.head)).toEqual({ ...expected, 'clean.txt': 'c' });
         // what comes after starts from the settled files
+        expect(merged).toMatchObject({ result: w.shadow });
         const after = await w.result({ later: 'l\n' }, merged.kind === 'merged' ? merged.result : '');
         expect(await w.merge(after)).toMatchObject({ kind: 'merged' });
       }

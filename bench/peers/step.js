@@ -9,19 +9,23 @@ import { join } from 'node:path';
 
 export const CONCURRENCY = 8;
 
-/** What each step starts; the caller may hand down another command line. */
-const [COMMAND = 'true', ...ARGUMENTS] = JSON.parse(process.env.BENCH_STEP ?? '["true"]');
+/** What each step starts, and whether its input and output are pipes to us; the caller may say. */
+const { argv, pipes } = JSON.parse(process.env.BENCH_STEP ?? '{"argv":["true"],"pipes":false}');
+const [command, ...args] = argv;
 
 let startedCount = 0;
 
-/** One step: starts the command and waits for its end. */
+/** One step: starts the command and waits for its end, and that of its output. */
 export function step() {
   startedCount += 1;
   return new Promise((resolve, reject) => {
-    const child = spawn(COMMAND, ARGUMENTS, { stdio: 'ignore' });
+    const child = spawn(command, args, { stdio: pipes ? 'pipe' : 'ignore', detached: pipes });
+    child.stdin?.end();
+    child.stdout?.resume();
+    child.stderr?.resume();
     child.once('error', reject);
-    child.once('exit', (code, signal) =>
-      code === 0 ? resolve(code) : reject(new Error(`${COMMAND} ended with ${code ?? signal}`)),
+    child.once('close', (code, signal) =>
+      code === 0 ? resolve(code) : reject(new Error(`${command} ended with ${code ?? signal}`)),
     );
   });
 }

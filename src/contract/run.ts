@@ -1,5 +1,4 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
-import type { Json } from './workflow.ts';
 
 /**
  *            needs met          slot free            outcome            changes on the branch
@@ -108,5 +107,3 @@ export interface QuestionView {
   default: 'yes' | 'no';
   askedAtMs: number;
 }
-
-export type Output = Json;

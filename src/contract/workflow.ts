@@ -1,9 +1,9 @@
 /** The workflow file: one schema from which the types, the checks and the published JSON Schema come. */
 import { z } from 'zod';
 
-export const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const TASKS_MAX = 20_000;
-export const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as const;
+const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as const;
 
 const name = z
   .string()
@@ -11,10 +11,10 @@ const name = z
   .max(64);
 
 const DURATION_MESSAGE = 'must be a duration such as 500ms, 30s, 10m or 2h';
-export const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE);
+const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE);
 
 const SIZE_MESSAGE = 'must be a size such as 512MB or 2GB';
-export const Size = z.union(
+const Size = z.union(
   [z.int().nonnegative(), z.string().regex(/^\d+(\.\d+)?\s?(B|KB|MB|GB|TB)$/i, SIZE_MESSAGE)],
   SIZE_MESSAGE,
 );
@@ -28,7 +28,7 @@ export const Budget = z.strictObject({
   'unknown-price': z.enum(['refuse', 'allow']).optional(),
 });
 
-export const Scope = z.strictObject({
+const Scope = z.strictObject({
   write: z.array(z.string()).optional().describe('Globs of the files the agent may change.'),
   read: z.array(z.string()).optional().describe('Further paths the agent may read.'),
   hide: z.array(z.string()).optional().describe('Globs of files the agent must not see.'),
@@ -44,7 +44,7 @@ export const Scope = z.strictObject({
     .describe('Who answers when the agent asks for more.'),
 });
 
-export const Limits = z.strictObject({
+const Limits = z.strictObject({
   minutes: z.number().positive().optional(),
   memory: Size.optional(),
   processes: z.int().positive().optional(),
@@ -89,11 +89,11 @@ export const Retry = z.strictObject({
   backoff: Duration.default('1s').describe('The first wait; it doubles each time, up to ten minutes.'),
 });
 
-export const OnConflict = z
+const OnConflict = z
   .string()
   .regex(/^(fail|ours|theirs|agent:[A-Za-z_][A-Za-z0-9_-]*)$/, 'must be fail, ours, theirs or agent:<name>');
 
-export const OnFailure = z.enum(['stop', 'continue']);
+const OnFailure = z.enum(['stop', 'continue']);
 
 const need = z
   .string()
@@ -182,8 +182,6 @@ export const WorkflowFile = z.strictObject({
 });
 
 export type Budget = z.output<typeof Budget>;
-export type Scope = z.output<typeof Scope>;
-export type Limits = z.output<typeof Limits>;
 export type Agent = z.output<typeof Agent>;
 export type WorkspaceOptions = z.output<typeof WorkspaceOptions>;
 export type Retry = z.output<typeof Retry>;

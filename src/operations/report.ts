@@ -15,7 +15,7 @@ import { findHome } from '../home.ts';
 import { findRun, openJournal, shownState, type Journal } from './journal.ts';
 
 const DIFFS_MAX = 200;
-export const UNFENCED =
+const UNFENCED =
   'no fences: an attempt has its own workspace and process tree, but can read and write whatever you can';
 
 export interface ReportFiles {
@@ -65,7 +65,7 @@ export async function writeReport(room: EngineRoom, id: string, notes: string[])
   return files;
 }
 
-export function reportFiles(directory: string): ReportFiles {
+function reportFiles(directory: string): ReportFiles {
   const file = (name: string): string => path.join(directory, name);
   return { html: file('report.html'), json: file('report.json'), text: file('report.txt') };
 }

@@ -11,7 +11,7 @@ export interface Status {
   taskCount: number;
 }
 
-const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed', 'cancelled'];
+const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 
 export async function statusOf(options: { cwd: string; run?: string; limit?: number }): Promise<Status> {
   await using journal = openJournal(options.cwd);
@@ -19,8 +19,7 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   const run = await findRun(store, options.run);
   const limit = options.limit ?? 200;
   const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
-  const tasks =
-    taskCount <= limit ? await store.tasks(run.id) : await store.tasks(run.id, { states: ATTENTION, limit });
+  const tasks = await store.tasks(run.id, taskCount <= limit ? {} : { states: ATTENTION, limit });
   const shown: ShownRun = { ...run, state: shownState(home, run) };
   if (shown.state !== 'interrupted') return { run: shown, tasks, taskCount };
   return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), taskCount };

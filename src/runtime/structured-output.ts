@@ -6,7 +6,7 @@ const PROBLEMS_MAX = 5;
 
 /** What is wrong with an output, or undefined. */
 export function outputProblem(schema: Record<string, Json>, output: Json): string | undefined {
-  const result = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(output);
+  const result = z.fromJSONSchema(schema).safeParse(output);
   if (result.success) return undefined;
   return result.error.issues
     .slice(0, PROBLEMS_MAX)

@@ -63,7 +63,7 @@ function expandItems(state: State, node: Node): Decision {
   const source = node.task['for-each']!;
   const items = typeof source === 'string' ? evaluate(source, scopeOf(state, node, source)) : source;
   if (!Array.isArray(items))
-    throw new ExpressionError(`for-each needs a list, but ${String(source)} gives ${typeOf(items)}`);
+    throw new ExpressionError(`for-each needs a list, but ${JSON.stringify(source)} gives ${typeOf(items)}`);
   if (items.length > ITEMS_MAX) {
     throw new ExpressionError(`for-each has ${items.length} items; at most ${ITEMS_MAX} are allowed`);
   }

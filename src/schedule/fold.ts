@@ -294,7 +294,7 @@ function reopen(state: State, again: (node: Node) => boolean): void {
     const mayChange = node.state === 'skipped' && node.needs.some((need) => reopened.has(need));
     if (wasStopped || mayChange) reopened.add(node);
   }
-  for (const node of [...reopened]) {
+  for (const node of Array.from(reopened)) {
     for (let group = node.parent; group && hasEnded(group); group = group.parent) reopened.add(group);
   }
   for (const node of reopened) open(state, node);
@@ -345,8 +345,9 @@ function push(state: State, node: Node): void {
 }
 
 function move(state: State, node: Node, to: TaskState): void {
-  state.counts[node.state]!--;
-  if (state.counts[node.state] === 0) delete state.counts[node.state];
+  const left = (state.counts[node.state] ?? 0) - 1;
+  if (left > 0) state.counts[node.state] = left;
+  else delete state.counts[node.state];
   state.counts[to] = (state.counts[to] ?? 0) + 1;
   node.state = to;
 }

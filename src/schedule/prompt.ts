@@ -51,7 +51,7 @@ export function renderInputs(state: State, node: Node): Record<string, Json> {
     if (typeof value !== 'string') inputs[key] = value;
     else {
       const parts = parseTemplate(value);
-      const isWhole = parts.length === 1 && 'expression' in parts[0]!;
+      const isWhole = parts.length === 1 && parts[0]?.kind === 'expression';
       inputs[key] = isWhole ? evaluate(value, scopeOf(state, node, value)) : renderText(state, node, value);
     }
   }

@@ -25,7 +25,7 @@ export function runView(state: State): RunView {
   };
 }
 
-export function branchOf(run: string): string {
+function branchOf(run: string): string {
   return `bosun/${run}`;
 }
 

@@ -7,7 +7,7 @@ export type Request =
   | { do: 'cancel'; mode: 'graceful' | 'now'; by: string }
   | { do: 'answer'; question: string; answer: 'yes' | 'no'; by: string; note?: string };
 
-export interface Entry {
+interface Entry {
   atMs: number;
   event: Event;
 }

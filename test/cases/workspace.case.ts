@@ -143,17 +143,18 @@ export function workspaceSuite(
           'tracked.txt': 't\n',
         },
       });
-      await w.engine.repository.write({ 'was.log': 'w\n' });
-      await w.engine.repository.git('add', '-f', 'was.log');
+      await w.engine.repository.write({ 'was.log': 'w\n', 'build/kept.txt': 'k\n' });
+      await w.engine.repository.git('add', '-f', 'was.log', 'build/kept.txt');
       await w.engine.repository.git('commit', '-qm', 'tracked although ignored');
       const head = await w.engine.repository.git('rev-parse', 'HEAD');
       const workspace = await w.workspaces.create(await w.workspaces.base(head), 'ignored');
       await w.sh(
-        'echo x > a.log; echo x > keep.log; mkdir -p build/deep sub/build; echo x > build/deep/b; echo x > sub/local; echo x > sub/build/c; echo x > local; echo more >> was.log; echo "later" >> .gitignore; echo x > later',
+        'echo x > a.log; echo x > keep.log; mkdir -p build/deep sub/build; echo x > build/deep/b; echo x > sub/local; echo x > sub/build/c; echo x > local; echo more >> was.log; echo more >> build/kept.txt; echo x > build/not; echo "later" >> .gitignore; echo x > later',
         workspace,
       );
       expect(await changed(workspace)).toEqual([
         'M .gitignore',
+        'M build/kept.txt',
         'A keep.log',
         'A local',
         'A sub/build/c',
@@ -360,18 +361,25 @@ export function workspaceSuite(
     });
 
     test('give bytes in and out as they are, whatever attributes say', async () => {
-      const crlf = Buffer.from('a\r\nb\n$Id$\n\xff\0', 'latin1');
-      await using w = await world({ files: { 'raw.txt': crlf } });
+      await using w = await world({
+        files: {
+          '.gitattributes': '*.txt text eol=crlf ident working-tree-encoding=UTF-16\n',
+          'raw.bin': 'r\r\n\n$Id$\n',
+        },
+      });
       const { repository } = w.engine;
-      await repository.write({ '.gitattributes': '* text=auto eol=crlf ident filter=lfs\n' });
-      await repository.git('add', '.gitattributes');
-      await repository.git('commit', '-qm', 'attributes');
+      // the way the user's git would store it: with line feeds alone
+      await repository.git('config', 'core.autocrlf', 'true');
+      const blob = await repository.git('hash-object', '-w', '--no-filters', 'raw.bin');
+      await repository.git('update-index', '--add', '--cacheinfo', `100644,${blob},raw.txt`);
+      await repository.git('commit', '-qm', 'raw');
       const head = await repository.git('rev-parse', 'HEAD');
+      await w.workspaces.prune(new Set());
       const workspace = await w.workspaces.create(await w.workspaces.base(head), 'raw');
-      expect(await w.sh('od -An -c raw.txt | head -2; git status --porcelain', workspace)).toBe(
-        await w.sh('od -An -c raw.txt | head -2'),
-      );
-      expect(await changed(workspace)).toEqual([]);
+      expect(
+        await w.sh('cmp raw.bin raw.txt; git status --porcelain; printf "x\\r\\n" >> raw.txt', workspace),
+      ).toBe('');
+      expect(await changed(workspace)).toEqual(['M raw.txt']);
     });
 
     test('make one base for many requests at once, and a thousand workspaces on it', async () => {

@@ -193,9 +193,9 @@ describe('what an agent may do', () => {
       1,
       { kind: 'failed', reason: 'timeout' },
     ]);
-    const pieces = eventsIn(result.stdout).filter(
-      (event) => event.type === 'attempt.output' && event.stream === 'stdout',
-    );
+    const pieces = eventsIn(result.stdout)
+      .filter((event) => event.type === 'attempt.output')
+      .filter(({ stream }) => stream === 'stdout');
     expect(pieces[0]!.text).toMatch(/^first\ny\n/);
     expect(pieces.at(-1)).toMatchObject({
       text: expect.stringMatching(/y\n$/),

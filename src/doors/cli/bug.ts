@@ -10,7 +10,10 @@ export function keepDetails(error: unknown): string {
   try {
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'bosun-bug-')), 'details.txt');
     const details = error instanceof Error ? `${error.stack ?? said}\n${causesOf(error)}` : said;
-    writeFileSync(file, `node ${process.version} ${process.platform}\nbosun ${process.argv.slice(2, 3).join('')}\n${details}\n`);
+    writeFileSync(
+      file,
+      `node ${process.version} ${process.platform}\nbosun ${process.argv.slice(2, 3).join('')}\n${details}\n`,
+    );
     return `this should not have happened: ${first} (a bug in bosun; details in ${file})`;
   } catch {
     return `this should not have happened: ${first} (a bug in bosun)`;

@@ -6,6 +6,7 @@ import { COMMANDS } from './table.ts';
 
 export async function runCli(words: string[]): Promise<void> {
   guardStreams();
+  process.on('uncaughtException', (error) => void tellError(error).then((code) => process.exit(code)));
   try {
     process.exitCode = await dispatch(words);
   } catch (error) {
@@ -23,7 +24,8 @@ async function dispatch(words: string[]): Promise<number> {
 
   const { parse, unknownCommand } = await import('./parse.ts');
   const word = ours.find((each) => !each.startsWith('-'));
-  if (word !== undefined && word !== 'help' && !COMMANDS.some((known) => known.name === word)) throw unknownCommand(word);
+  if (word !== undefined && word !== 'help' && !COMMANDS.some((known) => known.name === word))
+    throw unknownCommand(word);
   const chosen = parse(words);
   return chosen ? (await chosen.command.load()).run(chosen.typed) : 0;
 }
@@ -39,6 +41,11 @@ async function tellError(error: unknown): Promise<number> {
   return 1;
 }
 
+/** By its name: a workflow in TypeScript may bring a copy of this package with a class of its own. */
 function isBosunError(error: unknown): error is Error & { code: keyof typeof ERRORS } {
-  return error instanceof Error && error.name === 'BosunError' && (error as { code?: string }).code! in ERRORS;
+  return (
+    error instanceof Error &&
+    error.name === 'BosunError' &&
+    Object.hasOwn(ERRORS, (error as { code?: string }).code ?? '')
+  );
 }

@@ -7,7 +7,8 @@ export function colorPatch(patch: string, paint: Paint): string {
     .split('\n')
     .map((raw) => {
       const line = raw.split('\t').map(spellControls).join('\t');
-      if (/^(diff |index |new file|deleted file|old mode|new mode|similarity|rename|--- |\+\+\+ )/.test(line)) return paint('strong', line);
+      if (/^(diff |index |new file|deleted file|old mode|new mode|similarity|rename|--- |\+\+\+ )/.test(line))
+        return paint('strong', line);
       if (line.startsWith('@@')) return paint('busy', line);
       if (line.startsWith('+')) return paint('good', line);
       return line.startsWith('-') ? paint('bad', line) : line;

@@ -43,7 +43,7 @@ export interface Typed {
 }
 
 /** Resolves with the exit code. */
-export type Run = (typed: Typed) => Promise<number>;
+type Run = (typed: Typed) => Promise<number>;
 
 /** The text of an option that takes a value. */
 export function textOf(typed: Typed, name: string): string | undefined {

@@ -5,7 +5,9 @@ import { COMMANDS } from './table.ts';
 /** Runs, as the completion asks for them. */
 const RUNS = `bosun history --json 2>/dev/null | sed -n 's/^{"id":"\\([^"]*\\)".*/\\1/p'`;
 
-function optionsOf({ options = [] }: Command): { long: string; short: string | undefined; about: string; takesValue: boolean }[] {
+function optionsOf({
+  options = [],
+}: Command): { long: string; short: string | undefined; about: string; takesValue: boolean }[] {
   const own = options.map(({ flags, about }) => ({
     long: /--([a-z-]+)/.exec(flags)![1]!,
     short: /^-(\w),/.exec(flags)?.[1],
@@ -15,8 +17,14 @@ function optionsOf({ options = [] }: Command): { long: string; short: string | u
   return [...own, { long: 'help', short: 'h', about: 'print the help of the command', takesValue: false }];
 }
 
-function wordsOf({ arguments: places = [] }: Command): { choices: readonly string[]; kind: 'run' | 'task' | 'file' | undefined } {
-  return { choices: places.flatMap(({ choices }) => choices ?? []), kind: places.find(({ complete }) => complete)?.complete };
+function wordsOf({ arguments: places = [] }: Command): {
+  choices: readonly string[];
+  kind: 'run' | 'task' | 'file' | undefined;
+} {
+  return {
+    choices: places.flatMap(({ choices }) => choices ?? []),
+    kind: places.find(({ complete }) => complete)?.complete,
+  };
 }
 
 export function bashScript(): string {
@@ -44,12 +52,21 @@ complete -F _bosun bosun
 }
 
 export function zshScript(): string {
-  const quoted = (text: string): string => text.replaceAll("'", `'\\''`).replaceAll('[', '\\[').replaceAll(']', '\\]').replaceAll(':', '\\:');
+  const quoted = (text: string): string =>
+    text.replaceAll("'", `'\\''`).replaceAll('[', '\\[').replaceAll(']', '\\]').replaceAll(':', '\\:');
   const cases = COMMANDS.map((command) => {
     const { choices, kind } = wordsOf(command);
-    const options = optionsOf(command).map(({ long, about, takesValue }) => `'--${long}[${quoted(about)}]${takesValue ? ':value:' : ''}'`);
+    const options = optionsOf(command).map(
+      ({ long, about, takesValue }) => `'--${long}[${quoted(about)}]${takesValue ? ':value:' : ''}'`,
+    );
     const words =
-      kind === 'run' ? [`'1:run:($(${RUNS.replaceAll("'", `'\\''`)}))'`] : kind === 'file' ? [`'1:file:_files'`] : choices.length > 0 ? [`'1:word:(${choices.join(' ')})'`] : [];
+      kind === 'run'
+        ? [`'1:run:($(${RUNS.replaceAll("'", `'\\''`)}))'`]
+        : kind === 'file'
+          ? [`'1:file:_files'`]
+          : choices.length > 0
+            ? [`'1:word:(${choices.join(' ')})'`]
+            : [];
     return `    ${command.name}) _arguments ${[...options, ...words].join(' ')} ;;`;
   });
   return `#compdef bosun
@@ -81,7 +98,8 @@ export function fishScript(): string {
     return [
       `complete -c bosun -f -n __fish_use_subcommand -a ${command.name} -d '${quoted(command.summary)}'`,
       ...optionsOf(command).map(
-        ({ long, short, about, takesValue }) => `${at}${short ? ` -s ${short}` : ''} -l ${long}${takesValue ? ' -r' : ''} -d '${quoted(about)}'`,
+        ({ long, short, about, takesValue }) =>
+          `${at}${short ? ` -s ${short}` : ''} -l ${long}${takesValue ? ' -r' : ''} -d '${quoted(about)}'`,
       ),
       ...(kind === 'run' ? [`${at} -f -a "(${RUNS.replaceAll('"', '\\"')})"`] : []),
       ...(kind === 'file' ? [`${at} -F`] : []),

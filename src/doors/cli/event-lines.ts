@@ -43,11 +43,14 @@ export class EventLines {
     const { paint } = this.#options;
     const time = paint('quiet', formatElapsed(atMs - this.#startMs).padStart(6));
     const name = padColumns(fitColumns(spellControls(task || run), this.#columns), this.#columns);
-    return told.map(({ text, color }) => `${time}  ${name}  ${color ? paint(color, text) : text}`.trimEnd() + '\n').join('');
+    return told
+      .map(({ text, color }) => `${time}  ${name}  ${color ? paint(color, text) : text}`.trimEnd() + '\n')
+      .join('');
   }
 
   #makeRoom(names: string[]): void {
-    for (const name of names) this.#columns = Math.min(NAME_COLUMNS_MAX, Math.max(this.#columns, name.length));
+    for (const name of names)
+      this.#columns = Math.min(NAME_COLUMNS_MAX, Math.max(this.#columns, name.length));
   }
 
   #output(event: EventOf<'attempt.output'>): Told[] {
@@ -58,7 +61,8 @@ export class EventLines {
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
       .map((line) => ({ text: `${mark} ${plainLine(line)}` }));
-    if (event.droppedBytes) lines.unshift({ text: `${mark} … ${formatCount(event.droppedBytes)} bytes left out`, color: 'quiet' });
+    if (event.droppedBytes)
+      lines.unshift({ text: `${mark} … ${formatCount(event.droppedBytes)} bytes left out`, color: 'quiet' });
     return lines;
   }
 
@@ -71,30 +75,52 @@ export class EventLines {
     switch (event.type) {
       case 'run.created': {
         const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
-        return { text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}` };
+        return {
+          text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
+        };
       }
       case 'run.resumed':
         return { text: 'goes on' };
       case 'run.cancelling':
-        return { text: event.mode === 'now' ? 'is ended now' : 'is cancelled: agents are asked to end', color: 'ask' };
+        return {
+          text: event.mode === 'now' ? 'is ended now' : 'is cancelled: agents are asked to end',
+          color: 'ask',
+        };
       case 'run.finished':
-        return { text: event.state, color: event.state === 'done' ? 'good' : event.state === 'failed' ? 'bad' : 'ask' };
+        return {
+          text: event.state,
+          color: event.state === 'done' ? 'good' : event.state === 'failed' ? 'bad' : 'ask',
+        };
       case 'task.retried':
         return { text: 'is tried again' };
       case 'task.delayed':
         return { text: `waits ${formatDuration(event.delayMs)}, then tries again` };
       case 'task.expanded':
-        return { text: event.items ? `became ${count(event.items.length, 'task')}` : 'became tasks of its own' };
+        return {
+          text: event.items ? `became ${count(event.items.length, 'task')}` : 'became tasks of its own',
+        };
       case 'task.merged':
-        return event.conflict && { text: `conflict in ${filesOf(event.conflict.files)} settled by ${event.conflict.resolved}`, color: 'ask' };
+        return (
+          event.conflict && {
+            text: `conflict in ${filesOf(event.conflict.files)} settled by ${event.conflict.resolved}`,
+            color: 'ask',
+          }
+        );
       case 'task.conflicted':
         return { text: conflictOf(event), color: 'bad' };
       case 'question.asked':
         return { text: `asks: ${event.text}  (bosun answer ${event.id} yes|no --run ${run})`, color: 'ask' };
       case 'question.answered':
-        return { text: `${event.id}: ${event.answer}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}` };
+        return {
+          text: `${event.id}: ${event.answer}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}`,
+        };
       case 'attempt.started':
-        return { text: event.purpose === 'resolve' ? `resolves the conflict (attempt ${event.attempt})` : `started (attempt ${event.attempt})` };
+        return {
+          text:
+            event.purpose === 'resolve'
+              ? `resolves the conflict (attempt ${event.attempt})`
+              : `started (attempt ${event.attempt})`,
+        };
       case 'attempt.finished':
         return this.#attempt(event);
       case 'task.finished':
@@ -106,21 +132,27 @@ export class EventLines {
 
   /** A good end is told once, by the task. */
   #attempt({ task, attempt, outcome, durationMs, collected }: EventOf<'attempt.finished'>): Told | undefined {
-    const files = collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
+    const files =
+      collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
     if (outcome.kind === 'done') {
       this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);
       return undefined;
     }
-    if (outcome.kind === 'lost') return { text: `attempt ${attempt} was lost with its engine${files}`, color: 'ask' };
+    if (outcome.kind === 'lost')
+      return { text: `attempt ${attempt} was lost with its engine${files}`, color: 'ask' };
     if (outcome.kind === 'cancelled') return { text: `attempt ${attempt} was ended${files}`, color: 'ask' };
     this.#told.set(task, outcome.message);
-    return { text: `attempt ${attempt} failed after ${formatDuration(durationMs)}: ${outcome.message}${files}`, color: 'bad' };
+    return {
+      text: `attempt ${attempt} failed after ${formatDuration(durationMs)}: ${outcome.message}${files}`,
+      color: 'bad',
+    };
   }
 
   #finished({ task, outcome }: EventOf<'task.finished'>): Told | undefined {
     const before = this.#told.get(task);
     this.#told.delete(task);
-    if (outcome.kind === 'done') return { text: `done${before?.startsWith(' in ') ? before : ''}`, color: 'good' };
+    if (outcome.kind === 'done')
+      return { text: `done${before?.startsWith(' in ') ? before : ''}`, color: 'good' };
     if (outcome.kind === 'skipped') return { text: `skipped: ${outcome.message}`, color: 'quiet' };
     if (outcome.kind !== 'failed') return { text: outcome.kind, color: 'ask' };
     return { text: outcome.message === before ? 'failed' : `failed: ${outcome.message}`, color: 'bad' };

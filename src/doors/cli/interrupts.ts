@@ -38,7 +38,11 @@ export class Interrupts implements Disposable {
   #stop(mode: 'graceful' | 'now'): void {
     if (this.#mode === mode || this.#mode === 'now') return;
     this.#mode = mode;
-    this.#say(mode === 'now' ? 'ending now' : 'stopping: agents are asked to end and their work is kept; Ctrl-C again ends them now');
+    this.#say(
+      mode === 'now'
+        ? 'ending now'
+        : 'stopping: agents are asked to end and their work is kept; Ctrl-C again ends them now',
+    );
     this.#live?.cancel(mode);
   }
 

@@ -27,7 +27,14 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
   if (!run) return [fitColumns('starting …', options.columns)];
   const limit = Math.max(1, options.rows - OTHER_LINES);
   const shown = model.rows(limit, options.nowMs);
-  const lines = [headOf(model, options), '', ...rowsOf(shown, options), ...leftOf(shown, options), '', ...footOf(model, options)];
+  const lines = [
+    headOf(model, options),
+    '',
+    ...rowsOf(shown, options),
+    ...leftOf(shown, options),
+    '',
+    ...footOf(model, options),
+  ];
   // A picture as high as the screen would make it scroll.
   const room = Math.max(1, options.rows - 1);
   return lines.length <= room ? lines : lines.filter((line) => line !== '').slice(0, room);
@@ -48,7 +55,9 @@ function rowsOf({ rows }: LiveRows, { columns, paint }: FrameOptions): string[] 
   const names = rows.map(({ id, depth }) => `${'  '.repeat(depth)}${spellControls(id)}`);
   const longest = Math.max(0, ...names.map(columnsOf));
   const nameWidth = Math.min(NAME_COLUMNS_MAX, longest, Math.max(10, columns - 14));
-  const agentWidth = isNarrow ? 0 : Math.min(AGENT_COLUMNS_MAX, Math.max(0, ...rows.map(({ agent }) => columnsOf(agent))));
+  const agentWidth = isNarrow
+    ? 0
+    : Math.min(AGENT_COLUMNS_MAX, Math.max(0, ...rows.map(({ agent }) => columnsOf(agent))));
   return rows.map((row, n) => {
     const sign = isNarrow ? glyphOf(row.state) : `${glyphOf(row.state)} ${row.state.padEnd(9)}`;
     const cells = [
@@ -78,10 +87,20 @@ function footOf(model: LiveModel, { columns, paint, hasKeys, notice }: FrameOpti
   const lines: string[] = [];
   if (question) {
     const how = hasKeys ? '  [y]es [n]o' : `  bosun answer ${question.id} yes --run ${run!.id}`;
-    const asked = fitColumns(plainLine(`? ${question.task}: ${question.text}`), Math.max(10, columns - columnsOf(how) - 1));
+    const asked = fitColumns(
+      plainLine(`? ${question.task}: ${question.text}`),
+      Math.max(10, columns - columnsOf(how) - 1),
+    );
     lines.push(`${paint('ask', asked)}${fitColumns(how, columns - 11)}`);
   }
-  const keys = columns < NARROW_COLUMNS ? 'Ctrl-C stops, keeping the work' : 'Ctrl-C stops and keeps the work · bosun logs -f shows all that is printed';
-  lines.push(notice === '' ? paint('quiet', fitColumns(keys, columns - 1)) : paint('ask', fitColumns(plainLine(notice), columns - 1)));
+  const keys =
+    columns < NARROW_COLUMNS
+      ? 'Ctrl-C stops, keeping the work'
+      : 'Ctrl-C stops and keeps the work · bosun logs -f shows all that is printed';
+  lines.push(
+    notice === ''
+      ? paint('quiet', fitColumns(keys, columns - 1))
+      : paint('ask', fitColumns(plainLine(notice), columns - 1)),
+  );
   return lines;
 }

@@ -58,7 +58,9 @@ export class LiveModel {
   /** Undefined until the run is there. */
   get run(): { id: string; state: RunState; startedAtMs: number; counts: State['counts'] } | undefined {
     const state = this.#state;
-    return state && { id: state.id, state: state.state, startedAtMs: state.createdAtMs, counts: state.counts };
+    return (
+      state && { id: state.id, state: state.state, startedAtMs: state.createdAtMs, counts: state.counts }
+    );
   }
 
   get taskCount(): number {
@@ -78,7 +80,11 @@ export class LiveModel {
     chosen.sort((a, b) => (a.order < b.order ? -1 : 1));
     const left: LiveRows['left'] = {};
     for (const node of nodes) if (!shown.has(node)) left[node.state] = (left[node.state] ?? 0) + 1;
-    return { rows: chosen.map((node) => this.#row(node, shown, nowMs)), left, leftCount: nodes.length - chosen.length };
+    return {
+      rows: chosen.map((node) => this.#row(node, shown, nowMs)),
+      left,
+      leftCount: nodes.length - chosen.length,
+    };
   }
 
   #row(node: Node, shown: ReadonlySet<Node>, nowMs: number): LiveRow {

@@ -74,19 +74,24 @@ export class LiveView {
       hasKeys: this.#hasKeys,
       notice: this.#notice,
     });
-    const texts = lines.map((line, n) => createElement(Text, { key: n, wrap: 'truncate' }, line === '' ? ' ' : line));
-    const keys = this.#hasKeys ? [createElement(Keys, { key: 'keys', onKey: (input, isCtrl) => this.#key(input, isCtrl) })] : [];
+    const texts = lines.map((line, n) =>
+      createElement(Text, { key: n, wrap: 'truncate' }, line === '' ? ' ' : line),
+    );
+    const keys = this.#hasKeys
+      ? [createElement(Keys, { key: 'keys', onKey: (input, isCtrl) => this.#key(input, isCtrl) })]
+      : [];
     return createElement(Box, { flexDirection: 'column' }, ...texts, ...keys);
   }
 
   #key(input: string, isCtrl: boolean): void {
     if (isCtrl && input === 'c') return this.#keys.interrupt();
     const { question } = this.#model;
-    if (question && /^[yn]$/i.test(input)) this.#keys.answer(question.id, input.toLowerCase() === 'y' ? 'yes' : 'no');
+    if (question && /^[yn]$/i.test(input))
+      this.#keys.answer(question.id, input.toLowerCase() === 'y' ? 'yes' : 'no');
   }
 }
 
-function Keys({ onKey }: { onKey(input: string, isCtrl: boolean): void }): null {
+function Keys({ onKey }: { onKey: (input: string, isCtrl: boolean) => void }): null {
   useInput((input, key) => onKey(input, key.ctrl));
   return null;
 }

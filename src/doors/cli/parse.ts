@@ -1,5 +1,10 @@
 /** Feeds the table of commands to the parser: help, mistakes and suggestions come from there. */
-import { Argument as ParserArgument, Command as Parser, CommanderError, Option as ParserOption } from 'commander';
+import {
+  Argument as ParserArgument,
+  Command as Parser,
+  CommanderError,
+  Option as ParserOption,
+} from 'commander';
 import { suggest } from '../../base/suggest.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Command, Typed } from './command.ts';
@@ -34,12 +39,16 @@ export function parse(words: readonly string[]): Chosen | undefined {
 
 function root(): Parser {
   return new Parser('bosun')
-    .description('Runs a crew of coding agents on a git repository: in parallel, each in a workspace of its own.')
+    .description(
+      'Runs a crew of coding agents on a git repository: in parallel, each in a workspace of its own.',
+    )
     .usage('<command> [options]')
     .option('--no-color', 'no colours (the variable NO_COLOR does the same)')
     .option('-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .addHelpCommand(new Parser('help').argument('[command]').description('print the help of a command').helpGroup('Keep:'))
+    .addHelpCommand(
+      new Parser('help').argument('[command]').description('print the help of a command').helpGroup('Keep:'),
+    )
     .addHelpText('after', '\nbosun <command> --help shows the options of a command, with examples.')
     .configureHelp({ subcommandTerm: (child) => child.name(), sortSubcommands: false })
     .configureOutput({ writeOut, writeErr: () => {}, outputError: () => {} })
@@ -64,7 +73,9 @@ function childOf(parser: Parser, command: Command): Parser {
     if (repeat) option.argParser((value, before: string[] | undefined) => [...(before ?? []), value]);
     child.addOption(choices ? option.choices([...choices]) : option);
   }
-  return child.addOption(new ParserOption('--no-color', 'no colours').hideHelp()).addHelpText('after', examplesOf(command));
+  return child
+    .addOption(new ParserOption('--no-color', 'no colours').hideHelp())
+    .addHelpText('after', examplesOf(command));
 }
 
 function examplesOf({ examples, notes }: Command): string {
@@ -73,7 +84,9 @@ function examplesOf({ examples, notes }: Command): string {
 }
 
 function usageError(error: CommanderError, words: readonly string[]): BosunError {
-  const said = error.message.replace(/^error: /, '').replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?');
+  const said = error.message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?');
   const command = COMMANDS.find(({ name }) => name === words.find((word) => !word.startsWith('-')));
   const help = command ? `bosun ${command.name} --help` : 'bosun --help';
   return new BosunError('usage', `${said} (see: ${help})`);
@@ -81,7 +94,12 @@ function usageError(error: CommanderError, words: readonly string[]): BosunError
 
 /** A word that is no command. */
 export function unknownCommand(word: string): BosunError {
-  const near = suggest(word, COMMANDS.map(({ name }) => name));
-  return new BosunError('usage', `there is no command "${word}"${near ? `; did you mean "bosun ${near}"?` : ''} (all commands: bosun --help)`);
+  const near = suggest(
+    word,
+    COMMANDS.map(({ name }) => name),
+  );
+  return new BosunError(
+    'usage',
+    `there is no command "${word}"${near ? `; did you mean "bosun ${near}"?` : ''} (all commands: bosun --help)`,
+  );
 }
-

@@ -6,13 +6,16 @@ import type { Command, Typed } from './command.ts';
  * accepts what the parser would refuse.
  */
 export function readPlainly(command: Command, words: readonly string[]): Typed | undefined {
-  const flags = new Set((command.options ?? []).flatMap(({ flags }) => /^(?:-\w, )?--([a-z-]+)$/.exec(flags)?.[1] ?? []));
+  const flags = new Set(
+    (command.options ?? []).flatMap(({ flags }) => /^(?:-\w, )?--([a-z-]+)$/.exec(flags)?.[1] ?? []),
+  );
   const places = command.arguments ?? [];
   if (places.some(({ many, choices }) => many || choices)) return undefined;
   const typed: Typed = { args: [], options: {}, hasDashes: false };
   for (const word of words) {
     if (!word.startsWith('-')) typed.args.push(word);
-    else if (word.startsWith('--') && flags.has(word.slice(2))) typed.options[camelCase(word.slice(2))] = true;
+    else if (word.startsWith('--') && flags.has(word.slice(2)))
+      typed.options[camelCase(word.slice(2))] = true;
     else return undefined;
   }
   const needed = places.filter(({ required }) => required).length;

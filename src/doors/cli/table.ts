@@ -4,8 +4,14 @@ import type { Argument, Command, Option } from './command.ts';
 const RUN: Argument = { name: 'run', about: 'its id; the latest run if not given', complete: 'run' };
 const ON_RUN: Option = { flags: '--run <run>', about: 'of this run; the latest if not given' };
 const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
-const VERBOSE: Option = { flags: '-v, --verbose', about: 'also tell what tasks print (where there is no live view)' };
-const DIRTY: Option = { flags: '--dirty', about: 'start from the files as they are, not from the last commit' };
+const VERBOSE: Option = {
+  flags: '-v, --verbose',
+  about: 'also tell what tasks print (where there is no live view)',
+};
+const DIRTY: Option = {
+  flags: '--dirty',
+  about: 'start from the files as they are, not from the last commit',
+};
 
 export const COMMANDS: Command[] = [
   {
@@ -61,7 +67,10 @@ export const COMMANDS: Command[] = [
     arguments: [{ name: 'words', about: 'the prompt of the agent, or after -- a command', many: true }],
     options: [
       { flags: '--runtime <runtime>', about: 'the runtime of the agent' },
-      { flags: '--command <command>', about: 'for the runtime cli: what to start; it gets the prompt on stdin' },
+      {
+        flags: '--command <command>',
+        about: 'for the runtime cli: what to start; it gets the prompt on stdin',
+      },
       { flags: '--check <command>', about: 'must pass; a failure goes back to the agent' },
       { flags: '--attempts <count>', about: 'how often the agent may try until the check passes' },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
@@ -71,7 +80,10 @@ export const COMMANDS: Command[] = [
     examples: [
       ['exec -- npm run lint -- --fix', 'a plain command, in a workspace of its own'],
       ['exec --runtime cli --command "my-agent" "Fix the typos"', 'an agent that is a command'],
-      ['exec --command "my-agent" --check "npm test" --attempts 3 "Make the tests pass"', 'until the check passes'],
+      [
+        'exec --command "my-agent" --check "npm test" --attempts 3 "Make the tests pass"',
+        'until the check passes',
+      ],
     ],
     load: () => import('./commands/exec.ts'),
   },
@@ -152,7 +164,12 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'answer a question that a run waits for',
     arguments: [
-      { name: 'words', about: '[question] yes|no; the question may be left out where there is only one', required: true, many: true },
+      {
+        name: 'words',
+        about: '[question] yes|no; the question may be left out where there is only one',
+        required: true,
+        many: true,
+      },
     ],
     options: [ON_RUN, { flags: '--note <text>', about: 'why; it is kept with the answer' }],
     examples: [
@@ -167,7 +184,8 @@ export const COMMANDS: Command[] = [
     summary: 'put what a run changed on your current branch',
     arguments: [RUN],
     examples: [['merge', 'the latest run']],
-    notes: 'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched.',
+    notes:
+      'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched.',
     load: () => import('./commands/merge.ts'),
   },
   {
@@ -183,7 +201,14 @@ export const COMMANDS: Command[] = [
     name: 'retry',
     group: 'Decide',
     summary: 'try one task again, and whatever waits for it',
-    arguments: [{ name: 'task', about: 'a task that failed, was skipped or cancelled', required: true, complete: 'task' }],
+    arguments: [
+      {
+        name: 'task',
+        about: 'a task that failed, was skipped or cancelled',
+        required: true,
+        complete: 'task',
+      },
+    ],
     options: [ON_RUN, VERBOSE, JSON_EVENTS],
     examples: [['retry implement', 'of the latest run']],
     load: () => import('./commands/retry.ts'),
@@ -216,7 +241,9 @@ export const COMMANDS: Command[] = [
     name: 'completion',
     group: 'Keep',
     summary: 'print a completion script for your shell',
-    arguments: [{ name: 'shell', about: 'bash, zsh or fish', required: true, choices: ['bash', 'zsh', 'fish'] }],
+    arguments: [
+      { name: 'shell', about: 'bash, zsh or fish', required: true, choices: ['bash', 'zsh', 'fish'] },
+    ],
     examples: [
       ['completion bash >> ~/.bashrc', 'for bash'],
       ['completion zsh > "${fpath[1]}/_bosun"', 'for zsh'],

@@ -37,7 +37,7 @@ function linesOf(workflow: Workflow): Line[] {
   const stack: { name: string; prefix: string; branch: string }[] = [];
   const push = (parent: string | undefined, prefix: string): void => {
     const children = below.get(parent) ?? [];
-    for (const [index, name] of [...children.entries()].reverse()) {
+    for (const [index, name] of [...children.entries()].toReversed()) {
       const branch = parent === undefined ? '' : index === children.length - 1 ? '└─ ' : '├─ ';
       stack.push({ name, prefix, branch });
     }
@@ -88,13 +88,15 @@ function describeTask(task: Task, workflow: Workflow): string {
   if (task.check !== undefined) parts.push(`check: ${task.check}`);
   if (task.attempts > 1) parts.push(`up to ${task.attempts} attempts`);
   if (task.expand) parts.push('its output is further tasks');
-  if (task.needs.length > 1 || task.needs.some((need) => need.startsWith('api:'))) parts.push(`needs ${task.needs.join(', ')}`);
+  if (task.needs.length > 1 || task.needs.some((need) => need.startsWith('api:')))
+    parts.push(`needs ${task.needs.join(', ')}`);
   return plainLine(parts.filter(Boolean).join(' · '));
 }
 
 function whatOf(task: Task, workflow: Workflow): string {
   if (task.run !== undefined) return `$ ${firstLine(task.run)}`;
-  if (task.approve !== undefined) return `asks: ${typeof task.approve === 'string' ? task.approve : task.approve.question}`;
+  if (task.approve !== undefined)
+    return `asks: ${typeof task.approve === 'string' ? task.approve : task.approve.question}`;
   if (task.uses !== undefined) {
     const nested = workflow.nested?.[task.uses];
     return nested ? `uses ${task.uses} (${Object.keys(nested.tasks).length} tasks)` : `uses ${task.uses}`;

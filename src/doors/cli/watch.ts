@@ -24,10 +24,18 @@ export interface Show {
 type Start = (options: WatchOptions) => Promise<LiveRun>;
 
 /** `earlier`: the run that is gone on with. Resolves with the exit code. */
-export async function watch(typed: Typed, start: Start, earlier?: { cwd: string; run?: string }): Promise<number> {
+export async function watch(
+  typed: Typed,
+  start: Start,
+  earlier?: { cwd: string; run?: string },
+): Promise<number> {
   outliveReader();
   const asJson = isOn(typed, 'json');
-  const show = asJson ? showJson() : isTerminal() ? await LiveShow.open(earlier) : showLines(isOn(typed, 'verbose'));
+  const show = asJson
+    ? showJson()
+    : isTerminal()
+      ? await LiveShow.open(earlier)
+      : showLines(isOn(typed, 'verbose'));
   using interrupts = new Interrupts((text) => show.say(text));
   let live: LiveRun;
   let state: RunState;
@@ -53,7 +61,8 @@ function showJson(): Show {
     seen: (events) => {
       writeOut(events.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
       for (const { event, run } of events) {
-        if (event.type === 'question.asked') writeError(`${event.task} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`);
+        if (event.type === 'question.asked')
+          writeError(`${event.task} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`);
       }
     },
     say: (text) => writeError(`bosun: ${text}\n`),

@@ -8,7 +8,10 @@ export async function run(typed: Typed): Promise<number> {
   const [question, word] = typed.args.length === 1 ? [undefined, typed.args[0]] : typed.args;
   const answer = answerOf(word!);
   if (answer === undefined || typed.args.length > 2) {
-    throw new BosunError('usage', `"${typed.args.join(' ')}" is no answer; write: bosun answer [question] yes|no`);
+    throw new BosunError(
+      'usage',
+      `"${typed.args.join(' ')}" is no answer; write: bosun answer [question] yes|no`,
+    );
   }
   const answered = await answerQuestion({
     cwd: process.cwd(),

@@ -4,8 +4,16 @@ import { given, isOn, type Typed } from '../command.ts';
 import { writeError } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const { id, state } = await cancelRun({ cwd: process.cwd(), now: isOn(typed, 'now'), ...given('run', typed.args[0]) });
+  const { id, state } = await cancelRun({
+    cwd: process.cwd(),
+    now: isOn(typed, 'now'),
+    ...given('run', typed.args[0]),
+  });
   const isCancelled = state === 'cancelled';
-  writeError(isCancelled ? `run ${id} is cancelled; go on with it: bosun resume ${id}\n` : `run ${id} has ended: it is ${state}\n`);
+  writeError(
+    isCancelled
+      ? `run ${id} is cancelled; go on with it: bosun resume ${id}\n`
+      : `run ${id} has ended: it is ${state}\n`,
+  );
   return 0;
 }

@@ -9,7 +9,9 @@ export async function run({ args }: Typed): Promise<number> {
   const checked = await checkFile({ cwd: process.cwd(), ...given('file', args[0]) });
   tellWorkflow(checked, 'ok');
   if (checked.refused.length > 0) {
-    writeError(`\nbosun run would refuse it for now:\n${checked.refused.map((line) => `  ${line}\n`).join('')}`);
+    writeError(
+      `\nbosun run would refuse it for now:\n${checked.refused.map((line) => `  ${line}\n`).join('')}`,
+    );
   }
   return 0;
 }

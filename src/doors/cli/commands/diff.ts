@@ -25,8 +25,10 @@ export async function run(typed: Typed): Promise<number> {
 function attemptOf(typed: Typed): number | undefined {
   const text = textOf(typed, 'attempt');
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d*$/.test(text)) throw new BosunError('usage', `--attempt ${text} is no attempt; write its number, such as 2`);
-  if (textOf(typed, 'task') === undefined) throw new BosunError('usage', 'attempts belong to a task: name it with --task');
+  if (!/^[1-9]\d*$/.test(text))
+    throw new BosunError('usage', `--attempt ${text} is no attempt; write its number, such as 2`);
+  if (textOf(typed, 'task') === undefined)
+    throw new BosunError('usage', 'attempts belong to a task: name it with --task');
   return Number(text);
 }
 

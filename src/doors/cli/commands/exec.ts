@@ -11,9 +11,8 @@ type TaskSource = WorkflowSource['tasks'][string];
 export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
   const checked = workflow({ name: 'exec', tasks: taskOf(typed) }, { directory: cwd });
-  return watch(
-    { ...typed, options: { ...typed.options, verbose: true } },
-    (options) => startRun({ cwd, workflow: checked, source: 'exec', dirty: isOn(typed, 'dirty'), ...options }),
+  return watch({ ...typed, options: { ...typed.options, verbose: true } }, (options) =>
+    startRun({ cwd, workflow: checked, source: 'exec', dirty: isOn(typed, 'dirty'), ...options }),
   );
 }
 
@@ -21,9 +20,16 @@ function taskOf(typed: Typed): Record<string, TaskSource> {
   const { args, hasDashes } = typed;
   const command = textOf(typed, 'command');
   const runtime = textOf(typed, 'runtime') ?? (command === undefined ? undefined : 'cli');
-  const rest: TaskSource = { ...given('check', textOf(typed, 'check')), ...given('timeout', textOf(typed, 'timeout')), ...attemptsOf(typed) };
+  const rest: TaskSource = {
+    ...given('check', textOf(typed, 'check')),
+    ...given('timeout', textOf(typed, 'timeout')),
+    ...attemptsOf(typed),
+  };
   if (args.length === 0) {
-    throw new BosunError('usage', 'say what to do: bosun exec -- <command>, or bosun exec --command <agent> "<prompt>"');
+    throw new BosunError(
+      'usage',
+      'say what to do: bosun exec -- <command>, or bosun exec --command <agent> "<prompt>"',
+    );
   }
   if (runtime !== undefined) {
     // Whatever the runtime is called, the check of the workflow judges it.
@@ -31,9 +37,12 @@ function taskOf(typed: Typed): Record<string, TaskSource> {
     return { agent: { ...rest, agent, prompt: literally(args.join(' ')) } };
   }
   if (!hasDashes) {
-    throw new BosunError('usage', `write a command after --, as in: bosun exec -- ${args.join(' ')} (or name an agent with --command)`);
+    throw new BosunError(
+      'usage',
+      `write a command after --, as in: bosun exec -- ${args.join(' ')} (or name an agent with --command)`,
+    );
   }
-  return { command: { ...rest, run: literally(args.map(quote).join(' ')) } };
+  return { command: { ...rest, run: args.map(quote).join(' ') } };
 }
 
 function attemptsOf(typed: Typed): { attempts?: number } {
@@ -45,10 +54,11 @@ function attemptsOf(typed: Typed): { attempts?: number } {
 
 /** What a person types here is no template. */
 function literally(text: string): string {
-  return text.replaceAll('${{', "${{ '${{' }}");
+  return text.replaceAll('${{', () => "${{ '${{' }}");
 }
 
-/** A word as the shell reads it back unchanged. */
+/** A word as the shell reads it back unchanged; what opens an expression is cut in two, so that it is none. */
 function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  return `'${word.replaceAll("'", `'\\''`).replaceAll('${{', () => "$''{{")}'`;
 }

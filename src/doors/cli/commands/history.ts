@@ -12,7 +12,8 @@ const LIMIT = 20;
 
 export async function run(typed: Typed): Promise<number> {
   const limit = textOf(typed, 'limit') ?? String(LIMIT);
-  if (!/^[1-9]\d*$/.test(limit)) throw new BosunError('usage', `--limit ${limit} is no count; write a number such as 50`);
+  if (!/^[1-9]\d*$/.test(limit))
+    throw new BosunError('usage', `--limit ${limit} is no count; write a number such as 50`);
   const runs = await history({ cwd: process.cwd(), limit: Number(limit) });
   if (isOn(typed, 'json')) for (const each of runs) writeOut(`${JSON.stringify(each)}\n`);
   else tell(runs);
@@ -27,6 +28,8 @@ function tell(runs: ShownRun[]): void {
     const when = new Date(createdAtMs).toLocaleString('sv').slice(0, 16);
     const took = endedAtMs === undefined ? '' : formatDuration(endedAtMs - createdAtMs);
     const shown = paint(toneOf(state), padColumns(`${glyphOf(state)} ${state}`, 13));
-    writeOut(`${shown}  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}  ${paint('quiet', tellCounts(counts))}\n`);
+    writeOut(
+      `${shown}  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}  ${paint('quiet', tellCounts(counts))}\n`,
+    );
   }
 }

@@ -5,6 +5,10 @@ import { writeError, writeOut } from '../output.ts';
 export async function run(): Promise<number> {
   const { file, written } = await initialise({ cwd: process.cwd() });
   if (written) writeOut(`${file}\n`);
-  writeError(written ? `wrote ${file}; run it with: bosun run\n` : `${file} is there already and stays as it is; check it with: bosun check\n`);
+  writeError(
+    written
+      ? `wrote ${file}; run it with: bosun run\n`
+      : `${file} is there already and stays as it is; check it with: bosun check\n`,
+  );
   return 0;
 }

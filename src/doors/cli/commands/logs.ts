@@ -14,7 +14,9 @@ export async function run(typed: Typed): Promise<number> {
     ...given('task', textOf(typed, 'task')),
   });
   for await (const page of pages) {
-    writeOut(page.map((recorded) => (asJson ? `${JSON.stringify(recorded)}\n` : lines.render(recorded))).join(''));
+    writeOut(
+      page.map((recorded) => (asJson ? `${JSON.stringify(recorded)}\n` : lines.render(recorded))).join(''),
+    );
   }
   return 0;
 }

@@ -5,7 +5,13 @@ import { given, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run({ args }: Typed): Promise<number> {
-  const { kind, head, branch, run: id, commits } = await mergeRun({ cwd: process.cwd(), ...given('run', args[0]) });
+  const {
+    kind,
+    head,
+    branch,
+    run: id,
+    commits,
+  } = await mergeRun({ cwd: process.cwd(), ...given('run', args[0]) });
   const where = branch ?? 'your detached HEAD';
   if (kind === 'nothing') {
     writeError(commits === 0 ? `run ${id} changed nothing\n` : `${where} has all of run ${id} already\n`);

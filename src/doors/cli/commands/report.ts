@@ -16,6 +16,7 @@ export async function run(typed: Typed): Promise<number> {
   const format = textOf(typed, 'format') ?? 'text';
   if (format === 'html') writeOut(renderHtml(report));
   else if (format === 'json') writeOut(renderJson(report));
-  else writeOut(renderText(report, { color: hasColor(process.stdout), width: columnsOfStream(process.stdout) }));
+  else
+    writeOut(renderText(report, { color: hasColor(process.stdout), width: columnsOfStream(process.stdout) }));
   return 0;
 }

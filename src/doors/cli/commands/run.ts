@@ -21,7 +21,9 @@ export async function run(typed: Typed): Promise<number> {
   }
   for (const warning of checked.warnings) writeError(`warning: ${warning}\n`);
   const { workflow, file: source } = checked;
-  return watch(typed, (options) => startRun({ cwd, workflow, source, inputs, dirty: isOn(typed, 'dirty'), ...options }));
+  return watch(typed, (options) =>
+    startRun({ cwd, workflow, source, inputs, dirty: isOn(typed, 'dirty'), ...options }),
+  );
 }
 
 function inputsOf(typed: Typed): Record<string, string> {

@@ -12,7 +12,11 @@ const TASKS_SHOWN_MAX = 40;
 const NAME_COLUMNS_MAX = 40;
 
 export async function run(typed: Typed): Promise<number> {
-  const status = await statusOf({ cwd: process.cwd(), limit: isOn(typed, 'json') ? 1000 : TASKS_SHOWN_MAX, ...given('run', typed.args[0]) });
+  const status = await statusOf({
+    cwd: process.cwd(),
+    limit: isOn(typed, 'json') ? 1000 : TASKS_SHOWN_MAX,
+    ...given('run', typed.args[0]),
+  });
   writeOut(isOn(typed, 'json') ? `${JSON.stringify(status)}\n` : render(status, Date.now()));
   return 0;
 }
@@ -20,14 +24,23 @@ export async function run(typed: Typed): Promise<number> {
 function render(status: Status, nowMs: number): string {
   const paint = painter(hasColor(process.stdout));
   const columns = columnsOfStream(process.stdout);
-  const lines = [...headOf(status, paint, nowMs), ...tasksOf(status, paint, columns, nowMs), ...nextOf(status)];
+  const lines = [
+    ...headOf(status, paint, nowMs),
+    ...tasksOf(status, paint, columns, nowMs),
+    ...nextOf(status),
+  ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
 function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string[] {
   const tone = toneOf(run.state);
   const isOpen = run.state === 'running' || run.state === 'cancelling';
-  const took = run.endedAtMs !== undefined ? ` in ${formatDuration(run.endedAtMs - run.createdAtMs)}` : isOpen ? ` for ${formatDuration(nowMs - run.createdAtMs)}` : '';
+  const took =
+    run.endedAtMs !== undefined
+      ? ` in ${formatDuration(run.endedAtMs - run.createdAtMs)}`
+      : isOpen
+        ? ` for ${formatDuration(nowMs - run.createdAtMs)}`
+        : '';
   const noun = taskCount === 1 ? 'task' : 'tasks';
   return [
     `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, run.state)}${took}`,
@@ -63,14 +76,19 @@ function depthOf({ id, parent }: TaskView): number {
 function timeOf({ startedAtMs, endedAtMs, state }: TaskView, nowMs: number): string {
   if (startedAtMs === undefined) return '';
   if (endedAtMs !== undefined) return formatDuration(endedAtMs - startedAtMs);
-  return state === 'running' || state === 'merging' || state === 'asking' ? formatDuration(nowMs - startedAtMs) : '';
+  return state === 'running' || state === 'merging' || state === 'asking'
+    ? formatDuration(nowMs - startedAtMs)
+    : '';
 }
 
 function nextOf({ run }: Status): string[] {
   const isOpen = run.state === 'running' || run.state === 'cancelling';
   const answers = isOpen
-    ? run.questions.slice(0, 3).map(({ id, text }) => `  ${plainLine(text)}  bosun answer ${id} yes|no --run ${run.id}`)
+    ? run.questions
+        .slice(0, 3)
+        .map(({ id, text }) => `  ${plainLine(text)}  bosun answer ${id} yes|no --run ${run.id}`)
     : [];
-  if (run.state === 'interrupted') answers.push(`  no engine drives it any more; go on with: bosun resume ${run.id}`);
+  if (run.state === 'interrupted')
+    answers.push(`  no engine drives it any more; go on with: bosun resume ${run.id}`);
   return answers.length > 0 ? ['', ...answers] : [];
 }

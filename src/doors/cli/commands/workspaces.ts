@@ -12,7 +12,12 @@ export async function run(typed: Typed): Promise<number> {
 async function list(asJson: boolean): Promise<number> {
   const listed = await workspaces({ cwd: process.cwd() });
   for (const each of listed) writeOut(asJson ? `${JSON.stringify(each)}\n` : lineOf(each));
-  if (!asJson) writeError(listed.length === 0 ? 'no workspaces: each is removed once its work is a commit\n' : `${count(listed.length, 'workspace')}\n`);
+  if (!asJson)
+    writeError(
+      listed.length === 0
+        ? 'no workspaces: each is removed once its work is a commit\n'
+        : `${count(listed.length, 'workspace')}\n`,
+    );
   return 0;
 }
 
