@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasFailed, isMet } from '../src/schedule/state.ts';
+import { hasFailed, isMet, isTolerated } from '../src/schedule/state.ts';
 import { runsAnyway } from '../src/schedule/fold.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 
@@ -20,6 +20,7 @@ describe('decide', () => {
         choices,
         (shape, concurrency, stops, list) => {
           const ended = new Set<string>();
+          let hasStopped = false;
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
             if (state.running > concurrency) throw new Error('more attempts than the workflow allows');
             if (event.type === 'attempt.started') {
@@ -29,14 +30,21 @@ describe('decide', () => {
               if (!node.needs.every(isMet) && !runsAnyway(node))
                 throw new Error(`${node.id} started after a failed need`);
               if (state.cancelling) throw new Error(`${node.id} started after cancel`);
+              if (hasStopped && !node.parent && event.attempt === 1 && !runsAnyway(node)) {
+                throw new Error(`${node.id} started although the workflow stops on failure`);
+              }
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
             }
             if (event.type === 'run.cancelling') cancelled++;
             if (event.type === 'task.finished') {
               if (ended.has(event.task)) throw new Error(`${event.task} ended twice`);
               ended.add(event.task);
+              const node = state.nodes.get(event.task)!;
+              if (stops && !node.parent && event.outcome.kind === 'failed' && !isTolerated(node))
+                hasStopped = true;
             }
             if (event.type === 'run.resumed') {
+              hasStopped = false;
               for (const id of ended) if (!hasEnded(state.nodes.get(id)!)) ended.delete(id);
             }
           });
