@@ -61,7 +61,7 @@ async function wallMs(
   const env = {
     ...process.env,
     BENCH_STEP: JSON.stringify(step),
-    BENCH_DIRECTORY: scratch(path.parse(file).name),
+    TMPDIR: scratch(path.parse(file).name),
   };
   const printed = await run([process.execPath, file, shape, String(count)], { env });
   return (JSON.parse(printed.trim().split('\n').at(-1)!) as { wallMs: number }).wallMs;

@@ -40,11 +40,12 @@ export function drawScreen(screen: string, title: string): string {
   const rows = lines.flatMap((line, row) => {
     const texts: string[] = [];
     let column = 0;
-    for (const [, codes, text = ''] of line.matchAll(/\u001b\[([\d;]*)m|([^\u001b]+)/g)) {
-      if (codes !== undefined) style = restyle(style, codes);
+    for (const [n, part] of line.split('\u001b[').entries()) {
+      const end = n === 0 ? -1 : part.indexOf('m');
+      if (n > 0) style = restyle(style, part.slice(0, end));
+      const text = part.slice(end + 1);
       const lead = text.length - text.trimStart().length;
-      const shown = text.trim();
-      if (shown !== '') texts.push(drawText(shown, column + lead, row, style));
+      if (text.trim() !== '') texts.push(drawText(text.trim(), column + lead, row, style));
       column += [...text].length;
     }
     return texts;

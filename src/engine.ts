@@ -112,7 +112,7 @@ async function prepareWorkspace(
   const { start, task, workflow, continues } = attempt;
   const options = task.workspace ?? workflow.workspace ?? {};
   if (options === 'none') return undefined;
-  const commit = continues?.base ?? (await joinBases(git, start.from)) ?? attempt.shadow;
+  const commit = continues?.base ?? (await joinBases(git, start.from, attempt.shadow)) ?? attempt.shadow;
   const base = await makeBase(workspaces, attempt, commit, options, sink);
   const workspace =
     (continues && (await workspaces.open(continues.workspace, base))) ??
@@ -153,9 +153,6 @@ function jobOf(
   const { start, task, agent } = attempt;
   const minutes = agent?.limits?.minutes;
   return {
-    run: attempt.run,
-    task: start.task,
-    attempt: start.attempt,
     agent,
     prompt: start.prompt,
     feedback: start.feedback,
@@ -249,13 +246,14 @@ function notEnough(ending: Ending, reason: FailReason, message: string, details 
 }
 
 /** Nothing of the engine's own environment but what any program needs. */
-function environment({ agent, start }: Attempt): Record<string, string> {
+function environment({ agent, start, run }: Attempt): Record<string, string> {
   const env: Record<string, string> = { TERM: 'dumb', CI: '1' };
   for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'SHELL']) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
-  return { ...env, ...agent?.scope?.env, ...start.env };
+  const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
+  return { ...env, ...agent?.scope?.env, ...start.env, ...own };
 }
 
 async function inEmptyDirectory(files: string, launch: Omit<Launch, 'cwd'>): Promise<Launch> {

@@ -14,7 +14,13 @@ import { COMMANDS } from '../src/doors/cli/table.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 const ROOT = process.cwd();
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'bench/README.md', ...globSync('docs/**/*.md')];
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'ARCHITECTURE.md',
+  'bench/README.md',
+  ...globSync('docs/**/*.md'),
+];
 const execFileAsync = promisify(execFile);
 
 interface Block {
@@ -30,7 +36,9 @@ const workflows = blocks.filter(({ language, text }) => language === 'yaml' && /
 
 describe('workflows in the pages', () => {
   it('are there, in all three kinds', () => {
-    const kinds = new Set(workflows.map(({ firstLine }) => /^# (runs|fails)/.exec(firstLine)?.[1] ?? 'checked'));
+    const kinds = new Set(
+      workflows.map(({ firstLine }) => /^# (runs|fails)/.exec(firstLine)?.[1] ?? 'checked'),
+    );
     expect([...kinds].sort()).toEqual(['checked', 'fails', 'runs']);
   });
 
@@ -42,19 +50,29 @@ describe('workflows in the pages', () => {
     expect(parseWorkflow(text, 'bosun.yaml').warnings).toEqual([]);
   });
 
-  it.each(workflows.filter(({ firstLine }) => firstLine === '# runs'))('$where runs to its end', async ({ text }) => {
-    await using repository = await makeRepository();
-    const bosun = new Bosun(repository.path);
-    const { finished } = await bosun.run(parseWorkflow(text, 'bosun.yaml').workflow);
-    expect((await finished).state, JSON.stringify((await bosun.status()).tasks)).toBe('done');
-  });
+  it.each(workflows.filter(({ firstLine }) => firstLine === '# runs'))(
+    '$where runs to its end',
+    async ({ text }) => {
+      await using repository = await makeRepository();
+      const bosun = new Bosun(repository.path);
+      const { finished } = await bosun.run(parseWorkflow(text, 'bosun.yaml').workflow);
+      expect((await finished).state, JSON.stringify((await bosun.status()).tasks)).toBe('done');
+    },
+  );
 });
 
 describe('getting started', () => {
   it('works as it is typed there, and prints what is shown', async () => {
     await using repository = await makeRepository();
-    const typed = blocks.filter(({ where, language }) => where.startsWith('docs/getting-started.md') && language === 'console');
-    const env = { ...process.env, PATH: `${path.join(ROOT, 'bin')}:${process.env.PATH}`, NO_COLOR: '1', PAGER: 'cat' };
+    const typed = blocks.filter(
+      ({ where, language }) => where.startsWith('docs/getting-started.md') && language === 'console',
+    );
+    const env = {
+      ...process.env,
+      PATH: `${path.join(ROOT, 'bin')}:${process.env.PATH}`,
+      NO_COLOR: '1',
+      PAGER: 'cat',
+    };
     let count = 0;
     for (const { text, where } of typed) {
       for (const part of text.split(/^\$ /m).slice(1)) {
@@ -69,19 +87,30 @@ describe('getting started', () => {
 });
 
 describe('the library page', () => {
-  const programs = blocks.filter(({ where, language }) => where.startsWith('docs/library.md') && language === 'ts');
+  const programs = blocks.filter(
+    ({ where, language }) => where.startsWith('docs/library.md') && language === 'ts',
+  );
 
   it('has programs whose types are right', async () => {
     await using repository = await makeRepository();
     const files = Object.fromEntries(programs.map(({ text }, n) => [`program-${n}.ts`, resolved(text)]));
     const tsconfig = {
       extends: path.join(ROOT, 'tsconfig.json'),
-      compilerOptions: { typeRoots: [path.join(ROOT, 'node_modules/@types')], rewriteRelativeImportExtensions: false },
+      compilerOptions: {
+        typeRoots: [path.join(ROOT, 'node_modules/@types')],
+        rewriteRelativeImportExtensions: false,
+      },
       include: ['program-*.ts'],
     };
-    await repository.write({ ...files, 'package.json': '{"type":"module"}', 'tsconfig.json': JSON.stringify(tsconfig) });
+    await repository.write({
+      ...files,
+      'package.json': '{"type":"module"}',
+      'tsconfig.json': JSON.stringify(tsconfig),
+    });
     const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
-    const checked = await execFileAsync(tsc, ['-p', '.'], { cwd: repository.path }).catch((error: { stdout: string }) => error);
+    const checked = await execFileAsync(tsc, ['-p', '.'], { cwd: repository.path }).catch(
+      (error: { stdout: string }) => error,
+    );
     expect(checked.stdout.split('\n').filter((line) => line.startsWith('program-'))).toEqual([]);
     expect(programs.length).toBeGreaterThanOrEqual(3);
   });
@@ -92,7 +121,8 @@ describe('the library page', () => {
     await writeFile(path.join(path.dirname(repository.path), 'package.json'), '{"type":"module"}');
     await writeFile(program, resolved(text));
     const { stdout } = await execFileAsync(process.execPath, [program], { cwd: repository.path });
-    for (const [, said] of text.matchAll(/console\.log\(.*\); \/\/ (.*?)(?: …)?$/gm)) expect(stdout).toContain(said);
+    for (const [, said] of text.matchAll(/console\.log\(.*\); \/\/ (.*?)(?: …)?$/gm))
+      expect(stdout).toContain(said);
   });
 });
 
@@ -114,31 +144,41 @@ describe('the page on the workflow file', () => {
     Continuous: inner(task.shape.continuous),
   };
 
-  it.each(Object.entries(objects))('has all fields of %s, and no other, with their defaults', (name, schema) => {
-    const rows = rowsOf(sectionOf('docs/workflow-file.md', `## ${name}`));
-    expect(rows.map(([field]) => unticked(field!))).toEqual(Object.keys(schema.shape));
-    for (const [field, , shown] of rows) {
-      const given = schema.shape[unticked(field!)] as z.ZodType;
-      if (!(given instanceof z.ZodDefault)) continue;
-      const value: unknown = given.def.defaultValue;
-      expect(`${field}: ${shown}`).toBe(`${field}: \`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\``);
-    }
-  });
+  it.each(Object.entries(objects))(
+    'has all fields of %s, and no other, with their defaults',
+    (name, schema) => {
+      const rows = rowsOf(sectionOf('docs/workflow-file.md', `## ${name}`));
+      expect(rows.map(([field]) => unticked(field!))).toEqual(Object.keys(schema.shape));
+      for (const [field, , shown] of rows) {
+        const given = schema.shape[unticked(field!)] as z.ZodType;
+        if (!(given instanceof z.ZodDefault)) continue;
+        const value: unknown = given.def.defaultValue;
+        expect(`${field}: ${shown}`).toBe(`${field}: \`${JSON.stringify(value).replaceAll('"', '')}\``);
+      }
+    },
+  );
 });
 
 describe('the page on the command line', () => {
-  it.each(COMMANDS.map((command) => [command.name, command] as const))('has bosun %s with all its options', (name, command) => {
-    const section = sectionOf('docs/cli.md', new RegExp(`^### bosun ${name}\\b`));
-    const flags = (command.options ?? []).flatMap((option) => option.flags.split(', ').map((flag) => flag.split(' ')[0]!));
-    const told = [...section.matchAll(/`(--?[a-z][a-z-]*)/g)].map((match) => match[1]!);
-    expect([...new Set(told)].sort()).toEqual([...flags].sort());
-  });
+  it.each(COMMANDS.map((command) => [command.name, command] as const))(
+    'has bosun %s with all its options',
+    (name, command) => {
+      const section = sectionOf('docs/cli.md', new RegExp(`^### bosun ${name}\\b`));
+      const flags = (command.options ?? []).flatMap((option) =>
+        option.flags.split(', ').map((flag) => flag.split(' ')[0]!),
+      );
+      const told = [...section.matchAll(/`(--?[a-z][a-z-]*)/g)].map((match) => match[1]!);
+      expect([...new Set(told)].sort()).toEqual([...flags].sort());
+    },
+  );
 
   it('has no command that does not exist, and neither has the README', () => {
     const names = COMMANDS.map(({ name }) => name);
     const told = [...text('docs/cli.md').matchAll(/^### bosun (\w+)/gm)].map((match) => match[1]!);
     expect(told).toEqual(names);
-    const listed = rowsOf(sectionOf('README.md', '## The ten commands')).map(([command]) => unticked(command!).split(' ')[1]!);
+    const listed = rowsOf(sectionOf('README.md', '## The ten commands')).map(
+      ([command]) => unticked(command!).split(' ')[1]!,
+    );
     expect(listed).toHaveLength(10);
     expect(names).toEqual(expect.arrayContaining(listed));
   });
@@ -157,11 +197,15 @@ describe('the page on limits', () => {
 });
 
 describe('the page on troubleshooting', () => {
-  const sources = [...globSync('src/**/*.ts'), 'bin/bosun'].map(text).join('\n').replaceAll(/\$\{[^}]*\}/g, '…');
+  const sources = [...globSync('src/**/*.ts'), 'bin/bosun']
+    .map(text)
+    .join('\n')
+    .replaceAll(/\$\{[^}]*\}/g, '…');
   const messages = [...text('docs/troubleshooting.md').matchAll(/^### `(.*)`$/gm)].map((match) => match[1]!);
 
   it.each(messages)('is about a message that exists: %s', (message) => {
-    for (const part of message.split('…')) if (part.trim().length > 3) expect(sources.includes(part.trim()), part).toBe(true);
+    for (const part of message.split('…'))
+      if (part.trim().length > 3) expect(sources.includes(part.trim()), part).toBe(true);
   });
 });
 
@@ -208,7 +252,8 @@ describe('the picture', () => {
 function inner(schema: unknown): z.ZodObject {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return inner(schema.unwrap());
   if (schema instanceof z.ZodRecord) return inner(schema.valueType);
-  if (schema instanceof z.ZodUnion) return inner(schema.options.find((option) => option instanceof z.ZodObject));
+  if (schema instanceof z.ZodUnion)
+    return inner(schema.options.find((option) => option instanceof z.ZodObject));
   return schema as z.ZodObject;
 }
 
@@ -242,7 +287,9 @@ function resolved(program: string): string {
 /** From a heading to the next one of its level or above. */
 function sectionOf(page: string, heading: string | RegExp): string {
   const lines = text(page).split('\n');
-  const start = lines.findIndex((line) => (typeof heading === 'string' ? line === heading : heading.test(line)));
+  const start = lines.findIndex((line) =>
+    typeof heading === 'string' ? line === heading : heading.test(line),
+  );
   expect(start, `${page} has ${heading}`).toBeGreaterThanOrEqual(0);
   const level = lines[start]!.indexOf(' ');
   const length = lines.slice(start + 1).findIndex((line) => /^#+ /.test(line) && line.indexOf(' ') <= level);
@@ -254,14 +301,26 @@ function rowsOf(section: string): string[][] {
   const lines = section.split('\n');
   return lines
     .filter((line, n) => line.startsWith('| ') && !/^\| ?-/.test(line) && !/^\| ?-/.test(lines[n + 1] ?? ''))
-    .map((line) => line.slice(1, -1).split('|').map((cell) => cell.trim()));
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
 }
 
 function unticked(cell: string): string {
   return cell.replaceAll('`', '');
 }
 
-const UNITS: Record<string, number> = { '': 1, ms: 1, minutes: 60_000, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+const UNITS: Record<string, number> = {
+  '': 1,
+  ms: 1,
+  minutes: 60_000,
+  KB: 1024,
+  MB: 1024 ** 2,
+  GB: 1024 ** 3,
+};
 
 function amountOf(cell: string): number {
   const [, digits, unit = ''] = /^([\d,]+) ?(\w+)?$/.exec(cell)!;
@@ -270,8 +329,16 @@ function amountOf(cell: string): number {
 
 /** `4 * 1024 ** 2` */
 function valueOf(expression: string): number {
-  const power = (factor: string): number => factor.split('**').map(numberOf).reduce((base, exponent) => base ** exponent);
-  return expression.replaceAll('**', '^').split('*').map((factor) => power(factor.replaceAll('^', '**'))).reduce((a, b) => a * b);
+  const power = (factor: string): number =>
+    factor
+      .split('**')
+      .map(numberOf)
+      .reduce((base, exponent) => base ** exponent);
+  return expression
+    .replaceAll('**', '^')
+    .split('*')
+    .map((factor) => power(factor.replaceAll('^', '**')))
+    .reduce((a, b) => a * b);
 }
 
 function numberOf(digits: string): number {
@@ -288,5 +355,8 @@ function leadsSomewhere(page: string, link: string): boolean {
 }
 
 function slugOf(heading: string): string {
-  return heading.toLowerCase().replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-');
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
 }

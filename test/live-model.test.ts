@@ -66,6 +66,19 @@ describe('the live view', () => {
     expect(model.rows(10, 9000).rows[0]).toMatchObject({ state: 'done', elapsedMs: 3000, line: '' });
   });
 
+  it('counts the time of the last attempt, and of a run that is gone on with from there', () => {
+    const { model, see } = modelOf({ one: { run: 'true' }, two: { run: 'true' } });
+    see(1000, started('one'), ...ended('one'), started('two'));
+    see(9000, { type: 'run.resumed', by: 'person' });
+    see(
+      9000,
+      { type: 'attempt.finished', task: 'two', attempt: 1, outcome: { kind: 'lost' }, durationMs: 0 },
+      started('two', 2),
+    );
+    expect(model.rows(10, 9500).rows.map(({ elapsedMs }) => elapsedMs)).toEqual([0, 500]);
+    expect(model.run?.sinceMs).toBe(9000);
+  });
+
   it('shows the tasks within a task right below it', () => {
     const { model, see } = modelOf({ each: { run: 'true', 'for-each': [1, 2] }, last: { run: 'true' } });
     see(1, { type: 'task.expanded', task: 'each', kind: 'for-each', items: [1, 2] });

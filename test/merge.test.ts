@@ -227,9 +227,9 @@ describe('joining the results that a task needs', () => {
     const one = await w.result({ 'one.txt': '1\n' });
     const after = await w.result({ 'after.txt': '2\n' }, one);
     const git = w.engine.git;
-    expect(await joinBases(git, [one])).toBe(one);
-    expect(await joinBases(git, [one, one])).toBe(one);
-    expect(await joinBases(git, [one, after, w.engine.head])).toBe(after);
+    expect(await joinBases(git, [one], w.shadow)).toBe(one);
+    expect(await joinBases(git, [one, one], w.shadow)).toBe(one);
+    expect(await joinBases(git, [one, after, w.engine.head], w.shadow)).toBe(after);
   });
 
   test('merges them, the same way each time and in any order', async () => {
@@ -239,16 +239,29 @@ describe('joining the results that a task needs', () => {
       await w.result({ '2': '2\n' }),
       await w.result({ '3': '3\n' }),
     ];
-    const joined = await joinBases(w.engine.git, results);
+    const joined = await joinBases(w.engine.git, results, w.shadow);
     expect(await w.show(joined!)).toEqual({ 'a.txt': 'a', '1': '1', '2': '2', '3': '3' });
-    expect(await joinBases(w.engine.git, results.toReversed())).toBe(joined);
+    expect(await joinBases(w.engine.git, results.toReversed(), w.shadow)).toBe(joined);
     for (const result of results) expect(await w.engine.git.isAncestor(result, joined!)).toBe(true);
+  });
+
+  test('takes the head of the private history where it holds just these results, and not where it holds more', async () => {
+    await using w = await world({ 'a.txt': 'a\n' });
+    const results: string[] = [];
+    for (const name of ['1', '2', '3', '4']) {
+      results.push(await w.result({ [name]: `${name}\n` }));
+      await w.merge(results.at(-1)!);
+    }
+    expect(await joinBases(w.engine.git, results, w.shadow)).toBe(w.shadow);
+    await w.merge(await w.result({ other: 'o\n' }));
+    const joined = await joinBases(w.engine.git, results, w.shadow);
+    expect(joined).not.toBe(w.shadow);
+    expect(Object.keys(await w.show(joined!))).toEqual(['1', '2', '3', '4', 'a.txt']);
   });
 
   test('gives nothing where they conflict', async () => {
     await using w = await world({ 'a.txt': 'a\n' });
-    expect(
-      await joinBases(w.engine.git, [await w.result({ 'a.txt': '1\n' }), await w.result({ 'a.txt': '2\n' })]),
-    ).toBeUndefined();
+    const results = [await w.result({ 'a.txt': '1\n' }), await w.result({ 'a.txt': '2\n' })];
+    expect(await joinBases(w.engine.git, results, w.shadow)).toBeUndefined();
   });
 });

@@ -52,7 +52,7 @@ export async function measure(prepare) {
   if ((shape !== 'chain' && shape !== 'fan-out') || !(count > 0)) {
     throw new Error(`usage: ${process.argv[1]} chain|fan-out COUNT`);
   }
-  const directory = mkdtempSync(join(process.env.BENCH_DIRECTORY ?? tmpdir(), 'bosun-bench-peer-'));
+  const directory = mkdtempSync(join(tmpdir(), 'bosun-bench-peer-'));
   try {
     const run = await prepare(directory);
     await run(shape, 10);

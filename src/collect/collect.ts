@@ -1,4 +1,5 @@
 /** Makes one commit of an attempt's changes in the engine's git directory. Never runs git in a workspace. */
+import { BosunError } from '../contract/errors.ts';
 import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
@@ -26,11 +27,16 @@ export async function collect(request: CollectRequest): Promise<Omit<Collected, 
   const nothing = { commit: parent, changed: [], changedCount: 0, refused: refused.slice(0, REFUSED_MAX) };
   if (refused.length === changes.length) return nothing;
   const imported = await importCommit(request);
-  // asked by the name of the ref, so that this also shows that it is there
-  const paths = await git.changedPaths(parent, ref);
+  const paths = imported.paths ?? (await git.changedPaths(parent, imported.commit));
   if (paths.length === 0) {
     await git.deleteRef(ref);
     return { ...nothing, refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX) };
+  }
+  if ((await git.readRef(ref)) !== imported.commit) {
+    throw new BosunError(
+      'system',
+      `${ref} does not name the commit that was stored for it: ${imported.commit}`,
+    );
   }
   await git.imported(imported.commit, parent);
   const changed = paths

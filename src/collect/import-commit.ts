@@ -3,19 +3,25 @@
  * whatever happens to a file while it is read.
  */
 import type { ChildProcess } from 'node:child_process';
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
+import type { ChangedPath } from '../system/engine-git.ts';
 import { cQuote, IDENTITY, reasonOf } from '../system/git.ts';
 import { exitOf } from '../system/process.ts';
+import { answersToPaths, questions } from './ask-import.ts';
 import type { CollectRequest } from './collect.ts';
 
-const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
+/** Up to here a file is read at once: a thread would take longer to be asked. */
+const SMALL_BYTES_MAX = 256 * 1024;
 const TRIES_MAX = 3;
 
 interface Imported {
   commit: string;
+  /** What really differs from the parent; undefined where git has to be asked for it. */
+  paths: ChangedPath[] | undefined;
   refused: string[];
 }
 
@@ -43,6 +49,7 @@ async function importOnce({ git, changes, parent, ref, message, atMs }: CollectR
   child.stderr!.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4096)));
   child.stdin!.on('error', () => {}); // the exit code tells
   const refused: string[] = [];
+  const asked = questions(changes, parent);
   try {
     const stream = new Feed(child);
     const text = Buffer.from(message);
@@ -54,7 +61,7 @@ async function importOnce({ git, changes, parent, ref, message, atMs }: CollectR
       const why = await writeChange(stream, change);
       if (why !== undefined) refused.push(`${change.path.toString()}: ${why}`);
     }
-    await stream.write('\nget-mark :1\ndone\n');
+    await stream.write('\nget-mark :1\n', asked.text, 'done\n');
     await stream.flush();
     child.stdin!.end();
   } catch (error) {
@@ -63,8 +70,10 @@ async function importOnce({ git, changes, parent, ref, message, atMs }: CollectR
     throw error;
   }
   const { code, signal } = await ended;
-  const commit = stdout.trim();
-  if (code === 0 && /^[0-9a-f]{40,64}$/.test(commit)) return { commit, refused };
+  const [commit, ...answers] = stdout.trimEnd().split('\n');
+  if (code === 0 && commit !== undefined && /^[0-9a-f]{40,64}$/.test(commit)) {
+    return { commit, paths: answersToPaths(asked, answers), refused };
+  }
   const full = /No space left on device/.test(stderr) ? '; the disk is full, make room' : '';
   throw new BosunError(
     'system',
@@ -88,9 +97,15 @@ async function writeFile(
   { source, mode, path }: Extract<Change, { kind: 'file' }>,
   name: Buffer,
 ): Promise<string | undefined> {
+  const flag = constants.O_RDONLY | constants.O_NOFOLLOW;
   let file: FileHandle;
   try {
-    file = await open(source, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const content = readSmall(source, flag);
+    if (content !== undefined) {
+      await stream.write(`M ${mode} inline `, name, `\ndata ${content.length}\n`, content, '\n');
+      return undefined;
+    }
+    file = await open(source, flag);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' ? 'it vanished before it was read' : `it cannot be read (${code})`;
@@ -106,20 +121,34 @@ async function writeFile(
   return undefined;
 }
 
+/** Undefined where the file is too large to be read at once. */
+function readSmall(source: Buffer, flag: number): Buffer | undefined {
+  const file = openSync(source, flag);
+  try {
+    const { size } = fstatSync(file);
+    if (size > SMALL_BYTES_MAX) return undefined;
+    const content = Buffer.allocUnsafe(size);
+    return content.subarray(0, readSync(file, content));
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Exactly `size` bytes: what was added since is left out. */
 async function writeContent(stream: Feed, file: FileHandle, size: number, path: Buffer): Promise<void> {
+  const piece = Buffer.allocUnsafe(Math.min(size, PIECE_BYTES));
   for (let left = size; left > 0;) {
-    const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
-    const { bytesRead } = await file.read(piece, 0, piece.length);
+    const { bytesRead } = await file.read(piece, 0, Math.min(left, piece.length));
     if (bytesRead === 0) throw new Shrunk(path.toString());
     await stream.write(piece.subarray(0, bytesRead));
+    await stream.flush(); // the next piece takes the same memory
     left -= bytesRead;
   }
 }
 
 const FEED_BYTES = 64 * 1024;
 
-/** Writes in few pieces, and waits while git is behind or until it is gone. */
+/** Writes in few pieces, and waits until git has taken them or is gone. */
 class Feed {
   readonly #child: ChildProcess;
   #pending: Buffer[] = [];
@@ -139,19 +168,10 @@ class Feed {
   }
 
   async flush(): Promise<void> {
-    const stdin = this.#child.stdin!;
-    const data = Buffer.concat(this.#pending);
+    const data = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending);
     this.#pending = [];
     this.#pendingBytes = 0;
-    if (stdin.destroyed || stdin.write(data)) return;
-    await new Promise<void>((resolve) => {
-      const goOn = (): void => {
-        stdin.off('drain', goOn);
-        stdin.off('close', goOn);
-        resolve();
-      };
-      stdin.on('drain', goOn);
-      stdin.on('close', goOn);
-    });
+    if (data.length > 0)
+      await new Promise<void>((resolve) => this.#child.stdin!.write(data, () => resolve()));
   }
 }

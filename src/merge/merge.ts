@@ -12,6 +12,9 @@ import { parseMergeTree, type MergeTree } from '../system/merge-tree.ts';
 import { resolveTree } from './resolve-tree.ts';
 import { tasksThatTouched } from './touched.ts';
 
+/** From how many results on it pays to ask whether they are all there is. */
+const MANY = 4;
+
 export interface MergeRequest {
   git: EngineGit;
   /** The commit the run started from. */
@@ -93,10 +96,18 @@ async function commitOnBranch(
   return { commit: await git.commitTree({ tree: now, parents: [head], message, atMs }) };
 }
 
-/** The one commit that holds all of these results; undefined where they conflict. */
-export async function joinBases(git: EngineGit, commits: readonly string[]): Promise<string | undefined> {
+/**
+ * The one commit that holds all of these results; undefined where they conflict. Many results are often all there
+ * is: then the head of the private history is that commit already.
+ */
+export async function joinBases(
+  git: EngineGit,
+  commits: readonly string[],
+  shadow: string,
+): Promise<string | undefined> {
   const distinct = [...new Set(commits)];
   if (distinct.length <= 1) return distinct[0];
+  if (distinct.length >= MANY && (await holdsExactly(git, shadow, distinct))) return shadow;
   const independent = (await git.text(['merge-base', '--independent', ...distinct])).split('\n').sort();
   let [joined, ...others] = independent as [string, ...string[]];
   for (const other of others) {
@@ -114,6 +125,18 @@ export async function joinBases(git: EngineGit, commits: readonly string[]): Pro
     });
   }
   return joined;
+}
+
+async function holdsExactly(git: EngineGit, head: string, commits: readonly string[]): Promise<boolean> {
+  const isEmpty = async (revisions: string[]): Promise<boolean> =>
+    (await git.text(['rev-list', '--max-count=1', '--no-merges', '--stdin'], {
+      input: revisions.join('\n'),
+    })) === '';
+  const [noMore, noLess] = await Promise.all([
+    isEmpty([head, ...commits.map((commit) => `^${commit}`)]),
+    isEmpty([...commits, `^${head}`]),
+  ]);
+  return noMore && noLess;
 }
 
 /** Makes the run's branch in the engine's git directory say what the journal says; harmless when it does already. */

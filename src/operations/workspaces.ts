@@ -16,6 +16,8 @@ export async function workspaces(options: { cwd: string }): Promise<WorkspaceEnt
   return openWorkspaces(git, await chooseSandbox(git.home)).list();
 }
 
+const RUNS_MAX = 1000;
+
 export interface Cleaned {
   removed: string[];
   /** Not removed, and why. */
@@ -33,28 +35,31 @@ export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned
   for (const { name } of await room.stages.workspaces.list()) {
     const run = needed.get(name);
     if (run) {
-      cleaned.kept.push({
-        name,
-        why: `run ${run.id} was interrupted and its work is not yet a commit; bosun resume ${run.id}`,
-      });
+      const next =
+        run.state === 'failed' ? `its work could not be made a commit` : `bosun resume ${run.id} goes on`;
+      cleaned.kept.push({ name, why: `it holds work of run ${run.id} that is not a commit; ${next}` });
     } else {
       await room.stages.workspaces.remove(name);
       cleaned.removed.push(name);
     }
   }
-  const runs = await room.store.runs(1000);
+  const runs = await room.store.runs(RUNS_MAX);
   const open = runs.filter(({ state }) => state === 'running' || state === 'cancelling');
   await room.stages.workspaces.prune(new Set(open.map(({ baseCommit }) => baseCommit)));
   return cleaned;
 }
 
+/** Workspaces whose work is not yet a commit: of attempts that were interrupted, or could not be collected. */
 async function neededWorkspaces(room: EngineRoom): Promise<Map<string, RunView>> {
   const needed = new Map<string, RunView>();
-  for (const run of await room.store.runs(1000)) {
-    if (run.state !== 'running' && run.state !== 'cancelling') continue;
+  for (const run of await room.store.runs(RUNS_MAX)) {
+    if (run.state !== 'running' && run.state !== 'cancelling' && run.counts.failed === undefined) continue;
     const { state } = await loadRun(room.store, run.id);
-    for (const node of state.nodes.values())
-      if (node.state === 'running' && node.workspace) needed.set(node.workspace, run);
+    for (const node of state.nodes.values()) {
+      const { outcome, workspace } = node;
+      const isUncollected = outcome?.kind === 'failed' && outcome.reason === 'collect';
+      if (workspace !== undefined && (node.state === 'running' || isUncollected)) needed.set(workspace, run);
+    }
   }
   return needed;
 }

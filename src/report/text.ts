@@ -24,6 +24,7 @@ const SHOWN = {
   questions: 3,
   conflicts: 3,
   files: 6,
+  refused: 3,
   notes: 3,
 };
 
@@ -55,6 +56,7 @@ export function renderText(report: RunReport, options: TextOptions): string {
     tasks(report, paint, width),
     conflicts(report, paint, width),
     files(report, paint, width),
+    refused(report, width),
     notes(report, width),
     next(report, paint, width),
   ];
@@ -209,6 +211,16 @@ function changedFiles(
     }
   }
   return [...files.values()];
+}
+
+/** What an attempt left that no commit can hold: it must not be missed only because it is not there. */
+function refused({ tasks }: RunReport, width: number): string[] {
+  const all = tasks.flatMap((task) =>
+    task.attempts.slice(-1).flatMap((attempt) => attempt.refused.map((what) => `${task.id}  ${what}`)),
+  );
+  if (all.length === 0) return [];
+  const lines = all.slice(0, SHOWN.refused).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);
+  return ['Not collected', ...lines, ...more(all.length, SHOWN.refused)];
 }
 
 function notes({ isolation }: RunReport, width: number): string[] {

@@ -2,7 +2,8 @@
  * The runtime for plain commands: the prompt comes on stdin and in a file, the output goes to a file that
  * BOSUN_OUTPUT names. Also runs the commands of `run` tasks and of `check`.
  */
-import { constants, mkdir, open, writeFile } from 'node:fs/promises';
+import { constants as modes, mkdir, open, writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import path from 'node:path';
 import type { FailReason, Outcome } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
@@ -25,9 +26,6 @@ export const cli: Runtime = {
     await writeFile(promptFile, prompt);
     const env = {
       ...job.env,
-      BOSUN_RUN: job.run,
-      BOSUN_TASK: job.task,
-      BOSUN_ATTEMPT: String(job.attempt),
       BOSUN_OUTPUT: outputFile,
       BOSUN_PROMPT: promptFile,
     };
@@ -120,8 +118,15 @@ function outcomeOf(
     return { ...failed('exit', `it was ended by ${exit.signal}`), signal: exit.signal };
   }
   const code = exit.code ?? 1;
-  const hint = code === 127 ? ' (command not found)' : code === 126 ? ' (not executable)' : '';
-  return { ...failed('exit', `it ended with exit code ${code}${hint}`), exitCode: code };
+  return { ...failed('exit', `it ended with exit code ${code}${hintOf(code)}`), exitCode: code };
+}
+
+/** A shell says with its exit code what became of the command in it. */
+function hintOf(code: number): string {
+  if (code === 126) return ' (not executable)';
+  if (code === 127) return ' (command not found)';
+  const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128);
+  return signal ? ` (${signal[0]})` : '';
 }
 
 function failed(reason: FailReason, message: string): Extract<Outcome, { kind: 'failed' }> {
@@ -138,7 +143,7 @@ async function readOutput(file: string, printed: string): Promise<Result> {
   let text: string;
   try {
     // The file is the agent's: no link is followed, no pipe is waited for.
-    await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    await using handle = await open(file, modes.O_RDONLY | modes.O_NOFOLLOW | modes.O_NONBLOCK);
     if (!(await handle.stat()).isFile()) {
       return { outcome: failed('output', 'its output file is not a plain file'), output: null };
     }

@@ -13,9 +13,6 @@ export interface StopSignal {
 }
 
 export interface Job {
-  run: string;
-  task: string;
-  attempt: number;
   /** Absent for a plain command: then the prompt is the command. */
   agent: Agent | undefined;
   prompt: string;

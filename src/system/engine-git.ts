@@ -132,6 +132,12 @@ export class EngineGit {
     return found.code === 0 ? found.stdout.toString().trim() : undefined;
   }
 
+  /** What a full ref name says; without a process where it was just written. */
+  async readRef(ref: string): Promise<string | undefined> {
+    const loose = await readFile(path.join(this.directory, ref), 'utf8').catch(() => undefined);
+    return loose?.trim() ?? this.revParse(ref);
+  }
+
   async isAncestor(ancestor: string, descendant: string): Promise<boolean> {
     if (ancestor === descendant) return true;
     const key = `${ancestor} ${descendant}`;

@@ -51,7 +51,11 @@ tasks:
     expect(at(events, 'attempt.started', 'three')).toBeGreaterThan(at(events, 'task.finished', 'two'));
     expect(await repository.git('status', '--porcelain')).toBe('');
     expect(await merged(repository, 'a.txt')).toBe('1\n2\n3\n');
-    const log = await repository.git('log', '--reverse', '--format=%s %(trailers:key=Bosun-Run,valueonly,separator=%x2c)');
+    const log = await repository.git(
+      'log',
+      '--reverse',
+      '--format=%s %(trailers:key=Bosun-Run,valueonly,separator=%x2c)',
+    );
     expect(log.split('\n')).toEqual(['Start ', 'one line-1', 'two line-1', 'three line-1']);
   });
 
@@ -80,8 +84,19 @@ tasks:
   few: { needs: [ask], if: '\${{ tasks.ask.output.count <= 2 }}', run: 'echo few > few.txt' }
   end: { needs: [many, few], run: 'ls > end.txt' }
 `);
-    expect(outcomes(await run(repository))).toEqual({ ask: 'done', many: 'done', few: 'skipped', end: 'done' });
-    expect((await merged(repository, 'end.txt')).split('\n')).toEqual(['README.md', 'bosun.yaml', 'end.txt', 'many.txt', '']);
+    expect(outcomes(await run(repository))).toEqual({
+      ask: 'done',
+      many: 'done',
+      few: 'skipped',
+      end: 'done',
+    });
+    expect((await merged(repository, 'end.txt')).split('\n')).toEqual([
+      'README.md',
+      'bosun.yaml',
+      'end.txt',
+      'many.txt',
+      '',
+    ]);
   });
 
   it('fan-out and fan-in: one task for each item of an earlier output, and one that sees them all', async () => {
@@ -93,7 +108,14 @@ tasks:
   all: { needs: [each], run: 'cat a.txt b.txt c.txt > all.txt; echo "\${{ tasks.each.outputs }}" >> all.txt' }
 `);
     const events = await run(repository);
-    expect(outcomes(events)).toEqual({ list: 'done', each: 'done', 'each.1': 'done', 'each.2': 'done', 'each.3': 'done', all: 'done' });
+    expect(outcomes(events)).toEqual({
+      list: 'done',
+      each: 'done',
+      'each.1': 'done',
+      'each.2': 'done',
+      'each.3': 'done',
+      all: 'done',
+    });
     expect(await merged(repository, 'all.txt')).toBe('a\nb\nc\n[0,1,2]\n');
   });
 
@@ -119,13 +141,22 @@ tasks:
   never: { run: 'exit 7', retry: { attempts: 2, backoff: 10ms } }
 `);
     const events = await run(repository, 1);
-    expect(of(events, 'task.delayed').filter(({ task }) => task === 'third').map(({ delayMs }) => delayMs)).toEqual([10, 20]);
-    expect(of(events, 'task.finished').find(({ task }) => task === 'never')?.outcome).toMatchObject({ kind: 'failed', exitCode: 7 });
+    expect(
+      of(events, 'task.delayed')
+        .filter(({ task }) => task === 'third')
+        .map(({ delayMs }) => delayMs),
+    ).toEqual([10, 20]);
+    expect(of(events, 'task.finished').find(({ task }) => task === 'never')?.outcome).toMatchObject({
+      kind: 'failed',
+      exitCode: 7,
+    });
     expect(await merged(repository, 'attempt-3.txt')).not.toContain('attempt-1.txt');
   });
 
   it('expand: the output of a planner becomes further tasks of the same run', async () => {
-    const plan = JSON.stringify({ tasks: { x: { run: 'echo x > x.txt' }, y: { needs: ['x'], run: 'cat plan.txt x.txt > y.txt' } } });
+    const plan = JSON.stringify({
+      tasks: { x: { run: 'echo x > x.txt' }, y: { needs: ['x'], run: 'cat plan.txt x.txt > y.txt' } },
+    });
     await using repository = await repositoryWith(
       `
 name: planned
@@ -135,7 +166,12 @@ tasks:
 `,
       { 'plan.json': plan },
     );
-    expect(outcomes(await run(repository))).toEqual({ plan: 'done', 'plan/x': 'done', 'plan/y': 'done', after: 'done' });
+    expect(outcomes(await run(repository))).toEqual({
+      plan: 'done',
+      'plan/x': 'done',
+      'plan/y': 'done',
+      after: 'done',
+    });
     expect(await merged(repository, 'after.txt')).toBe('planned\nx\n');
   });
 
@@ -217,7 +253,9 @@ ${extra}`;
     ['theirs', 'one\nSECOND\nthree\n'],
     ['agent:peacemaker', 'one\nFIRST\nSECOND\nthree\n'],
   ])('conflict: %s settles it', async (policy, content) => {
-    await using repository = await repositoryWith(clash(policy, `  third: { needs: [second], run: 'cp README.md third.txt' }\n`));
+    await using repository = await repositoryWith(
+      clash(policy, `  third: { needs: [second], run: 'cp README.md third.txt' }\n`),
+    );
     await run(repository);
     expect(await merged(repository, 'second.txt')).toBe('2\n');
     expect(await readFile(path.join(repository.path, 'README.md'), 'utf8')).toBe(content);
@@ -269,8 +307,45 @@ inputs: { flag: { required: true } }
     const resumed = await bosun(repository.path, 'resume', '--json');
     expect(resumed.code).toBe(0);
     const events = eventsIn(resumed.stdout);
-    expect(of(events, 'attempt.started').map(({ task, attempt }) => `${task}@${attempt}`)).toEqual(['long@2', 'last@1']);
-    expect((await bosun(repository.path, 'diff', '--task', 'long', '--attempt', '1')).stdout).toContain('+half');
+    expect(of(events, 'attempt.started').map(({ task, attempt }) => `${task}@${attempt}`)).toEqual([
+      'long@2',
+      'last@1',
+    ]);
+    expect((await bosun(repository.path, 'diff', '--task', 'long', '--attempt', '1')).stdout).toContain(
+      '+half',
+    );
     expect((await merged(repository, 'last.txt')).split('\n')).toContain('quick.txt');
+  });
+});
+
+describe('workspaces of a run', () => {
+  it('hold what copy and setup bring, give artifacts back, and are gone afterwards', async () => {
+    await using repository = await repositoryWith(
+      `
+name: kit
+workspace: { copy: [.env.test, vendor], setup: 'cat .env.test vendor/lib > made; echo set up' }
+tasks:
+  use: { run: 'cat made > made-by-task.txt; mkdir -p out; echo page > out/index.html; mkfifo pipe; git status --short', artifacts: ['out/**'] }
+  none: { workspace: none, run: 'ls -A; echo nothing > lost.txt' }
+`,
+      { '.gitignore': '.env.test\nvendor/\nmade\nout/\n' },
+    );
+    await repository.write({ '.env.test': 'A=1\n', 'vendor/lib': 'lib\n' });
+    const events = await run(repository);
+    const finished = of(events, 'attempt.finished').find(({ task }) => task === 'use')!;
+    expect(finished.collected).toMatchObject({
+      changedCount: 1,
+      artifacts: ['out/index.html'],
+      refused: [expect.stringContaining('pipe')],
+    });
+    expect(
+      of(events, 'attempt.output').some(({ stream, text }) => stream === 'setup' && text === 'set up\n'),
+    ).toBe(true);
+    const artifact = path.join(repository.path, '.bosun/runs/kit-1/artifacts/use@1/out/index.html');
+    expect(await readFile(artifact, 'utf8')).toBe('page\n');
+    expect((await bosun(repository.path, 'report')).stdout).toMatch(/Not collected\n {2}use {2}pipe: /);
+    expect(await merged(repository, 'made-by-task.txt')).toBe('A=1\nlib\n');
+    expect(existsSync(path.join(repository.path, 'lost.txt'))).toBe(false);
+    expect((await bosun(repository.path, 'workspaces')).stdout).not.toContain('agent-');
   });
 });

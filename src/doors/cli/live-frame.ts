@@ -41,9 +41,9 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
 }
 
 function headOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): string {
-  const { id, state, startedAtMs, counts } = model.run!;
+  const { id, state, sinceMs, counts } = model.run!;
   const glyph = glyphOf(state);
-  const time = formatElapsed(nowMs - startedAtMs);
+  const time = formatElapsed(nowMs - sinceMs);
   const name = fitColumns(spellControls(id), Math.max(8, columns - columnsOf(time) - 6));
   const room = columns - columnsOf(name) - columnsOf(time) - 8;
   const told = fitColumns(tellCounts(counts), Math.max(0, room));

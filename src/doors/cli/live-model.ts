@@ -43,11 +43,18 @@ const RANKS: Record<TaskState, number> = {
 
 export class LiveModel {
   readonly #lines = new Map<string, string>();
+  /** When the last attempt of each task began. */
+  readonly #begun = new Map<string, number>();
+  /** When the run began, or was gone on with: what lay between was nobody's work. */
+  #sinceMs = 0;
   #state: State | undefined;
 
   /** All events of the run, in their order; what agents printed may be left out. */
   see(events: readonly Recorded[]): void {
     for (const { event, atMs } of events) {
+      if (event.type === 'run.created' || event.type === 'run.resumed' || event.type === 'task.retried')
+        this.#sinceMs = atMs;
+      if (event.type === 'attempt.started') this.#begun.set(event.task, atMs);
       if (event.type === 'run.created') this.#state = create(event, atMs);
       else if (this.#state) apply(this.#state, event, atMs);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
@@ -56,11 +63,9 @@ export class LiveModel {
   }
 
   /** Undefined until the run is there. */
-  get run(): { id: string; state: RunState; startedAtMs: number; counts: State['counts'] } | undefined {
+  get run(): { id: string; state: RunState; sinceMs: number; counts: State['counts'] } | undefined {
     const state = this.#state;
-    return (
-      state && { id: state.id, state: state.state, startedAtMs: state.createdAtMs, counts: state.counts }
-    );
+    return state && { id: state.id, state: state.state, sinceMs: this.#sinceMs, counts: state.counts };
   }
 
   get taskCount(): number {
@@ -90,9 +95,25 @@ export class LiveModel {
   #row(node: Node, shown: ReadonlySet<Node>, nowMs: number): LiveRow {
     let depth = 0;
     for (let at = node.parent; at && shown.has(at); at = at.parent) depth++;
-    const { id, state, attempt, agent = '', startedAtMs, endedAtMs, message } = taskView(node);
-    const elapsedMs = startedAtMs === undefined ? undefined : Math.max(0, (endedAtMs ?? nowMs) - startedAtMs);
-    return { id, depth, state, agent, attempt, elapsedMs, line: message ?? this.#lines.get(id) ?? '' };
+    const { id, state, attempt, agent = '', message } = taskView(node);
+    return {
+      id,
+      depth,
+      state,
+      agent,
+      attempt,
+      elapsedMs: this.#elapsedMs(node, nowMs),
+      line: message ?? this.#lines.get(id) ?? '',
+    };
+  }
+
+  #elapsedMs({ id, startedAtMs, endedAtMs }: Node, nowMs: number): number | undefined {
+    const begunMs = this.#begun.get(id) ?? startedAtMs;
+    if (begunMs === undefined) return undefined;
+    return Math.max(
+      0,
+      endedAtMs === undefined ? nowMs - Math.max(begunMs, this.#sinceMs) : endedAtMs - begunMs,
+    );
   }
 
   #keepLine(task: string, text: string): void {

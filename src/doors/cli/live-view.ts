@@ -6,7 +6,7 @@ import type { LiveModel } from './live-model.ts';
 import { hasColor, painter } from './output.ts';
 
 const FRAME_MS = 100;
-/** Times go on while nothing happens. */
+/** Times go on while nothing happens, and a terminal may change its size. */
 const TICK_MS = 250;
 
 export interface LiveKeys {
@@ -21,7 +21,6 @@ export class LiveView {
   readonly #hasKeys = process.stdin.isTTY;
   readonly #screen: Instance;
   readonly #ticker: NodeJS.Timeout;
-  readonly #onResize = (): void => this.changed();
   #next: NodeJS.Timeout | undefined;
   #notice = '';
 
@@ -38,7 +37,6 @@ export class LiveView {
       maxFps: 1000 / FRAME_MS,
     });
     this.#ticker = setInterval(() => this.changed(), TICK_MS);
-    process.stderr.on('resize', this.#onResize);
   }
 
   /** Draws soon; however much happens, not more often than that. */
@@ -58,9 +56,7 @@ export class LiveView {
   async close(): Promise<void> {
     clearInterval(this.#ticker);
     clearTimeout(this.#next);
-    process.stderr.off('resize', this.#onResize);
     this.#screen.rerender(null);
-    this.#screen.clear();
     this.#screen.unmount();
     await this.#screen.waitUntilExit();
   }

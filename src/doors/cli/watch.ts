@@ -6,6 +6,7 @@ import type { LiveRun, WatchOptions } from '../../operations/run.ts';
 import { renderText } from '../../report/text.ts';
 import { isOn, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
+import { isForeground } from './foreground.ts';
 import { Interrupts } from './interrupts.ts';
 import { LiveShow } from './live-show.ts';
 import { columnsOfStream, hasColor, outliveReader, painter, writeError, writeOut } from './output.ts';
@@ -53,7 +54,7 @@ export async function watch(
 }
 
 function isTerminal(): boolean {
-  return process.stderr.isTTY && process.env.TERM !== 'dumb';
+  return process.stderr.isTTY && process.env.TERM !== 'dumb' && isForeground();
 }
 
 function showJson(): Show {

@@ -20,5 +20,7 @@ function tell(findings: Finding[]): void {
     if (advice !== undefined) writeOut(`${' '.repeat(width + 8)}${paint('quiet', `→ ${advice}`)}\n`);
   }
   const failed = findings.filter(({ level }) => level === 'fail').map(({ name }) => name);
-  writeError(failed.length > 0 ? `\nbosun needs: ${failed.join(', ')}\n` : '\nbosun can run here\n');
+  writeError(
+    failed.length > 0 ? `\nbosun needs: ${failed.join(', ')}\n` : '\nthis machine has what bosun needs\n',
+  );
 }
