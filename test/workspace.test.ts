@@ -10,10 +10,10 @@ import { CloneWorkspaces } from '../src/workspace/clone.ts';
 import { OverlayWorkspaces } from '../src/workspace/overlay.ts';
 import { workspaceSuite } from './cases/workspace.case.ts';
 
-workspaceSuite('overlay', (git, launcher) => new OverlayWorkspaces(git, launcher));
+workspaceSuite('overlay', (git, launcher, limits) => new OverlayWorkspaces(git, launcher, limits));
 workspaceSuite(
   'clone',
-  (git, launcher) => new CloneWorkspaces(git, launcher),
+  (git, launcher, limits) => new CloneWorkspaces(git, launcher, limits),
   () => new BareLauncher(), // a machine without overlays has no namespaces either, most of the time
 );
 

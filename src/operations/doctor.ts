@@ -3,7 +3,7 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findHome } from '../home.ts';
-import { chooseSandbox } from '../sandbox/choose.ts';
+import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
 import { capture, findProgram } from '../system/process.ts';
 import { inspectRepository } from '../system/repository.ts';
 
@@ -87,43 +87,49 @@ async function checkRepository(cwd: string): Promise<{ finding: Finding; top?: s
   }
 }
 
-/** Tried where workspaces will lie; without a repository, where temporary files do. */
+/** Tried where workspaces will lie; without a repository, or where that cannot be written, with temporary files. */
 async function checkSandbox(directory: string | undefined): Promise<Finding[]> {
-  let made: string | undefined;
+  const inPlace = directory && (await mkdtemp(path.join(directory, '.bosun-doctor-')).catch(() => undefined));
+  const scratch = inPlace ?? (await mkdtemp(path.join(tmpdir(), 'bosun-doctor-')));
   try {
-    const scratch = await mkdtemp(path.join(directory ?? tmpdir(), '.bosun-doctor-')).catch(() =>
-      mkdtemp(path.join(tmpdir(), 'bosun-doctor-')),
-    );
-    made = scratch;
-    const { kind, overlay, notes } = await chooseSandbox(scratch);
-    const why = notes.join('; ');
-    const hasNamespaces = kind === 'namespaces';
-    return [
-      hasNamespaces
-        ? { name: 'namespaces', level: 'ok', found: 'every attempt gets a process tree of its own' }
-        : {
-            name: 'namespaces',
-            level: 'warn',
-            found: why,
-            advice:
-              'install util-linux and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or a container with them)',
-          },
-      overlay
-        ? {
-            name: 'overlay',
-            level: 'ok',
-            found: `workspaces cost only what they change (tried in ${directory ?? tmpdir()})`,
-          }
-        : {
-            name: 'overlay',
-            level: 'warn',
-            found: hasNamespaces ? why : 'needs namespaces; workspaces are full copies',
-            advice: 'a file system that can hold layers (ext4, xfs, btrfs) makes workspaces quick and small',
-          },
-    ];
+    const writable: Finding[] =
+      directory === undefined || inPlace !== undefined
+        ? []
+        : [
+            {
+              name: 'writable',
+              level: 'fail',
+              found: `${directory} cannot be written`,
+              advice: 'make it writable: bosun keeps its journal and workspaces in .bosun there',
+            },
+          ];
+    return [...writable, ...findingsOf(await chooseSandbox(scratch), path.dirname(scratch))];
   } finally {
-    if (made !== undefined) await rm(made, { recursive: true, force: true });
+    await rm(scratch, { recursive: true, force: true });
   }
+}
+
+function findingsOf({ kind, overlay, notes }: Sandbox, where: string): Finding[] {
+  const why = notes.join('; ');
+  const hasNamespaces = kind === 'namespaces';
+  return [
+    hasNamespaces
+      ? { name: 'namespaces', level: 'ok', found: 'every attempt gets a process tree of its own' }
+      : {
+          name: 'namespaces',
+          level: 'warn',
+          found: why,
+          advice: 'install util-linux, and allow user namespaces on this machine or in this container',
+        },
+    overlay
+      ? { name: 'overlay', level: 'ok', found: `workspaces cost only what they change (tried in ${where})` }
+      : {
+          name: 'overlay',
+          level: 'warn',
+          found: hasNamespaces ? why : 'needs namespaces; workspaces are full copies',
+          advice: 'a file system that can hold layers (ext4, xfs, btrfs) makes workspaces quick and small',
+        },
+  ];
 }
 
 async function checkDisk(directory: string): Promise<Finding> {

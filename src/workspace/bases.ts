@@ -8,7 +8,7 @@
  *   bases/<commit>-<hash>/setup         what `setup` did on top of all these
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { WorkspaceOptions } from '../contract/workflow.ts';
 import type { EngineGit } from '../system/engine-git.ts';
@@ -21,6 +21,15 @@ import type { Base, Setup } from './workspace.ts';
 /** A commit that differs in more files than this from every full checkout gets one of its own. */
 const DELTA_FILES_MAX = 2000;
 const ROOTS_TRIED_MAX = 4;
+
+export interface BaseLimits {
+  /** How many differences are kept beside those in use: each brings an index of its own. */
+  deltasMax: number;
+  /** One that was asked for so shortly ago may be about to be used. */
+  recentMs: number;
+}
+
+export const BASE_LIMITS: BaseLimits = { deltasMax: 64, recentMs: 10_000 };
 
 /** How layers are made; overlay and clone differ here. */
 export interface LayerMaker {
@@ -47,13 +56,18 @@ export class Bases {
   /** What is being made or was made by this process. */
   readonly #made = new Map<string, Promise<Base>>();
   readonly #copies = new Map<string, Promise<string | undefined>>();
+  /** Commits that can be made again from another's checkout, the one longest unused first. */
+  readonly #derived = new Map<string, { usedAtMs: number }>();
+  readonly #uses = new Map<string, number>();
+  readonly #limits: BaseLimits;
   /** Commits with a full checkout, the last used first. */
   #roots: string[] | undefined;
   /** One full checkout at a time: the second request may be near the first. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(engine: EngineGit, directory: string, maker: LayerMaker) {
+  constructor(engine: EngineGit, directory: string, maker: LayerMaker, limits: BaseLimits = BASE_LIMITS) {
     this.directory = directory;
+    this.#limits = limits;
     this.#engine = engine;
     this.#maker = maker;
   }
@@ -63,10 +77,44 @@ export class Bases {
     options: Exclude<WorkspaceOptions, 'none'> = {},
     setup: Setup = { env: {} },
   ): Promise<Base> {
+    this.#touch(commit);
     return this.#once(`${commit} ${JSON.stringify(options)}`, async () => {
       const base = await this.#once(commit, () => this.#inTurn(() => this.#ofCommit(commit)));
       return this.#withOptions(base, options, setup);
     });
+  }
+
+  /** A workspace lies on the base of this commit until it is released. */
+  hold(commit: string): void {
+    this.#uses.set(commit, (this.#uses.get(commit) ?? 0) + 1);
+  }
+
+  release(commit: string): void {
+    const uses = (this.#uses.get(commit) ?? 0) - 1;
+    if (uses > 0) this.#uses.set(commit, uses);
+    else this.#uses.delete(commit);
+    this.#touch(commit);
+  }
+
+  #touch(commit: string): void {
+    if (this.#derived.delete(commit)) this.#derived.set(commit, { usedAtMs: performance.now() });
+  }
+
+  async #removeUnused(): Promise<void> {
+    const { deltasMax, recentMs } = this.#limits;
+    for (const [commit, { usedAtMs }] of this.#derived) {
+      if (this.#derived.size <= deltasMax) return;
+      if (this.#uses.has(commit) || performance.now() - usedAtMs < recentMs) continue;
+      this.#derived.delete(commit);
+      this.#roots = this.#roots?.filter((root) => root !== commit);
+      for (const key of this.#made.keys()) if (key.startsWith(commit)) this.#made.delete(key);
+      const names = await readdir(this.directory);
+      for (const name of names.filter((name) => name.startsWith(commit))) {
+        const gone = path.join(this.directory, freshName());
+        await rename(path.join(this.directory, name), gone);
+        await removeTree(gone);
+      }
+    }
   }
 
   async prune(keep: ReadonlySet<string>): Promise<void> {
@@ -84,6 +132,7 @@ export class Bases {
     }
     this.#made.clear();
     this.#copies.clear();
+    this.#derived.clear();
     this.#roots = undefined;
   }
 
@@ -107,25 +156,36 @@ export class Bases {
   async #ofCommit(commit: string): Promise<Base> {
     const found = await this.#find(commit);
     if (found !== undefined) return found;
-    const root = await this.#nearestRoot(commit);
+    const near = await this.#nearestRoot(commit);
     await this.#build(commit, async (into) => {
-      const files = splitNul((await this.#engine.run(['ls-tree', '-r', '-z', commit])).stdout);
-      const submodules = files
-        .filter((line) => line.subarray(0, 6).toString() === '160000')
-        .map((line) => line.subarray(line.indexOf(9) + 1));
-      await writeFile(
-        path.join(into, 'submodules'),
-        Buffer.concat(submodules.flatMap((name) => [name, Buffer.from([0])])),
-      );
-      if (root === undefined) {
+      if (near === undefined) {
+        const fileCount = await this.#listSubmodules(commit, into);
         await mkdir(path.join(into, 'tree'));
-        await checkOut(this.#engine, commit, path.join(into, 'tree'), files.length);
+        await checkOut(this.#engine, commit, path.join(into, 'tree'), fileCount);
       } else {
+        const { root, sameSubmodules } = near;
+        if (!sameSubmodules) await this.#listSubmodules(commit, into);
+        else await copyFile(path.join(this.directory, root, 'submodules'), path.join(into, 'submodules'));
         await this.#maker.delta(path.join(this.directory, root, 'tree'), root, commit, into);
         await writeFile(path.join(into, 'on'), root);
       }
     });
-    return (await this.#find(commit))!;
+    const made = await this.#find(commit);
+    await this.#removeUnused();
+    return made!;
+  }
+
+  /** Gives the number of files. */
+  async #listSubmodules(commit: string, into: string): Promise<number> {
+    const files = splitNul((await this.#engine.run(['ls-tree', '-r', '-z', commit])).stdout);
+    const submodules = files
+      .filter((line) => line.subarray(0, 6).toString() === '160000')
+      .map((line) => line.subarray(line.indexOf(9) + 1));
+    await writeFile(
+      path.join(into, 'submodules'),
+      Buffer.concat(submodules.flatMap((name) => [name, Buffer.from([0])])),
+    );
+    return files.length;
   }
 
   async #find(commit: string): Promise<Base | undefined> {
@@ -135,6 +195,7 @@ export class Bases {
       await readFile(path.join(home, 'submodules')).catch(() => Buffer.alloc(0)),
     ).map(String);
     const now = new Date();
+    if (names.includes('on')) this.#derived.set(commit, { usedAtMs: performance.now() });
     if (names.includes('tree')) {
       await utimes(home, now, now);
       await borrow(this.#engine, path.join(home, 'tree'));
@@ -149,13 +210,16 @@ export class Bases {
     return { commit, lowers, tracked: lowers, submodules };
   }
 
-  async #nearestRoot(commit: string): Promise<string | undefined> {
+  async #nearestRoot(commit: string): Promise<{ root: string; sameSubmodules: boolean } | undefined> {
     for (const root of (await this.#readRoots()).slice(0, ROOTS_TRIED_MAX)) {
-      const diff = await this.#engine.run(
-        ['diff-tree', '-r', '-z', '--name-only', '--no-renames', root, commit],
-        { codes: [0, 128] },
-      );
-      if (diff.code === 0 && splitNul(diff.stdout).length <= DELTA_FILES_MAX) return root;
+      const diff = await this.#engine.run(['diff-tree', '-r', '-z', '--no-renames', root, commit], {
+        codes: [0, 128],
+      });
+      // two fields for each file: `:mode mode oid oid status` and its path
+      const fields = splitNul(diff.stdout);
+      if (diff.code !== 0 || fields.length > 2 * DELTA_FILES_MAX) continue;
+      const sameSubmodules = !fields.some((field, index) => index % 2 === 0 && field.includes('160000 '));
+      return { root, sameSubmodules };
     }
     return undefined;
   }
@@ -164,10 +228,12 @@ export class Bases {
     if (this.#roots === undefined) {
       const names = await readdir(this.directory).catch((): string[] => []);
       const commits = names.filter((name) => /^[0-9a-f]{40,64}$/.test(name));
-      const trees = await Promise.all(
-        commits.map(async (name) => (await readdir(path.join(this.directory, name))).includes('tree')),
-      );
-      this.#roots = commits.filter((_, index) => trees[index]);
+      const contents = await Promise.all(commits.map((name) => readdir(path.join(this.directory, name))));
+      this.#roots = commits.filter((_, index) => contents[index]!.includes('tree'));
+      for (const [index, commit] of commits.entries()) {
+        const isLeft = contents[index]!.includes('on') && !this.#derived.has(commit);
+        if (isLeft) this.#derived.set(commit, { usedAtMs: -Infinity });
+      }
     }
     return this.#roots;
   }
@@ -216,7 +282,7 @@ export class Bases {
   }
 
   async #build(name: string, fill: (into: string) => Promise<void>): Promise<void> {
-    const fresh = path.join(this.directory, `.new-${process.pid}-${randomBytes(4).toString('hex')}`);
+    const fresh = path.join(this.directory, freshName());
     await mkdir(fresh, { recursive: true });
     try {
       await fill(fresh);
@@ -227,6 +293,11 @@ export class Bases {
       await removeTree(fresh);
     }
   }
+}
+
+/** Names the process, so that what it left unfinished is known once it is gone. */
+function freshName(): string {
+  return `.new-${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
 function isAlive(pid: number): boolean {

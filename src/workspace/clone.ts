@@ -9,7 +9,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import { capture, type Launch, type Launcher } from '../system/process.ts';
-import { Bases, type LayerMaker } from './bases.ts';
+import { BASE_LIMITS, Bases, type BaseLimits, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
@@ -26,10 +26,17 @@ export class CloneWorkspaces implements Workspaces {
   readonly #bases: Bases;
   readonly #directory: string;
   readonly #scratch: string;
+  /** The commits that the workspaces of this process are copies of. */
+  readonly #copyOf = new Map<string, string>();
 
-  constructor(engine: EngineGit, launcher: Launcher) {
+  constructor(engine: EngineGit, launcher: Launcher, limits: BaseLimits = BASE_LIMITS) {
     this.#engine = engine;
-    this.#bases = new Bases(engine, path.join(engine.home, 'copies'), new CloneMaker(engine, launcher));
+    this.#bases = new Bases(
+      engine,
+      path.join(engine.home, 'copies'),
+      new CloneMaker(engine, launcher),
+      limits,
+    );
     this.#directory = path.join(engine.home, 'workspaces');
     this.#scratch = path.join(engine.home, 'scratch');
   }
@@ -50,11 +57,10 @@ export class CloneWorkspaces implements Workspaces {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
         throw error;
       }
-      const workspace = this.#workspace(name, base);
       await copyTree(base.lowers[0]!, fresh);
       try {
-        await rename(fresh, workspace.path);
-        return workspace;
+        await rename(fresh, path.join(this.#directory, name));
+        return this.#workspace(name, base);
       } catch (error) {
         await removeTree(fresh);
         if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
@@ -64,11 +70,11 @@ export class CloneWorkspaces implements Workspaces {
 
   async open(name: string, base: Base): Promise<Workspace | undefined> {
     if (!isWorkspaceName(name)) return undefined;
-    const workspace = this.#workspace(name, base);
-    return access(workspace.path).then(
-      () => workspace,
-      () => undefined,
+    const isThere = await access(path.join(this.#directory, name)).then(
+      () => true,
+      () => false,
     );
+    return isThere ? this.#workspace(name, base) : undefined;
   }
 
   async names(): Promise<string[]> {
@@ -92,6 +98,8 @@ export class CloneWorkspaces implements Workspaces {
     await rename(path.join(this.#directory, name), gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
+    const base = this.#copyOf.get(name);
+    if (this.#copyOf.delete(name)) this.#bases.release(base!);
     await Promise.all([removeTree(gone), removeTree(path.join(this.#scratch, name))]);
   }
 
@@ -103,6 +111,10 @@ export class CloneWorkspaces implements Workspaces {
   }
 
   #workspace(name: string, base: Base): CloneWorkspace {
+    if (!this.#copyOf.has(name)) {
+      this.#copyOf.set(name, base.commit);
+      this.#bases.hold(base.commit);
+    }
     return new CloneWorkspace(
       name,
       path.join(this.#directory, name),

@@ -9,7 +9,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import type { Launch, Launcher, OverlayMount } from '../system/process.ts';
-import { Bases, type LayerMaker } from './bases.ts';
+import { BASE_LIMITS, Bases, type BaseLimits, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
@@ -27,10 +27,17 @@ export class OverlayWorkspaces implements Workspaces {
   readonly #bases: Bases;
   readonly #mounts: string;
   readonly #layers: string;
+  /** The commits that the workspaces of this process lie on. */
+  readonly #lieOn = new Map<string, string>();
 
-  constructor(engine: EngineGit, launcher: Launcher) {
+  constructor(engine: EngineGit, launcher: Launcher, limits: BaseLimits = BASE_LIMITS) {
     this.#engine = engine;
-    this.#bases = new Bases(engine, path.join(engine.home, 'bases'), new OverlayMaker(engine, launcher));
+    this.#bases = new Bases(
+      engine,
+      path.join(engine.home, 'bases'),
+      new OverlayMaker(engine, launcher),
+      limits,
+    );
     this.#mounts = path.join(engine.home, 'workspaces');
     this.#layers = path.join(engine.home, 'layers');
   }
@@ -88,6 +95,8 @@ export class OverlayWorkspaces implements Workspaces {
     await rename(path.join(this.#layers, name), gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
+    const base = this.#lieOn.get(name);
+    if (this.#lieOn.delete(name)) this.#bases.release(base!);
     await Promise.all([removeTree(gone), removeTree(path.join(this.#mounts, name))]);
   }
 
@@ -99,6 +108,10 @@ export class OverlayWorkspaces implements Workspaces {
   }
 
   #workspace(name: string, base: Base): Workspace {
+    if (!this.#lieOn.has(name)) {
+      this.#lieOn.set(name, base.commit);
+      this.#bases.hold(base.commit);
+    }
     const at = path.join(this.#mounts, name);
     return new OverlayWorkspace(name, at, path.join(this.#layers, name), base, () =>
       this.#engine.repository.excludes(),

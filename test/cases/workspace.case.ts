@@ -1,5 +1,5 @@
 /** What every kind of workspace must do. */
-import { mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BosunError } from '../../src/contract/errors.ts';
@@ -7,13 +7,14 @@ import type { Change } from '../../src/system/change.ts';
 import { openEngineGit, type EngineGit } from '../../src/system/engine-git.ts';
 import type { Launcher } from '../../src/system/process.ts';
 import { inspectRepository } from '../../src/system/repository.ts';
+import type { BaseLimits } from '../../src/workspace/bases.ts';
 import type { Workspace, Workspaces } from '../../src/workspace/workspace.ts';
 import { makeEngine, shell, type TestEngine } from '../fixtures/engine.ts';
 import type { RepositoryOptions } from '../fixtures/repository.ts';
 
 export function workspaceSuite(
   kind: string,
-  open: (git: EngineGit, launcher: Launcher) => Workspaces,
+  open: (git: EngineGit, launcher: Launcher, limits?: BaseLimits) => Workspaces,
   launcherOf: (engine: TestEngine) => Launcher = (engine) => engine.sandbox.launcher,
 ): void {
   interface World extends AsyncDisposable {
@@ -406,6 +407,27 @@ export function workspaceSuite(
       await expect(stat(lower!)).rejects.toThrow('ENOENT');
       await w.workspaces.base(w.engine.head);
       expect(await w.sh('cat README.md')).toBe('hello');
+    });
+
+    test('keep a bounded number of bases beside those in use, and make a forgotten one again', async () => {
+      await using w = await world();
+      const { repository } = w.engine;
+      const commits: string[] = [];
+      for (let n = 0; n < 6; n += 1) {
+        await repository.write({ 'n.txt': `${n}\n` });
+        await repository.git('add', '-A');
+        await repository.git('commit', '-qm', `n${n}`);
+        commits.push(await repository.git('rev-parse', 'HEAD'));
+      }
+      const workspaces = open(w.engine.git, launcherOf(w.engine), { deltasMax: 2, recentMs: 0 });
+      const used = await workspaces.create(await workspaces.base(commits[0]!), 'used');
+      for (const commit of commits.slice(1)) await workspaces.base(commit);
+      const bases = path.dirname(path.dirname(used.base.lowers[0]!));
+      const there = new Set(await readdir(bases));
+      expect(commits.filter((commit) => there.has(commit))).toEqual([commits[0], commits[5]]);
+      expect(await w.sh('cat n.txt', used)).toBe('0');
+      const again = await workspaces.create(await workspaces.base(commits[2]!), 'again');
+      expect(await w.sh('cat n.txt; git log -1 --format=%s', again)).toBe('2\nn2');
     });
 
     test('see a change that keeps size and time in seconds', async () => {

@@ -3,7 +3,7 @@ import { Box, render, Text, useInput, type Instance } from 'ink';
 import { createElement, type ReactNode } from 'react';
 import { renderFrame } from './live-frame.ts';
 import type { LiveModel } from './live-model.ts';
-import { hasColor, painter } from './output.ts';
+import { errorStream, hasColor, painter } from './output.ts';
 
 const FRAME_MS = 100;
 /** Times go on while nothing happens, and a terminal may change its size. */
@@ -28,7 +28,7 @@ export class LiveView {
     this.#model = model;
     this.#keys = keys;
     this.#screen = render(this.#frame(), {
-      stdout: process.stderr,
+      stdout: errorStream(),
       stdin: process.stdin,
       exitOnCtrlC: false,
       patchConsole: false,

@@ -11,7 +11,6 @@ export function guardStreams(): void {
     isOutGone = true;
     if (endsWithReader) process.exit(0);
   });
-  process.stderr.on('error', () => {}); // there is no one left to tell
 }
 
 /** What is under way matters more than who reads of it. */
@@ -23,8 +22,17 @@ export function writeOut(text: string): void {
   if (!isOutGone) process.stdout.write(text);
 }
 
+let isErrorGuarded = false;
+
+/** Stderr, opened not before it is needed: that takes time. */
+export function errorStream(): NodeJS.WriteStream {
+  if (!isErrorGuarded) process.stderr.on('error', () => {}); // there is no one left to tell
+  isErrorGuarded = true;
+  return process.stderr;
+}
+
 export function writeError(text: string): void {
-  process.stderr.write(text);
+  errorStream().write(text);
 }
 
 let isColorOff = false;

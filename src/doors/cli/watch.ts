@@ -38,7 +38,7 @@ export async function watch(
       ? await LiveShow.open(earlier)
       : showLines(isOn(typed, 'verbose'));
   using interrupts = new Interrupts((text) => show.say(text));
-  let live: LiveRun;
+  let live: LiveRun | undefined;
   let state: RunState;
   try {
     live = await start({ seen: (events) => show.seen(events) });
@@ -46,6 +46,10 @@ export async function watch(
     interrupts.attach(live);
     show.attach?.(live, interrupts);
     ({ state } = await live.finished);
+  } catch (error) {
+    // The engine could not go on; the run can.
+    if (live) show.say(`run ${live.id} was interrupted; go on with: bosun resume ${live.id}`);
+    throw error;
   } finally {
     await show.close?.();
   }

@@ -21,6 +21,8 @@ function tell(findings: Finding[]): void {
   }
   const failed = findings.filter(({ level }) => level === 'fail').map(({ name }) => name);
   writeError(
-    failed.length > 0 ? `\nbosun needs: ${failed.join(', ')}\n` : '\nthis machine has what bosun needs\n',
+    failed.length > 0
+      ? `\nbosun cannot run here before this is mended: ${failed.join(', ')}\n`
+      : '\nthis machine has what bosun needs\n',
   );
 }

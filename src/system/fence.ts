@@ -1,0 +1,32 @@
+/** What a command may see, write, reach and use: made from a scope by sandbox/policy.ts, carried out by a launcher. */
+
+export interface Fence {
+  /** Directories of the workspace that may be written, relative to it; '' is all of it. */
+  write: string[];
+  /** Entries below those that stay read-only, relative to the workspace. */
+  keep: string[];
+  /** Directories and files of the machine that can be read, at the same path. */
+  read: string[];
+  /** Directories of the machine that can be written, at the same path: the attempt's own files. */
+  own: string[];
+  /** The unix socket behind which the engine's proxy for allowed hosts stands. */
+  egress?: string;
+  limits: FenceLimits;
+}
+
+/** All optional: what is not given is not limited, but for the defaults of the launcher. */
+export interface FenceLimits {
+  memoryBytes?: number;
+  processes?: number;
+  /** Cores, such as 0.5 or 2. */
+  cpu?: number;
+  diskBytes?: number;
+  openFiles?: number;
+}
+
+/** A limit that was reached; the tree was ended because of it. */
+export interface Breach {
+  limit: 'memory' | 'processes' | 'cpu' | 'disk' | 'open files';
+  /** One sentence for people: what was allowed and what was seen. */
+  message: string;
+}
