@@ -1,5 +1,4 @@
 /** Makes one commit of an attempt's changes in the engine's git directory. Never runs git in a workspace. */
-import { BosunError } from '../contract/errors.ts';
 import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
@@ -28,16 +27,9 @@ export async function collect(request: CollectRequest): Promise<Omit<Collected, 
   if (refused.length === changes.length) return nothing;
   const imported = await importCommit(request);
   const paths = imported.paths ?? (await git.changedPaths(parent, imported.commit));
-  if (paths.length === 0) {
-    await git.deleteRef(ref);
+  if (paths.length === 0)
     return { ...nothing, refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX) };
-  }
-  if ((await git.readRef(ref)) !== imported.commit) {
-    throw new BosunError(
-      'system',
-      `${ref} does not name the commit that was stored for it: ${imported.commit}`,
-    );
-  }
+  await git.updateRef(ref, imported.commit);
   await git.imported(imported.commit, parent);
   const changed = paths
     .slice(0, CHANGED_MAX)

@@ -36,7 +36,7 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
   await using undo = new AsyncDisposableStack();
   undo.defer(() => lock[Symbol.dispose]());
   const store = undo.use(openSqliteStore(home.journal));
-  const git = await openEngineGit(repository);
+  const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.directory);
   const workspaces = openWorkspaces(git, sandbox);
   const stages: Stages = { home, git, launcher: sandbox.launcher, workspaces };

@@ -7,6 +7,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
+import { ImportStream } from './import-stream.ts';
 import type { Captured } from './process.ts';
 import type { Repository } from './repository.ts';
 
@@ -99,6 +100,7 @@ async function borrow(directory: string, repository: Repository): Promise<void> 
 export class EngineGit {
   readonly directory: string;
   readonly repository: Repository;
+  readonly imports: ImportStream;
   readonly #ancestry = new Map<string, boolean>();
   #packCount: number | undefined;
   #isPacking = false;
@@ -106,6 +108,7 @@ export class EngineGit {
   constructor(directory: string, repository: Repository) {
     this.directory = directory;
     this.repository = repository;
+    this.imports = new ImportStream(() => this.start(['fast-import', '--quiet', '--force']));
   }
 
   /** `.bosun` of the repository: all that bosun keeps. */
@@ -132,12 +135,6 @@ export class EngineGit {
     return found.code === 0 ? found.stdout.toString().trim() : undefined;
   }
 
-  /** What a full ref name says; without a process where it was just written. */
-  async readRef(ref: string): Promise<string | undefined> {
-    const loose = await readFile(path.join(this.directory, ref), 'utf8').catch(() => undefined);
-    return loose?.trim() ?? this.revParse(ref);
-  }
-
   async isAncestor(ancestor: string, descendant: string): Promise<boolean> {
     if (ancestor === descendant) return true;
     const key = `${ancestor} ${descendant}`;
@@ -161,7 +158,8 @@ export class EngineGit {
     if (this.#packCount < PACKS_MAX || this.#isPacking) return;
     this.#isPacking = true;
     try {
-      await this.run(['repack', '-d', '-l', '-q', '--geometric=2']);
+      // The importer may still read from the packs that this takes away.
+      await this.imports.pause(() => this.run(['repack', '-d', '-l', '-q', '--geometric=2']));
     } finally {
       this.#packCount = undefined;
       this.#isPacking = false;
@@ -182,12 +180,17 @@ export class EngineGit {
     });
   }
 
+  /** Refs here are files that nobody else writes and nothing packs: git need not be asked to write forty letters. */
   async updateRef(ref: string, commit: string): Promise<void> {
-    await this.run(['update-ref', ref, commit]);
+    const file = path.join(this.directory, ref);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(`${file}.new`, `${commit}\n`);
+    await rename(`${file}.new`, file);
   }
 
-  async deleteRef(ref: string): Promise<void> {
-    await this.run(['update-ref', '-d', ref]);
+  /** Ends the process that a collection has started, if any. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.imports[Symbol.asyncDispose]();
   }
 
   /** A patch that `git apply` takes, binary files included. */
