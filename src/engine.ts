@@ -7,7 +7,6 @@
  * collected; failure, time-out and cancellation are values. What came of it is decided on by `schedule/decide.ts`,
  * recorded by `schedule/loop.ts`, and merged by `drive.ts`.
  */
-import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
@@ -20,7 +19,7 @@ import type { Agent, Task, Workflow, WorkspaceOptions } from './contract/workflo
 import { checkExpansion } from './definition/expansion.ts';
 import type { Home } from './home.ts';
 import { joinBases } from './merge/merge.ts';
-import { cli, runCommand, type Ended } from './runtime/cli.ts';
+import { cli, forgetFiles, runCommand, type Ended } from './runtime/cli.ts';
 import { OutputSink } from './runtime/output.ts';
 import type { Job, StopSignal } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
@@ -57,13 +56,12 @@ export async function runAttempt(stages: Stages, attempt: Attempt): Promise<Even
   const { start } = attempt;
   const beganMs = performance.now();
   const files = stages.home.attempt(attempt.run, start.task, start.attempt);
-  await mkdir(files, { recursive: true });
   try {
     const ended = await live(stages, attempt, files);
     const durationMs = Math.round(performance.now() - beganMs);
     return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
   } finally {
-    await rm(files, { recursive: true, force: true });
+    await forgetFiles(files);
   }
 }
 
@@ -157,14 +155,12 @@ function jobOf(
     prompt: start.prompt,
     feedback: start.feedback,
     env: environment(attempt),
-    filesDirectory: files,
+    files,
     timeoutMs: task.timeout !== undefined ? parseDurationMs(task.timeout) : minutes && minutes * 60_000,
     stop: attempt.stop,
     output,
     launch: async (launch) =>
-      stages.launcher.launch(
-        workspace ? await workspace.inside(launch) : await inEmptyDirectory(files, launch),
-      ),
+      stages.launcher.launch(workspace ? await workspace.inside(launch) : inNoWorkspace(stages, launch)),
   };
 }
 
@@ -232,9 +228,7 @@ async function runCheck(
   command: string,
 ): Promise<Ended> {
   const launch: Job['launch'] = async (what) =>
-    stages.launcher.launch(
-      workspace ? await workspace.insideScratch(what) : await inEmptyDirectory(job.filesDirectory, what),
-    );
+    stages.launcher.launch(workspace ? await workspace.insideScratch(what) : inNoWorkspace(stages, what));
   const argv = ['/bin/sh', '-c', command];
   return runCommand({ ...job, argv, input: '', streams: ['check', 'check'], launch });
 }
@@ -256,10 +250,8 @@ function environment({ agent, start, run }: Attempt): Record<string, string> {
   return { ...env, ...agent?.scope?.env, ...start.env, ...own };
 }
 
-async function inEmptyDirectory(files: string, launch: Omit<Launch, 'cwd'>): Promise<Launch> {
-  const cwd = path.join(files, 'empty');
-  await mkdir(cwd, { recursive: true });
-  return { ...launch, cwd };
+function inNoWorkspace({ home }: Stages, launch: Omit<Launch, 'cwd'>): Launch {
+  return { ...launch, cwd: home.empty, emptyCwd: true };
 }
 
 async function filesWithMarkers(git: EngineGit, commit: string, files: string[]): Promise<string[]> {

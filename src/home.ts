@@ -27,9 +27,19 @@ export class Home {
     return path.join(this.directory, 'runs', id);
   }
 
-  /** The files through which an attempt gets its prompt and gives its output. */
+  /** Where the files lie through which attempts get their prompts and give their outputs. */
+  get attempts(): string {
+    return path.join(this.directory, 'attempts');
+  }
+
+  /** A directory that stays empty. */
+  get empty(): string {
+    return path.join(this.directory, 'empty');
+  }
+
+  /** What the names of an attempt's files begin with. */
   attempt(run: string, task: string, attempt: number): string {
-    return path.join(this.directory, 'attempts', `${run}.${task.replaceAll('/', '+')}@${attempt}`);
+    return path.join(this.attempts, `${run}.${task.replaceAll('/', '+')}@${attempt}`);
   }
 }
 
@@ -39,7 +49,7 @@ const IGNORE = '*\n!/agents/\n!/agents/**\n';
 export async function createHome(top: string): Promise<Home> {
   const home = new Home(top);
   try {
-    await mkdir(home.directory, { recursive: true });
+    await Promise.all([home.attempts, home.empty].map((directory) => mkdir(directory, { recursive: true })));
     const ignore = path.join(home.directory, '.gitignore');
     if (!existsSync(ignore)) await writeFile(ignore, IGNORE);
   } catch (cause) {

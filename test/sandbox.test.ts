@@ -21,6 +21,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 for (const [kind, make] of [
   ['namespaces', () => new LinuxLauncher()],
+  ['namespaces by util-linux', () => new LinuxLauncher({ native: false })],
   ['none', () => new BareLauncher()],
 ] as [string, () => Launcher][]) {
   describe(`a command held by ${kind}`, () => {

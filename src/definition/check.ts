@@ -3,8 +3,10 @@ import { TASKS_MAX, type Workflow } from '../contract/workflow.ts';
 import { agentNames, checkAgents } from './check-agents.ts';
 import { checkExpressions, warnAboutQuotes } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
+import { checkScopes } from './check-scopes.ts';
 import { checkTasks, warnAboutTasks } from './check-tasks.ts';
 import { checkInputs } from './inputs.ts';
+import { checkOwnership } from './ownership.ts';
 import type { Problem } from './problem.ts';
 
 export function checkWorkflow(workflow: Workflow): Problem[] {
@@ -21,7 +23,9 @@ export function checkWorkflow(workflow: Workflow): Problem[] {
     ...checkInputs(workflow),
     ...checkTasks(workflow),
     ...checkAgents(workflow),
+    ...checkScopes(workflow),
     ...graph.problems,
+    ...checkOwnership(workflow, graph),
     ...checkExpressions(workflow, graph),
   ];
 }

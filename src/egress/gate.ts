@@ -79,7 +79,8 @@ export class Gate {
     for (const address of found) {
       const what = whyNotPublic(address);
       const canonical = canonicalAddress(address);
-      if (what === undefined || (canonical !== undefined && this.#allow.allows(canonical, true, port))) continue;
+      if (what === undefined || (canonical !== undefined && this.#allow.allows(canonical, true, port)))
+        continue;
       return deny(
         host,
         port,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { loadWorkflow } from '../definition/load.ts';
+import { ownership, type Owner } from '../definition/ownership.ts';
 import { unsupported } from '../definition/supported.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
@@ -15,6 +16,8 @@ export interface Checked {
   warnings: string[];
   /** What is valid and cannot be run yet, one line each. */
   refused: string[];
+  /** Which files belong to which tasks, as written; empty where no task declares a write scope. */
+  owners: Owner[];
 }
 
 /** Throws one error with all that is wrong, each with its place. */
@@ -26,7 +29,8 @@ export async function checkFile(options: { cwd: string; file?: string }): Promis
   // Messages name the file as it was asked for; a caller in another directory still has to find it.
   const named = path.resolve(file) === full ? file : full;
   const { workflow, warnings } = await loadWorkflow(named, top === undefined ? {} : { repository: top });
-  return { file, workflow, warnings, refused: unsupported(workflow) };
+  const { owners } = ownership(workflow);
+  return { file, workflow, warnings, refused: unsupported(workflow), owners };
 }
 
 /** In this directory, or in one above it within the repository. */

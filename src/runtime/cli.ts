@@ -2,9 +2,8 @@
  * The runtime for plain commands: the prompt comes on stdin and in a file, the output goes to a file that
  * BOSUN_OUTPUT names. Also runs the commands of `run` tasks and of `check`.
  */
-import { constants as modes, mkdir, open, writeFile } from 'node:fs/promises';
+import { constants as modes, open, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import path from 'node:path';
 import type { FailReason, Outcome } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { Exit, Running } from '../system/process.ts';
@@ -19,15 +18,13 @@ const OUTPUT_FILE_BYTES_MAX = 1024 * 1024;
 
 export const cli: Runtime = {
   async run(job: Job): Promise<Result> {
-    await mkdir(job.filesDirectory, { recursive: true });
-    const outputFile = path.join(job.filesDirectory, 'output');
-    const promptFile = path.join(job.filesDirectory, 'prompt.txt');
+    const [outputFile, promptFile] = [`${job.files}.output`, `${job.files}.prompt`];
     const prompt = job.agent ? promptOf(job) : '';
-    await writeFile(promptFile, prompt);
+    if (job.agent) await writeFile(promptFile, prompt);
     const env = {
       ...job.env,
       BOSUN_OUTPUT: outputFile,
-      BOSUN_PROMPT: promptFile,
+      ...(job.agent && { BOSUN_PROMPT: promptFile }),
     };
     const command = job.agent ? job.agent.command! : job.prompt;
     const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
@@ -36,6 +33,12 @@ export const cli: Runtime = {
     return readOutput(outputFile, ended.stdoutTail);
   },
 };
+
+/** Takes away what `run` has laid down; the output may be anything that the agent has made of it. */
+export async function forgetFiles(files: string): Promise<void> {
+  const gone = ['output', 'prompt'].map((name) => rm(`${files}.${name}`, { recursive: true, force: true }));
+  await Promise.all(gone);
+}
 
 /** An agent that keeps no memory of its own is told everything again. */
 function promptOf({ agent, prompt, feedback }: Job): string {

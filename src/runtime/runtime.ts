@@ -18,8 +18,8 @@ export interface Job {
   prompt: string;
   feedback: string | undefined;
   env: Record<string, string>;
-  /** A directory of the attempt's own, outside the workspace: prompt and output files lie there. */
-  filesDirectory: string;
+  /** What the names of the attempt's own files begin with; they lie outside the workspace. */
+  files: string;
   timeoutMs: number | undefined;
   stop: StopSignal;
   output: OutputSink;

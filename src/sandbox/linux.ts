@@ -2,6 +2,7 @@
  * Holds a command in namespaces of its own (user, mount, pid) with util-linux alone. Never falls back to
  * something weaker: what cannot be made is an error.
  */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { asGroup } from '../system/group.ts';
@@ -12,6 +13,7 @@ import { findProgram, start, type Launch, type Launcher, type OverlayMount } fro
  * us how far it came: its own exit codes could just as well be the command's.
  */
 const INIT = `
+if [ "$3" = empty ]; then "$1" -t tmpfs -o size=64m,mode=0700,nosuid,nodev tmpfs "$4" 2>&3 || exit 125; fi
 if [ -n "$2" ]; then "$1" -t overlay overlay -o "$2" "$3" 2>&3 || exit 125; fi
 cd "$4" 2>&3 || exit 125
 shift 4
@@ -23,7 +25,11 @@ exit $?
 const READY = 'ready\n';
 const REPORT_CHARS_MAX = 4096;
 
+/** Built from native/launch.c where there is a compiler; without it the same is done by util-linux, more slowly. */
+const NATIVE = path.resolve(import.meta.dirname, '../../build/launch');
+
 export class LinuxLauncher implements Launcher {
+  readonly #native: string | undefined;
   readonly #programs = {
     setpriv: required('setpriv'),
     unshare: required('unshare'),
@@ -31,32 +37,22 @@ export class LinuxLauncher implements Launcher {
     sh: required('sh'),
   };
 
-  launch({ argv, cwd, env, overlay }: Launch): ReturnType<Launcher['launch']> {
-    const { setpriv, unshare, mount, sh } = this.#programs;
+  constructor(options: { native?: boolean } = {}) {
+    this.#native = (options.native ?? true) && existsSync(NATIVE) ? NATIVE : undefined;
+  }
+
+  launch(launch: Launch): ReturnType<Launcher['launch']> {
+    const { argv, cwd, env, overlay } = launch;
     const from = overlay ? commonParent(overlay) : '/';
-    const withEngine = [setpriv, '--pdeathsig', 'KILL', '--'];
-    const spaces = [
-      unshare,
-      '--user',
-      '--map-current-user',
-      '--keep-caps',
-      '--mount',
-      '--pid',
-      '--mount-proc',
-    ];
-    const options = overlay ? mountOptions(overlay, from) : '';
-    const init = [sh, '-c', INIT, 'sh', mount, options, overlay?.at ?? '', cwd];
-    const command = [setpriv, '--inh-caps=-all', '--ambient-caps=-all', '--', ...argv];
-    const child = start(
-      [...withEngine, ...spaces, '--fork', '--kill-child=KILL', '--', ...init, ...command],
-      { cwd: from, env, detached: true, report: true },
-    );
+    const line =
+      this.#native === undefined ? this.#withUtilLinux(launch, from) : nativeLine(this.#native, launch, from);
+    const child = start(line, { cwd: from, env, detached: true, report: true });
     let report = '';
     child.stdio[3]!.on('data', (chunk: Buffer) => {
       if (report.length < REPORT_CHARS_MAX) report += chunk.toString();
     });
     const reported = new Promise<void>((resolve) => child.stdio[3]!.once('close', resolve));
-    return asGroup(child, [setpriv], async (exit, killed) => {
+    return asGroup(child, line, async (exit, killed) => {
       await reported;
       if (report === READY || killed || exit.signal !== null) return;
       throw new BosunError(
@@ -66,6 +62,24 @@ export class LinuxLauncher implements Launcher {
       );
     });
   }
+
+  #withUtilLinux({ argv, cwd, overlay, emptyCwd }: Launch, from: string): string[] {
+    const { setpriv, unshare, mount, sh } = this.#programs;
+    const mountPoint = emptyCwd ? 'empty' : (overlay?.at ?? '');
+    return [
+      ...[setpriv, '--pdeathsig', 'KILL', '--'],
+      ...[unshare, '--user', '--map-current-user', '--keep-caps', '--mount', '--pid', '--fork'],
+      ...['--kill-child=KILL', '--mount-proc', '--'],
+      ...[sh, '-c', INIT, 'sh', mount, overlay ? mountOptions(overlay, from) : '', mountPoint, cwd],
+      ...[setpriv, '--inh-caps=-all', '--ambient-caps=-all', '--', ...argv],
+    ];
+  }
+}
+
+/** The same in one process. */
+function nativeLine(program: string, { argv, cwd, overlay, emptyCwd }: Launch, from: string): string[] {
+  const mounted = overlay ? ['-o', mountOptions(overlay, from), overlay.at] : emptyCwd ? ['-e'] : [];
+  return [program, String(process.pid), cwd, ...mounted, '--', ...argv];
 }
 
 /**

@@ -3,10 +3,13 @@
  * process outlives its attempt. It can mount nothing.
  */
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { asGroup } from '../system/group.ts';
 import { findProgram, start, type Launch, type Launcher } from '../system/process.ts';
+import { removeTree } from '../system/remove-tree.ts';
 
 /** Every process of a launch carries it in its environment, also one that left the process group. */
 const LAUNCH_VARIABLE = 'BOSUN_LAUNCH';
@@ -15,9 +18,10 @@ const SWEEPS_MAX = 20;
 export class BareLauncher implements Launcher {
   readonly #setpriv = process.platform === 'linux' ? findProgram('setpriv') : undefined;
 
-  launch({ argv, cwd, env, overlay }: Launch): ReturnType<Launcher['launch']> {
+  launch({ argv, cwd: shared, env, overlay, emptyCwd }: Launch): ReturnType<Launcher['launch']> {
     if (overlay)
       throw new BosunError('system', `cannot mount ${overlay.at}: this machine forbids namespaces`);
+    const cwd = emptyCwd ? mkdtempSync(path.join(shared, 'of-')) : shared;
     const mark = `${LAUNCH_VARIABLE}=${randomUUID()}`;
     const withParent = this.#setpriv === undefined ? [] : [this.#setpriv, '--pdeathsig', 'KILL', '--'];
     const child = start([...withParent, ...argv], {
@@ -29,6 +33,7 @@ export class BareLauncher implements Launcher {
     return asGroup(child, argv, async () => {
       if (pid !== undefined) killGroup(pid);
       await sweep(mark);
+      if (emptyCwd) await removeTree(cwd);
     });
   }
 }

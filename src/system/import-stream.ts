@@ -3,6 +3,7 @@
  * it alone, and what it made is on disk when the use ends. Whatever goes wrong ends the process, never half a commit.
  */
 import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { BosunError } from '../contract/errors.ts';
 import { reasonOf } from './git.ts';
 import { exitOf, type Exit } from './process.ts';
@@ -31,8 +32,11 @@ export class ImportStream {
       this.#process ??= new Importer(this.#start());
       const importer = this.#process;
       try {
+        importer.hold(true);
         await feed(importer);
-        return await importer.settle();
+        const lines = await importer.settle();
+        importer.hold(false);
+        return lines;
       } catch (error) {
         this.#process = undefined;
         await importer.kill();
@@ -117,7 +121,17 @@ class Importer implements Feed {
     return lines;
   }
 
+  /** While nothing is under way it does not keep our own process alive. */
+  hold(isHeld: boolean): void {
+    const parts = [this.#child, ...(this.#child.stdio as unknown as (Socket | null)[])];
+    for (const part of parts) {
+      if (isHeld) part?.ref();
+      else part?.unref();
+    }
+  }
+
   async end(): Promise<void> {
+    this.hold(true);
     this.#child.stdin!.end();
     await this.#exit;
   }

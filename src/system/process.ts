@@ -23,6 +23,8 @@ export interface Launch {
   /** The whole environment: nothing is inherited. */
   env: Record<string, string>;
   overlay?: OverlayMount;
+  /** Makes `cwd` an empty directory of the command's own, gone with it. */
+  emptyCwd?: boolean;
 }
 
 export interface Exit {

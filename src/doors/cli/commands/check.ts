@@ -1,9 +1,14 @@
 /** `bosun check` */
 import { checkFile, type Checked } from '../../../operations/check.ts';
+import { columnsOf, fitColumns, padColumns, spellControls } from '../../../report/plain.ts';
 import { count } from '../../../report/words.ts';
 import { given, type Typed } from '../command.ts';
-import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
+import { formatCount } from '../figures.ts';
+import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { renderTree } from '../task-tree.ts';
+
+const OWNED_LINES_MAX = 200;
+const PATTERN_COLUMNS_MAX = 50;
 
 export async function run({ args }: Typed): Promise<number> {
   const checked = await checkFile({ cwd: process.cwd(), ...given('file', args[0]) });
@@ -17,7 +22,7 @@ export async function run({ args }: Typed): Promise<number> {
 }
 
 /** What it is, and its tasks; also what `run --dry-run` shows. */
-export function tellWorkflow({ workflow, warnings, file }: Checked, lead: string): void {
+export function tellWorkflow({ workflow, warnings, file, owners }: Checked, lead: string): void {
   const paint = painter(hasColor(process.stdout));
   const facts = [
     count(Object.keys(workflow.tasks).length, 'task'),
@@ -26,5 +31,25 @@ export function tellWorkflow({ workflow, warnings, file }: Checked, lead: string
   ];
   writeOut(`${paint('good', lead)}: ${facts.join(', ')} (${workflow.name}, ${file})\n`);
   for (const line of renderTree(workflow, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
+  for (const line of renderOwners(owners, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
   for (const warning of warnings) writeError(`warning: ${warning}\n`);
+}
+
+/** Path pattern → the tasks that own it. */
+function renderOwners(owners: Checked['owners'], paint: Paint, columns: number): string[] {
+  if (owners.length === 0) return [];
+  const tasks = new Map<string, Set<string>>();
+  for (const { pattern, task, agent, shared } of owners) {
+    const known = tasks.get(pattern) ?? new Set();
+    tasks.set(pattern, known.add(`${task} (${agent}${shared ? ', shared' : ''})`));
+  }
+  const rows = [...tasks].map(([pattern, names]) => [spellControls(pattern), [...names].join(', ')] as const);
+  const shown = rows.slice(0, OWNED_LINES_MAX);
+  const width = Math.min(PATTERN_COLUMNS_MAX, Math.max(...shown.map(([pattern]) => columnsOf(pattern))));
+  const lines = shown.map(([pattern, names]) => {
+    const rest = fitColumns(names, Math.max(10, columns - width - 4));
+    return `  ${padColumns(fitColumns(pattern, width), width)}  ${paint('quiet', rest)}`;
+  });
+  const left = rows.length - shown.length;
+  return ['files:', ...lines, ...(left > 0 ? [`  … and ${formatCount(left)} more`] : [])];
 }

@@ -1,0 +1,257 @@
+/**
+ * The one way out of an attempt's sandbox: an HTTP proxy on a unix socket of the attempt's own. The socket is the
+ * identity, so there is no token to steal. Every request is decided anew; nothing is kept, logged or decrypted.
+ */
+import { chmod, chown, lstat, rm } from 'node:fs/promises';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { BosunError } from '../contract/errors.ts';
+import { AllowList } from './allow-list.ts';
+import { formatAuthority, HOST_CHARS_MAX } from './authority.ts';
+import { forward } from './forward.ts';
+import { Gate, Refusal, resolveBySystem, type Denied, type Resolve, type Target } from './gate.ts';
+import { objectToConnect, objectToRequest, type Objection } from './objections.ts';
+import { reach, within } from './reach.ts';
+
+export const EGRESS_LIMITS = {
+  /** Connections from the attempt, and connections out for it. */
+  connectionsMax: 256,
+  headerBytesMax: 16 * 1024,
+  /** How long nothing may move on a connection. */
+  idleMs: 300_000,
+  /** Finding the address and connecting. */
+  connectMs: 20_000,
+  hostCharsMax: HOST_CHARS_MAX,
+  /** Denials that are told. */
+  toldMax: 1000,
+};
+export type EgressLimits = typeof EGRESS_LIMITS;
+
+/** What the kernel takes as the path of a unix socket. */
+const SOCKET_PATH_BYTES_MAX = 107;
+const HEADERS_MS = 60_000;
+
+export interface EgressOptions {
+  socketPath: string;
+  /** The entries of `scope.network`. */
+  allow: readonly string[];
+  resolve?: Resolve;
+  /** Told once per host, port and reason. */
+  onDenied(denied: Denied): void;
+  /** Whose the socket becomes, where the engine is root. */
+  uid?: number;
+  limits?: Partial<EgressLimits>;
+  signal?: AbortSignal;
+}
+
+export async function openEgress(options: EgressOptions): Promise<EgressProxy> {
+  const { socketPath, uid, signal } = options;
+  signal?.throwIfAborted();
+  if (Buffer.byteLength(socketPath) > SOCKET_PATH_BYTES_MAX)
+    throw new BosunError(
+      'system',
+      `cannot open a socket at ${socketPath}: its path has more than ${SOCKET_PATH_BYTES_MAX} bytes; use a repository with a shorter path`,
+    );
+  const proxy = new EgressProxy(options);
+  try {
+    // one that a killed engine left behind
+    if ((await lstat(socketPath).catch(() => undefined))?.isSocket()) await rm(socketPath);
+    await proxy.listen();
+    await chmod(socketPath, 0o600);
+    if (uid !== undefined && process.getuid?.() === 0) await chown(socketPath, uid, -1);
+  } catch (cause) {
+    await proxy[Symbol.asyncDispose]();
+    throw new BosunError(
+      'system',
+      `cannot open the way to the network at ${socketPath}: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+  return proxy;
+}
+
+export class EgressProxy implements AsyncDisposable {
+  readonly socketPath: string;
+  readonly #limits: EgressLimits;
+  readonly #server: Server;
+  readonly #gate: Gate;
+  readonly #onDenied: (denied: Denied) => void;
+  readonly #told = new Set<string>();
+  /** The attempt's connections, each with what ends when it does. */
+  readonly #clients = new Map<Duplex, AbortController>();
+  readonly #signal: AbortSignal | undefined;
+  readonly #stop = (): void => void this[Symbol.asyncDispose]();
+  #outgoing = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor({ socketPath, allow, resolve = resolveBySystem, onDenied, limits, signal }: EgressOptions) {
+    this.socketPath = socketPath;
+    this.#limits = { ...EGRESS_LIMITS, ...limits };
+    this.#gate = new Gate(new AllowList(allow), resolve, this.#limits.hostCharsMax);
+    this.#onDenied = onDenied;
+    const { idleMs, headerBytesMax } = this.#limits;
+    const headersTimeout = Math.min(HEADERS_MS, idleMs);
+    this.#server = createServer({
+      insecureHTTPParser: false,
+      maxHeaderSize: headerBytesMax,
+      headersTimeout,
+      requestTimeout: 0, // an upload may take its time; one that stands still is idle
+      keepAliveTimeout: idleMs,
+      connectionsCheckingInterval: Math.ceil(headersTimeout / 2),
+    });
+    this.#server.maxHeadersCount = 0; // the bytes are limited; a header that is dropped could be the one that matters
+    this.#server.timeout = idleMs;
+    this.#server.on('connection', (socket) => this.#accept(socket));
+    this.#server.on('request', (incoming, outgoing) => void this.#request(incoming, outgoing));
+    this.#server.on('connect', (incoming, client, head) => void this.#tunnel(incoming, client, head));
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  /** Part of opening: see `openEgress`. */
+  listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.socketPath, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', () => {}); // one connection that cannot be accepted is not the end
+        resolve();
+      });
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#signal?.removeEventListener('abort', this.#stop);
+    const wasListening = this.#server.listening;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const client of this.#clients.keys()) client.destroy();
+    await closed;
+    if (wasListening) await rm(this.socketPath, { force: true });
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => {}); // its close is what counts
+    if (this.#clients.size >= this.#limits.connectionsMax) {
+      const why = `more than ${this.#limits.connectionsMax} connections at once`;
+      writeRefusal(socket, new Refusal(503, `bosun: ${why}; close some first`));
+      return;
+    }
+    const gone = new AbortController();
+    this.#clients.set(socket, gone);
+    socket.once('close', () => {
+      this.#clients.delete(socket);
+      gone.abort();
+    });
+  }
+
+  /** An absolute-form request, such as `GET http://example.com/ HTTP/1.1`. */
+  async #request(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const refuse = (refusal: Refusal): void => {
+      this.#tell(refusal);
+      answerRefusal(outgoing, refusal);
+    };
+    outgoing.on('error', () => {}); // whoever asked may be gone
+    const [, authority, path = ''] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/is.exec(incoming.url ?? '') ?? [];
+    if (authority === undefined)
+      return refuse(
+        new Refusal(400, 'bosun: this is a proxy: ask for http://host/path, or CONNECT host:port'),
+      );
+    const reached = await this.#reach(incoming, authority, 80, objectToRequest);
+    if (reached instanceof Refusal) return refuse(reached);
+    const { headerBytesMax } = this.#limits;
+    try {
+      const slash = path.startsWith('/') ? path : `/${path}`;
+      forward({ incoming, outgoing, path: slash, ...reached, headerBytesMax, refuse });
+    } catch (error) {
+      reached.upstream.destroy();
+      refuse(new Refusal(400, `bosun: the request cannot be passed on: ${(error as Error).message}`));
+    }
+  }
+
+  /** `CONNECT host:port`: bytes both ways, which are nobody's business. */
+  async #tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    const reached = await this.#reach(incoming, incoming.url ?? '', undefined, objectToConnect);
+    if (reached instanceof Refusal) {
+      this.#tell(reached);
+      return writeRefusal(client, reached);
+    }
+    const { upstream } = reached;
+    (client as Socket).setTimeout(this.#limits.idleMs, () => client.destroy());
+    upstream.once('error', () => client.destroy());
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) upstream.write(head);
+    client.pipe(upstream).pipe(client);
+  }
+
+  /** Everything that is checked, in order, before a connection out is handed over. */
+  async #reach(
+    incoming: IncomingMessage,
+    authority: string,
+    defaultPort: number | undefined,
+    objection: Objection,
+  ): Promise<{ target: Target; upstream: Socket } | Refusal> {
+    const { connectMs, connectionsMax } = this.#limits;
+    const gone = this.#clients.get(incoming.socket)?.signal;
+    if (gone === undefined) return new Refusal(503, 'bosun: the connection is closed');
+    const asked = this.#gate.admit(authority, defaultPort);
+    if (asked instanceof Refusal) return asked;
+    const refusal = objection(incoming, asked);
+    if (refusal !== undefined) return refusal;
+    if (this.#outgoing >= connectionsMax)
+      return new Refusal(503, `bosun: more than ${connectionsMax} requests at once; wait for some first`);
+    this.#outgoing += 1;
+    let upstream: Socket | Refusal | undefined;
+    try {
+      const untilMs = performance.now() + connectMs;
+      const where = formatAuthority(asked.host, asked.port);
+      const target = await within(connectMs, where, this.#gate.locate(asked));
+      if (target instanceof Refusal) return target;
+      upstream = await reach(target, Math.max(1, untilMs - performance.now()), gone);
+      if (upstream instanceof Refusal) return upstream;
+      upstream.once('close', () => (this.#outgoing -= 1));
+      return { target, upstream };
+    } finally {
+      if (upstream === undefined || upstream instanceof Refusal) this.#outgoing -= 1;
+    }
+  }
+
+  #tell({ denied }: Refusal): void {
+    if (denied === undefined) return;
+    const key = `${denied.host} ${denied.port} ${denied.why}`;
+    const { toldMax } = this.#limits;
+    if (this.#told.has(key) || this.#told.size > toldMax) return;
+    this.#told.add(key);
+    if (this.#told.size <= toldMax) this.#onDenied(denied);
+    else this.#onDenied({ host: '*', port: 0, why: `more than ${toldMax} were denied; no more are told` });
+  }
+}
+
+/** The connection ends with it, so that nothing of a refused request is ever read as the next one. */
+function answerRefusal(outgoing: ServerResponse, { status, message }: Refusal): void {
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  outgoing.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
+  outgoing.end(`${message}\n`);
+}
+
+function writeRefusal(client: Duplex, { status, message }: Refusal): void {
+  const body = Buffer.from(`${message}\n`);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  client.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]), () => client.destroy());
+}

@@ -1,0 +1,49 @@
+/** How a reached limit is told: one sentence with what was allowed and what was seen. */
+import type { Breach } from '../../system/fence.ts';
+
+export function memoryBreach(seenBytes: number, allowedBytes: number): Breach {
+  return {
+    limit: 'memory',
+    message: `used ${megabytes(seenBytes)} of memory; ${megabytes(allowedBytes)} are allowed`,
+  };
+}
+
+export function processesBreach(seen: number, allowed: number): Breach {
+  return { limit: 'processes', message: `ran ${seen} processes and threads; ${allowed} are allowed` };
+}
+
+export function diskBreach(seenBytes: number, allowedBytes: number): Breach {
+  return {
+    limit: 'disk',
+    message: `wrote ${megabytes(seenBytes)} to disk; ${megabytes(allowedBytes)} are allowed`,
+  };
+}
+
+export function entriesBreach(seen: number, allowed: number, allowedBytes: number): Breach {
+  return {
+    limit: 'disk',
+    message: `made ${seen} files and directories; ${allowed} are allowed with ${megabytes(allowedBytes)} of disk`,
+  };
+}
+
+export function depthBreach(): Breach {
+  return {
+    limit: 'disk',
+    message: 'nested directories deeper than paths can name; what is in them cannot be measured',
+  };
+}
+
+export function freeSpaceBreach(usedBytes: number, freeBytes: number, floorBytes: number): Breach {
+  return {
+    limit: 'disk',
+    message:
+      `wrote ${megabytes(usedBytes)} and the disk has ${megabytes(freeBytes)} left; ` +
+      `${megabytes(floorBytes)} must stay free`,
+  };
+}
+
+/** Rounded up above, so that what is past a limit never reads as equal to it. */
+function megabytes(bytes: number): string {
+  const mb = bytes / 1024 ** 2;
+  return mb < 10 ? `${Math.ceil(mb * 10) / 10} MB` : `${Math.ceil(mb)} MB`;
+}

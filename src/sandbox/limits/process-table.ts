@@ -1,0 +1,144 @@
+/** Which processes belong to which sandbox and what each of them uses, read from /proc. It never changes anything. */
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+
+export interface ProcessEntry {
+  pid: number;
+  parentPid: number;
+  /** One letter, as in ps: T is stopped, Z is dead and not yet waited for. */
+  state: string;
+  threads: number;
+  /** Of its own. */
+  cpuMs: number;
+  /** Of its children that were waited for. */
+  childrenCpuMs: number;
+  rssBytes: number;
+  /** With the pid it names a process for good: the number alone is used again. */
+  startTicks: number;
+}
+
+/** USER_HZ: what /proc counts time in on every Linux, whatever the kernel's own tick. */
+const TICK_MS = 10;
+/** How long a process that is in no sandbox is taken to be in none without another look at its pid. */
+const OUTSIDERS_FOR_MS = 1000;
+const buffer = Buffer.alloc(4096);
+
+export class ProcessTable {
+  readonly #pageBytes = pageBytes();
+  readonly #outsiders = new Set<number>();
+  #outsidersSinceMs = 0;
+
+  /** To be called when there is a new root: processes seen before may be below it. */
+  forget(): void {
+    this.#outsiders.clear();
+  }
+
+  read(pid: number): ProcessEntry | undefined {
+    const text = readProc(`/proc/${pid}/stat`);
+    return text === undefined ? undefined : parseStat(pid, text, this.#pageBytes);
+  }
+
+  /**
+   * The live processes at and below each root. One read for each process of a sandbox: a scan of all of /proc
+   * is far cheaper than the `children` of every thread, and what belongs to nobody is read once a second.
+   */
+  trees(roots: ReadonlySet<number>, nowMs: number): Map<number, ProcessEntry[]> {
+    if (nowMs - this.#outsidersSinceMs >= OUTSIDERS_FOR_MS) {
+      this.#outsiders.clear();
+      this.#outsidersSinceMs = nowMs;
+    }
+    const entries = new Map<number, ProcessEntry>();
+    for (const name of readdirSync('/proc')) {
+      const pid = Number(name);
+      if (!Number.isInteger(pid) || this.#outsiders.has(pid)) continue;
+      const entry = this.read(pid);
+      if (entry !== undefined) entries.set(pid, entry);
+    }
+    const owners = new Map<number, number | undefined>();
+    const trees = new Map<number, ProcessEntry[]>();
+    for (const entry of entries.values()) {
+      const root = this.#rootOf(entry, entries, roots, owners);
+      if (root === undefined) continue;
+      const tree = trees.get(root);
+      if (tree === undefined) trees.set(root, [entry]);
+      else tree.push(entry);
+    }
+    return trees;
+  }
+
+  #rootOf(
+    start: ProcessEntry,
+    entries: ReadonlyMap<number, ProcessEntry>,
+    roots: ReadonlySet<number>,
+    owners: Map<number, number | undefined>,
+  ): number | undefined {
+    const path: number[] = [];
+    let root: number | undefined;
+    let certain = true;
+    for (let pid = start.pid; ;) {
+      if (roots.has(pid)) root = pid;
+      else if (owners.has(pid)) root = owners.get(pid);
+      else {
+        path.push(pid);
+        const entry = entries.get(pid);
+        // A parent that vanished during the scan leaves a child whose tree is known at the next one only.
+        if (entry === undefined) certain = pid === 0 || this.#outsiders.has(pid);
+        else if (path.length <= entries.size) {
+          pid = entry.parentPid;
+          continue;
+        }
+      }
+      break;
+    }
+    if (!certain) return undefined;
+    for (const pid of path) {
+      owners.set(pid, root);
+      if (root === undefined) this.#outsiders.add(pid);
+    }
+    return root;
+  }
+}
+
+/** The process's fair share of the memory it touches; undefined where that may not be read. */
+export function pssBytes(pid: number): number | undefined {
+  const text = readProc(`/proc/${pid}/smaps_rollup`, 'empty-when-gone');
+  if (text === undefined) return undefined;
+  const match = /^Pss:\s+(\d+) kB/m.exec(text);
+  return match ? Number(match[1]) * 1024 : 0;
+}
+
+function parseStat(pid: number, text: string, pageBytes: number): ProcessEntry {
+  // The name stands in brackets and may itself hold brackets and blanks.
+  const state = text.lastIndexOf(')') + 2;
+  const field = text.slice(state).split(' ');
+  const number = (index: number): number => Number(field[index]);
+  return {
+    pid,
+    state: field[0] ?? 'X',
+    parentPid: number(1),
+    cpuMs: (number(11) + number(12)) * TICK_MS,
+    childrenCpuMs: (number(13) + number(14)) * TICK_MS,
+    threads: number(17),
+    startTicks: number(19),
+    rssBytes: number(21) * pageBytes,
+  };
+}
+
+/** Undefined for a process that is gone, or with the flag only for one that may not be read. */
+function readProc(file: string, flag?: 'empty-when-gone'): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, 'r');
+    const bytes = readSync(fd, buffer, 0, buffer.length, 0);
+    return buffer.toString('latin1', 0, bytes);
+  } catch (error) {
+    const gone = ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
+    return gone && flag === 'empty-when-gone' ? '' : undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function pageBytes(): number {
+  const match = /^KernelPageSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/smaps', 'latin1'));
+  return match ? Number(match[1]) * 1024 : 4096;
+}

@@ -1,0 +1,189 @@
+/**
+ * Ends sandboxes that use more than they may, for what the kernel does not hold here. One for the whole engine,
+ * with one timer. It never judges what a command does, only how much it uses.
+ */
+import { availableParallelism } from 'node:os';
+import type { Breach, FenceLimits } from '../../system/fence.ts';
+import { memoryBreach, processesBreach } from './breach.ts';
+import { CpuThrottle } from './cpu-throttle.ts';
+import { DiskRounds } from './disk-rounds.ts';
+import { HELPER_TASKS } from './prlimit.ts';
+import { ProcessTable, pssBytes, type ProcessEntry } from './process-table.ts';
+
+export interface WatchRequest {
+  /** The sandbox's first process as this machine numbers it: all others descend from it. */
+  initPid: number;
+  limits: FenceLimits;
+  /** The directories outside that take what is written inside. */
+  disk: string[];
+  /** Asked now and then for a breach that something else saw. */
+  probe?(): Breach | undefined;
+  /** Called once at most, after the tree was sent SIGKILL. */
+  onBreach(breach: Breach): void;
+}
+
+export interface WatchdogOptions {
+  tickMs?: number;
+  /** What must stay free on the disk of the layers, so that the engine itself can go on. */
+  freeBytesMin?: number;
+}
+
+interface Watched {
+  request: WatchRequest;
+  startTicks: number;
+  /** Its processes when they were last counted. */
+  pids: number[];
+  /** When its processes must be counted again. */
+  dueAtMs: number;
+  pssDueAtMs: number;
+  throttle: CpuThrottle | undefined;
+  leaveDisk: (() => void) | undefined;
+}
+
+const TICK_MS = 50;
+const FREE_BYTES_MIN = 256 * 1024 ** 2;
+/** As fast as memory can be taken; says how long a sandbox with room left may go unseen. */
+const TAKE_BYTES_PER_MS = (Math.min(availableParallelism(), 8) * 2 * 1024 ** 3) / 1000;
+const FORKS_PER_MS = 2;
+const UNSEEN_MS_MAX = 500;
+/** Share of a core for counting processes, and for reading the shares of memory of one sandbox. */
+const SHARE = 0.1;
+
+export class Watchdog {
+  readonly #tickMs: number;
+  readonly #disk: DiskRounds;
+  readonly #table = new ProcessTable();
+  readonly #watched = new Map<number, Watched>();
+  #timer: NodeJS.Timeout | undefined;
+  #quietUntilMs = 0;
+
+  constructor({ tickMs = TICK_MS, freeBytesMin = FREE_BYTES_MIN }: WatchdogOptions = {}) {
+    this.#tickMs = tickMs;
+    this.#disk = new DiskRounds(freeBytesMin);
+  }
+
+  /** Until the returned function is called. A sandbox that has ended by itself is no breach. */
+  watch(request: WatchRequest): () => void {
+    const { initPid, limits, disk } = request;
+    const init = this.#table.read(initPid);
+    if (init === undefined) return () => {};
+    this.#table.forget();
+    const watched: Watched = {
+      request,
+      startTicks: init.startTicks,
+      pids: [initPid],
+      dueAtMs: 0,
+      pssDueAtMs: 0,
+      throttle: limits.cpu === undefined ? undefined : new CpuThrottle(limits.cpu, initPid),
+      leaveDisk: undefined,
+    };
+    if (disk.length > 0) {
+      watched.leaveDisk = this.#disk.add({
+        directories: disk,
+        limitBytes: limits.diskBytes,
+        pids: () => watched.pids,
+        onBreach: (breach) => this.#end(watched, breach),
+      });
+    }
+    this.#watched.set(initPid, watched);
+    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
+    return () => this.#leave(watched);
+  }
+
+  [Symbol.dispose](): void {
+    for (const watched of this.#watched.values()) this.#leave(watched);
+  }
+
+  #tick(): void {
+    const nowMs = performance.now();
+    this.#disk.tick(nowMs, this.#tickMs);
+    if (nowMs < this.#quietUntilMs) return;
+    const due = [...this.#watched.values()].some((watched) => watched.dueAtMs <= nowMs);
+    if (!due) return;
+    const trees = this.#table.trees(new Set(this.#watched.keys()), nowMs);
+    for (const [initPid, watched] of this.#watched) this.#look(watched, trees.get(initPid) ?? [], nowMs);
+    const endMs = performance.now();
+    this.#quietUntilMs = endMs + (endMs - nowMs) / SHARE - this.#tickMs;
+  }
+
+  #look(watched: Watched, tree: ProcessEntry[], nowMs: number): void {
+    const { request, throttle, startTicks } = watched;
+    const { initPid, limits } = request;
+    if (tree.find(({ pid }) => pid === initPid)?.startTicks !== startTicks) return this.#leave(watched);
+    watched.pids = tree.map(({ pid }) => pid);
+    let unseenMs = UNSEEN_MS_MAX;
+    if (throttle !== undefined) {
+      throttle.tick(tree, nowMs);
+      unseenMs = 0;
+    }
+    if (limits.processes !== undefined) {
+      const tasks = sum(tree, ({ threads }) => threads);
+      const room = limits.processes + HELPER_TASKS - tasks;
+      if (room < 0) return this.#end(watched, processesBreach(tasks, limits.processes), tree);
+      unseenMs = Math.min(unseenMs, room / FORKS_PER_MS);
+    }
+    if (limits.memoryBytes !== undefined) {
+      const usedBytes = memoryUsed(watched, tree, limits.memoryBytes, nowMs);
+      if (usedBytes > limits.memoryBytes)
+        return this.#end(watched, memoryBreach(usedBytes, limits.memoryBytes), tree);
+      unseenMs = Math.min(unseenMs, (limits.memoryBytes - usedBytes) / TAKE_BYTES_PER_MS);
+    }
+    const breach = request.probe?.();
+    if (breach !== undefined) return this.#end(watched, breach, tree);
+    watched.dueAtMs = nowMs + unseenMs;
+  }
+
+  #end(watched: Watched, breach: Breach, tree?: ProcessEntry[]): void {
+    const { initPid, onBreach } = watched.request;
+    if (this.#watched.get(initPid) !== watched) return;
+    const all = tree ?? this.#table.trees(new Set([initPid]), performance.now()).get(initPid) ?? [];
+    // The first process takes its namespace along; the others are for a tree that has no namespace of its own.
+    if (this.#table.read(initPid)?.startTicks === watched.startTicks)
+      for (const pid of [initPid, ...all.map(({ pid }) => pid)]) kill(pid);
+    this.#leave(watched);
+    onBreach(breach);
+  }
+
+  #leave(watched: Watched): void {
+    const { initPid } = watched.request;
+    if (this.#watched.get(initPid) !== watched) return;
+    this.#watched.delete(initPid);
+    watched.leaveDisk?.();
+    watched.throttle?.release((pid) => this.#table.read(pid)?.startTicks);
+    if (this.#watched.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/**
+ * The sum of resident sizes is cheap and counts shared pages again and again; the fair shares are dear and right.
+ * So the shares are read only where the cheap figure is too high, and not more often than they are worth.
+ */
+function memoryUsed(watched: Watched, tree: ProcessEntry[], limitBytes: number, nowMs: number): number {
+  const rssBytes = sum(tree, (entry) => entry.rssBytes);
+  if (rssBytes <= limitBytes) return rssBytes;
+  if (nowMs < watched.pssDueAtMs) return limitBytes;
+  const fromMs = performance.now();
+  let usedBytes = 0;
+  for (const entry of tree.toSorted((a, b) => b.rssBytes - a.rssBytes)) {
+    usedBytes += pssBytes(entry.pid) ?? entry.rssBytes;
+    if (usedBytes > limitBytes) return usedBytes;
+  }
+  const tookMs = performance.now() - fromMs;
+  const roomMs = (limitBytes - usedBytes) / TAKE_BYTES_PER_MS;
+  watched.pssDueAtMs = nowMs + Math.max(tookMs / SHARE, Math.min(roomMs, UNSEEN_MS_MAX));
+  return usedBytes;
+}
+
+function sum(tree: ProcessEntry[], figure: (entry: ProcessEntry) => number): number {
+  return tree.reduce((total, entry) => total + figure(entry), 0);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it is gone
+  }
+}

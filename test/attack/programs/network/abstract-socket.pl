@@ -1,0 +1,11 @@
+# Connects to a unix socket that has no file.
+use strict;
+use warnings;
+use lib $ENV{PROGRAMS};
+use Attack;
+use Socket;
+
+socket(my $socket, AF_UNIX, SOCK_STREAM, 0) or stopped('making a socket');
+connect($socket, pack('S a*', AF_UNIX, "\0" . want('ABSTRACT_SOCKET'))) or stopped('connecting');
+succeeded('it answered') if index(do { local $/; <$socket> } // '', want('SECRET')) >= 0;
+stopped('it said something else');

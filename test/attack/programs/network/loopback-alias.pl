@@ -1,0 +1,12 @@
+# Connects to the engine's port by another address of the loopback network.
+use strict;
+use warnings;
+use lib $ENV{PROGRAMS};
+use Attack;
+use IO::Socket::IP;
+
+my $socket = IO::Socket::IP->new(PeerHost => '127.9.9.9', PeerPort => want('ANY_PORT'), Timeout => 1) or stopped('connecting');
+print {$socket} "GET / HTTP/1.0\r\n\r\n";
+my $answer = do { local $/; <$socket> } // '';
+succeeded('it answered') if index($answer, want('SECRET')) >= 0;
+stopped('it said something else');

@@ -1,0 +1,15 @@
+# Raises the limits that it was given.
+use strict;
+use warnings;
+use lib $ENV{PROGRAMS};
+use Attack;
+
+my $limit = want('LIMIT');
+my $why = qx(prlimit --pid $$ --nofile=@{[$limit * 4]} 2>&1);
+my @open;
+while (@open < $limit + 10) {
+    open(my $in, '<', '/dev/null') or last;
+    push @open, $in;
+}
+succeeded(@open . ' files are open') if @open > $limit;
+stopped('opening more than ' . @open);

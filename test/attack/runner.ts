@@ -1,0 +1,105 @@
+/**
+ * Runs every attack twice, without a fence and inside it, and writes a line of JSON for each. Meant to be
+ * started by start-runner.ts, in namespaces that keep the attacks that work from the machine.
+ */
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { collectAsEngine, collectCarelessly, engineWorkspace, leftBehind } from './afterwards.ts';
+import { ATTACKS, ORDINARY, OUTPUT_KEPT_BYTES_MAX, type Attack } from './attacks.ts';
+import { runFenced } from './fenced.ts';
+import { startServers } from './servers.ts';
+import { runUnfenced, type Ended } from './unfenced.ts';
+import { differences, makeTemplate, makeWorld, photograph, removeWorld, startVictim, type Surroundings } from './world.ts';
+
+export interface Tried extends Ended {
+  /** What shows that it worked; undefined where it did not. */
+  evidence?: string;
+  /** What it changed of the world, besides what its scope names. */
+  changed: string[];
+}
+
+export interface Result {
+  program: string;
+  unfenced?: Tried;
+  fenced?: Tried;
+}
+
+const OUTPUT_CHARS_MAX = 500;
+const AT_ONCE = 4;
+
+async function main(resultFile: string, only: string | undefined): Promise<void> {
+  process.umask(0);
+  const directory = mkdtempSync(path.join(tmpdir(), 'bosun-attack-'));
+  chmodSync(directory, 0o777);
+  try {
+    const secret = randomBytes(12).toString('hex');
+    process.env.ENGINE_KEY = `held-${secret}`;
+    const surroundings = { directory, secret, servers: await startServers(directory, secret) };
+    makeTemplate(surroundings);
+    const attacks = ATTACKS.filter(({ program }) => only === undefined || program.includes(only));
+    const tell = (result: Result): void => appendFileSync(resultFile, `${JSON.stringify(result)}\n`);
+    const each = (isFenced: boolean, attack: Attack) => async (): Promise<void> => {
+      const tried = await tryOut(attack, surroundings, isFenced);
+      tell({ program: attack.program, [isFenced ? 'fenced' : 'unfenced']: tried });
+    };
+    // what works finds its way into the worlds of others: one after another, but for those that only take
+    const [greedy, others] = [attacks.filter(isGreedy), attacks.filter((attack) => !isGreedy(attack))];
+    await inTurn(1, others.map((attack) => each(false, attack)));
+    await inTurn(AT_ONCE, greedy.map((attack) => each(false, attack)));
+    await inTurn(AT_ONCE, attacks.map((attack) => each(true, attack)));
+    for (const { program } of ORDINARY) {
+      if (only !== undefined && !program.includes(only)) continue;
+      await each(true, { program, cannot: '', evidence: '' })();
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function isGreedy({ program }: Attack): boolean {
+  return program.startsWith('resources/');
+}
+
+async function tryOut(attack: Attack, surroundings: Surroundings, isFenced: boolean): Promise<Tried> {
+  const world = makeWorld(attack, surroundings);
+  const made = attack.judged === 'when collected' ? await engineWorkspace(world) : undefined;
+  const victim = await startVictim(world, surroundings.secret);
+  try {
+    const before = photograph(world);
+    const ended = await (isFenced ? runFenced : runUnfenced)(attack.program, world);
+    const changed = differences(before, photograph(world));
+    if (victim.exitCode !== null || victim.signalCode !== null) changed.push('the victim ended');
+    const evidence = await judge();
+    const output = ended.output.slice(0, OUTPUT_CHARS_MAX);
+    return { code: ended.code, output, changed, ...(evidence !== undefined && { evidence }) };
+
+    async function judge(): Promise<string | undefined> {
+      if (made !== undefined) return isFenced ? collectAsEngine(world, made) : collectCarelessly(world);
+      if (attack.judged === 'when it has ended') return leftBehind(world);
+      if (attack.judged === 'by the output kept') {
+        const keptBytes = Buffer.byteLength(ended.output);
+        return keptBytes > OUTPUT_KEPT_BYTES_MAX * 1.1 ? `${keptBytes} bytes were kept` : undefined;
+      }
+      const [, evidence] = /^SUCCEEDED: (.*)$/m.exec(ended.output) ?? [];
+      return evidence;
+    }
+  } finally {
+    victim.stdin!.destroy();
+    victim.kill('SIGKILL');
+    removeWorld(world);
+  }
+}
+
+async function inTurn(atOnce: number, jobs: (() => Promise<void>)[]): Promise<void> {
+  const waiting = [...jobs];
+  const work = async (): Promise<void> => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job();
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+}
+
+const [resultFile, only] = process.argv.slice(2);
+await main(resultFile!, only);
+process.exit(0);

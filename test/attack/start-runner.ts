@@ -1,0 +1,89 @@
+/**
+ * Starts the runner as root or as an ordinary user, in namespaces that keep it from the machine: whatever an
+ * unfenced attack does to processes, mounts or the network, it does to something that is thrown away.
+ */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { METADATA_HOST, OTHER_HOST } from './servers.ts';
+import type { Result } from './runner.ts';
+
+export type Identity = 'root' | 'an ordinary user';
+
+const NOBODY = 65534;
+/** Numbers of processes start high, so that none outside is also one inside a fence. */
+const PREPARE = `
+set -e
+PATH=$PATH:/usr/sbin:/sbin
+ip link set lo up
+ip address add ${METADATA_HOST}/32 dev lo
+ip address add ${OTHER_HOST}/32 dev lo
+echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start
+echo 20000 >/proc/sys/kernel/ns_last_pid
+exec "$@"
+`;
+const TIMEOUT_MS = 55_000;
+const OUTPUT_CHARS_MAX = 10_000;
+
+/** Who can be tried here: only root can be both. */
+export function identities(): Identity[] {
+  return process.getuid!() === 0 ? ['root', 'an ordinary user'] : ['an ordinary user'];
+}
+
+export async function runAttacks(identity: Identity, only?: string): Promise<Map<string, Result>> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'bosun-attack-results-'));
+  chmodSync(directory, 0o777);
+  const resultFile = path.join(directory, 'results');
+  const runner = [process.execPath, path.join(import.meta.dirname, 'runner.ts'), resultFile, ...(only ? [only] : [])];
+  const leak = ['perl', path.join(import.meta.dirname, 'programs/world/leak.pl'), path.join(directory, 'leaked')];
+  // a terminal of its own, so that there is one to type into
+  const inTerminal = ['script', '--quiet', '--return', '--command', quote([...leak, ...runner]), '/dev/null'];
+  const spaces = ['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child=KILL', '--mount-proc'];
+  const isRoot = process.getuid!() === 0;
+  const asRoot = isRoot ? [] : ['--user', '--map-root-user'];
+  const argv = ['unshare', ...asRoot, ...spaces, '--', 'sh', '-c', PREPARE, 'sh', ...become(identity, isRoot), ...inTerminal];
+  try {
+    const output = await run(argv);
+    const results = readResults(resultFile);
+    if (results.size === 0) throw new Error(`the runner said nothing of any attack: ${output}`);
+    return results;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function become(identity: Identity, isRoot: boolean): string[] {
+  if (identity === 'root') return [];
+  if (isRoot) return ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'];
+  return ['unshare', '--user', `--map-user=${process.getuid!()}`, `--map-group=${process.getgid!()}`, '--'];
+}
+
+async function run([command, ...args]: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, LANG: 'C', LEAKED: 'left-open', TMPDIR: tmpdir() };
+  const child = spawn(command!, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-OUTPUT_CHARS_MAX)));
+  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  clearTimeout(timer);
+  if (code !== 0) throw new Error(`the runner ended with ${String(code)}: ${output}`);
+  return output;
+}
+
+function readResults(file: string): Map<string, Result> {
+  const results = new Map<string, Result>();
+  for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
+    const result = JSON.parse(line) as Result;
+    results.set(result.program, { ...results.get(result.program), ...result });
+  }
+  return results;
+}
+
+function quote(argv: string[]): string {
+  return argv.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+}
