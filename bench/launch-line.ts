@@ -2,6 +2,8 @@
  * The command line that bosun holds a task in, written out by hand: namespaces of its own, and a layer on a
  * shared base where there is one. It shares no code with src/sandbox, so that both can be compared.
  */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 
 interface Layer {
   lower: string;
@@ -17,10 +19,24 @@ shift 2
 exit $?
 `;
 
+/** Stands for the id of the process that starts the line. */
+export const PARENT = '%PARENT%';
+
+const NATIVE = path.resolve(import.meta.dirname, '../build/launch');
+
+/** The same with the native launcher, where it was built; else with the programs that it stands for. */
 export function launchLine(argv: readonly string[], layer?: Layer): string[] {
-  const options = layer
-    ? `userxattr,volatile,lowerdir=${layer.lower},upperdir=${layer.upper},workdir=${layer.work}`
-    : '';
+  if (!existsSync(NATIVE)) return utilLinuxLine(argv, layer);
+  const mounted = layer ? [layer.at, '-o', optionsOf(layer), layer.at] : ['/'];
+  return [NATIVE, PARENT, ...mounted, '--', ...argv];
+}
+
+function optionsOf({ lower, upper, work }: Layer): string {
+  return `userxattr,volatile,lowerdir=${lower},upperdir=${upper},workdir=${work}`;
+}
+
+function utilLinuxLine(argv: readonly string[], layer?: Layer): string[] {
+  const options = layer ? optionsOf(layer) : '';
   const prefix =
     'setpriv --pdeathsig KILL -- ' +
     'unshare --user --map-current-user --keep-caps --mount --pid --fork --kill-child=KILL --mount-proc --';

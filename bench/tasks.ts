@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { CONCURRENCY, runWorkflow, workflowOf } from './bosun.ts';
 import { bounded, spawnMs } from './command.ts';
-import { launchLine } from './launch-line.ts';
+import { launchLine, PARENT } from './launch-line.ts';
 import { atMost, interleave, roundsOr, timed, type Bench, type Figure } from './measure.ts';
 import { git, repositoryOf } from './repository.ts';
 import { scratch } from './scratch.ts';
@@ -41,7 +41,11 @@ function bareLoop(lower: string): Promise<number> {
       const [upper, work, at] = [path.join(layer, 'upper'), path.join(layer, 'work'), path.join(layer, 'at')];
       await mkdir(layer);
       await Promise.all([upper, work, at].map((each) => mkdir(each)));
-      await spawnMs(launchLine(['sh', '-c', 'true'], { lower, upper, work, at }), { pipes: true });
+      const line = launchLine(['sh', '-c', 'true'], { lower, upper, work, at });
+      await spawnMs(
+        line.map((part) => (part === PARENT ? String(process.pid) : part)),
+        { pipes: true },
+      );
     }),
   );
 }

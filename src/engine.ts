@@ -19,7 +19,7 @@ import type { Agent, Task, Workflow, WorkspaceOptions } from './contract/workflo
 import { checkExpansion } from './definition/expansion.ts';
 import type { Home } from './home.ts';
 import { joinBases } from './merge/merge.ts';
-import { cli, forgetFiles, runCommand, type Ended } from './runtime/cli.ts';
+import { cli, runCommand, type Ended } from './runtime/cli.ts';
 import { OutputSink } from './runtime/output.ts';
 import type { Job, StopSignal } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
@@ -56,13 +56,9 @@ export async function runAttempt(stages: Stages, attempt: Attempt): Promise<Even
   const { start } = attempt;
   const beganMs = performance.now();
   const files = stages.home.attempt(attempt.run, start.task, start.attempt);
-  try {
-    const ended = await live(stages, attempt, files);
-    const durationMs = Math.round(performance.now() - beganMs);
-    return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
-  } finally {
-    await forgetFiles(files);
-  }
+  const ended = await live(stages, attempt, files);
+  const durationMs = Math.round(performance.now() - beganMs);
+  return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
 }
 
 type Ending = Pick<

@@ -48,7 +48,7 @@ for (const [whose, before] of identities) {
       return result;
     };
     const stops = async (hogCase: Omit<HogCase, 'waitMs'>, limit: Breach['limit'], message: RegExp) => {
-      const { breaches, hogAlive } = await hog({ waitMs: 5000, ...hogCase });
+      const { breaches, hogAlive } = await hog({ waitMs: 9000, ...hogCase });
       expect(breaches).toEqual([{ limit, message: expect.stringMatching(message) as string }]);
       expect(hogAlive).toBe(false);
     };
@@ -99,9 +99,9 @@ for (const [whose, before] of identities) {
 
     test('ends who makes too many files, whatever bytes their names are', () =>
       stops(
-        { argv: ['perl', 'HOGS/disk-entries.pl', 'DIR', '4000'], limits: { diskBytes: 10 * MB } },
+        { argv: ['perl', 'HOGS/disk-entries.pl', 'DIR', '2000'], limits: { diskBytes: 4 * MB } },
         'disk',
-        /^made \d+ files and directories; 2560 are allowed with 10 MB of disk$/,
+        /^made \d+ files and directories; 1024 are allowed with 4 MB of disk$/,
       ));
 
     test('ends who nests directories too deep to be measured', () =>

@@ -11,7 +11,7 @@ export const CONCURRENCY = 8;
 
 /** What each step starts, and whether its input and output are pipes to us; the caller may say. */
 const { argv, pipes } = JSON.parse(process.env.BENCH_STEP ?? '{"argv":["true"],"pipes":false}');
-const [command, ...args] = argv;
+const [command, ...args] = argv.map((part) => (part === '%PARENT%' ? String(process.pid) : part));
 
 let startedCount = 0;
 

@@ -153,12 +153,13 @@ function parse(glob: string, text: string): Segment[][] {
   return expand(text).flatMap((plain) => {
     if (/^(\/|~\/|~$|[a-z]:[\\/])/i.test(plain))
       fail('is an absolute path; write it relative to the top of the repository');
+    if (plain === '') fail('has an empty choice in its braces, which would be all files; remove it');
     const names = plain.split('/').filter((name) => name !== '' && name !== '.');
     if (names.includes('..')) fail('holds "..", which leads out; write it from the top of the repository');
     const segments = names.map((name): Segment => (name === '**' ? DEEP : parseName(name)));
     if (segments.some((segment) => segment !== DEEP && isDotGit(segment.literal ?? '')))
       fail('lies in .git, which belongs to git and is never collected; remove it');
-    if (segments.length === 0) segments.push(DEEP);
+    if (segments.length === 0 || plain.endsWith('/')) segments.push(DEEP);
     if (segments.at(-1) === DEEP) return [[...segments, ANY_NAME]];
     const isPlain = segments.every((segment) => segment !== DEEP && segment.literal !== undefined);
     return isPlain ? [segments, [...segments, DEEP, ANY_NAME]] : [segments];

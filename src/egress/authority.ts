@@ -48,7 +48,7 @@ function parseHost(text: string, charsMax: number): Omit<Authority, 'port'> | { 
 }
 
 /** Undefined for what is no port. */
-export function parsePort(digits: string): number | undefined {
+function parsePort(digits: string): number | undefined {
   const port = Number(digits);
   return /^[1-9]\d{0,4}$/.test(digits) && port <= 65_535 ? port : undefined;
 }

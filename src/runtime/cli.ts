@@ -3,6 +3,7 @@
  * BOSUN_OUTPUT names. Also runs the commands of `run` tasks and of `check`.
  */
 import { constants as modes, open, rm, writeFile } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { FailReason, Outcome } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
@@ -29,16 +30,11 @@ export const cli: Runtime = {
     const command = job.agent ? job.agent.command! : job.prompt;
     const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
     const ended = await runCommand({ ...job, argv, env, input: prompt, streams: ['stdout', 'stderr'] });
-    if (ended.outcome.kind !== 'done') return { outcome: ended.outcome, output: null };
-    return readOutput(outputFile, ended.stdoutTail);
+    if (job.agent) await rm(promptFile, { force: true });
+    const result = await readOutput(outputFile, ended.stdoutTail);
+    return ended.outcome.kind === 'done' ? result : { outcome: ended.outcome, output: null };
   },
 };
-
-/** Takes away what `run` has laid down; the output may be anything that the agent has made of it. */
-export async function forgetFiles(files: string): Promise<void> {
-  const gone = ['output', 'prompt'].map((name) => rm(`${files}.${name}`, { recursive: true, force: true }));
-  await Promise.all(gone);
-}
 
 /** An agent that keeps no memory of its own is told everything again. */
 function promptOf({ agent, prompt, feedback }: Job): string {
@@ -141,10 +137,12 @@ function failedToStart(error: unknown): Ended {
   return { outcome: failed('start', error.message), stdoutTail: '', stderrTail: '' };
 }
 
-/** The file that BOSUN_OUTPUT names, else what was printed. JSON where it is JSON. */
+/** The file that BOSUN_OUTPUT names, which is then gone, else what was printed. JSON where it is JSON. */
 async function readOutput(file: string, printed: string): Promise<Result> {
   let text: string;
+  const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   try {
+    if (!isThere) return { outcome: { kind: 'done' }, output: printed.trim() === '' ? null : printed.trim() };
     // The file is the agent's: no link is followed, no pipe is waited for.
     await using handle = await open(file, modes.O_RDONLY | modes.O_NOFOLLOW | modes.O_NONBLOCK);
     if (!(await handle.stat()).isFile()) {
@@ -160,13 +158,10 @@ async function readOutput(file: string, printed: string): Promise<Result> {
     }
     text = buffer.toString('utf8', 0, bytesRead);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      return {
-        outcome: failed('output', `its output file cannot be read: ${(error as Error).message}`),
-        output: null,
-      };
-    }
-    return { outcome: { kind: 'done' }, output: printed.trim() === '' ? null : printed.trim() };
+    const why = (error as Error).message;
+    return { outcome: failed('output', `its output file cannot be read: ${why}`), output: null };
+  } finally {
+    if (isThere) await rm(file, { recursive: true, force: true });
   }
   return { outcome: { kind: 'done' }, output: parsed(text) };
 }

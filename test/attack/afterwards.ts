@@ -60,9 +60,12 @@ export async function collectAsEngine(world: World, made: EngineWorkspace): Prom
       atMs: Date.now(),
     });
     if (existsSync(world.proofFile)) return 'planted code ran';
-    const found = await git(['--git-dir', made.git.directory, 'grep', '-l', world.env.SECRET!, collected.commit], {
-      codes: [0, 1],
-    });
+    const found = await git(
+      ['--git-dir', made.git.directory, 'grep', '-l', world.env.SECRET!, collected.commit],
+      {
+        codes: [0, 1],
+      },
+    );
     return found.code === 0 ? `the secret was collected: ${found.stdout.toString()}` : undefined;
   } finally {
     process.env.PATH = searched;
@@ -72,7 +75,9 @@ export async function collectAsEngine(world: World, made: EngineWorkspace): Prom
 /** Finds processes that an attack left behind, and ends them. */
 export async function leftBehind(world: World): Promise<string | undefined> {
   await setTimeout(DAEMON_WAIT_MS);
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLine(name).includes(world.env.DAEMON_MARK!));
+  const pids = readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && commandLine(name).includes(world.env.DAEMON_MARK!),
+  );
   for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
   return pids.length > 0 ? `a daemon was alive: ${pids.join(' ')}` : undefined;
 }

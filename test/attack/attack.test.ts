@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ATTACKS, LACKS_PRIVILEGE, ORDINARY, type Attack } from './attacks.ts';
 import type { Result, Tried } from './runner.ts';
-import { identities, runAttacks, type Identity } from './start-runner.ts';
+import { identities, RUNNER_TIMEOUT_MS, runAttacks, type Identity } from './start-runner.ts';
 
 const PROVEN_MIN = 45;
 const started = new Map(identities().map((identity) => [identity, start(identity)]));
@@ -12,7 +12,7 @@ describe.each(identities())('as %s, an attempt', (identity) => {
   let results: Map<string, Result>;
   beforeAll(async () => {
     results = await started.get(identity)!;
-  });
+  }, RUNNER_TIMEOUT_MS + 5000);
 
   it.each(ATTACKS.map((attack) => [attack.cannot, attack] as const))('cannot %s', (_title, attack) => {
     const { unfenced, fenced } = both(attack);
@@ -32,8 +32,12 @@ describe.each(identities())('as %s, an attempt', (identity) => {
   it(`is held back by the fence in at least ${PROVEN_MIN} ways that work without it`, () => {
     const proven = ATTACKS.filter((attack) => both(attack).unfenced.evidence !== undefined);
     const rest = ATTACKS.filter((attack) => !proven.includes(attack));
-    const list = rest.map((attack) => `  ${attack.program}: ${excuse(attack, identity, both(attack).unfenced)}`);
-    console.log(`as ${identity}: ${proven.length} of ${ATTACKS.length} attacks work without a fence\n${list.join('\n')}`);
+    const list = rest.map(
+      (attack) => `  ${attack.program}: ${excuse(attack, identity, both(attack).unfenced)}`,
+    );
+    console.log(
+      `as ${identity}: ${proven.length} of ${ATTACKS.length} attacks work without a fence\n${list.join('\n')}`,
+    );
     expect(proven.length).toBeGreaterThanOrEqual(PROVEN_MIN);
   });
 
@@ -56,7 +60,9 @@ describe('the table of attacks', () => {
   });
 
   it('has programs that open with a sentence on what they try', () => {
-    const mute = programs.filter((name) => !/^(#|\/\/) [A-Z].*\.\n/.test(readFileSync(path.join(directory, name), 'utf8')));
+    const mute = programs.filter(
+      (name) => !/^(#|\/\/) [A-Z].*\.\n/.test(readFileSync(path.join(directory, name), 'utf8')),
+    );
     expect(mute).toEqual([]);
   });
 });
@@ -65,7 +71,8 @@ describe('the table of attacks', () => {
 function excuse(attack: Attack, identity: Identity, { output }: Tried): string | undefined {
   const [said] = /^stopped: .*/m.exec(output) ?? [];
   if (said === undefined) return undefined;
-  if (attack.unfencedNeedsRoot && identity !== 'root' && LACKS_PRIVILEGE.test(said)) return `needs root, ${said}`;
+  if (attack.unfencedNeedsRoot && identity !== 'root' && LACKS_PRIVILEGE.test(said))
+    return `needs root, ${said}`;
   return attack.kernelStops?.test(said) ? `this kernel has it not, ${said}` : undefined;
 }
 

@@ -42,12 +42,32 @@ export const ATTACKS: readonly Attack[] = [
   attack('files/read-only-create.pl', 'make a file in a read-only directory', 'made'),
   attack('files/read-only-mkdir.pl', 'make a directory in a read-only directory', 'made'),
   attack('files/read-only-delete.pl', 'delete a file in a read-only directory', 'deleted'),
-  attack('files/read-only-rename-over.pl', 'write to a read-only directory by renaming over a file in it', 'replaced'),
-  attack('files/read-only-rename-away.pl', 'take a file out of a read-only directory by renaming it', 'is gone'),
-  attack('files/read-only-hardlink.pl', 'write to a read-only file through a hard link of its own', 'written'),
+  attack(
+    'files/read-only-rename-over.pl',
+    'write to a read-only directory by renaming over a file in it',
+    'replaced',
+  ),
+  attack(
+    'files/read-only-rename-away.pl',
+    'take a file out of a read-only directory by renaming it',
+    'is gone',
+  ),
+  attack(
+    'files/read-only-hardlink.pl',
+    'write to a read-only file through a hard link of its own',
+    'written',
+  ),
   attack('files/read-only-truncate.pl', 'empty a read-only file by truncating it', 'emptied'),
-  attack('files/read-only-chmod.pl', 'make a read-only directory writable by changing its mode', 'modes changed'),
-  attack('files/read-only-mmap.pl', 'write to a read-only file by mapping it into memory', 'through the mapping'),
+  attack(
+    'files/read-only-chmod.pl',
+    'make a read-only directory writable by changing its mode',
+    'modes changed',
+  ),
+  attack(
+    'files/read-only-mmap.pl',
+    'write to a read-only file by mapping it into memory',
+    'through the mapping',
+  ),
   attack('files/read-only-tmpfile.pl', 'put a nameless file into a read-only directory', 'made'),
   attack('files/read-only-reopen.pl', 'write to a read-only file by opening its descriptor again', 'wrote'),
   attack('files/read-only-xattr.pl', 'put an extended attribute on a read-only file', 'user.attack', absent),
@@ -67,19 +87,35 @@ export const ATTACKS: readonly Attack[] = [
   attack('files/ssh-key-read.pl', "read the user's SSH key", 'read'),
   attack('files/ssh-authorized-keys.pl', "add to the user's authorized keys", 'wrote'),
 
-  attack('files/core-pattern.pl', 'name a program for the kernel to start at a crash', 'could be written', root),
-  attack('files/sysrq.pl', 'open the file that stops the machine', 'open for writing', { ...root, kernelStops: /ENOENT/ }),
+  attack(
+    'files/core-pattern.pl',
+    'name a program for the kernel to start at a crash',
+    'could be written',
+    root,
+  ),
+  attack('files/sysrq.pl', 'open the file that stops the machine', 'open for writing', {
+    ...root,
+    kernelStops: /ENOENT/,
+  }),
   attack('files/device-memory.pl', 'open the memory of the machine', 'is open', { ...root, ...absent }),
   attack('files/device-disk.pl', 'open the disk under the workspace', 'is open', { ...root, ...absent }),
   attack('files/device-kernel-log.pl', 'open the log of the kernel by a device of its own', 'is open', root),
   attack('files/mount-tmpfs.pl', 'mount a file system over a directory', 'was covered', root),
   attack('files/mount-bind.pl', 'bind a writable directory over a read-only one', 'shows what is in', root),
-  attack('files/remount-writable.pl', 'mount a read-only directory again as writable', 'became writable', root),
+  attack(
+    'files/remount-writable.pl',
+    'mount a read-only directory again as writable',
+    'became writable',
+    root,
+  ),
   attack('files/unmount.pl', 'unmount what makes a directory read-only', 'unmounted', root),
   attack('files/pivot-root.pl', 'take another root directory', '/ is another', root),
   attack('files/open-tree.pl', 'attach a copy of a mount elsewhere', 'is at', root),
   attack('files/fsopen.pl', 'open a file system of its own', 'is open', root),
-  attack('files/open-by-handle.pl', 'open a secret by the number of its inode', 'by its handle', { ...root, ...absent }),
+  attack('files/open-by-handle.pl', 'open a secret by the number of its inode', 'by its handle', {
+    ...root,
+    ...absent,
+  }),
   attack('files/file-capabilities.pl', 'leave a program with capabilities behind', 'every capability', root),
   attack('files/setuid-file.pl', 'leave a setuid program behind that works', 'by a file', root),
   attack('files/setuid-program.pl', 'get root by a setuid program of the machine', 'ran as root', absent),
@@ -131,7 +167,9 @@ export const ATTACKS: readonly Attack[] = [
   attack('processes/proc-mem.pl', 'write to the memory of another process', 'open for writing', absent),
   attack('processes/kcmp.pl', 'compare kernel objects with another process', 'the answer is', absent),
   attack('processes/pidfd-getfd.pl', 'take an open file out of another process', 'took a file', absent),
-  attack('processes/terminal-input.pl', "type into the engine's terminal", 'typed', { kernelStops: /EIO|EPERM/ }),
+  attack('processes/terminal-input.pl', "type into the engine's terminal", 'typed', {
+    kernelStops: /EIO|EPERM/,
+  }),
   attack('processes/daemon.pl', 'leave a daemon behind', '', { judged: 'when it has ended' }),
   attack('processes/unshare-user.pl', 'take a user namespace', 'of its own', absent),
   attack('processes/clone-user.pl', 'start a child in a user namespace', 'had a user namespace', absent),
@@ -147,26 +185,48 @@ export const ATTACKS: readonly Attack[] = [
   attack('processes/io-uring.pl', 'make a ring for system calls', 'ring is there', absent),
   attack('processes/personality.pl', 'ask for memory that can always be executed', 'can be executed'),
   attack('processes/x32.pl', 'make system calls by their other numbers', 'getpid said', absent),
-  attack('processes/kernel-module.pl', 'load a module into the kernel', 'would have taken', { ...root, ...absent }),
-  attack('processes/io-ports.pl', 'take hold of the ports of the machine', 'are open', { ...root, ...absent }),
+  attack('processes/kernel-module.pl', 'load a module into the kernel', 'would have taken', {
+    ...root,
+    ...absent,
+  }),
+  attack('processes/io-ports.pl', 'take hold of the ports of the machine', 'are open', {
+    ...root,
+    ...absent,
+  }),
 
-  attack('resources/fork-bomb.pl', 'start more processes than its limit', 'were alive', { limits: { processes: 30 } }),
-  attack('resources/memory.pl', 'take more memory than its limit', 'has', { limits: { memoryBytes: 32 * MB } }),
+  attack('resources/fork-bomb.pl', 'start more processes than its limit', 'were alive', {
+    limits: { processes: 30 },
+  }),
+  attack('resources/memory.pl', 'take more memory than its limit', 'has', {
+    limits: { memoryBytes: 32 * MB },
+  }),
   attack('resources/memory-many.pl', 'take more memory than its limit in many processes', 'had', {
     limits: { memoryBytes: 32 * MB },
   }),
-  attack('resources/disk.pl', 'fill its workspace over its limit', 'wrote', { limits: { diskBytes: 4 * MB } }),
+  attack('resources/disk.pl', 'fill its workspace over its limit', 'wrote', {
+    limits: { diskBytes: 4 * MB },
+  }),
   attack('resources/disk-git.pl', "fill its repository's directory over its limit", 'wrote', {
     limits: { diskBytes: 4 * MB },
   }),
   attack('resources/disk-tmp.pl', 'fill the temporary directory over its limit', 'wrote', {
     limits: { diskBytes: 4 * MB },
   }),
-  attack('resources/disk-home.pl', 'fill its home over its limit', 'wrote', { limits: { diskBytes: 4 * MB } }),
-  attack('resources/small-files.pl', 'fill the disk with very small files', 'made', { limits: { diskBytes: 4 * MB } }),
-  attack('resources/open-files.pl', 'open more files than its limit', 'are open', { limits: { openFiles: files } }),
-  attack('resources/raise-limits.pl', 'raise a limit that it was given', 'are open', { limits: { openFiles: files } }),
-  attack('resources/log-flood.pl', 'have more output kept than is allowed', '', { judged: 'by the output kept' }),
+  attack('resources/disk-home.pl', 'fill its home over its limit', 'wrote', {
+    limits: { diskBytes: 4 * MB },
+  }),
+  attack('resources/small-files.pl', 'fill the disk with very small files', 'made', {
+    limits: { diskBytes: 2 * MB },
+  }),
+  attack('resources/open-files.pl', 'open more files than its limit', 'are open', {
+    limits: { openFiles: files },
+  }),
+  attack('resources/raise-limits.pl', 'raise a limit that it was given', 'are open', {
+    limits: { openFiles: files },
+  }),
+  attack('resources/log-flood.pl', 'have more output kept than is allowed', '', {
+    judged: 'by the output kept',
+  }),
 ];
 
 /** What an attempt must still be able to do, so that a fence that stops everything is no success. */

@@ -10,7 +10,8 @@ import type { World } from './world.ts';
 
 const TIMEOUT_MS = 8000;
 /** bash, because sh closes descriptors of one digit only. */
-const CLOSE_ALL = 'for f in /proc/self/fd/*; do n=${f##*/}; [ "$n" -gt 3 ] && eval "exec $n>&-"; done; exec "$@"';
+const CLOSE_ALL =
+  'for f in /proc/self/fd/*; do n=${f##*/}; [ "$n" -gt 3 ] && eval "exec $n>&-"; done; exec "$@"';
 
 export async function runFenced(program: string, world: World): Promise<Ended> {
   const filterFile = path.join(world.root, 'proof/filter');
@@ -25,7 +26,10 @@ export async function runFenced(program: string, world: World): Promise<Ended> {
   });
   closeSync(filter);
   const pieces: string[] = [];
-  const sink = new OutputSink((piece) => pieces.push(piece.text ?? piece.base64 ?? ''), OUTPUT_KEPT_BYTES_MAX);
+  const sink = new OutputSink(
+    (piece) => pieces.push(piece.text ?? piece.base64 ?? ''),
+    OUTPUT_KEPT_BYTES_MAX,
+  );
   const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
   const watch = setInterval(() => {
     const limit = world.fence.limits.memoryBytes;
@@ -54,24 +58,32 @@ function bwrap(program: string, world: World): string[] {
   const { write, keep, read, limits } = fence;
   const at = (name: string): string => path.join(workspace, name);
   const size = limits.diskBytes === undefined ? [] : ['--size', String(limits.diskBytes)];
-  const writable = write.map(at).flatMap((name) => (limits.diskBytes === undefined ? ['--bind', name, name] : [...size, '--tmpfs', name]));
+  const writable = write
+    .map(at)
+    .flatMap((name) =>
+      limits.diskBytes === undefined ? ['--bind', name, name] : [...size, '--tmpfs', name],
+    );
   const parents = limits.diskBytes === undefined ? keep.map((name) => path.dirname(at(name))) : [];
   const kept = limits.diskBytes === undefined ? keep.map(at) : [];
   const twice = (option: string, names: string[]): string[] => names.flatMap((name) => [option, name, name]);
   return [
-    ...['bwrap', '--unshare-all', '--die-with-parent', '--new-session', '--clearenv', '--cap-drop', 'ALL'],
-    ...['--uid', '1000', '--gid', '1000', '--hostname', 'agent', '--ro-bind', '/usr', '/usr'],
-    ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
-    ...['ld.so.cache', 'passwd', 'group', 'alternatives'].flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
-    ...['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys', '--dev', '/dev'],
-    ...[...size, '--tmpfs', '/tmp', ...size, '--tmpfs', '/home/agent', '--tmpfs', '/run'],
-    ...[...twice('--ro-bind', read), '--ro-bind', workspace, workspace, ...writable],
-    ...[...twice('--bind', parents), ...twice('--ro-bind', kept)],
-    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
-    ...['--chdir', workspace, '--seccomp', '3', '--remount-ro', '/', '--'],
-    ...prlimit(world),
-    ...commandOf(program, world),
-  ];
+    ['bwrap', '--unshare-all', '--die-with-parent', '--new-session', '--clearenv', '--cap-drop', 'ALL'],
+    ['--uid', '1000', '--gid', '1000', '--hostname', 'agent', '--ro-bind', '/usr', '/usr'],
+    ['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
+    ['ld.so.cache', 'passwd', 'group', 'alternatives'].flatMap((name) => [
+      '--ro-bind-try',
+      `/etc/${name}`,
+      `/etc/${name}`,
+    ]),
+    ['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys', '--dev', '/dev'],
+    [...size, '--tmpfs', '/tmp', ...size, '--tmpfs', '/home/agent', '--tmpfs', '/run'],
+    [...twice('--ro-bind', read), '--ro-bind', workspace, workspace, ...writable],
+    [...twice('--bind', parents), ...twice('--ro-bind', kept)],
+    Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ['--chdir', workspace, '--seccomp', '3', '--remount-ro', '/', '--'],
+    prlimit(world),
+    commandOf(program, world),
+  ].flat();
 }
 
 function prlimit({ fence: { limits } }: World): string[] {

@@ -3,7 +3,7 @@
  * started by start-runner.ts, in namespaces that keep the attacks that work from the machine.
  */
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { collectAsEngine, collectCarelessly, engineWorkspace, leftBehind } from './afterwards.ts';
@@ -11,7 +11,16 @@ import { ATTACKS, ORDINARY, OUTPUT_KEPT_BYTES_MAX, type Attack } from './attacks
 import { runFenced } from './fenced.ts';
 import { startServers } from './servers.ts';
 import { runUnfenced, type Ended } from './unfenced.ts';
-import { differences, makeTemplate, makeWorld, photograph, removeWorld, startVictim, type Surroundings } from './world.ts';
+import {
+  differences,
+  makeTemplate,
+  makeWorld,
+  photograph,
+  removeWorld,
+  startVictim,
+  type Surroundings,
+  type World,
+} from './world.ts';
 
 export interface Tried extends Ended {
   /** What shows that it worked; undefined where it did not. */
@@ -46,9 +55,18 @@ async function main(resultFile: string, only: string | undefined): Promise<void>
     };
     // what works finds its way into the worlds of others: one after another, but for those that only take
     const [greedy, others] = [attacks.filter(isGreedy), attacks.filter((attack) => !isGreedy(attack))];
-    await inTurn(1, others.map((attack) => each(false, attack)));
-    await inTurn(AT_ONCE, greedy.map((attack) => each(false, attack)));
-    await inTurn(AT_ONCE, attacks.map((attack) => each(true, attack)));
+    await inTurn(
+      1,
+      others.map((attack) => each(false, attack)),
+    );
+    await inTurn(
+      AT_ONCE,
+      greedy.map((attack) => each(false, attack)),
+    );
+    await inTurn(
+      AT_ONCE,
+      attacks.map((attack) => each(true, attack)),
+    );
     for (const { program } of ORDINARY) {
       if (only !== undefined && !program.includes(only)) continue;
       await each(true, { program, cannot: '', evidence: '' })();
@@ -65,12 +83,13 @@ function isGreedy({ program }: Attack): boolean {
 async function tryOut(attack: Attack, surroundings: Surroundings, isFenced: boolean): Promise<Tried> {
   const world = makeWorld(attack, surroundings);
   const made = attack.judged === 'when collected' ? await engineWorkspace(world) : undefined;
-  const victim = await startVictim(world, surroundings.secret);
+  const victim = needsVictim(attack, world) ? await startVictim(world, surroundings.secret) : undefined;
   try {
     const before = photograph(world);
     const ended = await (isFenced ? runFenced : runUnfenced)(attack.program, world);
     const changed = differences(before, photograph(world));
-    if (victim.exitCode !== null || victim.signalCode !== null) changed.push('the victim ended');
+    if (victim !== undefined && (victim.exitCode !== null || victim.signalCode !== null))
+      changed.push('the victim ended');
     const evidence = await judge();
     const output = ended.output.slice(0, OUTPUT_CHARS_MAX);
     return { code: ended.code, output, changed, ...(evidence !== undefined && { evidence }) };
@@ -86,10 +105,16 @@ async function tryOut(attack: Attack, surroundings: Surroundings, isFenced: bool
       return evidence;
     }
   } finally {
-    victim.stdin!.destroy();
-    victim.kill('SIGKILL');
+    victim?.stdin!.destroy();
+    victim?.kill('SIGKILL');
     removeWorld(world);
   }
+}
+
+/** Most attacks are on files: a process to attack is started only for those that name one. */
+function needsVictim({ program }: Attack, { programs }: World): boolean {
+  const source = readFileSync(path.join(programs, program), 'utf8');
+  return /VICTIM_|ENGINE_PID|SECRET_HANDLE|KEY_NAME|SHARED_KEY|\/cwd/.test(source);
 }
 
 async function inTurn(atOnce: number, jobs: (() => Promise<void>)[]): Promise<void> {

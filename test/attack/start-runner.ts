@@ -3,7 +3,7 @@
  * unfenced attack does to processes, mounts or the network, it does to something that is thrown away.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { METADATA_HOST, OTHER_HOST } from './servers.ts';
@@ -21,9 +21,10 @@ ip address add ${METADATA_HOST}/32 dev lo
 ip address add ${OTHER_HOST}/32 dev lo
 echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start
 echo 20000 >/proc/sys/kernel/ns_last_pid
+mount -t tmpfs -o mode=1777 tmpfs "$TMPDIR"
 exec "$@"
 `;
-const TIMEOUT_MS = 55_000;
+export const RUNNER_TIMEOUT_MS = 110_000;
 const OUTPUT_CHARS_MAX = 10_000;
 
 /** Who can be tried here: only root can be both. */
@@ -34,17 +35,39 @@ export function identities(): Identity[] {
 export async function runAttacks(identity: Identity, only?: string): Promise<Map<string, Result>> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bosun-attack-results-'));
   chmodSync(directory, 0o777);
+  const worlds = path.join(directory, 'worlds');
+  mkdirSync(worlds);
   const resultFile = path.join(directory, 'results');
-  const runner = [process.execPath, path.join(import.meta.dirname, 'runner.ts'), resultFile, ...(only ? [only] : [])];
-  const leak = ['perl', path.join(import.meta.dirname, 'programs/world/leak.pl'), path.join(directory, 'leaked')];
+  const runner = [
+    process.execPath,
+    path.join(import.meta.dirname, 'runner.ts'),
+    resultFile,
+    ...(only ? [only] : []),
+  ];
+  const leak = [
+    'perl',
+    path.join(import.meta.dirname, 'programs/world/leak.pl'),
+    path.join(directory, 'leaked'),
+  ];
   // a terminal of its own, so that there is one to type into
   const inTerminal = ['script', '--quiet', '--return', '--command', quote([...leak, ...runner]), '/dev/null'];
   const spaces = ['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child=KILL', '--mount-proc'];
   const isRoot = process.getuid!() === 0;
   const asRoot = isRoot ? [] : ['--user', '--map-root-user'];
-  const argv = ['unshare', ...asRoot, ...spaces, '--', 'sh', '-c', PREPARE, 'sh', ...become(identity, isRoot), ...inTerminal];
+  const argv = [
+    'unshare',
+    ...asRoot,
+    ...spaces,
+    '--',
+    'sh',
+    '-c',
+    PREPARE,
+    'sh',
+    ...become(identity, isRoot),
+    ...inTerminal,
+  ];
   try {
-    const output = await run(argv);
+    const output = await run(argv, worlds);
     const results = readResults(resultFile);
     if (results.size === 0) throw new Error(`the runner said nothing of any attack: ${output}`);
     return results;
@@ -59,13 +82,14 @@ function become(identity: Identity, isRoot: boolean): string[] {
   return ['unshare', '--user', `--map-user=${process.getuid!()}`, `--map-group=${process.getgid!()}`, '--'];
 }
 
-async function run([command, ...args]: string[]): Promise<string> {
-  const env = { PATH: process.env.PATH, LANG: 'C', LEAKED: 'left-open', TMPDIR: tmpdir() };
-  const child = spawn(command!, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] });
+async function run([command, ...args]: string[], worlds: string): Promise<string> {
+  const env = { PATH: process.env.PATH, LANG: 'C', LEAKED: 'left-open', TMPDIR: worlds };
+  // its input stays open: at the end of it, the terminal would hang up
+  const child = spawn(command!, args, { cwd: '/', env, stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-OUTPUT_CHARS_MAX)));
-  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), RUNNER_TIMEOUT_MS);
   const code = await new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);

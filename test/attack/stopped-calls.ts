@@ -1,6 +1,9 @@
 /** A filter for system calls (x86-64 alone) with which attacks can be tried without the launcher. */
 
-const DENIED = [101, 135, 155, 161, 165, 166, 172, 248, 249, 250, 272, 298, 303, 304, 308, 310, 311, 312, 313, 321, 323, 425, 426, 427, 428, 429, 430, 434, 438, 442];
+const DENIED = [
+  101, 135, 155, 161, 165, 166, 172, 248, 249, 250, 272, 298, 303, 304, 308, 310, 311, 312, 313, 321, 323,
+  425, 426, 427, 428, 429, 430, 434, 438, 442,
+];
 const CLONE = 56;
 const SOCKET = 41;
 const SPACES = 0x7e020000;

@@ -39,7 +39,14 @@ export interface Surroundings {
   servers: Record<string, string>;
 }
 
-const GIT = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@localhost', '-c', 'init.defaultBranch=main'];
+const GIT = [
+  '-c',
+  'user.name=somebody',
+  '-c',
+  'user.email=somebody@localhost',
+  '-c',
+  'init.defaultBranch=main',
+];
 /** Inside a fence that is made by root, an attempt is this user: the same number as the launcher's. */
 const FENCED_UID = 64123;
 
@@ -68,7 +75,8 @@ export function makeTemplate({ directory, secret }: Surroundings): void {
     writeFileSync(path.join(template, name), text);
   }
   const repo = path.join(template, 'repo');
-  const git = (...args: string[]): unknown => execFileSync('git', [...GIT, '-C', repo, ...args], { stdio: 'pipe' });
+  const git = (...args: string[]): unknown =>
+    execFileSync('git', [...GIT, '-C', repo, ...args], { stdio: 'pipe' });
   git('init', '--quiet', '--template=', '.');
   mkdirSync(path.join(repo, '.git/hooks'));
   git('add', '.');
@@ -138,7 +146,10 @@ export function removeWorld({ root }: World): void {
 /** Starts the process that stands for the engine, and tells the world where its secrets are. */
 export async function startVictim(world: World, secret: string): Promise<ChildProcess> {
   const key = `held-${secret}`;
-  const shared = { KEY_NAME: `${path.basename(world.root)}-${process.pid}`, SHARED_KEY: String(Number.parseInt(secret.slice(0, 7), 16) + 1) };
+  const shared = {
+    KEY_NAME: `${path.basename(world.root)}-${process.pid}`,
+    SHARED_KEY: String(Number.parseInt(secret.slice(0, 7), 16) + 1),
+  };
   const victim = spawn('perl', [path.join(world.programs, 'world/victim.pl')], {
     cwd: path.join(world.root, 'outside'),
     env: { ...world.env, ...shared, ENGINE_KEY: key, HELD_FILE: path.join(world.root, 'outside/held.txt') },
@@ -166,14 +177,22 @@ export function photograph(world: World): Map<string, string> {
   const engine = path.join(world.root, 'repo/.bosun');
   const walk = (file: string): void => {
     const isWorkspace = file.startsWith(world.workspace);
-    if ((file === engine || file.startsWith(`${engine}/`)) && !isWorkspace && !world.workspace.startsWith(file)) return;
+    if (
+      (file === engine || file.startsWith(`${engine}/`)) &&
+      !isWorkspace &&
+      !world.workspace.startsWith(file)
+    )
+      return;
     const stat = lstatSync(file);
     const isOwn = own.some((name) => file === name || file.startsWith(`${name}/`)) && !file.startsWith(kept);
     if (stat.isDirectory()) {
       if (!isOwn) lines.set(file, `${stat.mode} ${stat.uid}`);
       for (const name of readdirSync(file)) walk(path.join(file, name));
     } else if (!isOwn && !file.startsWith(path.join(world.root, 'proof'))) {
-      lines.set(file, `${stat.mode} ${stat.uid} ${stat.nlink} ${stat.mtimeMs} ${contentOf(file, stat.isFile())}`);
+      lines.set(
+        file,
+        `${stat.mode} ${stat.uid} ${stat.nlink} ${stat.mtimeMs} ${contentOf(file, stat.isFile())}`,
+      );
     }
   };
   walk(world.root);

@@ -4,6 +4,6 @@ use warnings;
 use lib $ENV{PROGRAMS};
 use Attack;
 
-my $answer = sys('kcmp', $$, want('VICTIM_PID') + 0, 1, 0, 0);
+my $answer = sys('kcmp', $$ + 0, want('VICTIM_PID') + 0, 1, 0, 0);
 stopped('comparing') if $answer < 0;
 succeeded("the answer is $answer");
