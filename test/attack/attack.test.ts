@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ATTACKS, LACKS_PRIVILEGE, ORDINARY, type Attack } from './attacks.ts';
-import type { Result, Tried } from './runner.ts';
+import type { Result, Tried } from './result.ts';
 import { identities, RUNNER_TIMEOUT_MS, runAttacks, type Identity } from './start-runner.ts';
 
 const PROVEN_MIN = 45;

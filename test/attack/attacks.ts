@@ -98,7 +98,7 @@ export const ATTACKS: readonly Attack[] = [
     kernelStops: /ENOENT/,
   }),
   attack('files/device-memory.pl', 'open the memory of the machine', 'is open', { ...root, ...absent }),
-  attack('files/device-disk.pl', 'open the disk under the workspace', 'is open', { ...root, ...absent }),
+  attack('files/device-disk.pl', 'open the disk of the machine', 'is open', { ...root, ...absent }),
   attack('files/device-kernel-log.pl', 'open the log of the kernel by a device of its own', 'is open', root),
   attack('files/mount-tmpfs.pl', 'mount a file system over a directory', 'was covered', root),
   attack('files/mount-bind.pl', 'bind a writable directory over a read-only one', 'shows what is in', root),

@@ -2,7 +2,9 @@
  * Runs every attack twice, without a fence and inside it, and writes a line of JSON for each. Meant to be
  * started by start-runner.ts, in namespaces that keep the attacks that work from the machine.
  */
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +12,8 @@ import { collectAsEngine, collectCarelessly, engineWorkspace, leftBehind } from 
 import { ATTACKS, ORDINARY, OUTPUT_KEPT_BYTES_MAX, type Attack } from './attacks.ts';
 import { runFenced } from './fenced.ts';
 import { startServers } from './servers.ts';
-import { runUnfenced, type Ended } from './unfenced.ts';
+import { END, type Result, type Tried } from './result.ts';
+import { runUnfenced } from './unfenced.ts';
 import {
   differences,
   makeTemplate,
@@ -22,21 +25,11 @@ import {
   type World,
 } from './world.ts';
 
-export interface Tried extends Ended {
-  /** What shows that it worked; undefined where it did not. */
-  evidence?: string;
-  /** What it changed of the world, besides what its scope names. */
-  changed: string[];
-}
-
-export interface Result {
-  program: string;
-  unfenced?: Tried;
-  fenced?: Tried;
-}
-
 const OUTPUT_CHARS_MAX = 500;
 const AT_ONCE = 4;
+const VICTIM_END_MS = 500;
+/** Most attacks are on files: a process to attack is started only for those that name one. */
+const VICTIM = /VICTIM_|ENGINE_PID|SECRET_HANDLE|KEY_NAME|SHARED_KEY|\/cwd/;
 
 async function main(resultFile: string, only: string | undefined): Promise<void> {
   process.umask(0);
@@ -71,6 +64,7 @@ async function main(resultFile: string, only: string | undefined): Promise<void>
       if (only !== undefined && !program.includes(only)) continue;
       await each(true, { program, cannot: '', evidence: '' })();
     }
+    tell({ program: END });
   } finally {
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -83,7 +77,10 @@ function isGreedy({ program }: Attack): boolean {
 async function tryOut(attack: Attack, surroundings: Surroundings, isFenced: boolean): Promise<Tried> {
   const world = makeWorld(attack, surroundings);
   const made = attack.judged === 'when collected' ? await engineWorkspace(world) : undefined;
-  const victim = needsVictim(attack, world) ? await startVictim(world, surroundings.secret) : undefined;
+  const names = namesOf(attack, world);
+  const victim = VICTIM.test(names)
+    ? await startVictim(world, surroundings.secret, names.includes('KEY_NAME'))
+    : undefined;
   try {
     const before = photograph(world);
     const ended = await (isFenced ? runFenced : runUnfenced)(attack.program, world);
@@ -105,16 +102,23 @@ async function tryOut(attack: Attack, surroundings: Surroundings, isFenced: bool
       return evidence;
     }
   } finally {
-    victim?.stdin!.destroy();
-    victim?.kill('SIGKILL');
+    if (victim !== undefined) await endVictim(victim);
     removeWorld(world);
   }
 }
 
-/** Most attacks are on files: a process to attack is started only for those that name one. */
-function needsVictim({ program }: Attack, { programs }: World): boolean {
-  const source = readFileSync(path.join(programs, program), 'utf8');
-  return /VICTIM_|ENGINE_PID|SECRET_HANDLE|KEY_NAME|SHARED_KEY|\/cwd/.test(source);
+/** At the end of its input it takes its key back; one that cannot is ended. */
+async function endVictim(victim: ChildProcess): Promise<void> {
+  if (victim.exitCode !== null || victim.signalCode !== null) return;
+  const timer = setTimeout(() => victim.kill('SIGKILL'), VICTIM_END_MS);
+  victim.stdin!.end();
+  await once(victim, 'exit');
+  clearTimeout(timer);
+}
+
+/** What a program asks of the world, which says what it needs. */
+function namesOf({ program }: Attack, { programs }: World): string {
+  return readFileSync(path.join(programs, program), 'utf8');
 }
 
 async function inTurn(atOnce: number, jobs: (() => Promise<void>)[]): Promise<void> {

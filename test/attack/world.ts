@@ -144,7 +144,7 @@ export function removeWorld({ root }: World): void {
 }
 
 /** Starts the process that stands for the engine, and tells the world where its secrets are. */
-export async function startVictim(world: World, secret: string): Promise<ChildProcess> {
+export async function startVictim(world: World, secret: string, withKey: boolean): Promise<ChildProcess> {
   const key = `held-${secret}`;
   const shared = {
     KEY_NAME: `${path.basename(world.root)}-${process.pid}`,
@@ -152,8 +152,15 @@ export async function startVictim(world: World, secret: string): Promise<ChildPr
   };
   const victim = spawn('perl', [path.join(world.programs, 'world/victim.pl')], {
     cwd: path.join(world.root, 'outside'),
-    env: { ...world.env, ...shared, ENGINE_KEY: key, HELD_FILE: path.join(world.root, 'outside/held.txt') },
+    env: {
+      ...world.env,
+      ...shared,
+      ENGINE_KEY: key,
+      WITH_KEY: withKey ? '1' : '',
+      HELD_FILE: path.join(world.root, 'outside/held.txt'),
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true, // whatever is done to it, is not done to the runner
   });
   const [line] = (await once(victim.stdout, 'data')) as [Buffer];
   const [address, descriptor, handle = ''] = line.toString().trim().split(' ');

@@ -1,0 +1,18 @@
+/** What the runner writes, a line of JSON each, and the tests read. */
+import type { Ended } from './unfenced.ts';
+
+export interface Tried extends Ended {
+  /** What shows that it worked; undefined where it did not. */
+  evidence?: string;
+  /** What it changed of the world, besides what its scope names. */
+  changed: string[];
+}
+
+export interface Result {
+  program: string;
+  unfenced?: Tried;
+  fenced?: Tried;
+}
+
+/** Stands in the place of a program when all were run. */
+export const END = 'end';
