@@ -82,7 +82,7 @@ static void be_init(int parent_lives, const char *cwd, char **command, const sig
   if (child == 0) {
     drop_capabilities();
     sigprocmask(SIG_SETMASK, signals, NULL);
-    if (write(REPORT, "ready\n", 6) != 6) _exit(FAILED);
+    dprintf(REPORT, "ready\n");
     close(REPORT);
     execvp(command[0], command);
     int code = errno == ENOENT ? 127 : 126;

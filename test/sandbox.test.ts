@@ -42,8 +42,10 @@ for (const [kind, make] of [
     };
 
     test('gets its input, its directory and no environment but its own', async () => {
-      const { running, output } = launch('cat; pwd; echo "$A" "$HOME"; exit 7', { env: { PATH, A: 'a b' } });
-      running.stdin.end('input\n');
+      const { running, output } = launch('cat; pwd; echo "$A" "$HOME"; exit 7', {
+        env: { PATH, A: 'a b' },
+        input: 'input\n',
+      });
       expect(await running.exited).toEqual({ code: 7, signal: null });
       expect(output()).toBe(`input\n${directory}\na b \n`);
     });

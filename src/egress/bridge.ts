@@ -12,7 +12,8 @@ const TRIES_MAX = 5000;
 
 /**
  * socat gets a session of its own, so that signals to the command's group pass it by, and is nobody's child, so
- * that a command which waits for all its children does not wait for it; it ends with the sandbox. Whether it
+ * that a command which waits for all its children does not wait for it; it ends with the sandbox,
+ * whose init must die with its parent (bwrap --die-with-parent), else it would wait for socat. Whether it
  * listens is read from the kernel's table: no connection is spent on finding out.
  */
 const SCRIPT = `

@@ -10,7 +10,6 @@ import { createRun, type Drive } from '../drive.ts';
 import { commitDirtyTree } from '../system/dirty-tree.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { findRun } from './journal.ts';
-import { writeReport } from './report.ts';
 
 export interface WatchOptions {
   /** Is told of everything that happens, once it is in the journal. */
@@ -139,6 +138,8 @@ async function live(
   const end = async (): Promise<RunView> => {
     try {
       await drive.run(facts);
+      // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
+      const { writeReport } = await import('./report.ts');
       await writeReport(room, id, notes);
       return await findRun(room.store, id);
     } finally {

@@ -64,7 +64,7 @@ export async function runCommand(command: Command): Promise<Ended> {
   if (stop.graceful.aborted) return { outcome: { kind: 'cancelled' }, stdoutTail: '', stderrTail: '' };
   let running: Running;
   try {
-    running = await command.launch({ argv, env });
+    running = await command.launch({ argv, env, ...(command.input !== '' && { input: command.input }) });
   } catch (error) {
     return failedToStart(error);
   }
@@ -87,8 +87,6 @@ export async function runCommand(command: Command): Promise<Ended> {
   if (stop.now.aborted) onNow();
   else if (stop.graceful.aborted) onGraceful();
   if (timeoutMs !== undefined) timers.push(setTimeout(() => end('timeout'), timeoutMs));
-  running.stdin.on('error', () => {}); // a command need not read its input
-  running.stdin.end(command.input);
   try {
     const [stdoutTail, stderrTail, exit] = await Promise.all([
       command.output.read(running.stdout, command.streams[0]),

@@ -58,7 +58,6 @@ async function tryLaunch(
   let output = '';
   running.stdout.resume();
   running.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-500)));
-  running.stdin.end();
   try {
     const { code, signal } = await running.exited;
     return code === 0 ? undefined : `it ended with ${signal ?? code}: ${output.trim()}`;

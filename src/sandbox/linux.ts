@@ -46,7 +46,7 @@ export class LinuxLauncher implements Launcher {
     const from = overlay ? commonParent(overlay) : '/';
     const line =
       this.#native === undefined ? this.#withUtilLinux(launch, from) : nativeLine(this.#native, launch, from);
-    const child = start(line, { cwd: from, env, detached: true, report: true });
+    const child = start(line, { cwd: from, env, detached: true, report: true, input: launch.input });
     let report = '';
     child.stdio[3]!.on('data', (chunk: Buffer) => {
       if (report.length < REPORT_CHARS_MAX) report += chunk.toString();

@@ -18,7 +18,7 @@ const SWEEPS_MAX = 20;
 export class BareLauncher implements Launcher {
   readonly #setpriv = process.platform === 'linux' ? findProgram('setpriv') : undefined;
 
-  launch({ argv, cwd: shared, env, overlay, emptyCwd }: Launch): ReturnType<Launcher['launch']> {
+  launch({ argv, cwd: shared, env, overlay, emptyCwd, input }: Launch): ReturnType<Launcher['launch']> {
     if (overlay)
       throw new BosunError('system', `cannot mount ${overlay.at}: this machine forbids namespaces`);
     const cwd = emptyCwd ? mkdtempSync(path.join(shared, 'of-')) : shared;
@@ -28,6 +28,7 @@ export class BareLauncher implements Launcher {
       cwd,
       env: { ...env, [LAUNCH_VARIABLE]: mark.slice(LAUNCH_VARIABLE.length + 1) },
       detached: true,
+      input,
     });
     const { pid } = child;
     return asGroup(child, argv, async () => {

@@ -41,10 +41,8 @@ export function asGroup(
     });
   });
   exited.catch(() => {}); // whoever waits is told; nobody may be waiting yet
-  child.stdin!.on('error', () => {}); // the command may end without reading its input
   return {
     pid: child.pid ?? 0,
-    stdin: child.stdin!,
     stdout: child.stdout!,
     stderr: child.stderr!,
     exited,

@@ -80,7 +80,6 @@ class Importer implements Feed {
     this.#exit = exitOf(child, ['git', 'fast-import']);
     this.#exit.catch(() => {});
     void this.#exit.finally(() => this.#told?.()).catch(() => {});
-    child.stdin!.on('error', () => {}); // its exit tells
     child.stdout!.on('data', (chunk: Buffer) => {
       this.#stdout += chunk.toString();
       this.#told?.();

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 
 /** An overlay to mount before the command starts; all paths are absolute. */
@@ -23,6 +23,8 @@ export interface Launch {
   /** The whole environment: nothing is inherited. */
   env: Record<string, string>;
   overlay?: OverlayMount;
+  /** What the command reads from its stdin; nothing where it is not given. */
+  input?: string;
   /** Makes `cwd` an empty directory of the command's own, gone with it. */
   emptyCwd?: boolean;
 }
@@ -36,7 +38,6 @@ export interface Exit {
 export interface Running {
   /** 0 where nothing could be started; `exited` then says why. */
   pid: number;
-  stdin: Writable;
   stdout: Readable;
   stderr: Readable;
   /** Rejects with a BosunError where the surroundings could not be made, so that the command never ran. */
@@ -64,16 +65,21 @@ interface SpawnOptions {
   detached?: boolean;
   /** Opens descriptor 3 of the child as a pipe to us. */
   report?: boolean;
+  /** What the child reads from its stdin, or `open` to be written later; nothing where it is not given. */
+  input?: string | Buffer | 'open' | undefined;
 }
 
 export function start(argv: string[], options: SpawnOptions = {}): ChildProcess {
   const [command, ...args] = argv;
   if (command === undefined) throw new TypeError('nothing to start');
-  const { report = false, ...rest } = options;
-  return spawn(command, args, {
+  const { report = false, input, ...rest } = options;
+  const child = spawn(command, args, {
     ...rest,
-    stdio: ['pipe', 'pipe', 'pipe', ...(report ? ['pipe' as const] : [])],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(report ? ['pipe' as const] : [])],
   });
+  child.stdin?.on('error', () => {}); // a command may end without reading its input
+  if (input !== 'open') child.stdin?.end(input);
+  return child;
 }
 
 const STDERR_BYTES_MAX = 64 * 1024;
@@ -81,9 +87,9 @@ const STDERR_BYTES_MAX = 64 * 1024;
 /** Runs a command of our own to its end. Its failure to start is an error, its exit code is a value. */
 export async function capture(
   argv: string[],
-  options: SpawnOptions & { input?: string | Buffer; signal?: AbortSignal } = {},
+  options: SpawnOptions & { signal?: AbortSignal } = {},
 ): Promise<Captured> {
-  const { input, signal, ...spawnOptions } = options;
+  const { signal, ...spawnOptions } = options;
   const child = start(argv, spawnOptions);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
@@ -92,8 +98,6 @@ export async function capture(
   child.stderr!.on('data', (chunk: Buffer) => {
     if ((stderrBytes += chunk.length) <= STDERR_BYTES_MAX) stderr.push(chunk);
   });
-  child.stdin!.on('error', () => {}); // the command may end without reading its input
-  child.stdin!.end(input);
   const stop = (): void => void child.kill('SIGKILL');
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();

@@ -20,7 +20,6 @@ export async function runToEnd(
   };
   running.stdout.on('data', take);
   running.stderr.on('data', take);
-  running.stdin.end();
   const stop = (): void => running.kill();
   signal?.addEventListener('abort', stop, { once: true });
   try {
