@@ -183,7 +183,7 @@ class Side {
 async function launch(launcher: Launcher, what: Launch): Promise<void> {
   const running = launcher.launch(what);
   const said: Buffer[] = [];
-  
+
   running.stdout.resume();
   running.stderr.on('data', (chunk: Buffer) => said.push(chunk));
   const { code, signal } = await running.exited;

@@ -171,7 +171,10 @@ export class Drive {
     // The engine may have died before the journal knew of the workspace: then it is found by its name.
     const name = node.workspace ?? newestOf(names, workspaceId(this.state.id, node.id, node.attempt));
     if (name === undefined) return lost;
-    const commit = node.workspaceBase ?? (await joinBases(git, node.started!.from, this.state.shadow)) ?? this.state.shadow;
+    const commit =
+      node.workspaceBase ??
+      (await joinBases(git, node.started!.from, this.state.shadow)) ??
+      this.state.shadow;
     const workspace = await workspaces.open(name, await workspaces.base(commit, workspaceOptions(node)));
     if (!workspace) return lost;
     const collected = await collect({

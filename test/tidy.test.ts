@@ -10,7 +10,7 @@ const ROWS: string[][] = [
   ['operations'],
   ['drive'],
   ['engine'],
-  ['definition', 'workspace', 'sandbox', 'runtime', 'collect', 'merge', 'report'],
+  ['definition', 'workspace', 'sandbox', 'egress', 'runtime', 'collect', 'merge', 'report'],
   ['schedule', 'home'],
   ['store'],
   ['system'],
@@ -39,12 +39,18 @@ describe('the tree', () => {
   it('keeps the contract free of anything of ours and of Node', () => {
     const wrong = sources
       .filter((file) => unitOf(file) === 'contract')
-      .flatMap((file) => [...text(file).matchAll(/from '(node:[^']+|\.\.\/[^']+)'/g)].map((match) => `${file}: ${match[1]}`));
+      .flatMap((file) =>
+        [...text(file).matchAll(/from '(node:[^']+|\.\.\/[^']+)'/g)].map((match) => `${file}: ${match[1]}`),
+      );
     expect(wrong).toEqual([]);
   });
 
   it('starts processes and runs git in one place each', () => {
-    const spawning = sources.filter((file) => text(file).includes("from 'node:child_process'") && !/import type \{[^}]*\} from 'node:child_process'/.test(text(file)));
+    const spawning = sources.filter(
+      (file) =>
+        text(file).includes("from 'node:child_process'") &&
+        !/import type \{[^}]*\} from 'node:child_process'/.test(text(file)),
+    );
     expect(spawning).toEqual(['src/system/process.ts']);
   });
 
@@ -59,21 +65,29 @@ describe('the tree', () => {
 
   it('names files for what they hold', () => {
     const all = tracked().filter((file) => file.endsWith('.ts'));
-    const odd = all.filter((file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|case|config))?\.ts$/.test(path.basename(file)));
-    const vague = all.filter((file) => /\b(utils?|helpers?|manager|service|common)\b/.test(path.basename(file)));
+    const odd = all.filter(
+      (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|case|config))?\.ts$/.test(path.basename(file)),
+    );
+    const vague = all.filter((file) =>
+      /\b(utils?|helpers?|manager|service|common)\b/.test(path.basename(file)),
+    );
     expect([...odd, ...vague]).toEqual([]);
   });
 
   it('leaves nothing for later and skips nothing', () => {
     const here = 'test/tidy.test.ts';
     const all = tracked().filter((file) => /\.(ts|md|sh)$/.test(file) && file !== here);
-    const left = all.filter((file) => /\b(TODO|FIXME|XXX|HACK)\b|\b(it|test|describe)\.(skip|only|todo)\b/.test(text(file)));
+    const left = all.filter((file) =>
+      /\b(TODO|FIXME|XXX|HACK)\b|\b(it|test|describe)\.(skip|only|todo)\b/.test(text(file)),
+    );
     expect(left).toEqual([]);
   });
 
   it('has an architecture page that names every folder and file at the top of src', () => {
     const page = text('ARCHITECTURE.md');
-    const missing = readdirSync('src').filter((name) => !page.includes(`\`${name}${name.endsWith('.ts') ? '' : '/'}\``));
+    const missing = readdirSync('src').filter(
+      (name) => !page.includes(`\`${name}${name.endsWith('.ts') ? '' : '/'}\``),
+    );
     expect(missing).toEqual([]);
   });
 });
@@ -84,7 +98,8 @@ function unitOf(file: string): string {
 
 function rowOf(unit: string): number {
   const row = ROWS.findIndex((units) => units.includes(unit));
-  if (row < 0) throw new Error(`${unit} has no row: say in test/tidy.test.ts and ARCHITECTURE.md where it stands`);
+  if (row < 0)
+    throw new Error(`${unit} has no row: say in test/tidy.test.ts and ARCHITECTURE.md where it stands`);
   return row;
 }
 
@@ -100,8 +115,12 @@ function files(directory: string): string[] {
 }
 
 function tracked(): string[] {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
-  return listed.split('\n').filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile());
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+  });
+  return listed
+    .split('\n')
+    .filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile());
 }
 
 function text(file: string): string {

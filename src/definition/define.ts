@@ -74,7 +74,7 @@ function complete(
   surroundings: Surroundings,
 ): Located[] {
   const problems = addAgents(workflow, surroundings.repository);
-  const own = checkWorkflow(workflow);
+  const own: Problem[] = [];
   for (const [name, task] of Object.entries(workflow.tasks)) {
     if (task.uses === undefined || task.uses.includes('${{')) continue;
     const path: Path = ['tasks', name, 'uses'];
@@ -89,7 +89,9 @@ function complete(
     const nested = workflow.nested?.[task.uses];
     if (nested) own.push(...checkWith(task.with ?? {}, ['tasks', name], nested, task.uses));
   }
-  return [...own.flatMap((problem) => locate(problem) ?? []), ...problems];
+  // Last: what the used workflows own counts too.
+  const all = [...checkWorkflow(workflow), ...own];
+  return [...all.flatMap((problem) => locate(problem) ?? []), ...problems];
 }
 
 /** Agents that the workflow names and does not define may be files of the repository. */

@@ -1,8 +1,8 @@
 /** What runs inside the sandbox so that programs find the proxy where they look for one: on a port of loopback. */
 
 /** Where the sandbox shows the attempt's socket. */
-export const EGRESS_SOCKET = '/run/bosun/egress.sock';
-export const EGRESS_PORT = 3128;
+const EGRESS_SOCKET = '/run/bosun/egress.sock';
+const EGRESS_PORT = 3128;
 
 /** The command never ran: its way to the network could not be opened. */
 export const BRIDGE_FAILED = 125;

@@ -1,6 +1,6 @@
 /**
- * Holds a command in namespaces of its own (user, mount, pid) with util-linux alone. Never falls back to
- * something weaker: what cannot be made is an error.
+ * Holds a command in namespaces of its own (user, mount, pid). Never falls back to something weaker: what cannot
+ * be made is an error.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -66,12 +66,25 @@ export class LinuxLauncher implements Launcher {
   #withUtilLinux({ argv, cwd, overlay, emptyCwd }: Launch, from: string): string[] {
     const { setpriv, unshare, mount, sh } = this.#programs;
     const mountPoint = emptyCwd ? 'empty' : (overlay?.at ?? '');
+    const options = overlay ? mountOptions(overlay, from) : '';
     return [
-      ...[setpriv, '--pdeathsig', 'KILL', '--'],
-      ...[unshare, '--user', '--map-current-user', '--keep-caps', '--mount', '--pid', '--fork'],
-      ...['--kill-child=KILL', '--mount-proc', '--'],
-      ...[sh, '-c', INIT, 'sh', mount, overlay ? mountOptions(overlay, from) : '', mountPoint, cwd],
-      ...[setpriv, '--inh-caps=-all', '--ambient-caps=-all', '--', ...argv],
+      setpriv,
+      ...'--pdeathsig KILL --'.split(' '),
+      unshare,
+      ...'--user --map-current-user --keep-caps --mount --pid --fork --kill-child=KILL --mount-proc --'.split(
+        ' ',
+      ),
+      sh,
+      '-c',
+      INIT,
+      'sh',
+      mount,
+      options,
+      mountPoint,
+      cwd,
+      setpriv,
+      ...'--inh-caps=-all --ambient-caps=-all --'.split(' '),
+      ...argv,
     ];
   }
 }

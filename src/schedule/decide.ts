@@ -12,7 +12,7 @@ import { renderInputs, renderText, renderWork, scopeOf } from './prompt.ts';
 import { delayBeforeRetryMs } from './retry.ts';
 import { hasFailed, type Node, type State } from './state.ts';
 
-export const ITEMS_MAX = 10_000;
+const ITEMS_MAX = 10_000;
 
 export function decide(state: State): Decision | undefined {
   const waiting = state.todo.peek();

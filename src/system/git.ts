@@ -36,7 +36,7 @@ export function userGit(args: readonly string[], options: GitOptions = {}): Prom
 
 /** Starts git free of everybody's configuration, to be fed while it runs. */
 export function startGit(args: readonly string[]): ChildProcess {
-  return start(['git', ...SAFE, ...args], { env: engineEnvironment(), input: 'open' });
+  return start(['git', ...SAFE, ...args], { env: engineEnvironment(), input: null });
 }
 
 /** The arguments and environment for git inside a launch, on a git directory that no agent has touched. */

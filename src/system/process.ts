@@ -65,8 +65,8 @@ interface SpawnOptions {
   detached?: boolean;
   /** Opens descriptor 3 of the child as a pipe to us. */
   report?: boolean;
-  /** What the child reads from its stdin, or `open` to be written later; nothing where it is not given. */
-  input?: string | Buffer | 'open' | undefined;
+  /** What the child reads from its stdin; null to write it later, nothing where it is not given. */
+  input?: string | Buffer | null | undefined;
 }
 
 export function start(argv: string[], options: SpawnOptions = {}): ChildProcess {
@@ -78,7 +78,7 @@ export function start(argv: string[], options: SpawnOptions = {}): ChildProcess 
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(report ? ['pipe' as const] : [])],
   });
   child.stdin?.on('error', () => {}); // a command may end without reading its input
-  if (input !== 'open') child.stdin?.end(input);
+  if (input !== null) child.stdin?.end(input);
   return child;
 }
 

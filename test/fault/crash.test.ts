@@ -11,7 +11,12 @@ const PROGRAM = path.resolve('test/fixtures/crash-program.ts');
 const POINTS_MAX = 300;
 const AT_ONCE = 2;
 
-async function engine(mode: 'run' | 'resume', repository: string, marker: string, dieAt: number): Promise<string> {
+async function engine(
+  mode: 'run' | 'resume',
+  repository: string,
+  marker: string,
+  dieAt: number,
+): Promise<string> {
   const args = [PROGRAM, mode, repository, marker, String(dieAt)];
   try {
     return (await promisify(execFile)(process.execPath, args)).stdout.trim();
@@ -54,7 +59,10 @@ async function crashAt(point: number): Promise<'reached' | 'past the end'> {
   expect(processesWith(marker), `${at}: orphans after resume`).toEqual([]);
 
   const { run, tasks } = await bosun.status();
-  expect([run.state, tasks.filter((task) => task.state !== 'done').map(({ id }) => id)], at).toEqual(['done', []]);
+  expect([run.state, tasks.filter((task) => task.state !== 'done').map(({ id }) => id)], at).toEqual([
+    'done',
+    [],
+  ]);
   const finished: string[] = [];
   for await (const page of bosun.events()) {
     for (const { event } of page) if (event.type === 'task.finished') finished.push(event.task);
@@ -66,25 +74,34 @@ async function crashAt(point: number): Promise<'reached' | 'past the end'> {
     ['a.txt', 'b.txt', 'd.txt', 'e.txt', 'f-x.txt', 'f-y.txt', 'h.txt', 'joined.txt'].toSorted(),
   );
   // One commit per task that changed something, each exactly once.
-  const log = await repository.git('--git-dir=.bosun/git', 'log', '--format=%s', `${run.baseCommit}..${run.headCommit}`);
+  const log = await repository.git(
+    '--git-dir=.bosun/git',
+    'log',
+    '--format=%s',
+    `${run.baseCommit}..${run.headCommit}`,
+  );
   expect(log.trim().split('\n').toSorted(), at).toEqual(['a', 'b', 'd', 'e', 'f.1', 'f.2', 'h']);
   return 'reached';
 }
 
 describe('an engine that is killed', () => {
-  it('loses nothing, repeats nothing and leaves nothing running, at every point of its journal', { timeout: 600_000 }, async () => {
-    let next = 1;
-    let isPast = false;
-    const reached: number[] = [];
-    const worker = async (): Promise<void> => {
-      while (!isPast && next < POINTS_MAX) {
-        const point = next++;
-        if ((await crashAt(point)) === 'past the end') isPast = true;
-        else reached.push(point);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    expect(isPast).toBe(true);
-    expect(reached.length).toBeGreaterThan(20);
-  });
+  it(
+    'loses nothing, repeats nothing and leaves nothing running, at every point of its journal',
+    { timeout: 600_000 },
+    async () => {
+      let next = 1;
+      let isPast = false;
+      const reached: number[] = [];
+      const worker = async (): Promise<void> => {
+        while (!isPast && next < POINTS_MAX) {
+          const point = next++;
+          if ((await crashAt(point)) === 'past the end') isPast = true;
+          else reached.push(point);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, worker));
+      expect(isPast).toBe(true);
+      expect(reached.length).toBeGreaterThan(20);
+    },
+  );
 });
