@@ -53,6 +53,14 @@ export interface DriveOptions {
   fault?(point: string): void;
 }
 
+interface KnownWorkspace {
+  name: string;
+  base: string;
+  attempt: number;
+  /** Its layer is a commit; until then it must not go. */
+  isCollected?: boolean;
+}
+
 /** A run under way. The lock on the repository is the caller's. */
 export class Drive {
   readonly #options: DriveOptions;
@@ -60,7 +68,7 @@ export class Drive {
   readonly #stops = new Map<string, { graceful: AbortController; now: AbortController }>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   /** Workspaces by task; each is removed once the journal says that the task has ended. */
-  readonly #workspaces = new Map<string, { name: string; base: string; attempt: number }[]>();
+  readonly #workspaces = new Map<string, KnownWorkspace[]>();
   readonly #underWay = new Set<Promise<void>>();
   #merging: Promise<void> = Promise.resolve();
 
@@ -150,10 +158,16 @@ export class Drive {
       const { workspace, workspaceBase } = node;
       const isThere = workspace !== undefined && names.includes(workspace);
       if (node.state === 'running') lost.push(this.#snapshotLost(node, names));
-      else if (isThere && hasEnded(node)) this.#follow(this.#options.stages.workspaces.remove(workspace));
-      else if (isThere) {
+      else if (isThere && hasEnded(node) && node.isCollected)
+        this.#follow(this.#options.stages.workspaces.remove(workspace));
+      else if (isThere && !hasEnded(node)) {
         const attempt = node.next?.continues ?? node.attempt;
-        this.#workspacesOf(node.id).push({ name: workspace, base: workspaceBase!, attempt });
+        this.#workspacesOf(node.id).push({
+          name: workspace,
+          base: workspaceBase!,
+          attempt,
+          isCollected: true,
+        });
       }
     }
     return Promise.all(lost);
@@ -187,7 +201,7 @@ export class Drive {
     });
     // One that went on in the workspace of an earlier attempt will do so again.
     const attempt = node.started!.continues ?? node.attempt;
-    this.#workspacesOf(node.id).push({ name, base: commit, attempt });
+    this.#workspacesOf(node.id).push({ name, base: commit, attempt, isCollected: true });
     return { ...lost, collected: { ...collected, artifacts: [] } };
   }
 
@@ -217,6 +231,8 @@ export class Drive {
       nowMs: this.#options.nowMs,
     });
     this.#stops.delete(node.id);
+    const used = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.attempt);
+    if (used) used.isCollected = finished.collected !== undefined;
     this.#loop.submit(finished);
   }
 
@@ -268,9 +284,11 @@ export class Drive {
     const workspaces = this.#workspaces.get(task) ?? [];
     this.#workspaces.delete(task);
     clearTimeout(this.#timers.get(task));
-    const node = nodeOf(this.state, task);
-    const isSafe = !(node.outcome?.kind === 'failed' && node.outcome.reason === 'collect');
-    if (isSafe) for (const { name } of workspaces) await this.#options.stages.workspaces.remove(name);
+    // An attempt may go on in the workspace of an earlier one: what counts is how the last of them ended.
+    const last = new Map(workspaces.map((workspace) => [workspace.name, workspace]));
+    for (const { name, isCollected } of last.values()) {
+      if (isCollected) await this.#options.stages.workspaces.remove(name);
+    }
   }
 
   #wait(key: string, delayMs: number, fact: Fact): void {
@@ -286,7 +304,7 @@ export class Drive {
     work.catch((error) => this.#loop.stop(error)).finally(() => this.#underWay.delete(work)); // eslint-disable-line
   }
 
-  #workspacesOf(task: string): { name: string; base: string; attempt: number }[] {
+  #workspacesOf(task: string): KnownWorkspace[] {
     let list = this.#workspaces.get(task);
     if (!list) this.#workspaces.set(task, (list = []));
     return list;

@@ -122,18 +122,23 @@ async function makeBase(
   options: Exclude<WorkspaceOptions, 'none'>,
   sink: OutputSink,
 ): Promise<Base> {
-  const printed = new PassThrough();
-  const read = sink.read(printed, 'setup');
+  let printed: { stream: PassThrough; read: Promise<string> } | undefined;
+  const onOutput = (chunk: Buffer): void => {
+    if (!printed) {
+      const stream = new PassThrough();
+      printed = { stream, read: sink.read(stream, 'setup') };
+    }
+    printed.stream.write(chunk);
+  };
   try {
-    const signal = attempt.stop.graceful;
     return await workspaces.base(commit, options, {
       env: environment(attempt),
-      onOutput: (chunk) => printed.write(chunk),
-      signal,
+      onOutput,
+      signal: attempt.stop.graceful,
     });
   } finally {
-    printed.end();
-    await read;
+    printed?.stream.end();
+    await printed?.read;
   }
 }
 
@@ -267,7 +272,10 @@ function names({ start }: Attempt): { task: string; attempt: number } {
   return { task: start.task, attempt: start.attempt };
 }
 
+/** What the machine refuses (no space, no permission) fails the attempt; anything else is a bug. */
 function failure(reason: FailReason, error: unknown): Outcome {
-  if (!(error instanceof BosunError)) throw error;
-  return { kind: 'failed', reason, message: error.message };
+  const isRefusal =
+    error instanceof BosunError || typeof (error as NodeJS.ErrnoException).syscall === 'string';
+  if (!isRefusal) throw error;
+  return { kind: 'failed', reason, message: (error as Error).message };
 }

@@ -53,12 +53,11 @@ export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned
 async function neededWorkspaces(room: EngineRoom): Promise<Map<string, RunView>> {
   const needed = new Map<string, RunView>();
   for (const run of await room.store.runs(RUNS_MAX)) {
-    if (run.state !== 'running' && run.state !== 'cancelling' && run.counts.failed === undefined) continue;
+    if (run.state === 'done' && run.counts.failed === undefined) continue;
     const { state } = await loadRun(room.store, run.id);
     for (const node of state.nodes.values()) {
-      const { outcome, workspace } = node;
-      const isUncollected = outcome?.kind === 'failed' && outcome.reason === 'collect';
-      if (workspace !== undefined && (node.state === 'running' || isUncollected)) needed.set(workspace, run);
+      const { workspace, isCollected } = node;
+      if (workspace !== undefined && !isCollected) needed.set(workspace, run);
     }
   }
   return needed;

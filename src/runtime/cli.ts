@@ -130,9 +130,11 @@ function failed(reason: FailReason, message: string): Extract<Outcome, { kind: '
   return { kind: 'failed', reason, message };
 }
 
+/** Also for what no process can be started with, such as a zero byte in an argument. */
 function failedToStart(error: unknown): Ended {
-  if (!(error instanceof BosunError)) throw error;
-  return { outcome: failed('start', error.message), stdoutTail: '', stderrTail: '' };
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (!(error instanceof BosunError) && code !== 'ERR_INVALID_ARG_VALUE') throw error;
+  return { outcome: failed('start', message), stdoutTail: '', stderrTail: '' };
 }
 
 /** The file that BOSUN_OUTPUT names, which is then gone, else what was printed. JSON where it is JSON. */

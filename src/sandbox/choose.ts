@@ -1,6 +1,7 @@
 /** Finds out, by trying, what this machine can hold a command with. Never claims what it did not see work. */
 import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
+import type { BosunError } from '../contract/errors.ts';
 import type { Launcher } from '../system/process.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { LinuxLauncher } from './linux.ts';
@@ -62,7 +63,8 @@ async function tryLaunch(
     const { code, signal } = await running.exited;
     return code === 0 ? undefined : `it ended with ${signal ?? code}: ${output.trim()}`;
   } catch (error) {
-    return output.trim() || (error as Error).message;
+    const { data, message } = error as BosunError;
+    return output.trim() || ((data as { why?: string } | undefined)?.why ?? message);
   }
 }
 

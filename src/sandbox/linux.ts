@@ -55,10 +55,11 @@ export class LinuxLauncher implements Launcher {
     return asGroup(child, line, async (exit, killed) => {
       await reported;
       if (report === READY || killed || exit.signal !== null) return;
+      const why = report.trim() || 'unshare failed, see its output';
       throw new BosunError(
         'system',
-        `cannot prepare the surroundings of ${argv[0]} in ${cwd}: ${report.trim() || 'unshare failed, see its output'}; ` +
-          '`bosun doctor` says what this machine lacks',
+        `cannot prepare the surroundings of ${argv[0]} in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
+        { data: { why } },
       );
     });
   }

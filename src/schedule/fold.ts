@@ -125,6 +125,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.rounds = event.continues === undefined && event.purpose === 'work' ? 1 : node.rounds + 1;
       node.startedAtMs ??= atMs;
       delete node.next;
+      delete node.isCollected;
       delete node.workspace;
       delete node.workspaceBase;
       return;
@@ -158,6 +159,7 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
   state.running--;
   delete node.stopping;
   node.lastOutcome = event.outcome;
+  node.isCollected = event.collected !== undefined;
   if (event.collected) node.changedCount = event.collected.changedCount;
   if (event.outcome.kind === 'lost' && !state.cancelling) {
     // The engine died, not the attempt: it counts for nothing and is done again, told what the lost one was told.

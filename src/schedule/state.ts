@@ -66,6 +66,8 @@ export interface Node {
   endedAtMs?: number;
   workspace?: string;
   workspaceBase?: string;
+  /** What the last attempt left is a commit. */
+  isCollected?: boolean;
   lastOutcome?: Outcome;
   branchCommit?: string;
   changedCount?: number;

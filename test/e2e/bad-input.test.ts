@@ -214,6 +214,19 @@ describe('what an agent may do', () => {
     expect(stdout.split('\n').filter((line) => line.startsWith('sleep 987.65'))).toEqual([]);
   });
 
+  it('a command that no process can be started with fails its task, nothing else', async () => {
+    await using repository = await makeRepository({
+      files: {
+        'bosun.yaml':
+          'name: x\non-failure: continue\ntasks: { bad: { run: "echo \\0" }, good: { run: "echo x > x.txt" } }\n',
+      },
+    });
+    const result = await bosun(repository.path, 'run');
+    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/bad +failed/)]);
+    expect(result.stdout).toMatch(/not started: .*null bytes/);
+    expect((await bosun(repository.path, 'diff', '--stat')).stdout).toContain('x.txt');
+  });
+
   it('its values never become commands', async () => {
     const evil = '$(touch pwned); `touch pwned`; "; touch pwned; echo "';
     const workflow = `name: x\ntasks:\n  bad: { run: ${JSON.stringify(`printf '%s' '${evil}' > $BOSUN_OUTPUT`)} }\n  next: { needs: [bad], run: 'echo "\${{ tasks.bad.output }}" > said.txt' }\n`;
@@ -253,6 +266,21 @@ describe('what a machine may do', () => {
     await writeFile(journal, 'garbage '.repeat(1000));
     await refuses(repository.path, /damaged.*aside/s, 1);
     expect(await readFile(journal, 'utf8')).toMatch(/^garbage/);
+  });
+
+  it('no namespaces, as in many containers: it works on full copies and says so', async () => {
+    await using repository = await withCommand('echo x > x.txt; (setsid sleep 987.656 &) ; true');
+    const script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$BOSUN" run';
+    const result = await startProgram(['unshare', '-Ur', 'sh', '-c', script], repository.path, { BOSUN })
+      .finished;
+    expect([result.code, result.stdout]).toEqual([
+      0,
+      expect.stringMatching(/no namespaces: [^;]*; commands run\s+unfenced/),
+    ]);
+    expect((await bosun(repository.path, 'merge')).code).toBe(0);
+    expect(await readFile(path.join(repository.path, 'x.txt'), 'utf8')).toBe('x\n');
+    const { stdout } = await exec('ps', ['-eo', 'args']);
+    expect(stdout.split('\n').filter((line) => line.startsWith('sleep 987.656'))).toEqual([]);
   });
 
   it('a clock that jumps', async () => {
