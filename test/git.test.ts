@@ -160,7 +160,6 @@ describe("the engine's git directory", () => {
       message: expect.stringMatching(/\.bosun must be a directory.*move it away/),
     });
   });
-  });
 });
 
 describe('a commit of the work tree as it is', () => {
