@@ -10,7 +10,15 @@ import { CloneWorkspaces } from '../src/workspace/clone.ts';
 import { OverlayWorkspaces } from '../src/workspace/overlay.ts';
 import { workspaceSuite } from './cases/workspace.case.ts';
 
-workspaceSuite('overlay', (git, launcher, limits) => new OverlayWorkspaces(git, launcher, limits));
+workspaceSuite(
+  'overlay',
+  (git, launcher, limits) => new OverlayWorkspaces(git, launcher, limits ? { limits } : {}),
+);
+workspaceSuite(
+  'overlay without native programs',
+  (git, launcher, limits) =>
+    new OverlayWorkspaces(git, launcher, { isNative: false, ...(limits && { limits }) }),
+);
 workspaceSuite(
   'clone',
   (git, launcher, limits) => new CloneWorkspaces(git, launcher, limits),

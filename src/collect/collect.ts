@@ -1,7 +1,7 @@
 /** Makes one commit of an attempt's changes in the engine's git directory. Never runs git in a workspace. */
 import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/change.ts';
-import type { EngineGit } from '../system/engine-git.ts';
+import type { ChangedPath, EngineGit } from '../system/engine-git.ts';
 import { importCommit } from './import-commit.ts';
 
 export const CHANGED_MAX = 1000;
@@ -26,7 +26,7 @@ export async function collect(request: CollectRequest): Promise<Omit<Collected, 
   const nothing = { commit: parent, changed: [], changedCount: 0, refused: refused.slice(0, REFUSED_MAX) };
   if (refused.length === changes.length) return nothing;
   const imported = await importCommit(request);
-  const paths = imported.paths ?? (await git.changedPaths(parent, imported.commit));
+  const paths = knownPaths(changes, imported.refused) ?? (await git.changedPaths(parent, imported.commit));
   if (paths.length === 0)
     return { ...nothing, refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX) };
   await git.updateRef(ref, imported.commit);
@@ -40,6 +40,19 @@ export async function collect(request: CollectRequest): Promise<Omit<Collected, 
     changedCount: paths.length,
     refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX),
   };
+}
+
+/** What a deleted directory held, or a change that was left out, only git can tell. */
+function knownPaths(changes: readonly Change[], refused: string[]): ChangedPath[] | undefined {
+  if (refused.length > 0) return undefined;
+  const paths = new Map<string, ChangedPath>();
+  for (const change of changes) {
+    if (change.kind === 'refused') continue;
+    if (change.kind === 'delete' && change.wasDirectory !== false) return undefined;
+    const status = change.kind === 'delete' ? 'D' : change.isNew ? 'A' : 'M';
+    paths.set(change.path.toString('latin1'), { path: change.path, status });
+  }
+  return [...paths.values()].sort((a, b) => Buffer.compare(a.path, b.path));
 }
 
 const CHANGE = { A: 'added', M: 'modified', T: 'modified', D: 'deleted' } as const;

@@ -6,10 +6,8 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
-import type { ChangedPath } from '../system/engine-git.ts';
 import { cQuote, IDENTITY } from '../system/git.ts';
 import type { Feed } from '../system/import-stream.ts';
-import { answersToPaths, questions } from './ask-import.ts';
 import type { CollectRequest } from './collect.ts';
 
 const PIECE_BYTES = 256 * 1024;
@@ -21,8 +19,7 @@ const IMPORT_REF = 'refs/bosun-import';
 
 interface Imported {
   commit: string;
-  /** What really differs from the parent; undefined where git has to be asked for it. */
-  paths: ChangedPath[] | undefined;
+  /** Changes that had to be left out, as `path: why`. */
   refused: string[];
 }
 
@@ -43,8 +40,7 @@ export async function importCommit(request: CollectRequest): Promise<Imported> {
 
 async function importOnce({ git, changes, parent, message, atMs }: CollectRequest): Promise<Imported> {
   const refused: string[] = [];
-  const asked = questions(changes, parent);
-  const [commit, ...answers] = await git.imports.use(async (feed) => {
+  const [commit] = await git.imports.use(async (feed) => {
     const text = Buffer.from(message);
     await feed.write(
       `commit ${IMPORT_REF}\nmark :1\ncommitter ${IDENTITY.name} <${IDENTITY.email}> ${Math.max(0, Math.floor(atMs / 1000))} +0000\n` +
@@ -54,11 +50,11 @@ async function importOnce({ git, changes, parent, message, atMs }: CollectReques
       const why = await writeChange(feed, change);
       if (why !== undefined) refused.push(`${change.path.toString()}: ${why}`);
     }
-    await feed.write('\nget-mark :1\n', asked.text);
+    await feed.write('\nget-mark :1\n');
   });
   if (commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit))
     throw new Error(`git gave no commit: ${commit}`);
-  return { commit, paths: answersToPaths(asked, answers), refused };
+  return { commit, refused };
 }
 
 /** Gives the reason where the change has to be left out. */

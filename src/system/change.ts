@@ -3,6 +3,6 @@ export type Change =
   | { kind: 'file'; path: Buffer; source: Buffer; mode: '100644' | '100755'; size: number; isNew: boolean }
   | { kind: 'symlink'; path: Buffer; target: Buffer; isNew: boolean }
   /** A file, or a directory with all that the base has in it. Comes before whatever replaces it. */
-  | { kind: 'delete'; path: Buffer }
+  | { kind: 'delete'; path: Buffer; wasDirectory?: boolean }
   /** Something no commit can hold; `why` is for people. */
   | { kind: 'refused'; path: Buffer; why: string };

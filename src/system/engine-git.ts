@@ -13,7 +13,7 @@ import type { Repository } from './repository.ts';
 
 export const RAW_ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding\n';
 const CONFIG = `[core]
-	fsync = objects,reference
+	fsync = objects
 	fsyncMethod = batch
 	logAllRefUpdates = false
 	protectNTFS = false

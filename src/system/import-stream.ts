@@ -3,10 +3,9 @@
  * it alone, and what it made is on disk when the use ends. Whatever goes wrong ends the process, never half a commit.
  */
 import type { ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
 import { BosunError } from '../contract/errors.ts';
 import { reasonOf } from './git.ts';
-import { exitOf, type Exit } from './process.ts';
+import { exitOf, keepAwake, type Exit } from './process.ts';
 
 const FEED_BYTES = 64 * 1024;
 const STDERR_CHARS_MAX = 4096;
@@ -120,13 +119,8 @@ class Importer implements Feed {
     return lines;
   }
 
-  /** While nothing is under way it does not keep our own process alive. */
   hold(isHeld: boolean): void {
-    const parts = [this.#child, ...(this.#child.stdio as unknown as (Socket | null)[])];
-    for (const part of parts) {
-      if (isHeld) part?.ref();
-      else part?.unref();
-    }
+    keepAwake(this.#child, isHeld);
   }
 
   async end(): Promise<void> {

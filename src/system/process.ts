@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 
@@ -80,6 +81,14 @@ export function start(argv: string[], options: SpawnOptions = {}): ChildProcess 
   child.stdin?.on('error', () => {}); // a command may end without reading its input
   if (input !== null) child.stdin?.end(input);
   return child;
+}
+
+/** Whether a child that stays keeps our own process from ending: only while something is asked of it. */
+export function keepAwake(child: ChildProcess, isAwake: boolean): void {
+  for (const part of [child, ...(child.stdio as unknown as (Socket | null)[])]) {
+    if (isAwake) part?.ref();
+    else part?.unref();
+  }
 }
 
 const STDERR_BYTES_MAX = 64 * 1024;

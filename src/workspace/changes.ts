@@ -1,13 +1,14 @@
 /**
  * Turns what differs between a workspace and its base into changes that a commit can hold: ignored files left
- * out, what no commit may hold refused. Reads only names and attributes, never runs git.
+ * out, what no commit may hold refused. Never runs git.
  */
 import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import { rootRules, type Rules } from './ignore-rules.ts';
-import { join, keyOf, lookup, lstatOrWhy, type Layer } from './stack.ts';
+import { isSameFile } from './same-file.ts';
+import { join, keyOf, lookup, lstatOrWhy, type Entry, type Layer } from './stack.ts';
 
 const CHANGES_MAX = 200_000;
 const GITIGNORE = Buffer.from('.gitignore');
@@ -93,12 +94,13 @@ class Walk {
     const ignored = isIgnored || rules.ignores(path.toString(), true);
     if (ignored && tracked === undefined) return;
     const replaces = tracked !== undefined && (isReplaced || !tracked.stat.isDirectory());
-    if (replaces && !isGone) this.#push({ kind: 'delete', path });
+    if (replaces && !isGone) this.#delete(path, tracked);
     await this.directory(path, rules, ignored, isGone || replaces);
   }
 
   #deleted(path: Buffer, isGone: boolean): void {
-    if (!isGone && lookup(this.#compared.tracked, path) !== undefined) this.#push({ kind: 'delete', path });
+    const tracked = isGone ? undefined : lookup(this.#compared.tracked, path);
+    if (tracked !== undefined) this.#delete(path, tracked);
   }
 
   #entry(path: Buffer, stat: BigIntStats, isIgnored: boolean, isGone: boolean): void {
@@ -107,19 +109,25 @@ class Walk {
     const why = refusal(path, stat);
     if (why !== undefined) return this.#push({ kind: 'refused', path, why });
     const isNew = tracked === undefined;
-    if (tracked?.stat.isDirectory() === true && !isGone) this.#push({ kind: 'delete', path });
+    if (tracked?.stat.isDirectory() === true && !isGone) this.#delete(path, tracked);
     const source = this.#compared.source(path);
     if (stat.isSymbolicLink()) {
-      return this.#push({
-        kind: 'symlink',
-        path,
-        target: readlinkSync(source, { encoding: 'buffer' }),
-        isNew,
-      });
+      const target = readlinkSync(source, { encoding: 'buffer' });
+      const before = tracked?.stat.isSymbolicLink()
+        ? readlinkSync(tracked.source, { encoding: 'buffer' })
+        : undefined;
+      if (!isGone && before?.equals(target)) return;
+      return this.#push({ kind: 'symlink', path, target, isNew });
     }
     makeReadable(source, 0o400);
+    // A file may have been written without becoming another one.
+    if (!isGone && tracked && isSameFile({ stat, source }, tracked)) return;
     const mode = (stat.mode & 0o100n) === 0n ? '100644' : '100755';
     this.#push({ kind: 'file', path, source, mode, size: Number(stat.size), isNew });
+  }
+
+  #delete(path: Buffer, { stat }: Entry): void {
+    this.#push({ kind: 'delete', path, wasDirectory: stat.isDirectory() });
   }
 
   #push(change: Change): void {

@@ -1,21 +1,28 @@
 /**
- * Finds the directories of a layer that hide all below them. Node reads no extended attributes, so tar, which
- * does, is asked for the headers of those directories that could be meant.
+ * Finds the directories of a layer that hide all below them. Node reads no extended attributes: a native program
+ * does, or tar, which is asked for the headers of those directories that could be meant.
  */
 import { readdir } from 'node:fs/promises';
 import { BosunError } from '../contract/errors.ts';
 import { capture } from '../system/process.ts';
+import type { OpaqueReader } from './read-opaque.ts';
 import { join, keyOf, lookup, type Layer } from './stack.ts';
 
 const ATTRIBUTE = 'SCHILY.xattr.user.overlay.opaque';
 const BLOCK_BYTES = 512;
 
 /** Of `upper` over `lowers`. */
-export async function findOpaque(upper: string, lowers: readonly Layer[]): Promise<Set<string>> {
+export async function findOpaque(
+  upper: string,
+  lowers: readonly Layer[],
+  reader: OpaqueReader | undefined,
+): Promise<Set<string>> {
   const candidates: Buffer[] = [];
   await findShared(upper, lowers, Buffer.alloc(0), candidates);
   if (candidates.length === 0) return new Set();
-  return askTar(upper, candidates);
+  if (!reader) return askTar(upper, candidates);
+  const answers = await reader.read(candidates.map((candidate) => join(upper, candidate)));
+  return new Set(candidates.filter((_, n) => answers[n]).map(keyOf));
 }
 
 /** Only a directory that is also below can be opaque; whatever is under a new one is new as well. */

@@ -14,6 +14,7 @@ import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { findOpaque } from './opaque.ts';
+import { OpaqueReader } from './read-opaque.ts';
 import { moveTo, setHead } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { runToEnd } from './run-to-end.ts';
@@ -27,17 +28,20 @@ export class OverlayWorkspaces implements Workspaces {
   readonly #bases: Bases;
   readonly #mounts: string;
   readonly #layers: string;
+  readonly #reader: OpaqueReader | undefined;
   /** The commits that the workspaces of this process lie on. */
   readonly #lieOn = new Map<string, string>();
 
-  constructor(engine: EngineGit, launcher: Launcher, limits: BaseLimits = BASE_LIMITS) {
+  /** `isNative: false` does without the native program, as where there is no compiler. */
+  constructor(
+    engine: EngineGit,
+    launcher: Launcher,
+    options: { limits?: BaseLimits; isNative?: boolean } = {},
+  ) {
     this.#engine = engine;
-    this.#bases = new Bases(
-      engine,
-      path.join(engine.home, 'bases'),
-      new OverlayMaker(engine, launcher),
-      limits,
-    );
+    this.#reader = (options.isNative ?? OpaqueReader.isAvailable) ? new OpaqueReader() : undefined;
+    const maker = new OverlayMaker(engine, launcher, this.#reader);
+    this.#bases = new Bases(engine, path.join(engine.home, 'bases'), maker, options.limits ?? BASE_LIMITS);
     this.#mounts = path.join(engine.home, 'workspaces');
     this.#layers = path.join(engine.home, 'layers');
   }
@@ -113,9 +117,8 @@ export class OverlayWorkspaces implements Workspaces {
       this.#bases.hold(base.commit);
     }
     const at = path.join(this.#mounts, name);
-    return new OverlayWorkspace(name, at, path.join(this.#layers, name), base, () =>
-      this.#engine.repository.excludes(),
-    );
+    const excludes = (): Promise<string[]> => this.#engine.repository.excludes();
+    return new OverlayWorkspace(name, at, path.join(this.#layers, name), base, excludes, this.#reader);
   }
 }
 
@@ -126,8 +129,17 @@ class OverlayWorkspace implements Workspace {
   readonly #layer: string;
   readonly #upper: string;
   readonly #excludes: () => Promise<string[]>;
+  readonly #reader: OpaqueReader | undefined;
 
-  constructor(name: string, at: string, layer: string, base: Base, excludes: () => Promise<string[]>) {
+  constructor(
+    name: string,
+    at: string,
+    layer: string,
+    base: Base,
+    excludes: () => Promise<string[]>,
+    reader: OpaqueReader | undefined,
+  ) {
+    this.#reader = reader;
     this.name = name;
     this.path = at;
     this.base = base;
@@ -169,7 +181,7 @@ class OverlayWorkspace implements Workspace {
 
   async #stack(): Promise<{ upper: Layer; current: Layer[]; tracked: Layer[] }> {
     const lowers = await readLayers(this.base.lowers);
-    const upper = { directory: this.#upper, opaque: await findOpaque(this.#upper, lowers) };
+    const upper = { directory: this.#upper, opaque: await findOpaque(this.#upper, lowers, this.#reader) };
     const tracked = lowers.filter(({ directory }) => this.base.tracked.includes(directory));
     return { upper, current: [upper, ...lowers], tracked };
   }
@@ -208,10 +220,12 @@ class OverlayMaker implements LayerMaker {
   readonly copiesPerBase = false;
   readonly #engine: EngineGit;
   readonly #launcher: Launcher;
+  readonly #reader: OpaqueReader | undefined;
 
-  constructor(engine: EngineGit, launcher: Launcher) {
+  constructor(engine: EngineGit, launcher: Launcher, reader: OpaqueReader | undefined) {
     this.#engine = engine;
     this.#launcher = launcher;
+    this.#reader = reader;
   }
 
   async delta(root: string, from: string, to: string, into: string): Promise<void> {
@@ -255,7 +269,7 @@ class OverlayMaker implements LayerMaker {
     const [upper, work, at] = [path.join(into, name), path.join(into, 'work'), path.join(into, 'at')];
     await Promise.all([mkdir(upper), mkdir(work), mkdir(at)]);
     await fill(at, { lowers, upper, work, at });
-    const opaque = await findOpaque(upper, await readLayers(lowers));
+    const opaque = await findOpaque(upper, await readLayers(lowers), this.#reader);
     if (opaque.size > 0) await writeFile(`${upper}.opaque`, [...opaque].join('\0'), 'latin1');
     await Promise.all([removeTree(work), removeTree(at)]);
   }
