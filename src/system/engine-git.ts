@@ -3,6 +3,7 @@
  * out as they are: no line ends, filters or encodings. Never writes to the user's repository.
  */
 import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
@@ -183,9 +184,9 @@ export class EngineGit {
   /** Refs here are files that nobody else writes and nothing packs: git need not be asked to write forty letters. */
   async updateRef(ref: string, commit: string): Promise<void> {
     const file = path.join(this.directory, ref);
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(`${file}.new`, `${commit}\n`);
-    await rename(`${file}.new`, file);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(`${file}.new`, `${commit}\n`);
+    renameSync(`${file}.new`, file);
   }
 
   /** Ends the process that a collection has started, if any. */
