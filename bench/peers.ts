@@ -8,6 +8,7 @@
  * journal), and with the peers' steps as a plain `true` without pipes (what differs is everything).
  */
 import { existsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from './command.ts';
 import { launchLine } from './launch-line.ts';
@@ -61,6 +62,8 @@ async function wallMs(
   const env = {
     ...process.env,
     BENCH_STEP: JSON.stringify(step),
+    // As the bosun command sets it for itself: what is measured is not the reading of sources, on any side.
+    NODE_COMPILE_CACHE: path.join(tmpdir(), 'bosun-bench-cache'),
     TMPDIR: scratch(path.parse(file).name),
   };
   const printed = await run([process.execPath, file, shape, String(count)], { env });

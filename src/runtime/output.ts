@@ -52,24 +52,22 @@ export class OutputSink {
         droppedBytes = 0;
       }
     };
-    try {
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
-        tail = lastOf(tail, chunk);
-        const kept = chunk.subarray(0, Math.max(0, this.#leftBytes));
-        this.#leftBytes -= kept.length;
-        if (kept.length < chunk.length) {
-          const rest = chunk.subarray(kept.length);
-          droppedBytes += rest.length;
-          dropped = lastOf(dropped, rest);
-        }
-        if (kept.length === 0) continue;
-        waiting = waiting.length === 0 ? kept : Buffer.concat([waiting, kept]);
-        if (waiting.length >= PIECE_BYTES_MAX) flush(false);
-        else timer ??= setTimeout(flush, FLUSH_MS, false);
+    stream.on('data', (chunk: Buffer) => {
+      tail = lastOf(tail, chunk);
+      const kept = chunk.subarray(0, Math.max(0, this.#leftBytes));
+      this.#leftBytes -= kept.length;
+      if (kept.length < chunk.length) {
+        const rest = chunk.subarray(kept.length);
+        droppedBytes += rest.length;
+        dropped = lastOf(dropped, rest);
       }
-    } catch {
-      // A pipe that breaks has ended.
-    }
+      if (kept.length === 0) return;
+      waiting = waiting.length === 0 ? kept : Buffer.concat([waiting, kept]);
+      if (waiting.length >= PIECE_BYTES_MAX) flush(false);
+      else timer ??= setTimeout(flush, FLUSH_MS, false);
+    });
+    // A pipe that breaks has ended, too.
+    await new Promise<void>((resolve) => stream.on('error', () => resolve()).once('close', () => resolve()));
     finish();
     return tail.subarray(Math.max(0, tail.length - TAIL_BYTES)).toString();
   }
