@@ -5,7 +5,7 @@
  *   launch PARENT_PID CWD [-e | -o OVERLAY_OPTIONS MOUNT_POINT] -- COMMAND [ARGUMENT...]
  *
  * With -e the command's CWD is an empty directory in memory, gone with it.
- * Descriptor 3 tells how far it came: "ready" once only the command is left to do, else what failed.
+ * What keeps the command from being started is told on stderr after MARK, with the exit code 125.
  * Nothing outlives it: the command's tree dies with its pid namespace, that with this process, this with PARENT_PID.
  */
 #define _GNU_SOURCE
@@ -24,10 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REPORT = 3, FAILED = 125 };
+#define MARK "bosun-launch: "
+enum { FAILED = 125 };
 
 static void fail(const char *what) {
-  dprintf(REPORT, "%s: %s\n", what, strerror(errno));
+  dprintf(2, MARK "%s: %s\n", what, strerror(errno));
   _exit(FAILED);
 }
 
@@ -82,14 +83,11 @@ static void be_init(int parent_lives, const char *cwd, char **command, const sig
   if (child == 0) {
     drop_capabilities();
     sigprocmask(SIG_SETMASK, signals, NULL);
-    dprintf(REPORT, "ready\n");
-    close(REPORT);
     execvp(command[0], command);
     int code = errno == ENOENT ? 127 : 126;
     dprintf(2, "%s: %s\n", command[0], strerror(errno));
     _exit(code);
   }
-  close(REPORT);
   _exit(wait_for(child));
 }
 
@@ -122,6 +120,5 @@ int main(int argc, char **argv) {
     close(alive[1]);
     be_init(alive[0], cwd, argv + at + 1, &before);
   }
-  close(REPORT);
   return wait_for(init);
 }

@@ -8,22 +8,24 @@ import { BosunError } from '../contract/errors.ts';
 import { asGroup } from '../system/group.ts';
 import { findProgram, start, type Launch, type Launcher, type OverlayMount } from '../system/process.ts';
 
-/**
- * Runs as the first process of the pid namespace, so that everything in it dies with it. Descriptor 3 tells
- * us how far it came: its own exit codes could just as well be the command's.
- */
+/** What the launch itself says on stderr begins so, and its exit code is this: then the command never ran. */
+const MARK = 'bosun-launch: ';
+const FAILED = 125;
+
+/** Runs as the first process of the pid namespace, so that everything in it dies with it. */
 const INIT = `
-if [ "$3" = empty ]; then "$1" -t tmpfs -o size=64m,mode=0700,nosuid,nodev tmpfs "$4" 2>&3 || exit 125; fi
-if [ -n "$2" ]; then "$1" -t overlay overlay -o "$2" "$3" 2>&3 || exit 125; fi
-cd "$4" 2>&3 || exit 125
+failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
+if [ "$3" = empty ]; then
+  why=$("$1" -t tmpfs -o size=64m,mode=0700,nosuid,nodev tmpfs "$4" 2>&1) || failed
+elif [ -n "$2" ]; then
+  why=$("$1" -t overlay overlay -o "$2" "$3" 2>&1) || failed
+fi
+cd "$4" 2>/dev/null || { why="cannot enter $4"; failed; }
 shift 4
-echo ready >&3
-exec 3>&-
 "$@"
 exit $?
 `;
-const READY = 'ready\n';
-const REPORT_CHARS_MAX = 4096;
+const WHY_CHARS_MAX = 4096;
 
 /** Built from native/launch.c where there is a compiler; without it the same is done by util-linux, more slowly. */
 const NATIVE = path.resolve(import.meta.dirname, '../../build/launch');
@@ -46,16 +48,16 @@ export class LinuxLauncher implements Launcher {
     const from = overlay ? commonParent(overlay) : '/';
     const line =
       this.#native === undefined ? this.#withUtilLinux(launch, from) : nativeLine(this.#native, launch, from);
-    const child = start(line, { cwd: from, env, detached: true, report: true, input: launch.input });
-    let report = '';
-    child.stdio[3]!.on('data', (chunk: Buffer) => {
-      if (report.length < REPORT_CHARS_MAX) report += chunk.toString();
+    const child = start(line, { cwd: from, env, detached: true, input: launch.input });
+    let said = '';
+    child.stderr!.on('data', (chunk: Buffer) => {
+      if (said.length < MARK.length) said += chunk.toString('latin1', 0, WHY_CHARS_MAX);
     });
-    const reported = new Promise<void>((resolve) => child.stdio[3]!.once('close', resolve));
     return asGroup(child, line, async (exit, killed) => {
-      await reported;
-      if (report === READY || killed || exit.signal !== null) return;
-      const why = report.trim() || 'unshare failed, see its output';
+      if (killed || exit.code !== FAILED) return;
+      if (!child.stderr!.closed) await new Promise((resolve) => child.stderr!.once('close', resolve));
+      if (!said.startsWith(MARK)) return;
+      const why = Buffer.from(said, 'latin1').toString().slice(MARK.length).trim();
       throw new BosunError(
         'system',
         `cannot prepare the surroundings of ${argv[0]} in ${cwd}: ${why}; bosun doctor says what this machine lacks`,

@@ -64,8 +64,6 @@ interface SpawnOptions {
   cwd?: string;
   env?: Record<string, string>;
   detached?: boolean;
-  /** Opens descriptor 3 of the child as a pipe to us. */
-  report?: boolean;
   /** What the child reads from its stdin; null to write it later, nothing where it is not given. */
   input?: string | Buffer | null | undefined;
 }
@@ -73,10 +71,10 @@ interface SpawnOptions {
 export function start(argv: string[], options: SpawnOptions = {}): ChildProcess {
   const [command, ...args] = argv;
   if (command === undefined) throw new TypeError('nothing to start');
-  const { report = false, input, ...rest } = options;
+  const { input, ...rest } = options;
   const child = spawn(command, args, {
     ...rest,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(report ? ['pipe' as const] : [])],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   child.stdin?.on('error', () => {}); // a command may end without reading its input
   if (input !== null) child.stdin?.end(input);
