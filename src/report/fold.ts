@@ -127,6 +127,7 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       report.commit = event.commit ?? report.commit;
       run.head = event.commit ?? run.head;
       if (event.conflict) addConflict(run, event, event.conflict.resolved);
+      else settleConflict(run, event.task, report.attempts.at(-1)?.purpose);
       return;
     case 'task.conflicted':
       addConflict(run, event, null);
@@ -204,6 +205,12 @@ function reopen(run: FoldedRun, within: string | null): void {
 function isWithin(run: FoldedRun, report: Folded['report'], id: string): boolean {
   if (report.id === id) return true;
   return report.parent !== null && isWithin(run, run.tasks.get(report.parent)!.report, id);
+}
+
+/** A conflict that was left open is settled when the task's work is merged after all. */
+function settleConflict(run: FoldedRun, task: string, purpose: 'work' | 'resolve' | undefined): void {
+  const open = run.conflicts.findLast((conflict) => conflict.task === task && conflict.resolved === null);
+  if (open) open.resolved = purpose === 'resolve' ? 'an agent' : 'a later attempt';
 }
 
 function addConflict(

@@ -2,11 +2,11 @@
  * Brings a commit of the engine into the user's repository: the one place that writes there. It changes all or
  * nothing: whatever stands in the way is found before a file is touched.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from './engine-git.ts';
-import { IDENTITY, reasonOf, userGit } from './git.ts';
+import { IDENTITY, reasonOf, splitNul, userGit } from './git.ts';
 import { parseMergeTree } from './merge-tree.ts';
 import { changedFiles, inspectRepository } from './repository.ts';
 
@@ -47,7 +47,8 @@ export async function land(engine: EngineGit, commit: string, message: string): 
     (await user(['merge-base', '--is-ancestor', a, b], [0, 1])).code === 0;
   if (await reaches(commit, head)) return { kind: 'nothing', head, branch };
   const isForward = await reaches(head, commit);
-  if (!isForward) await refuseConflict(top, head, commit);
+  const result = isForward ? commit : await mergedTree(top, head, commit);
+  await refuseLoss(top, head, result);
   const identity =
     isForward || (await hasIdentity(top))
       ? []
@@ -85,18 +86,47 @@ async function fetchCommit(engine: EngineGit, commit: string): Promise<void> {
   });
 }
 
-async function refuseConflict(top: string, head: string, commit: string): Promise<void> {
+/** The tree that the merge will give; refused where the two conflict. */
+async function mergedTree(top: string, head: string, commit: string): Promise<string> {
   const result = await userGit(['merge-tree', '--write-tree', '-z', head, commit], {
     cwd: top,
     codes: [0, 1],
   });
-  if (result.code === 0) return;
-  const { files } = parseMergeTree(result.stdout);
+  const { files, tree } = parseMergeTree(result.stdout);
+  if (result.code === 0) return tree;
   throw new BosunError(
     'conflict',
     `the run's changes conflict with yours in ${names(files)}; nothing was changed: merge by hand with git merge ${commit}`,
     { data: { files } },
   );
+}
+
+/**
+ * The tree is clean, so whatever stands where the merge adds something is a file that git does not track: the
+ * user's own. git itself spares those only that are not ignored.
+ */
+async function refuseLoss(top: string, head: string, result: string): Promise<void> {
+  const diff = ['diff', '--name-only', '--no-renames', '--diff-filter=AT', '-z', head, result];
+  const added = splitNul((await userGit(diff, { cwd: top })).stdout).map(String);
+  const index = new Set(splitNul((await userGit(['ls-files', '-z'], { cwd: top })).stdout).map(String));
+  const inTheWay = new Set(added.flatMap((file) => ownFilesAt(top, file, index)));
+  if (inTheWay.size > 0) throw overwriting(top, [...inTheWay]);
+}
+
+/** Files that git does not track at a path, below it, or in the place of a directory above it. */
+function ownFilesAt(top: string, file: string, index: ReadonlySet<string>): string[] {
+  for (let above = path.dirname(file); above !== '.'; above = path.dirname(above)) {
+    const stat = lstatSync(path.join(top, above), { throwIfNoEntry: false });
+    if (stat && !stat.isDirectory()) return index.has(above) ? [] : [above];
+  }
+  const stat = lstatSync(path.join(top, file), { throwIfNoEntry: false });
+  if (!stat) return [];
+  if (!stat.isDirectory()) return index.has(file) ? [] : [file];
+  const below = readdirSync(path.join(top, file), { recursive: true, withFileTypes: true });
+  return below
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => path.relative(top, path.join(entry.parentPath, entry.name)))
+    .filter((own) => !index.has(own));
 }
 
 async function hasIdentity(top: string): Promise<boolean> {
@@ -110,7 +140,13 @@ function refusal(top: string, stderr: string): BosunError {
   const overwritten = /untracked working tree files would be overwritten/.test(stderr);
   if (!overwritten)
     return new BosunError('wrong-state', `git refused to merge in ${top}: ${reasonOf(stderr)}`);
-  const files = stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.trim()] : []));
+  return overwriting(
+    top,
+    stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.trim()] : [])),
+  );
+}
+
+function overwriting(top: string, files: string[]): BosunError {
   return new BosunError(
     'wrong-state',
     `merging would overwrite files in ${top} that git does not track (${names(files)}); nothing was changed: move them away, then merge again`,

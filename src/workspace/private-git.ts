@@ -82,6 +82,13 @@ function config(objectFormat: string): string {
 	bare = false
 	checkStat = minimal
 	trustctime = false
+	hooksPath = /dev/null
+	autocrlf = false
+	fsmonitor = false
+[commit]
+	gpgSign = false
+[tag]
+	gpgSign = false
 [user]
 	name = ${IDENTITY.name}
 	email = ${IDENTITY.email}
