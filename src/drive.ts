@@ -4,7 +4,8 @@
  */
 import { runAttempt, workspaceId, type Stages } from './engine.ts';
 import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
-import type { RunView } from './contract/run.ts';
+import { BosunError } from './contract/errors.ts';
+import type { Collected, RunView } from './contract/run.ts';
 import type { Json, Workflow } from './contract/workflow.ts';
 import { attemptRef, collect } from './collect/collect.ts';
 import { joinBases, mergeResult, setBranch } from './merge/merge.ts';
@@ -89,9 +90,8 @@ export class Drive {
   /** Starts or goes on. `facts` are what makes it go on: a resume, a retry, a cancel. */
   async run(facts: Fact[]): Promise<State> {
     const lost = await this.#takeOver();
-    this.#loop.submit(...facts, ...lost);
     for (const node of this.state.nodes.values()) this.#actAgain(node);
-    this.#loop.start();
+    this.#loop.start([...facts, ...lost]);
     try {
       return await this.#loop.finished;
     } finally {
@@ -189,16 +189,23 @@ export class Drive {
       node.workspaceBase ??
       (await joinBases(git, node.started!.from, this.state.shadow)) ??
       this.state.shadow;
-    const workspace = await workspaces.open(name, await workspaces.base(commit, workspaceOptions(node)));
-    if (!workspace) return lost;
-    const collected = await collect({
-      git,
-      changes: await workspace.changes(),
-      parent: commit,
-      ref: attemptRef(this.state.id, node.id, node.attempt),
-      message: `${node.id}: attempt ${node.attempt} (lost)\n`,
-      atMs: this.#options.nowMs(),
-    });
+    let collected: Omit<Collected, 'artifacts'>;
+    try {
+      const workspace = await workspaces.open(name, await workspaces.base(commit, workspaceOptions(node)));
+      if (!workspace) return lost;
+      collected = await collect({
+        git,
+        changes: await workspace.changes(),
+        parent: commit,
+        ref: attemptRef(this.state.id, node.id, node.attempt),
+        message: `${node.id}: attempt ${node.attempt} (lost)\n`,
+        atMs: this.#options.nowMs(),
+      });
+    } catch (error) {
+      // A run must be able to go on, or to end, also where this work cannot be read now; its workspace stays.
+      if (error instanceof BosunError) return lost;
+      throw error;
+    }
     // One that went on in the workspace of an earlier attempt will do so again.
     const attempt = node.started!.continues ?? node.attempt;
     this.#workspacesOf(node.id).push({ name, base: commit, attempt, isCollected: true });

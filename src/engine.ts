@@ -75,6 +75,7 @@ async function live(stages: Stages, attempt: Attempt, files: string): Promise<En
   try {
     workspace = await prepareWorkspace(stages, attempt, sink);
   } catch (error) {
+    if (attempt.stop.graceful.aborted) return { outcome: { kind: 'cancelled' } };
     return { outcome: failure('setup', error) };
   }
 

@@ -45,7 +45,7 @@ function change(state: State, event: Event, atMs: number): void {
     case 'run.resumed':
       return resume(state);
     case 'task.retried':
-      return reopen(state, (failed) => isWithin(failed, event.task));
+      return reopen(state, (node) => isWithin(node, event.task));
     case 'run.cancelling':
       return cancel(state, event.mode);
     case 'run.finished':
@@ -207,6 +207,8 @@ function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atM
   move(state, node, 'expanded');
   node.startedAtMs ??= atMs;
   delete node.ended;
+  delete node.merged;
+  if (event.kind === 'expand') node.own = node.results;
   let added: Node[];
   if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
   else if (event.kind === 'uses') {
@@ -277,27 +279,36 @@ function cancel(state: State, mode: 'graceful' | 'now'): void {
 function resume(state: State): void {
   const hadEnded = state.endedAtMs !== undefined;
   if (!hadEnded && !state.cancelling) return;
-  delete state.cancelling;
-  for (const node of state.nodes.values()) delete node.stopping;
-  reopen(state, () => hadEnded);
+  reopen(state, (node) => hadEnded || node.state !== 'failed');
 }
 
-/** Makes tasks that ended without success open again; what is done stays done. */
+/**
+ * Makes tasks that ended without success open again, and whatever was left out because of them; what is done stays
+ * done. A run that is gone on with is no longer being cancelled.
+ */
 function reopen(state: State, again: (node: Node) => boolean): void {
   state.state = 'running';
   delete state.endedAtMs;
+  delete state.cancelling;
+  for (const node of state.nodes.values()) delete node.stopping;
   const reopened = new Set<Node>();
-  for (const node of state.nodes.values()) {
-    const wasStopped =
-      node.state === 'cancelled' ||
-      (node.state === 'skipped' && !isMet(node)) ||
-      (node.state === 'failed' && again(node));
+  const take = (node: Node): void => {
+    if (reopened.has(node) || !hasEnded(node) || node.state === 'done') return;
+    reopened.add(node);
     // A condition is asked again where something it may speak of is done again.
-    const mayChange = node.state === 'skipped' && node.needs.some((need) => reopened.has(need));
-    if (wasStopped || mayChange) reopened.add(node);
+    for (const dependent of node.dependents) if (dependent.state !== 'failed') take(dependent);
+    for (const child of node.children) if (child.state !== 'failed') take(child);
+  };
+  for (const node of state.nodes.values()) {
+    const isOver =
+      node.state === 'failed' || node.state === 'cancelled' || (node.state === 'skipped' && !isMet(node));
+    if (isOver && again(node)) take(node);
   }
   for (const node of Array.from(reopened)) {
-    for (let group = node.parent; group && hasEnded(group); group = group.parent) reopened.add(group);
+    for (let group = node.parent; group && hasEnded(group); group = group.parent) {
+      reopened.add(group);
+      for (const dependent of group.dependents) if (dependent.state !== 'failed') take(dependent);
+    }
   }
   for (const node of reopened) open(state, node);
   for (const node of state.nodes.values()) {
@@ -314,7 +325,7 @@ function open(state: State, node: Node): void {
   move(state, node, node.children.length > 0 ? 'expanded' : 'waiting');
   node.failures = 0;
   node.rounds = 0;
-  node.results = [];
+  node.results = node.own ?? [];
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
     'output', 'endedAtMs', 'lastOutcome',

@@ -34,6 +34,7 @@ export class Loop {
   readonly #finished = Promise.withResolvers<State>();
   #lastSeq: number;
   #scheduled = false;
+  #hasStarted = false;
   #isOver = false;
   #version = -1;
   #poll: NodeJS.Timeout | undefined;
@@ -57,7 +58,10 @@ export class Loop {
     return this.#isOver;
   }
 
-  start(): void {
+  /** Begins with these facts, whatever was submitted meanwhile. */
+  start(facts: Fact[]): void {
+    this.#inbox.unshift(...facts);
+    this.#hasStarted = true;
     this.#poll = setInterval(
       () => void this.#takeRequests().catch((error) => this.#fail(error)),
       REQUEST_POLL_MS,
@@ -85,7 +89,7 @@ export class Loop {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#isOver) return;
+    if (this.#scheduled || this.#isOver || !this.#hasStarted) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#turn()

@@ -59,6 +59,8 @@ export interface Node {
   output?: Json;
   /** The commits a task that needs this one starts from. */
   results: string[];
+  /** Of an expand task: what it did itself, before its tasks. */
+  own?: string[];
   expansion?: EventOf<'attempt.finished'>['expansion'];
 
   /** For people: never read by decide. */
