@@ -10,6 +10,7 @@ import type { Json, Workflow } from './contract/workflow.ts';
 import { attemptRef, collect } from './collect/collect.ts';
 import { joinBases, mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
+import { TIMER_MS_MAX } from './base/units.ts';
 import { agentOf } from './schedule/agent-of.ts';
 import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
@@ -276,10 +277,11 @@ export class Drive {
       return;
     }
     const { kind: _, ...rest } = merged;
+    // Before the journal says so: a branch that is ahead is set again, one that was never set would be missed.
+    if (rest.commit !== undefined) await setBranch(stages.git, this.state.id, rest.commit);
     this.#loop.submit({ type: 'task.merged', task, attempt, ...rest });
     // The next merge reads the heads from the state: wait until this one is in it.
     await this.#settled(() => node.state !== 'merging' || node.merged !== undefined);
-    await setBranch(stages.git, this.state.id, this.state.head);
   }
 
   async #settled(condition: () => boolean): Promise<void> {
@@ -301,7 +303,7 @@ export class Drive {
   #wait(key: string, delayMs: number, fact: Fact): void {
     this.#timers.set(
       key,
-      setTimeout(() => this.#loop.submit(fact), delayMs),
+      setTimeout(() => this.#loop.submit(fact), Math.min(delayMs, TIMER_MS_MAX)),
     );
   }
 

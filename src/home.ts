@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileName } from './base/file-name.ts';
 import { BosunError } from './contract/errors.ts';
 
 export class Home {
@@ -39,7 +40,7 @@ export class Home {
 
   /** What the names of an attempt's files begin with. */
   attempt(run: string, task: string, attempt: number): string {
-    return path.join(this.attempts, `${run}.${task.replaceAll('/', '+')}@${attempt}`);
+    return path.join(this.attempts, fileName(`${run}.${task}@${attempt}`));
   }
 }
 

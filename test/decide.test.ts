@@ -4,7 +4,7 @@ import { hasFailed, isMet, isTolerated } from '../src/schedule/state.ts';
 import { runsAnyway } from '../src/schedule/fold.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 
-const HISTORIES = 8_000;
+const HISTORIES = 100_000;
 
 describe('decide', () => {
   it(`holds its promises over ${HISTORIES} random histories`, { timeout: 300_000 }, () => {

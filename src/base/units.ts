@@ -1,5 +1,8 @@
 /** Durations and sizes as people write them, as numbers. */
 
+/** The longest that a timer can wait: some 24 days. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const BYTES = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 } as const;
 

@@ -84,7 +84,9 @@ async function writeFile(
     file = await open(source, flag);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? 'it vanished before it was read' : `it cannot be read (${code})`;
+    if (code === 'ENOENT') return 'it vanished before it was read';
+    if (code === 'ELOOP' || code === 'EACCES' || code === 'EPERM') return `it cannot be read (${code})`;
+    throw error; // the machine's fault, not the file's: what was not read must not count as collected
   }
   try {
     const { size } = await file.stat();

@@ -38,7 +38,7 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
   const store = undo.use(openSqliteStore(home.journal));
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.directory);
-  const workspaces = openWorkspaces(git, sandbox);
+  const workspaces = undo.use(openWorkspaces(git, sandbox));
   const stages: Stages = { home, git, launcher: sandbox.launcher, workspaces };
   const all = undo.move();
   return {

@@ -21,7 +21,9 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
   const mode = options.now ? 'now' : 'graceful';
   if (shownState(journal.home, run) !== 'interrupted') {
     await journal.store.request(run.id, { do: 'cancel', mode, by: 'person' });
-    return await ended(journal, run.id);
+    const last = await ended(journal, run.id);
+    // Its engine may have died before it took the request.
+    if (last.state !== 'running' && last.state !== 'cancelling') return last;
   }
   await using room = await enterEngineRoom(options.cwd);
   const drive = await room.drive(run.id);

@@ -79,7 +79,21 @@ async function makeReport(
   const run = await findRun(store, id);
   const events = await store.read(id);
   const diffs = await diffsOf(git, events);
-  return buildReport(events, { diffs, shownState: shownState(home, run), notes });
+  const numbers = await git.numstat(run.baseCommit, run.headCommit);
+  const sum = (of: (one: (typeof numbers)[number]) => number | undefined): number =>
+    numbers.reduce((total, one) => total + (of(one) ?? 0), 0);
+  const changed = {
+    files: numbers.length,
+    linesAdded: sum(({ added }) => added),
+    linesRemoved: sum(({ deleted }) => deleted),
+  };
+  return buildReport(events, {
+    views: await store.tasks(id),
+    changed,
+    diffs,
+    shownState: shownState(home, run),
+    notes,
+  });
 }
 
 /** What each task brought to the branch; for one that failed, what its last attempt left. */

@@ -13,7 +13,8 @@ export async function workspaces(options: { cwd: string }): Promise<WorkspaceEnt
   const repository = await inspectRepository(options.cwd);
   if (!findHome(repository.top)) return [];
   const git = await openEngineGit(repository);
-  return openWorkspaces(git, await chooseSandbox(git.home)).list();
+  using all = openWorkspaces(git, await chooseSandbox(git.home));
+  return await all.list();
 }
 
 const RUNS_MAX = 1000;

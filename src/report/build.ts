@@ -1,7 +1,7 @@
 /** Makes the report of a run from its events. Pure: it reads no clock, no file and no git. */
 import type { Recorded } from '../contract/event.ts';
 import type { RunReport, TaskReport, Totals } from '../contract/report.ts';
-import type { ShownRunState } from '../contract/run.ts';
+import type { ShownRunState, TaskView } from '../contract/run.ts';
 import { foldRun, inOrder, type FoldedRun } from './fold.ts';
 import type { Folded } from './fold-tasks.ts';
 import { LIMITS, shareOut } from './limits.ts';
@@ -13,6 +13,10 @@ export interface ReportExtra {
   diffs: Map<string, string>;
   /** Whether an engine drives the run is not in its journal. */
   shownState: ShownRunState;
+  /** Where the tasks stand, as the engine recorded it: the fold here only follows what is shown. */
+  views?: TaskView[];
+  /** What all of it changed, between the base and the head. */
+  changed?: { files: number; linesAdded: number; linesRemoved: number };
   /** What held of the isolation that was asked for, and what could not be had. */
   notes: string[];
 }
@@ -39,7 +43,14 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
       inputs: created.inputs,
     },
     isolation: extra.notes,
-    totals: sumUp(tasks),
+    totals: {
+      ...sumUp(tasks),
+      ...(extra.changed && {
+        changedFiles: extra.changed.files,
+        linesAdded: extra.changed.linesAdded,
+        linesRemoved: extra.changed.linesRemoved,
+      }),
+    },
     tasks,
     conflicts: run.conflicts,
     questions: run.questions,
@@ -47,7 +58,11 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
   return { ...report, next: nextCommands(report) };
 }
 
-function reportTasks(run: FoldedRun, { diffs, shownState }: ReportExtra): TaskReport[] {
+function reportTasks(run: FoldedRun, { diffs, shownState, views = [] }: ReportExtra): TaskReport[] {
+  for (const { id, state, message } of views) {
+    const report = run.tasks.get(id)?.report;
+    if (report) Object.assign(report, { state, message: message ?? report.message });
+  }
   const folded = inOrder(run);
   const diffShares = shareOut(
     folded.map(({ report }) => diffs.get(report.id)?.length ?? 0),

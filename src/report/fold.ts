@@ -196,9 +196,6 @@ function reopen(run: FoldedRun, within: string | null): void {
     const task = run.tasks.get(id)!;
     task.isMet = false;
     task.report.state = task.children.length > 0 ? 'expanded' : 'waiting';
-    task.report.endedAtMs = null;
-    task.report.reason = null;
-    task.report.message = null;
   }
 }
 

@@ -8,7 +8,7 @@ import { constants } from 'node:os';
 import type { FailReason, Outcome } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { Exit, Running } from '../system/process.ts';
-import { formatDuration } from '../base/units.ts';
+import { formatDuration, TIMER_MS_MAX } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { OutputSink, Piece } from './output.ts';
 import type { Job, Result, Runtime, StopSignal } from './runtime.ts';
@@ -86,7 +86,8 @@ export async function runCommand(command: Command): Promise<Ended> {
   // Aborted while the process was being made: the listeners came too late.
   if (stop.now.aborted) onNow();
   else if (stop.graceful.aborted) onGraceful();
-  if (timeoutMs !== undefined) timers.push(setTimeout(() => end('timeout'), timeoutMs));
+  if (timeoutMs !== undefined)
+    timers.push(setTimeout(() => end('timeout'), Math.min(timeoutMs, TIMER_MS_MAX)));
   try {
     const [stdoutTail, stderrTail, exit] = await Promise.all([
       command.output.read(running.stdout, command.streams[0]),

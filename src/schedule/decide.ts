@@ -25,10 +25,10 @@ export function decide(state: State): Decision | undefined {
 }
 
 function decideNode(state: State, node: Node): Decision {
+  if (node.state === 'expanded') return endGroup(state, node);
   if (node.merged) return complete(state, node);
   if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
   if (node.conflicted) return failed(node, 'conflict', describeConflict(node.conflicted));
-  if (node.state === 'expanded') return endGroup(state, node);
   if (state.cancelling) return cancelNode(state, node);
   if (node.ended) return afterFailure(node);
   if (node.halted) {
@@ -107,7 +107,8 @@ function startAttempt(state: State, node: Node): Decision {
 
 function afterSuccess(state: State, node: Node): Decision {
   const { collected, attempt } = node.ended!;
-  if (collected && collected.changedCount > 0) {
+  // A conflict may be settled by leaving the files as they are: also then the task's work is to be merged.
+  if (collected && (collected.changedCount > 0 || node.resolving)) {
     return { type: 'task.merging', task: node.id, attempt, commit: collected.commit };
   }
   return complete(state, node);

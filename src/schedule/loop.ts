@@ -35,6 +35,7 @@ export class Loop {
   #lastSeq: number;
   #scheduled = false;
   #hasStarted = false;
+  #hasLooked = false;
   #isOver = false;
   #version = -1;
   #poll: NodeJS.Timeout | undefined;
@@ -66,6 +67,7 @@ export class Loop {
       () => void this.#takeRequests().catch((error) => this.#fail(error)),
       REQUEST_POLL_MS,
     );
+    void this.#takeRequests().catch((error) => this.#fail(error));
     this.#schedule();
   }
 
@@ -174,10 +176,13 @@ export class Loop {
     const version = store.version();
     if (version === this.#version || this.#isOver) return;
     this.#version = version;
+    const isFirst = !this.#hasLooked;
+    this.#hasLooked = true;
     for (const { id, request } of await store.requests(state.id)) {
       if (this.#handled.includes(id)) continue;
       this.#handled.push(id);
-      this.submit(factOf(request));
+      // One that is older than this engine was meant for another, which never took it.
+      if (!(isFirst && request.do === 'cancel')) this.submit(factOf(request));
     }
   }
 

@@ -3,6 +3,8 @@ import type { Json } from '../contract/workflow.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from './expression.ts';
 import { hasFailed, type Node, type State } from './state.ts';
 
+const PURPOSE_CHARS_MAX = 2000;
+
 interface Work {
   prompt: string;
   env?: Record<string, string>;
@@ -14,7 +16,7 @@ export function renderWork(state: State, node: Node): Work {
   const env: Record<string, string> = {};
   for (const [key, text] of Object.entries(task.env ?? {})) env[key] = renderText(state, node, text);
   const prompt = node.resolving
-    ? resolvePrompt(node.resolving.conflict)
+    ? resolvePrompt(state, node)
     : task.run !== undefined
       ? renderCommand(state, node, task.run, env)
       : renderText(state, node, task.prompt ?? '');
@@ -60,7 +62,8 @@ export function renderInputs(state: State, node: Node): Record<string, Json> {
 
 /** What an expression of this node may speak of. Only the tasks it names are looked at: there may be thousands. */
 export function scopeOf(state: State, node: Node, text: string): ExpressionScope {
-  const names = new Set((node.parent?.kind === 'for-each' ? node.parent : node).task.needs);
+  const asking = node.parent?.kind === 'for-each' ? node.parent : node; // items have no needs of their own
+  const names = new Set(asking.task.needs);
   for (const match of text.matchAll(/tasks(?:\.(\w+)|\[\s*['"]([^'"]+)['"]\s*\])/g))
     names.add(match[1] ?? match[2]!);
   const tasks: Record<string, ExpressionScope['tasks'][string]> = {};
@@ -72,7 +75,7 @@ export function scopeOf(state: State, node: Node, text: string): ExpressionScope
     tasks,
     inputs: node.inputs,
     run: { id: state.id, name: state.workflow.name },
-    failed: node.needs.some(hasFailed),
+    failed: asking.needs.some(hasFailed),
     ...(node.each && { each: node.each.value, index: node.each.index }),
   };
 }
@@ -84,10 +87,20 @@ function taskScope(node: Node): ExpressionScope['tasks'][string] {
   return { state: node.state, output, outputs, changed: node.changedCount ?? 0 };
 }
 
-function resolvePrompt(conflict: { files: string[]; with: string[] }): string {
+function resolvePrompt(state: State, node: Node): string {
+  const { conflict } = node.resolving!;
+  const said = (id: string): string => {
+    const { task } = state.nodes.get(id) ?? node;
+    return `- ${id}: ${(task.prompt ?? task.run ?? '').slice(0, PURPOSE_CHARS_MAX)}`;
+  };
   return [
     'Two lines of work changed the same files, and git could not merge them.',
-    `These files hold conflict markers (<<<<<<<, =======, >>>>>>>): ${conflict.files.join(', ')}.`,
+    `These files are in conflict: ${conflict.files.join(', ')}.`,
+    'Where they hold markers, what stands between <<<<<<< and ======= is theirs, what follows up to >>>>>>> is yours.',
     'Edit them so that both intentions are kept, and leave no marker behind. Change nothing else.',
+    '',
+    'Yours:',
+    said(node.id),
+    ...(conflict.with.length > 0 ? ['Theirs:', ...conflict.with.map(said)] : []),
   ].join('\n');
 }

@@ -16,7 +16,8 @@ export function takeLock(file: string): EngineLock | undefined {
 }
 
 function lock(file: string): EngineLock | undefined {
-  const db = new DatabaseSync(file, { timeout: 0 });
+  // Whoever looks whether it is held has it for a moment, too.
+  const db = new DatabaseSync(file, { timeout: 200 });
   try {
     // In its rollback mode an exclusive transaction is an exclusive lock on the file, even for readers.
     db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');

@@ -11,7 +11,6 @@ export const MIGRATIONS = [
     view    TEXT NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX run_number ON run (name, number);
-  CREATE INDEX run_created ON run (created);
 
   CREATE TABLE event (
     run   TEXT NOT NULL,

@@ -77,6 +77,8 @@ class SqliteStore implements Store {
       this.#run(sql, run, task.id, task.order, task.state, JSON.stringify(task));
     }
     for (const id of batch.handled) this.#run('DELETE FROM request WHERE id = ?', id);
+    // Nobody will take them any more, and a run that is gone on with must not be told of them.
+    if (batch.run.endedAtMs !== undefined) this.#run('DELETE FROM request WHERE run = ?', run);
     const view: RunView = { ...batch.run, id: run, lastSeq: seq };
     this.#run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
     return seq;
@@ -105,7 +107,7 @@ class SqliteStore implements Store {
   }
 
   async runs(limit: number): Promise<RunView[]> {
-    const rows = this.#all('SELECT view FROM run ORDER BY created DESC, rowid DESC LIMIT ?', limit);
+    const rows = this.#all('SELECT view FROM run ORDER BY rowid DESC LIMIT ?', limit);
     return rows.map((row) => JSON.parse(String(row.view)) as RunView);
   }
 

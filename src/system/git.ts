@@ -20,6 +20,8 @@ export interface GitOptions {
   env?: Record<string, string>;
   input?: string | Buffer;
   signal?: AbortSignal;
+  /** In a process group of its own: a Ctrl-C in the terminal does not reach it. */
+  detached?: boolean;
   /** Exit codes that are answers rather than failures; 0 alone unless told. */
   codes?: readonly number[];
 }

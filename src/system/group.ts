@@ -33,6 +33,9 @@ export function asGroup(
         try {
           await settle({ code, signal }, killed);
           await Promise.race([closed, drainTime()]);
+          // Somebody who got away may still hold them; nobody reads on.
+          child.stdout?.destroy();
+          child.stderr?.destroy();
           resolve({ code, signal });
         } catch (error) {
           reject(error);

@@ -54,26 +54,35 @@ export async function land(engine: EngineGit, commit: string, message: string): 
       ? []
       : ['-c', `user.name=${IDENTITY.name}`, '-c', `user.email=${IDENTITY.email}`];
   const how = isForward ? ['--ff-only'] : ['--no-ff', '--commit', '--no-edit', '-m', message];
-  const merged = await user(
-    [
-      ...identity,
-      'merge',
-      '--quiet',
-      '--no-stat',
-      '--no-squash',
-      '--no-autostash',
-      '--no-verify-signatures',
-      ...how,
-      commit,
-    ],
-    [0, 1, 2, 128],
-  );
+  const merged = await undisturbed(top, [
+    ...identity,
+    'merge',
+    '--quiet',
+    '--no-stat',
+    '--no-squash',
+    '--no-autostash',
+    '--no-verify-signatures',
+    ...how,
+    commit,
+  ]);
   if (merged.code !== 0) {
     if (existsSync(path.join(gitDir, 'MERGE_HEAD'))) await user(['merge', '--abort']);
     throw refusal(top, merged.stderr);
   }
   const after = (await user(['rev-parse', 'HEAD'])).stdout.toString().trim();
   return { kind: isForward ? 'fast-forward' : 'merged', head: after, branch };
+}
+
+/** All or nothing: a Ctrl-C while files are written must not leave half of them. */
+async function undisturbed(top: string, args: string[]): ReturnType<typeof userGit> {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const wait = (): void => {};
+  for (const signal of signals) process.on(signal, wait);
+  try {
+    return await userGit(args, { cwd: top, codes: [0, 1, 2, 128], detached: true });
+  } finally {
+    for (const signal of signals) process.off(signal, wait);
+  }
 }
 
 /** Copies what the user's repository lacks; no ref is made there. */

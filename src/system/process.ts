@@ -1,5 +1,5 @@
 /** The only file that starts processes. It knows nothing of tasks; it never uses a shell of its own accord. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions as NodeSpawnOptions } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import type { Socket } from 'node:net';
@@ -72,13 +72,25 @@ export function start(argv: string[], options: SpawnOptions = {}): ChildProcess 
   const [command, ...args] = argv;
   if (command === undefined) throw new TypeError('nothing to start');
   const { input, ...rest } = options;
-  const child = spawn(command, args, {
+  const child = spawned(command, args, {
     ...rest,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   child.stdin?.on('error', () => {}); // a command may end without reading its input
   if (input !== null) child.stdin?.end(input);
   return child;
+}
+
+function spawned(command: string, args: string[], options: NodeSpawnOptions): ChildProcess {
+  try {
+    return spawn(command, args, options);
+  } catch (cause) {
+    const { code, syscall, message } = cause as NodeJS.ErrnoException;
+    if (syscall === undefined) throw cause;
+    const hint =
+      code === 'E2BIG' ? '; an argument or a variable is longer than 128 KB, pass it in a file' : '';
+    throw new BosunError('system', `cannot start ${command}: ${message}${hint}`, { cause });
+  }
 }
 
 /** Whether a child that stays keeps our own process from ending: only while something is asked of it. */

@@ -103,6 +103,8 @@ export class CloneWorkspaces implements Workspaces {
     await Promise.all([removeTree(gone), removeTree(path.join(this.#scratch, name))]);
   }
 
+  [Symbol.dispose](): void {}
+
   async prune(keep: ReadonlySet<string>): Promise<void> {
     const names = await readdir(this.#directory).catch((): string[] => []);
     for (const name of names.filter((name) => name.startsWith('.gone-')))

@@ -1,28 +1,18 @@
 /** Names of workspaces: `agent-{id}-{timestamp}`. */
-import { createHash } from 'node:crypto';
-
-const ID_CHARS_MAX = 80;
+import { fileName } from '../base/file-name.ts';
 
 /** The timestamp is UTC to the millisecond, without punctuation: `20260102T030405678Z`. */
 export function workspaceName(id: string, atMs: number): string {
-  return `agent-${tame(id)}-${new Date(atMs).toISOString().replace(/[-:.]/g, '')}`;
+  return `agent-${fileName(id)}-${new Date(atMs).toISOString().replace(/[-:.]/g, '')}`;
 }
 
 /** The newest of the names that were made for this id. */
 export function newestOf(names: readonly string[], id: string): string | undefined {
-  const start = `agent-${tame(id)}-`;
+  const start = `agent-${fileName(id)}-`;
   return names
     .filter((name) => isWorkspaceName(name) && name.startsWith(start) && name.length === start.length + 19)
     .toSorted()
     .at(-1);
-}
-
-/** Different ids stay different: what a file name cannot hold, or not in full, is told apart by a hash. */
-function tame(id: string): string {
-  const plain = id.replace(/[^A-Za-z0-9._-]+/g, '-');
-  if (plain === id && id.length <= ID_CHARS_MAX) return id;
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 8);
-  return `${plain.slice(0, ID_CHARS_MAX - 9)}-${hash}`;
 }
 
 export function isWorkspaceName(name: string): boolean {

@@ -104,6 +104,10 @@ export class OverlayWorkspaces implements Workspaces {
     await Promise.all([removeTree(gone), removeTree(path.join(this.#mounts, name))]);
   }
 
+  [Symbol.dispose](): void {
+    this.#reader?.close();
+  }
+
   async prune(keep: ReadonlySet<string>): Promise<void> {
     const names = await readdir(this.#layers).catch((): string[] => []);
     for (const name of names.filter((name) => name.startsWith('.gone-')))

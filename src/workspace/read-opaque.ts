@@ -23,8 +23,22 @@ export class OpaqueReader {
     return mine;
   }
 
+  /** Ends the program; it is started again when it is needed. */
+  close(): void {
+    this.#child?.stdin?.end();
+    this.#child = undefined;
+  }
+
+  #start(): ChildProcess {
+    const child = start([PROGRAM], { input: null, env: {} });
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    return child;
+  }
+
   async #ask(directories: readonly Buffer[]): Promise<boolean[]> {
-    const child = (this.#child ??= start([PROGRAM], { input: null, env: {} }));
+    const child = (this.#child ??= this.#start());
     keepAwake(child, true);
     try {
       const question = Buffer.concat(directories.flatMap((directory) => [directory, Buffer.from([0])]));

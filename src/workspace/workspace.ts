@@ -45,7 +45,7 @@ export interface WorkspaceEntry {
 }
 
 /** All workspaces of a repository. */
-export interface Workspaces {
+export interface Workspaces extends Disposable {
   readonly kind: 'overlay' | 'clone';
   /** Makes, or finds, the base of a commit. Cheap where a near base exists. */
   base(commit: string, options?: Exclude<WorkspaceOptions, 'none'>, setup?: Setup): Promise<Base>;
