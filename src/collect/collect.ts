@@ -1,4 +1,5 @@
 /** Makes one commit of an attempt's changes in the engine's git directory. Never runs git in a workspace. */
+import { fileName } from '../base/file-name.ts';
 import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/change.ts';
 import type { ChangedPath, EngineGit } from '../system/engine-git.ts';
@@ -6,6 +7,8 @@ import { importCommit } from './import-commit.ts';
 
 export const CHANGED_MAX = 1000;
 const REFUSED_MAX = 1000;
+/** Refs are files, whose names have a limit. */
+const NAME_CHARS_MAX = 180;
 
 export interface CollectRequest {
   git: EngineGit;
@@ -64,5 +67,6 @@ export function attemptRef(run: string, task: string, attempt: number): string {
       const char = String.fromCharCode(byte);
       return /[A-Za-z0-9_-]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`;
     }).join('');
-  return `refs/bosun/${tame(run)}/${tame(task)}@${attempt}`;
+  const name = tame(task);
+  return `refs/bosun/${tame(run)}/${name.length > NAME_CHARS_MAX ? tame(fileName(task)) : name}@${attempt}`;
 }
