@@ -168,12 +168,10 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
     if (node.next.continues !== undefined) node.rounds--;
     return queue(state, node);
   }
-  if (
-    event.outcome.kind === 'failed' &&
-    event.feedback &&
-    node.rounds < node.task.attempts &&
-    !state.cancelling
-  ) {
+  const { resolving } = node;
+  const hasTriesLeft = resolving ? resolving.tries < RESOLVE_TRIES_MAX : node.rounds < node.task.attempts;
+  if (event.outcome.kind === 'failed' && event.feedback && hasTriesLeft && !state.cancelling) {
+    if (resolving) resolving.tries++;
     node.next = { continues: event.attempt, feedback: event.feedback };
     move(state, node, 'ready');
     return state.ready.unshift(node);

@@ -118,6 +118,19 @@ describe('values and names', () => {
   });
 });
 
+describe('an agent that settles conflicts', () => {
+  it('is told of markers that it left, and may try again', async () => {
+    const settle =
+      'cat > prompt.txt; if grep -q "markers are left" prompt.txt; then echo settled > README.md; fi';
+    await using repository = await withWorkflow(
+      `name: k\nconcurrency: 1\non-conflict: agent:slow\nagents: { slow: { runtime: cli, command: '${settle}' } }\ntasks:\n  first: { run: 'echo first > README.md' }\n  second: { run: 'echo second > README.md' }\n`,
+    );
+    expect((await bosun(repository.path, 'run')).code).toBe(0);
+    expect((await bosun(repository.path, 'merge')).code).toBe(0);
+    expect(await readFile(path.join(repository.path, 'README.md'), 'utf8')).toBe('settled\n');
+  });
+});
+
 describe('a conflict without markers', () => {
   it('that an agent leaves as it is still brings the work of the task', async () => {
     await using repository = await withWorkflow(
