@@ -132,7 +132,10 @@ describe("the engine's git directory", () => {
     const git = await openEngineGit(inspected);
     const commit = await engineCommit(git, inspected.head, { 'c.txt': 'c\n' });
     expect(await git.text(['log', '--format=%s', commit])).toBe('Result\nsecond');
-    expect(await land(git, commit, 'Land')).toMatchObject({ kind: 'fast-forward', head: commit });
+    expect(await land(git, commit, git.repository.head, 'Land')).toMatchObject({
+      kind: 'fast-forward',
+      head: commit,
+    });
     expect(await gitIn(shallow)('log', '--format=%s')).toBe('Result\nsecond');
     expect(await gitIn(shallow)('fsck')).toBe('');
   });
@@ -145,7 +148,10 @@ describe("the engine's git directory", () => {
     expect(inspected).toMatchObject({ top: linked, branch: 'side' });
     const git = await openEngineGit(inspected);
     const commit = await engineCommit(git, inspected.head, { 'c.txt': 'c\n' });
-    expect(await land(git, commit, 'Land')).toMatchObject({ kind: 'fast-forward', branch: 'side' });
+    expect(await land(git, commit, git.repository.head, 'Land')).toMatchObject({
+      kind: 'fast-forward',
+      branch: 'side',
+    });
     expect(await readFile(path.join(linked, 'c.txt'), 'utf8')).toBe('c\n');
     expect(await repository.git('log', '--format=%s', 'main')).toBe('Start');
   });
@@ -206,10 +212,17 @@ describe('landing', () => {
     await using repository = await makeRepository();
     const git = await open(repository);
     const commit = await engineCommit(git, git.repository.head, { 'new.txt': 'n\n' });
-    expect(await land(git, commit, 'Land')).toEqual({ kind: 'fast-forward', head: commit, branch: 'main' });
+    expect(await land(git, commit, git.repository.head, 'Land')).toEqual({
+      kind: 'fast-forward',
+      head: commit,
+      branch: 'main',
+    });
     expect(await repository.git('status', '--porcelain')).toBe('');
     expect(await readFile(path.join(repository.path, 'new.txt'), 'utf8')).toBe('n\n');
-    expect(await land(git, commit, 'Land')).toMatchObject({ kind: 'nothing', head: commit });
+    expect(await land(git, commit, git.repository.head, 'Land')).toMatchObject({
+      kind: 'nothing',
+      head: commit,
+    });
     expect(await repository.git('fsck')).toBe('');
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
@@ -219,7 +232,7 @@ describe('landing', () => {
     await repository.git('checkout', '-q', '--detach');
     const git = await open(repository);
     const commit = await engineCommit(git, git.repository.head, { 'new.txt': 'n\n' });
-    expect(await land(git, commit, 'Land')).toEqual({
+    expect(await land(git, commit, git.repository.head, 'Land')).toEqual({
       kind: 'fast-forward',
       head: commit,
       branch: undefined,
@@ -242,7 +255,7 @@ describe('landing', () => {
         { mode: 0o755 },
       );
     }
-    expect(await land(git, commit, 'Merge run r')).toMatchObject({ kind: 'merged' });
+    expect(await land(git, commit, git.repository.head, 'Merge run r')).toMatchObject({ kind: 'merged' });
     expect(await repository.git('log', '-1', '--format=%an %s %p')).toMatch(/^Tester Merge run r \w+ \w+$/);
     expect(await repository.git('status', '--porcelain')).toBe('');
     expect(await repository.git('ls-files')).toBe('README.md\nmine.txt\nnew.txt');
@@ -257,7 +270,7 @@ describe('landing', () => {
     await repository.git('commit', '-qm', 'mine');
     await repository.git('config', '--unset', 'user.name');
     await repository.git('config', '--unset', 'user.email');
-    await land(git, commit, 'Merge');
+    await land(git, commit, git.repository.head, 'Merge');
     expect(await repository.git('log', '-1', '--format=%an <%ae>')).toBe('bosun <bosun@localhost>');
   });
 
@@ -270,7 +283,7 @@ describe('landing', () => {
     });
     const refused = async (message: RegExp): Promise<void> => {
       const state = await snapshot(repository);
-      await expect(land(git, commit, 'Land')).rejects.toMatchObject({
+      await expect(land(git, commit, git.repository.head, 'Land')).rejects.toMatchObject({
         code: 'wrong-state',
         message: expect.stringMatching(message),
       });
@@ -299,7 +312,7 @@ describe('landing', () => {
     await repository.git('commit', '-qam', 'mine');
     await repository.write({ 'untracked.txt': 'u\n' });
     const state = await snapshot(repository);
-    await expect(land(git, commit, 'Land')).rejects.toMatchObject({
+    await expect(land(git, commit, git.repository.head, 'Land')).rejects.toMatchObject({
       code: 'conflict',
       data: { files: ['README.md'] },
     });

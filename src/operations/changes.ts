@@ -85,6 +85,6 @@ export async function mergeRun(options: { cwd: string; run?: string }): Promise<
   }
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   const commits = Number(await git.text(['rev-list', '--count', `${run.baseCommit}..${run.headCommit}`]));
-  const landed = await land(git, run.headCommit, `Merge ${run.branch}\n`);
+  const landed = await land(git, run.headCommit, run.baseCommit, `Merge ${run.branch}\n`);
   return { ...landed, run: run.id, commits };
 }

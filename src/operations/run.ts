@@ -1,4 +1,5 @@
 /** Starting runs and going on with them. Each gives a live run: it can be watched, answered and cancelled. */
+import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Fact, Recorded } from '../contract/event.ts';
 import type { RunView } from '../contract/run.ts';
@@ -8,6 +9,7 @@ import { resolveInputs } from '../definition/inputs.ts';
 import { refuseUnsupported } from '../definition/supported.ts';
 import { createRun, type Drive } from '../drive.ts';
 import { commitDirtyTree } from '../system/dirty-tree.ts';
+import { changedFiles } from '../system/repository.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { findRun } from './journal.ts';
 
@@ -45,9 +47,11 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   try {
     const { repository } = room;
     const notes = [...room.sandbox.notes];
-    const isDirty = await repository.dirty();
-    const dirty = isDirty && (options.dirty ?? false);
-    if (isDirty && !dirty) {
+    const changed = await changedFiles(repository.top, 'all');
+    const dirty = changed.length > 0 && (options.dirty ?? false);
+    // The workflow file itself is read as it is.
+    const own = path.relative(repository.top, path.resolve(options.cwd, source));
+    if (!dirty && changed.some((file) => file !== own)) {
       notes.push(
         'there are changes that are not committed; the run works from the last commit (--dirty includes them)',
       );

@@ -202,6 +202,7 @@ export function onConflict(node: Node): string {
 }
 
 function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
+  if (event.kind !== 'expand') uncount(state, node);
   move(state, node, 'expanded');
   node.startedAtMs ??= atMs;
   delete node.ended;
@@ -355,11 +356,23 @@ function push(state: State, node: Node): void {
   state.todo.push(node);
 }
 
+/** What stands for others is not counted any more once they are there: they are. */
+function uncount(state: State, node: Node): void {
+  count(state, node.state, -1);
+  node.isUncounted = true;
+}
+
+function count(state: State, of: TaskState, by: number): void {
+  const sum = (state.counts[of] ?? 0) + by;
+  if (sum > 0) state.counts[of] = sum;
+  else delete state.counts[of];
+}
+
 function move(state: State, node: Node, to: TaskState): void {
-  const left = (state.counts[node.state] ?? 0) - 1;
-  if (left > 0) state.counts[node.state] = left;
-  else delete state.counts[node.state];
-  state.counts[to] = (state.counts[to] ?? 0) + 1;
+  if (!node.isUncounted) {
+    count(state, node.state, -1);
+    count(state, to, 1);
+  }
   node.state = to;
 }
 

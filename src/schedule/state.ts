@@ -64,6 +64,7 @@ export interface Node {
   expansion?: EventOf<'attempt.finished'>['expansion'];
 
   /** For people: never read by decide. */
+  isUncounted?: boolean;
   startedAtMs?: number;
   endedAtMs?: number;
   workspace?: string;

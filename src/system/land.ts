@@ -21,7 +21,13 @@ export interface Landed {
 const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
 const NAMES_SHOWN_MAX = 10;
 
-export async function land(engine: EngineGit, commit: string, message: string): Promise<Landed> {
+/** `base` is what the run started from: with uncommitted changes in it, no commit that the user's branch knows. */
+export async function land(
+  engine: EngineGit,
+  commit: string,
+  base: string,
+  message: string,
+): Promise<Landed> {
   const { top, gitDir, head, branch } = await inspectRepository(engine.repository.top);
   const unfinished = UNFINISHED.find((name) => existsSync(path.join(gitDir, name)));
   if (unfinished !== undefined) {
@@ -47,26 +53,33 @@ export async function land(engine: EngineGit, commit: string, message: string): 
     (await user(['merge-base', '--is-ancestor', a, b], [0, 1])).code === 0;
   if (await reaches(commit, head)) return { kind: 'nothing', head, branch };
   const isForward = await reaches(head, commit);
-  const result = isForward ? commit : await mergedTree(top, head, commit);
-  await refuseLoss(top, head, result);
-  const identity =
-    isForward || (await hasIdentity(top))
-      ? []
-      : ['-c', `user.name=${IDENTITY.name}`, '-c', `user.email=${IDENTITY.email}`];
-  const how = isForward ? ['--ff-only'] : ['--no-ff', '--commit', '--no-edit', '-m', message];
+  const identity = (await hasIdentity(top))
+    ? []
+    : ['-c', `user.name=${IDENTITY.name}`, '-c', `user.email=${IDENTITY.email}`];
+  const commitTree = async (tree: string, ...parents: string[]): Promise<string> => {
+    const args = [
+      ...identity,
+      'commit-tree',
+      tree,
+      ...parents.flatMap((parent) => ['-p', parent]),
+      '-m',
+      message,
+    ];
+    return (await user(args)).stdout.toString().trim();
+  };
+  // Where the branch does not know the base, a commit that does stands for it while the merge is computed.
+  const mine = (await reaches(base, head)) ? head : await commitTree(`${head}^{tree}`, head, base);
+  const target = isForward ? commit : await commitTree(await mergedTree(top, mine, commit), head, commit);
+  await refuseLoss(top, head, target);
   const merged = await undisturbed(top, [
-    ...identity,
     'merge',
     '--quiet',
     '--no-stat',
-    '--no-squash',
     '--no-autostash',
-    '--no-verify-signatures',
-    ...how,
-    commit,
+    '--ff-only',
+    target,
   ]);
   if (merged.code !== 0) {
-    if (existsSync(path.join(gitDir, 'MERGE_HEAD'))) await user(['merge', '--abort']);
     throw refusal(top, merged.stderr);
   }
   const after = (await user(['rev-parse', 'HEAD'])).stdout.toString().trim();
@@ -96,8 +109,8 @@ async function fetchCommit(engine: EngineGit, commit: string): Promise<void> {
 }
 
 /** The tree that the merge will give; refused where the two conflict. */
-async function mergedTree(top: string, head: string, commit: string): Promise<string> {
-  const result = await userGit(['merge-tree', '--write-tree', '-z', head, commit], {
+async function mergedTree(top: string, mine: string, commit: string): Promise<string> {
+  const result = await userGit(['merge-tree', '--write-tree', '-z', mine, commit], {
     cwd: top,
     codes: [0, 1],
   });

@@ -77,6 +77,24 @@ describe('merge', () => {
   });
 });
 
+describe('a run with --dirty', () => {
+  it('merges with the changes it started from, once they are committed', async () => {
+    await using repository = await withWorkflow(
+      `name: d\ntasks: { a: { run: 'echo more >> new.txt; echo x >> README.md' } }\n`,
+    );
+    await repository.write({ 'new.txt': 'mine\n', 'README.md': 'one\nmine\n' });
+    expect((await bosun(repository.path, 'run', '--dirty')).code).toBe(0);
+    expect((await bosun(repository.path, 'merge')).code).toBe(2);
+    await repository.git('add', '--all');
+    await repository.git('commit', '--quiet', '-m', 'Mine');
+    const merge = await bosun(repository.path, 'merge');
+    expect([merge.code, merge.stderr]).toEqual([0, expect.anything()]);
+    expect(await readFile(path.join(repository.path, 'new.txt'), 'utf8')).toBe('mine\nmore\n');
+    expect(await readFile(path.join(repository.path, 'README.md'), 'utf8')).toBe('one\nmine\nx\n');
+    expect(await repository.git('status', '--porcelain')).toBe('');
+  });
+});
+
 describe('values and names', () => {
   it('may be too long for a command: the task fails and says what to do', async () => {
     await using repository = await withWorkflow(
