@@ -1,11 +1,13 @@
 /**
  * State as a fold over events: `create` for the first event, `apply` for each further one. Everything that
- * changes a State is here. It decides nothing: it only notes, in `todo` and `ready`, what waits for a decision.
+ * changes a State is here, in moves.ts and in reopen.ts. It decides nothing: it only notes, in `todo` and `ready`,
+ * what waits for a decision.
  */
 import type { Event, EventOf } from '../contract/event.ts';
-import type { TaskState } from '../contract/run.ts';
+import { arrive, move, push, queue, uncount } from './moves.ts';
 import { addItems, addTasks } from './nodes.ts';
-import { hasEnded, isMet, isTolerated, Queue, type Node, type State } from './state.ts';
+import { isWithin, reopen, resume } from './reopen.ts';
+import { hasEnded, isTolerated, Queue, type Node, type State } from './state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
   const state: State = {
@@ -272,108 +274,6 @@ function cancel(state: State, mode: 'graceful' | 'now'): void {
     if (node.stopping === mode) continue;
     push(state, node);
   }
-}
-
-/** After a crash all that ended stays as it ended; after a cancel or a failure, what did not succeed is tried again. */
-function resume(state: State): void {
-  const hadEnded = state.endedAtMs !== undefined;
-  if (!hadEnded && !state.cancelling) return;
-  reopen(state, (node) => hadEnded || node.state !== 'failed');
-}
-
-/**
- * Makes tasks that ended without success open again, and whatever was left out because of them; what is done stays
- * done. A run that is gone on with is no longer being cancelled.
- */
-function reopen(state: State, again: (node: Node) => boolean): void {
-  state.state = 'running';
-  delete state.endedAtMs;
-  delete state.cancelling;
-  for (const node of state.nodes.values()) delete node.stopping;
-  const reopened = new Set<Node>();
-  const take = (node: Node): void => {
-    if (reopened.has(node) || !hasEnded(node) || node.state === 'done') return;
-    reopened.add(node);
-    // A condition is asked again where something it may speak of is done again.
-    for (const dependent of node.dependents) if (dependent.state !== 'failed') take(dependent);
-    for (const child of node.children) if (child.state !== 'failed') take(child);
-  };
-  for (const node of state.nodes.values()) {
-    const isOver =
-      node.state === 'failed' || node.state === 'cancelled' || (node.state === 'skipped' && !isMet(node));
-    if (isOver && again(node)) take(node);
-  }
-  for (const node of Array.from(reopened)) {
-    for (let group = node.parent; group && hasEnded(group); group = group.parent) {
-      reopened.add(group);
-      for (const dependent of group.dependents) if (dependent.state !== 'failed') take(dependent);
-    }
-  }
-  for (const node of reopened) open(state, node);
-  for (const node of state.nodes.values()) {
-    if (node.state !== 'waiting') continue;
-    node.unmet = node.needs.filter((need) => !hasEnded(need)).length;
-    if (reopened.has(node) && node.unmet === 0) arrive(state, node);
-  }
-  for (const node of reopened) if (node.state === 'expanded' && node.open === 0) push(state, node);
-}
-
-function open(state: State, node: Node): void {
-  // From where it started before it would only conflict again: it gets to see what it conflicted with.
-  if (node.outcome?.kind === 'failed' && node.outcome.reason === 'conflict') node.onTop = true;
-  move(state, node, node.children.length > 0 ? 'expanded' : 'waiting');
-  node.failures = 0;
-  node.rounds = 0;
-  node.results = node.own ?? [];
-  for (const key of [
-    'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
-    'output', 'endedAtMs', 'lastOutcome',
-  ] as const) delete node[key]; // prettier-ignore
-  state.open++;
-  if (node.parent) node.parent.open++;
-}
-
-function isWithin(node: Node, id: string): boolean {
-  for (let at: Node | undefined = node; at; at = at.parent) if (at.id === id) return true;
-  return false;
-}
-
-/** The needs have ended. A task with nothing more to ask about is ready at once. */
-function arrive(state: State, node: Node): void {
-  const plain = node.kind === 'work' && node.task.if === undefined && node.needs.every(isMet);
-  if (plain && !node.halted) queue(state, node);
-  else push(state, node);
-}
-
-function queue(state: State, node: Node): void {
-  move(state, node, 'ready');
-  state.ready.push(node);
-}
-
-function push(state: State, node: Node): void {
-  if (node.queued) return;
-  node.queued = true;
-  state.todo.push(node);
-}
-
-/** What stands for others is not counted any more once they are there: they are. */
-function uncount(state: State, node: Node): void {
-  count(state, node.state, -1);
-  node.isUncounted = true;
-}
-
-function count(state: State, of: TaskState, by: number): void {
-  const sum = (state.counts[of] ?? 0) + by;
-  if (sum > 0) state.counts[of] = sum;
-  else delete state.counts[of];
-}
-
-function move(state: State, node: Node, to: TaskState): void {
-  if (!node.isUncounted) {
-    count(state, node.state, -1);
-    count(state, to, 1);
-  }
-  node.state = to;
 }
 
 /** The commits a node starts from: the results of its needs, else what the task around it started from. */

@@ -1,4 +1,4 @@
-/** The state of a run: what the fold over its events gives. Plain data; only fold.ts writes it. */
+/** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
 import type { QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
 import type { EventOf } from '../contract/event.ts';
 import type { Json, Task, Workflow } from '../contract/workflow.ts';
@@ -155,6 +155,7 @@ export function isTolerated(node: Node): boolean {
 }
 
 export function hasFailed(node: Node): boolean {
-  if (node.state === 'failed' || node.state === 'cancelled') return !isTolerated(node);
+  if (node.state === 'failed') return !isTolerated(node);
+  if (node.state === 'cancelled') return true;
   return node.state === 'skipped' && !isMet(node);
 }
