@@ -167,11 +167,22 @@ export class Drive {
           name: workspace,
           base: workspaceBase!,
           attempt,
-          isCollected: true,
+          isCollected: node.isCollected ?? false,
         });
       }
+      this.#removeOlder(node, names);
     }
     return Promise.all(lost);
+  }
+
+  /** Workspaces of earlier attempts whose snapshots are there: the engine died before it took them away. */
+  #removeOlder(node: Node, names: string[]): void {
+    const { git, workspaces } = this.#options.stages;
+    for (let attempt = 1; attempt < node.attempt; attempt++) {
+      const name = newestOf(names, workspaceId(this.state.id, node.id, attempt));
+      if (name === undefined || name === node.workspace || attempt === node.next?.continues) continue;
+      if (git.hasRef(attemptRef(this.state.id, node.id, attempt))) this.#follow(workspaces.remove(name));
+    }
   }
 
   async #snapshotLost(node: Node, names: string[]): Promise<Fact> {

@@ -128,8 +128,10 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.startedAtMs ??= atMs;
       delete node.next;
       delete node.isCollected;
-      delete node.workspace;
-      delete node.workspaceBase;
+      if (event.continues === undefined) {
+        delete node.workspace;
+        delete node.workspaceBase;
+      }
       return;
     case 'attempt.stopping':
       node.stopping = event.mode;

@@ -3,7 +3,7 @@
  * out as they are: no line ends, filters or encodings. Never writes to the user's repository.
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
@@ -187,6 +187,10 @@ export class EngineGit {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(`${file}.new`, `${commit}\n`);
     renameSync(`${file}.new`, file);
+  }
+
+  hasRef(ref: string): boolean {
+    return existsSync(path.join(this.directory, ref));
   }
 
   /** Ends the process that a collection has started, if any. */
