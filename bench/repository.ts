@@ -1,5 +1,9 @@
 /** Makes git repositories of a given number of files, quickly, and keeps them for the process. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { run } from './command.ts';
 import { scratch } from './scratch.ts';
 
@@ -37,8 +41,15 @@ export function repositoryOf(fileCount: number): Promise<string> {
 export async function makeRepository(fileCount: number): Promise<string> {
   const directory = scratch(`repository-${fileCount}`);
   await git(directory, 'init', '-q', '-b', 'main');
-  const input = Buffer.concat([...importOf(fileCount)]);
-  await run(['git', 'fast-import', '--quiet', '--done'], { cwd: directory, env: GIT_ENVIRONMENT, input });
+  // In pieces: what this process holds in memory makes every start of another one dearer, and those are measured.
+  const child = spawn('git', ['fast-import', '--quiet', '--done'], {
+    cwd: directory,
+    env: GIT_ENVIRONMENT,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  await pipeline(Readable.from(importOf(fileCount)), child.stdin);
+  await ended;
   await git(directory, 'reset', '-q', '--hard');
   return directory;
 }
