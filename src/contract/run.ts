@@ -30,6 +30,7 @@ export type ShownRunState = RunState | 'interrupted';
 export type FailReason =
   | 'exit' // the command ended with another code than 0, or by a signal
   | 'timeout'
+  | 'limit' // it used more of the machine than it may
   | 'check' // the check command failed
   | 'output' // the output does not satisfy its schema
   | 'conflict' // the changes do not merge

@@ -39,6 +39,7 @@ const STATES: TaskState[] = [
 
 const REASONS: Record<NonNullable<TaskReport['reason']>, string> = {
   exit: 'command failed',
+  limit: 'went past a limit',
   timeout: 'timed out',
   check: 'check failed',
   output: 'wrong output',

@@ -5,12 +5,18 @@ export interface Fence {
   write: string[];
   /** Entries below those that stay read-only, relative to the workspace. */
   keep: string[];
+  /** Directories that are read-only now and may be opened while the command runs, relative to the workspace. */
+  grantable: string[];
+  /** Files and directories of the workspace that show nothing, relative to it. */
+  mask: string[];
   /** Directories and files of the machine that can be read, at the same path. */
   read: string[];
   /** Directories of the machine that can be written, at the same path: the attempt's own files. */
   own: string[];
-  /** The unix socket behind which the engine's proxy for allowed hosts stands. */
-  egress?: string;
+  /** The directory with the attempt's own sockets; inside it is /run/bosun. */
+  sockets?: string;
+  /** Whether a proxy to allowed hosts listens at `egress.sock` among the sockets. */
+  egress: boolean;
   limits: FenceLimits;
 }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
+import type { Breach, Fence } from './fence.ts';
 
 /** An overlay to mount before the command starts; all paths are absolute. */
 export interface OverlayMount {
@@ -28,11 +29,15 @@ export interface Launch {
   input?: string;
   /** Makes `cwd` an empty directory of the command's own, gone with it. */
   emptyCwd?: boolean;
+  /** What the command may see, write, reach and use; without it the command is one of the engine's own. */
+  fence?: Fence;
 }
 
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
+  /** The limit for which it was ended. */
+  breach?: Breach;
 }
 
 /** A process tree that was started; it is gone as a whole when `exited` resolves. */
@@ -47,6 +52,8 @@ export interface Running {
   signal(signal: NodeJS.Signals): void;
   /** Ends the whole tree, whatever it does about signals. */
   kill(): void;
+  /** Opens directories of the workspace, relative to it, for writing by the running tree; absent where that cannot be done. */
+  grant?(directories: string[]): Promise<void>;
 }
 
 /** Starts something inside whatever this machine has to hold it. */

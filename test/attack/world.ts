@@ -132,6 +132,9 @@ export function makeWorld(attack: Attack, surroundings: Surroundings): World {
     keep: ['src/locked/deep'],
     read: [programs, path.dirname(process.execPath)],
     own: [],
+    grantable: [],
+    mask: [],
+    egress: false,
     limits: attack.limits ?? {},
   };
   const world = { root, workspace, programs, env, fence, proofFile: env.PROOF_FILE };
