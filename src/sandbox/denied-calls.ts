@@ -1,0 +1,83 @@
+/**
+ * The table of system calls that no fenced command gets, by their numbers on each architecture. Only data:
+ * seccomp.ts makes a filter of it.
+ */
+
+export const ARCHITECTURES = ['x64', 'arm64'] as const;
+export type Architecture = (typeof ARCHITECTURES)[number];
+
+/** Number on x86-64, number on arm64; null where the architecture has no such call. */
+type Numbers = readonly [number, number | null];
+
+export const DENIED: Readonly<Record<string, Numbers>> = {
+  // what would change the view of the file system
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  open_tree_attr: [467, 467],
+  open_by_handle_at: [304, 265],
+  // other namespaces; unshare and clone are looked at more closely
+  setns: [308, 268],
+  // keys belong to the user, not to the namespace
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  // wide doors into the kernel, and help for those who attack it
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  kcmp: [312, 272],
+  pidfd_getfd: [438, 438],
+  lookup_dcookie: [212, 18],
+  syslog: [103, 116],
+  // the machine itself
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  create_module: [174, null],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  get_kernel_syms: [177, null],
+  query_module: [178, null],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  nfsservctl: [180, 42],
+  acct: [163, 89],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  reboot: [169, 142],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+  vhangup: [153, 58],
+  iopl: [172, null],
+  ioperm: [173, null],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  clock_adjtime: [305, 266],
+  adjtimex: [159, 171],
+};
+
+/** Those whose arguments decide. */
+export const EXAMINED = {
+  clone: [56, 220],
+  clone3: [435, 435],
+  unshare: [272, 97],
+  personality: [135, 92],
+  socket: [41, 198],
+  socketpair: [53, 199],
+  ioctl: [16, 29],
+} as const satisfies Record<string, Numbers>;
+
+/** From here on nobody knew what a number would mean when this table was written. */
+export const UNKNOWN_FROM = 470;

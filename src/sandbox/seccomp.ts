@@ -1,0 +1,153 @@
+/**
+ * Writes the filter of system calls that a fenced command runs behind, as the classic BPF program that the kernel
+ * and `bwrap --seccomp` take. It only writes the program; it never installs it.
+ *
+ * A denied call fails with EPERM, as if the privilege were missing. ENOSYS goes to calls that libraries can do
+ * without: clone3, whose flags lie in memory that no filter can read, and calls newer than the table.
+ * ptrace and its like are allowed: debuggers need them, and only the command's own pid namespace is in reach.
+ */
+import { DENIED, EXAMINED, UNKNOWN_FROM, type Architecture } from './denied-calls.ts';
+
+/** Of an instruction: load a word; jump if equal, greater or equal, any bit set; return. */
+const [LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
+/** Where the kernel puts what a filter looks at. Of arguments the low half: all those looked at are int. */
+const [NUMBER, ARCHITECTURE] = [0, 4];
+const argument = (index: number): number => 16 + 8 * index;
+
+const AUDIT_ARCHITECTURE: Record<Architecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
+const RETURNED = {
+  allow: 0x7fff0000,
+  deny: 0x00050001,
+  absent: 0x00050026,
+  kill: 0x80000000,
+};
+
+/** All CLONE_NEW* flags that clone knows. */
+const NEW_SPACES = 0x7e020000;
+/** CLONE_FS, CLONE_FILES and CLONE_SYSVSEM; whatever else unshare can be asked for is a namespace. */
+const HARMLESS_UNSHARE = 0x00040600;
+const QUERY_PERSONALITY = 0xffffffff;
+const [UNIX, INET, NETLINK, INET6] = [1, 2, 16, 10];
+/** The netlink protocol that lists interfaces and routes. */
+const NETLINK_ROUTE = 0;
+const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
+
+type Verdict = keyof typeof RETURNED;
+/** An address in the program, by name. */
+type Label = Verdict | 'clone' | 'unshare' | 'personality' | 'socket' | 'ioctl';
+
+interface Instruction {
+  code: number;
+  value: number;
+  /** Where a jump leads; on to the next instruction where not given. */
+  yes?: Label;
+  no?: Label;
+}
+
+/** Undefined for an architecture whose numbers the table does not have. */
+export function callFilter(architecture: NodeJS.Architecture = process.arch): Buffer | undefined {
+  if (architecture !== 'x64' && architecture !== 'arm64') return undefined;
+  const labels = new Map<Label, number>();
+  const program: Instruction[] = [
+    { code: LOAD, value: ARCHITECTURE },
+    { code: EQUAL, value: AUDIT_ARCHITECTURE[architecture], no: 'kill' },
+    { code: LOAD, value: NUMBER },
+    ...byNumber(architecture),
+  ];
+  for (const [label, block] of blocks()) {
+    labels.set(label, program.length);
+    program.push(...block);
+  }
+  return encode(program, labels);
+}
+
+/** Leads each number to what decides on it: one comparison for each end of a range, the lowest first. */
+function byNumber(architecture: Architecture): Instruction[] {
+  const decided = labelsByNumber(architecture);
+  const program: Instruction[] = [];
+  let current: Label = 'allow';
+  for (let number = 0; number <= UNKNOWN_FROM; number += 1) {
+    const next = number === UNKNOWN_FROM ? 'absent' : (decided.get(number) ?? 'allow');
+    if (next === current) continue;
+    program.push({ code: AT_LEAST, value: number, no: current });
+    current = next;
+  }
+  return [...program, { code: RETURN, value: RETURNED.absent }];
+}
+
+function labelsByNumber(architecture: Architecture): Map<number, Label> {
+  const at = architecture === 'x64' ? 0 : 1;
+  const labels = new Map<number, Label>();
+  for (const numbers of Object.values(DENIED)) {
+    const number = numbers[at];
+    if (number !== null) labels.set(number, 'deny');
+  }
+  const { clone, clone3, unshare, personality, socket, socketpair, ioctl } = EXAMINED;
+  labels.set(clone3[at], 'absent');
+  labels.set(clone[at], 'clone').set(unshare[at], 'unshare').set(personality[at], 'personality');
+  labels.set(socket[at], 'socket').set(socketpair[at], 'socket').set(ioctl[at], 'ioctl');
+  return labels;
+}
+
+function blocks(): [Label, Instruction[]][] {
+  const load = (index: number): Instruction => ({ code: LOAD, value: argument(index) });
+  const verdict = (name: Verdict): [Label, Instruction[]] => [
+    name,
+    [{ code: RETURN, value: RETURNED[name] }],
+  ];
+  return [
+    ['clone', [load(0), { code: ANY_BIT, value: NEW_SPACES, yes: 'deny', no: 'allow' }]],
+    ['unshare', [load(0), { code: ANY_BIT, value: ~HARMLESS_UNSHARE >>> 0, yes: 'deny', no: 'allow' }]],
+    [
+      'personality',
+      [
+        load(0),
+        { code: EQUAL, value: 0, yes: 'allow' },
+        { code: EQUAL, value: QUERY_PERSONALITY, yes: 'allow', no: 'deny' },
+      ],
+    ],
+    [
+      'socket',
+      [
+        load(0),
+        ...[UNIX, INET, INET6].map((family) => ({ code: EQUAL, value: family, yes: 'allow' as const })),
+        { code: EQUAL, value: NETLINK, no: 'deny' },
+        load(2),
+        { code: EQUAL, value: NETLINK_ROUTE, yes: 'allow', no: 'deny' },
+      ],
+    ],
+    [
+      'ioctl',
+      [
+        load(1),
+        { code: EQUAL, value: TIOCSTI, yes: 'deny' },
+        { code: EQUAL, value: TIOCLINUX, yes: 'deny', no: 'allow' },
+      ],
+    ],
+    verdict('allow'),
+    verdict('deny'),
+    verdict('absent'),
+    verdict('kill'),
+  ];
+}
+
+const INSTRUCTION_BYTES = 8;
+const JUMP_MAX = 255;
+
+/** Jumps are relative, forwards, and one byte long. */
+function encode(program: Instruction[], labels: Map<Label, number>): Buffer {
+  const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
+  const jump = (from: number, to: Label | undefined): number => {
+    const distance = to === undefined ? 0 : labels.get(to)! - from - 1;
+    if (!(distance >= 0 && distance <= JUMP_MAX)) throw new RangeError(`no jump from ${from} to ${to}`);
+    return distance;
+  };
+  program.forEach(({ code, value, yes, no }, index) => {
+    const at = index * INSTRUCTION_BYTES;
+    bytes.writeUInt16LE(code, at);
+    bytes.writeUInt8(jump(index, yes), at + 2);
+    bytes.writeUInt8(jump(index, no), at + 3);
+    bytes.writeUInt32LE(value, at + 4);
+  });
+  return bytes;
+}

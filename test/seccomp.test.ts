@@ -1,0 +1,257 @@
+/** Calls that a fenced command must not make fail, and what programs need goes on working. */
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ARCHITECTURES, DENIED, EXAMINED } from '../src/sandbox/denied-calls.ts';
+import { callFilter } from '../src/sandbox/seccomp.ts';
+import { judge } from './fixtures/classic-bpf.ts';
+
+const [ALLOWED, EPERM, ENOSYS, KILLED] = [0x7fff0000, 0x00050001, 0x00050026, 0x80000000];
+const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 };
+const HEADERS = {
+  x64: ['/usr/include/x86_64-linux-gnu/asm/unistd_64.h', '/usr/include/asm/unistd_64.h'],
+  arm64: ['/usr/include/asm-generic/unistd.h'],
+};
+
+for (const architecture of ARCHITECTURES) {
+  describe(`the filter for ${architecture}`, () => {
+    const filter = callFilter(architecture)!;
+    const at = architecture === 'x64' ? 0 : 1;
+    const returned = (number: number, ...args: number[]): number =>
+      judge(filter, { architecture: AUDIT[architecture], number, arguments: args }).returned;
+    const calls = Object.entries(DENIED).filter(([, numbers]) => numbers[at] !== null);
+
+    test('is short, and shorter still for what programs call most', () => {
+      expect(filter.length / 8).toBeLessThan(100);
+      const read = architecture === 'x64' ? 0 : 63;
+      const { steps } = judge(filter, { architecture: AUDIT[architecture], number: read });
+      expect(steps).toBeLessThan(25);
+    });
+
+    test('denies every call of the table and no other', () => {
+      const denied = new Set(calls.map(([, numbers]) => numbers[at]));
+      const examined = new Set<number>(Object.values(EXAMINED).map((numbers) => numbers[at]));
+      for (let number = 0; number < 470; number += 1) {
+        if (examined.has(number)) continue;
+        expect([number, returned(number)]).toEqual([number, denied.has(number) ? EPERM : ALLOWED]);
+      }
+    });
+
+    test('knows nothing of calls that are newer than it, or of the other numbers of x32', () => {
+      for (const number of [470, 511, 520, 0x40000000, 0x40000000 + 39, 0x7fffffff, 0xffffffff])
+        expect([number, returned(number)]).toEqual([number, ENOSYS]);
+    });
+
+    test('ends a program of another architecture', () => {
+      for (const other of [0x40000003, 0x40000028, 0, AUDIT[architecture === 'x64' ? 'arm64' : 'x64']])
+        expect(judge(filter, { architecture: other, number: 39 }).returned).toBe(KILLED);
+    });
+
+    test('lets processes and threads start, but in no other namespace', () => {
+      const [clone, unshare, clone3] = [EXAMINED.clone[at], EXAMINED.unshare[at], EXAMINED.clone3[at]];
+      for (const flags of [17, 0x4111, 0x3d0f00, 0x01200011])
+        expect([flags, returned(clone, flags)]).toEqual([flags, ALLOWED]);
+      for (const bit of [17, 25, 26, 27, 28, 29, 30]) {
+        expect([bit, returned(clone, 2 ** bit + 17)]).toEqual([bit, EPERM]);
+        expect([bit, returned(unshare, 2 ** bit)]).toEqual([bit, EPERM]);
+      }
+      expect(returned(unshare, 0x80)).toBe(EPERM); // a time namespace
+      expect(returned(unshare, 0x600)).toBe(ALLOWED);
+      expect(returned(clone3)).toBe(ENOSYS);
+    });
+
+    test('lets sockets be of the families that ordinary programs use', () => {
+      for (const call of [EXAMINED.socket[at], EXAMINED.socketpair[at]]) {
+        const families = Array.from({ length: 64 }, (_, family) => family);
+        expect(families.filter((family) => returned(call, family, 3, 0) !== EPERM)).toEqual([1, 2, 10, 16]);
+        expect(returned(call, 16, 3, 12)).toBe(EPERM); // the netlink of packet filters
+        expect(returned(call, 2, 3, 17)).toBe(ALLOWED);
+      }
+    });
+
+    test('looks at half of an argument where the kernel does', () => {
+      const high = 2 ** 32;
+      expect(returned(EXAMINED.ioctl[at], 0, high + 0x5412)).toBe(EPERM);
+      expect(returned(EXAMINED.ioctl[at], 0, 0x541c)).toBe(EPERM);
+      expect(returned(EXAMINED.ioctl[at], 0, 0x5401)).toBe(ALLOWED);
+      expect(returned(EXAMINED.personality[at], high + 0x0400000)).toBe(EPERM);
+      expect(returned(EXAMINED.personality[at], 0xffffffff)).toBe(ALLOWED);
+      expect(returned(EXAMINED.personality[at], 0)).toBe(ALLOWED);
+    });
+
+    const header = HEADERS[architecture].find((file) => existsSync(file));
+    test.runIf(header !== undefined)('has the numbers of the kernel', () => {
+      const text = readFileSync(header!, 'utf8');
+      const newest = Math.max(
+        ...[...text.matchAll(/^#define __NR\w*\s+(\d+)$/gm)].map((match) => +match[1]!),
+      );
+      for (const [name, numbers] of [...calls, ...Object.entries(EXAMINED)]) {
+        const [, number] = new RegExp(`^#define __NR(?:3264)?_${name}\\s+(\\d+)$`, 'm').exec(text) ?? [];
+        if (number === undefined)
+          expect(numbers[at], name).toBeGreaterThanOrEqual(435); // newer than the header
+        else expect([name, numbers[at]]).toEqual([name, Number(number)]);
+      }
+      expect(newest).toBeGreaterThan(400);
+    });
+  });
+}
+
+test('there is no filter for an architecture whose numbers nobody wrote down', () => {
+  expect(callFilter('riscv64')).toBeUndefined();
+});
+
+const here = ARCHITECTURES.find((architecture) => architecture === process.arch);
+describe.runIf(here !== undefined)('behind the filter', () => {
+  const at = here === 'x64' ? 0 : 1;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'bosun-seccomp-'));
+    await writeFile(path.join(directory, 'filter'), callFilter()!);
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  /** With all capabilities of its namespaces, a refusal is the filter's alone. */
+  async function run(argv: string[], options: { filtered?: boolean; capabilities?: boolean } = {}) {
+    const { filtered = true, capabilities = false } = options;
+    const asUser =
+      process.getuid!() === 0 ? 'setpriv --reuid=64123 --regid=64123 --clear-groups --'.split(' ') : [];
+    const bwrap =
+      'bwrap --unshare-all --die-with-parent --ro-bind / / --proc /proc --dev /dev --tmpfs /tmp --chdir /tmp';
+    const [command, ...args] = [
+      ...asUser,
+      ...bwrap.split(' '),
+      ...(capabilities ? ['--uid', '0', '--cap-add', 'ALL'] : ['--cap-drop', 'ALL']),
+      ...(filtered ? ['--seccomp', '3'] : []),
+      '--',
+      ...argv,
+    ];
+    const filter = openSync(path.join(directory, 'filter'), 'r');
+    const env = {
+      PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin:/usr/sbin`,
+      HOME: '/tmp',
+      LANG: 'C',
+    };
+    const child = spawn(command!, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe', filter] });
+    closeSync(filter);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream!.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const code = await new Promise<number | string | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (exit, signal) => resolve(signal ?? exit));
+    });
+    return { code, output: output.trim() };
+  }
+
+  /** Makes each call in a process of its own and tells how it ended. */
+  async function tell(calls: [string, ...number[]][], options?: Parameters<typeof run>[1]) {
+    const script =
+      'for (@ARGV) { my ($name, @a) = split /,/; if (!(my $p = fork)) { ' +
+      '$! = 0; my $n = shift @a; my $r = syscall($n + 0, map { $_ + 0 } @a); my ($e) = $r < 0 ? grep { $!{$_} } sort keys %! : "done"; ' +
+      'syswrite STDOUT, "$name $e\\n"; exec "true" } else { waitpid $p, 0 } }';
+    const { output } = await run(
+      ['perl', '-MErrno', '-e', script, ...calls.map((call) => call.join(','))],
+      options,
+    );
+    return Object.fromEntries(output.split('\n').map((line) => line.split(' ')));
+  }
+
+  const { clone, unshare, personality, socket, socketpair, ioctl, clone3 } = EXAMINED;
+  const tried: [string, ...number[]][] = [
+    ...Object.entries(DENIED).flatMap(([name, numbers]): [string, ...number[]][] =>
+      numbers[at] === null ? [] : [[name, numbers[at], 0, 0, 0, 0, 0]],
+    ),
+    ['clone-user', clone[at], 0x10000011, 0, 0, 0, 0],
+    ['unshare-user', unshare[at], 0x10000000],
+    ['unshare-time', unshare[at], 0x80],
+    ['personality-exec', personality[at], 0x0400000],
+    ['vsock', socket[at], 40, 1, 0],
+    ['packet', socket[at], 17, 3, 0],
+    ['alg', socket[at], 38, 5, 0],
+    ['netfilter', socket[at], 16, 3, 12],
+    ['pair-tipc', socketpair[at], 30, 1, 0, 0],
+    ['type', ioctl[at], 0, 0x5412, 0],
+    ['console', ioctl[at], 0, 0x541c, 0],
+  ];
+
+  test('each denied call is refused by the kernel', async () => {
+    const ends = await tell(tried);
+    expect(ends).toEqual(Object.fromEntries(tried.map(([name]) => [name, 'EPERM'])));
+  });
+
+  test('it is the filter that refuses, also whoever has every capability', async () => {
+    const own = new Set('mount umount2 open_tree setns keyctl unshare-user netfilter type chroot'.split(' '));
+    const some = tried.filter(([name]) => own.has(name));
+    const [without, behind] = [
+      await tell(some, { filtered: false, capabilities: true }),
+      await tell(some, { capabilities: true }),
+    ];
+    expect(Object.entries(without).filter(([, end]) => end === 'EPERM')).toEqual([]);
+    expect(Object.keys(without).length).toBe(own.size);
+    expect(new Set(Object.values(behind))).toEqual(new Set(['EPERM']));
+  });
+
+  test('calls that libraries can do without seem to be missing', async () => {
+    const calls: [string, ...number[]][] = [
+      ['clone3', clone3[at], 0, 0],
+      ['x32', 0x40000027],
+      ['future', 500, 0],
+    ];
+    expect(await tell(calls)).toEqual({ clone3: 'ENOSYS', x32: 'ENOSYS', future: 'ENOSYS' });
+  });
+
+  test('calls that only ask are answered', async () => {
+    const calls: [string, ...number[]][] = [
+      ['personality', personality[at], 0xffffffff],
+      ['unshare', unshare[at], 0x600],
+      ['route', socket[at], 16, 3, 0],
+      ['inet6', socket[at], 10, 1, 0],
+    ];
+    expect(new Set(Object.values(await tell(calls)))).toEqual(new Set(['done']));
+  });
+
+  for (const [what, script, expected] of [
+    [
+      'a pipeline of bash',
+      'seq 100000 | sort -rn | { head -n 1; cat >/dev/null; } & wait; echo $((1+1))',
+      '100000\n2',
+    ],
+    [
+      'git',
+      'git init -q a && cd a && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one && git gc -q && git log --format=%s',
+      'one',
+    ],
+    [
+      'Node with threads',
+      `node -e 'const { Worker } = require("worker_threads"); new Worker("require(\\"worker_threads\\").parentPort.postMessage(7)", { eval: true }).on("message", console.log)'`,
+      '7',
+    ],
+    [
+      'asynchronous reading and writing in Node',
+      `node -e 'require("fs").promises.writeFile("f", "text").then(() => require("fs").promises.readFile("f", "utf8")).then(console.log)'`,
+      'text',
+    ],
+    [
+      'a list of interfaces',
+      `node -e 'console.log(Object.keys(require("os").networkInterfaces()).join())'`,
+      'lo',
+    ],
+    [
+      'a server on the loopback',
+      `node -e 'const s = require("http").createServer((_, r) => r.end("served")).listen(0, "127.0.0.1", () => fetch("http://127.0.0.1:" + s.address().port).then((r) => r.text()).then((t) => { console.log(t); s.close(); process.exit(); }))'`,
+      'served',
+    ],
+    [
+      'debugging a child of its own',
+      `perl -e '$p = fork; if (!$p) { sleep 5; exit } print syscall(${here === 'x64' ? 101 : 117}, 0x4206, $p, 0, 0), "\\n"; kill 9, $p'`,
+      '0',
+    ],
+  ] as const)
+    test(`${what} works`, async () => {
+      expect(await run(['bash', '-c', script])).toEqual({ code: 0, output: expected });
+    });
+});
