@@ -1,16 +1,28 @@
 /*
- * Starts a command in namespaces of its own (user, mount, pid), with an overlay mounted first if one is asked for.
- * Does in one process what setpriv, unshare, mount and sh do in six; the engine falls back to those without it.
+ * Starts a command in namespaces of its own. Does in one process what setpriv, unshare, mount, sh and prlimit do in
+ * several; the engine falls back to those without it.
  *
- *   launch PARENT_PID CWD [-e | -o OVERLAY_OPTIONS MOUNT_POINT] -- COMMAND [ARGUMENT...]
+ *   launch PARENT_PID [OPTION...] -- COMMAND [ARGUMENT...]
+ *     -u UID               become this user, with the group of the same number, first; for root
+ *     -s DIRECTORY         put an empty directory in the place of one that this user may not enter
+ *     -r PATH              keep this path where it is, below such a directory
+ *     -w DIRECTORY         what relative paths of -o begin at
+ *     -o OPTIONS AT        mount an overlay
+ *     -e                   make the command's own directory an empty one in memory
+ *     -d DIRECTORY         the command's own directory
+ *     -f                   COMMAND fences itself (bwrap): it gets descriptors 3, 4 and 5, a copy of 4
  *
- * With -e the command's CWD is an empty directory in memory, gone with it.
+ *   launch inside PROCESSES FILES -- COMMAND [ARGUMENT...]
+ *     sets limits within a sandbox (0: none) and becomes the command
+ *
  * What keeps the command from being started is told on stderr after MARK, with the exit code 125.
  * Nothing outlives it: the command's tree dies with its pid namespace, that with this process, this with PARENT_PID.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
@@ -20,12 +32,14 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MARK "bosun-launch: "
-enum { FAILED = 125 };
+enum { FAILED = 125, KEPT_MAX = 256, NAMED_FILES_MAX = 5, MEMLOCK_BYTES = 1024 * 1024 };
 
 static void fail(const char *what) {
   dprintf(2, MARK "%s: %s\n", what, strerror(errno));
@@ -36,6 +50,69 @@ static void write_file(const char *name, const char *text) {
   int file = open(name, O_WRONLY | O_CLOEXEC);
   if (file < 0 || write(file, text, strlen(text)) < 0) fail(name);
   close(file);
+}
+
+static void run(char **command) {
+  execvp(command[0], command);
+  int code = errno == ENOENT ? 127 : 126;
+  dprintf(2, "%s: %s\n", command[0], strerror(errno));
+  _exit(code);
+}
+
+/* What the engine's own parents left open must not reach a command. */
+static void close_from(unsigned first) {
+  if (syscall(SYS_close_range, first, ~0U, 0) < 0) fail("close_range");
+}
+
+struct kept {
+  const char *path;
+  int tree;
+};
+
+static void make_place(const char *path, int is_directory) {
+  char part[PATH_MAX];
+  if (strlen(path) >= sizeof part) fail(path);
+  for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+    if (mkdir(part, 0755) < 0 && errno != EEXIST) fail(part);
+  }
+  if (is_directory) {
+    if (mkdir(path, 0755) < 0 && errno != EEXIST) fail(path);
+    return;
+  }
+  int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+  if (file < 0) fail(path);
+  close(file);
+}
+
+/* Directories such as /root let nobody else through: the few paths that are needed are shown in empty ones instead. */
+static void shadow(const char **shadows, int shadow_count, struct kept *kept, int kept_count) {
+  umask(022);
+  for (int n = 0; n < kept_count; n++) {
+    kept[n].tree = (int)syscall(SYS_open_tree, AT_FDCWD, kept[n].path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (kept[n].tree < 0) fail(kept[n].path);
+  }
+  for (int n = 0; n < shadow_count; n++)
+    if (mount("tmpfs", shadows[n], "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755") < 0) fail(shadows[n]);
+  for (int n = 0; n < kept_count; n++) {
+    struct stat entry;
+    if (fstat(kept[n].tree, &entry) < 0) fail(kept[n].path);
+    make_place(kept[n].path, S_ISDIR(entry.st_mode));
+    if (syscall(SYS_move_mount, kept[n].tree, "", AT_FDCWD, kept[n].path, MOVE_MOUNT_F_EMPTY_PATH) < 0) fail(kept[n].path);
+    close(kept[n].tree);
+  }
+}
+
+static void become(uid_t uid) {
+  if (setgroups(0, NULL) < 0) fail("setgroups");
+  if (setresgid(uid, uid, uid) < 0) fail("setresgid");
+  if (setresuid(uid, uid, uid) < 0) fail("setresuid");
+  prctl(PR_SET_DUMPABLE, 1); /* else the maps of the user namespace belong to root */
+}
+
+static void die_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user clears it */
+  if (getppid() != parent) _exit(FAILED); /* the engine died before the line above */
 }
 
 static void enter_namespaces(void) {
@@ -72,10 +149,7 @@ static int wait_for(pid_t child) {
 }
 
 /* The first process of the pid namespace: when it ends, the kernel ends everything in it. */
-static void be_init(int parent_lives, const char *cwd, char **command, const sigset_t *signals) {
-  struct pollfd end = {parent_lives, 0, 0};
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (poll(&end, 1, 0) != 0) _exit(FAILED); /* it died before the line above */
+static void be_init(const char *cwd, char **command, const sigset_t *signals) {
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) fail("mount /proc");
   if (chdir(cwd) < 0) fail(cwd);
   pid_t child = fork();
@@ -83,29 +157,13 @@ static void be_init(int parent_lives, const char *cwd, char **command, const sig
   if (child == 0) {
     drop_capabilities();
     sigprocmask(SIG_SETMASK, signals, NULL);
-    execvp(command[0], command);
-    int code = errno == ENOENT ? 127 : 126;
-    dprintf(2, "%s: %s\n", command[0], strerror(errno));
-    _exit(code);
+    run(command);
   }
   _exit(wait_for(child));
 }
 
-int main(int argc, char **argv) {
-  if (argc < 5) return FAILED;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != atoi(argv[1])) return FAILED; /* the engine died before the line above */
-  const char *cwd = argv[2];
-  int at = 3;
-  enter_namespaces();
-  if (strcmp(argv[at], "-e") == 0) {
-    if (mount("tmpfs", cwd, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,mode=0700") < 0) fail("mount tmpfs");
-    at += 1;
-  } else if (strcmp(argv[at], "-o") == 0) {
-    if (argc < 8) return FAILED;
-    if (mount("overlay", argv[at + 2], "overlay", 0, argv[at + 1]) < 0) fail("mount overlay");
-    at += 3;
-  }
+/* `cwd` is NULL for a command that fences itself: it becomes the first process. */
+static int hold_in_pid_namespace(const char *cwd, char **command) {
   int alive[2];
   if (pipe2(alive, O_CLOEXEC) < 0) fail("pipe");
   sigset_t blocked, before;
@@ -117,8 +175,88 @@ int main(int argc, char **argv) {
   pid_t init = fork();
   if (init < 0) fail("fork");
   if (init == 0) {
+    struct pollfd end = {alive[0], 0, 0};
     close(alive[1]);
-    be_init(alive[0], cwd, argv + at + 1, &before);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (poll(&end, 1, 0) != 0) _exit(FAILED); /* it died before the line above */
+    if (cwd != NULL) be_init(cwd, command, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    run(command);
   }
   return wait_for(init);
+}
+
+/* A hard limit can only be lowered. */
+static void limit(int resource, rlim_t most) {
+  struct rlimit both;
+  if (getrlimit(resource, &both) < 0) fail("getrlimit");
+  if (both.rlim_max != RLIM_INFINITY && both.rlim_max < most) most = both.rlim_max;
+  both.rlim_cur = both.rlim_max = most;
+  if (setrlimit(resource, &both) < 0) fail("setrlimit");
+}
+
+static int inside(int argc, char **argv) {
+  if (argc < 6) return FAILED;
+  rlim_t processes = strtoul(argv[2], NULL, 10), files = strtoul(argv[3], NULL, 10);
+  if (processes > 0) limit(RLIMIT_NPROC, processes);
+  if (files > 0) limit(RLIMIT_NOFILE, files);
+  limit(RLIMIT_MEMLOCK, MEMLOCK_BYTES);
+  limit(RLIMIT_CORE, 0);
+  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file >= 0) { /* when the machine runs out of memory, agents go before the engine */
+    if (write(file, "500", 3) < 0) errno = 0;
+    close(file);
+  }
+  run(argv + 5);
+  return FAILED;
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 2 && strcmp(argv[1], "inside") == 0) return inside(argc, argv);
+  if (argc < 4) return FAILED;
+  pid_t parent = atoi(argv[1]);
+  uid_t uid = 0;
+  const char *shadows[KEPT_MAX], *from = "/", *cwd = "/", *overlay = NULL, *at = NULL;
+  struct kept kept[KEPT_MAX];
+  int shadow_count = 0, kept_count = 0, is_empty = 0, is_fence = 0, n = 2;
+  for (; n < argc && strcmp(argv[n], "--") != 0; n++) {
+    char option = argv[n][0] == '-' ? argv[n][1] : 0;
+    int values = option == 'o' ? 2 : strchr("ef", option) ? 0 : 1;
+    if (n + values >= argc || shadow_count == KEPT_MAX || kept_count == KEPT_MAX) return FAILED;
+    switch (option) {
+      case 'u': uid = (uid_t)atoi(argv[n + 1]); break;
+      case 's': shadows[shadow_count++] = argv[n + 1]; break;
+      case 'r': kept[kept_count++].path = argv[n + 1]; break;
+      case 'w': from = argv[n + 1]; break;
+      case 'o': overlay = argv[n + 1], at = argv[n + 2]; break;
+      case 'e': is_empty = 1; break;
+      case 'd': cwd = argv[n + 1]; break;
+      case 'f': is_fence = 1; break;
+      default: return FAILED;
+    }
+    n += values;
+  }
+  char **command = argv + n + 1;
+  if (n + 1 >= argc) return FAILED;
+
+  die_with(parent);
+  close_from(is_fence ? NAMED_FILES_MAX : 3);
+  if (uid != 0) {
+    if (shadow_count > 0) {
+      if (unshare(CLONE_NEWNS) < 0) fail("unshare");
+      if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("mount");
+      shadow(shadows, shadow_count, kept, kept_count);
+    }
+    become(uid);
+    die_with(parent);
+  }
+  enter_namespaces();
+  if (chdir(from) < 0) fail(from);
+  if (overlay != NULL && mount("overlay", at, "overlay", 0, overlay) < 0) fail("mount overlay");
+  if (is_fence) {
+    if (dup2(4, 5) < 0) fail("dup2");
+    return hold_in_pid_namespace(NULL, command);
+  }
+  if (is_empty && mount("tmpfs", cwd, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,mode=0700") < 0) fail("mount tmpfs");
+  return hold_in_pid_namespace(cwd, command);
 }

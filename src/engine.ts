@@ -24,7 +24,8 @@ import { OutputSink } from './runtime/output.ts';
 import type { Job, StopSignal } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
 import type { EngineGit } from './system/engine-git.ts';
-import type { Launch, Launcher } from './system/process.ts';
+import { Surroundings } from './surroundings.ts';
+import type { Launcher } from './system/process.ts';
 import type { Base, Workspace, Workspaces } from './workspace/workspace.ts';
 
 /** The parts of the machine that an attempt is made of. */
@@ -32,6 +33,8 @@ export interface Stages {
   home: Home;
   git: EngineGit;
   launcher: Launcher;
+  /** Whether the launcher holds fences. */
+  isFenced: boolean;
   workspaces: Workspaces;
 }
 
@@ -55,8 +58,7 @@ export interface Attempt {
 export async function runAttempt(stages: Stages, attempt: Attempt): Promise<EventOf<'attempt.finished'>> {
   const { start } = attempt;
   const beganMs = performance.now();
-  const files = stages.home.attempt(attempt.run, start.task, start.attempt);
-  const ended = await live(stages, attempt, files);
+  const ended = await live(stages, attempt);
   const durationMs = Math.round(performance.now() - beganMs);
   return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
 }
@@ -66,20 +68,23 @@ type Ending = Pick<
   'outcome' | 'collected' | 'output' | 'feedback' | 'expansion'
 >;
 
-async function live(stages: Stages, attempt: Attempt, files: string): Promise<Ending> {
+async function live(stages: Stages, attempt: Attempt): Promise<Ending> {
   const sink = new OutputSink(
     (piece) => attempt.emit({ type: 'attempt.output', ...names(attempt), ...piece }),
     outputBytesMax(attempt),
   );
+  await using made = new AsyncDisposableStack();
+  let around: Surroundings;
   let workspace: Workspace | undefined;
   try {
-    workspace = await prepareWorkspace(stages, attempt, sink);
+    around = made.use(await Surroundings.make(stages, attempt));
+    workspace = await prepareWorkspace(stages, attempt, around, sink);
   } catch (error) {
     if (attempt.stop.graceful.aborted) return { outcome: { kind: 'cancelled' } };
     return { outcome: failure('setup', error) };
   }
 
-  const job = jobOf(stages, attempt, files, sink, workspace);
+  const job = jobOf(attempt, around, sink, workspace);
   const result = await cli.run(job);
 
   let collected: Collected | undefined;
@@ -90,7 +95,7 @@ async function live(stages: Stages, attempt: Attempt, files: string): Promise<En
   }
   const ending: Ending = { outcome: result.outcome, output: result.output, ...(collected && { collected }) };
   if (result.outcome.kind !== 'done') return ending;
-  return judge(stages, attempt, job, workspace, ending);
+  return judge(stages, attempt, around, job, workspace, ending);
 }
 
 export function workspaceId(run: string, task: string, attempt: number): string {
@@ -101,6 +106,7 @@ export function workspaceId(run: string, task: string, attempt: number): string 
 async function prepareWorkspace(
   stages: Stages,
   attempt: Attempt,
+  around: Surroundings,
   sink: OutputSink,
 ): Promise<Workspace | undefined> {
   const { workspaces, git } = stages;
@@ -108,7 +114,7 @@ async function prepareWorkspace(
   const options = task.workspace ?? workflow.workspace ?? {};
   if (options === 'none') return undefined;
   const commit = continues?.base ?? (await joinBases(git, start.from, attempt.shadow)) ?? attempt.shadow;
-  const base = await makeBase(workspaces, attempt, commit, options, sink);
+  const base = await makeBase(workspaces, attempt, around, commit, options, sink);
   const workspace =
     (continues && (await workspaces.open(continues.workspace, base))) ??
     (await workspaces.create(base, workspaceId(attempt.run, start.task, start.attempt)));
@@ -119,6 +125,7 @@ async function prepareWorkspace(
 async function makeBase(
   workspaces: Workspaces,
   attempt: Attempt,
+  around: Surroundings,
   commit: string,
   options: Exclude<WorkspaceOptions, 'none'>,
   sink: OutputSink,
@@ -133,7 +140,7 @@ async function makeBase(
   };
   try {
     return await workspaces.base(commit, options, {
-      env: environment(attempt),
+      around: await around.setup([]),
       onOutput,
       signal: attempt.stop.graceful,
     });
@@ -144,9 +151,8 @@ async function makeBase(
 }
 
 function jobOf(
-  stages: Stages,
   attempt: Attempt,
-  files: string,
+  around: Surroundings,
   output: OutputSink,
   workspace: Workspace | undefined,
 ): Job {
@@ -156,13 +162,12 @@ function jobOf(
     agent,
     prompt: start.prompt,
     feedback: start.feedback,
-    env: environment(attempt),
-    files,
+    env: around.env,
+    files: around.files,
     timeoutMs: task.timeout !== undefined ? parseDurationMs(task.timeout) : minutes && minutes * 60_000,
     stop: attempt.stop,
     output,
-    launch: async (launch) =>
-      stages.launcher.launch(workspace ? await workspace.inside(launch) : inNoWorkspace(stages, launch)),
+    launch: (launch) => around.launch(workspace, launch),
   };
 }
 
@@ -192,6 +197,7 @@ async function collectWork(
 async function judge(
   stages: Stages,
   attempt: Attempt,
+  around: Surroundings,
   job: Job,
   workspace: Workspace | undefined,
   ending: Ending,
@@ -207,7 +213,7 @@ async function judge(
     if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
   }
   if (task.check !== undefined) {
-    const check = await runCheck(stages, job, workspace, task.check);
+    const check = await runCheck(around, job, workspace, task.check);
     if (check.outcome.kind === 'cancelled') return { ...ending, outcome: check.outcome };
     if (check.outcome.kind === 'failed') {
       const message = `the check \`${task.check}\` failed: ${check.outcome.message}`;
@@ -224,13 +230,12 @@ async function judge(
 
 /** Runs on a throw-away layer: what a check writes is nobody's work. */
 async function runCheck(
-  stages: Stages,
+  around: Surroundings,
   job: Job,
   workspace: Workspace | undefined,
   command: string,
 ): Promise<Ended> {
-  const launch: Job['launch'] = async (what) =>
-    stages.launcher.launch(workspace ? await workspace.insideScratch(what) : inNoWorkspace(stages, what));
+  const launch: Job['launch'] = (what) => around.launchCheck(workspace, what);
   const argv = ['/bin/sh', '-c', command];
   return runCommand({ ...job, argv, input: '', streams: ['check', 'check'], launch });
 }
@@ -239,21 +244,6 @@ async function runCheck(
 function notEnough(ending: Ending, reason: FailReason, message: string, details = ''): Ending {
   const feedback = `Your last attempt was not enough: ${message}.${details ? `\n\nIts output:\n${details}` : ''}`;
   return { ...ending, outcome: { kind: 'failed', reason, message }, feedback };
-}
-
-/** Nothing of the engine's own environment but what any program needs. */
-function environment({ agent, start, run }: Attempt): Record<string, string> {
-  const env: Record<string, string> = { TERM: 'dumb', CI: '1' };
-  for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'SHELL']) {
-    const value = process.env[name];
-    if (value !== undefined) env[name] = value;
-  }
-  const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
-  return { ...env, ...agent?.scope?.env, ...start.env, ...own };
-}
-
-function inNoWorkspace({ home }: Stages, launch: Omit<Launch, 'cwd'>): Launch {
-  return { ...launch, cwd: home.empty, emptyCwd: true };
 }
 
 async function filesWithMarkers(git: EngineGit, commit: string, files: string[]): Promise<string[]> {

@@ -28,6 +28,11 @@ export class Home {
     return path.join(this.directory, 'runs', id);
   }
 
+  /** Where attempts' sockets lie; the kernel takes short paths only. */
+  get sockets(): string {
+    return path.join(this.directory, 's');
+  }
+
   /** Where the files lie through which attempts get their prompts and give their outputs. */
   get attempts(): string {
     return path.join(this.directory, 'attempts');
@@ -38,7 +43,7 @@ export class Home {
     return path.join(this.directory, 'empty');
   }
 
-  /** What the names of an attempt's files begin with. */
+  /** The directory with an attempt's own files. */
   attempt(run: string, task: string, attempt: number): string {
     return path.join(this.attempts, fileName(`${run}.${task}@${attempt}`));
   }
@@ -50,7 +55,9 @@ const IGNORE = '*\n!/agents/\n!/agents/**\n';
 export async function createHome(top: string): Promise<Home> {
   const home = new Home(top);
   try {
-    await Promise.all([home.attempts, home.empty].map((directory) => mkdir(directory, { recursive: true })));
+    await Promise.all(
+      [home.attempts, home.empty, home.sockets].map((directory) => mkdir(directory, { recursive: true })),
+    );
     const ignore = path.join(home.directory, '.gitignore');
     if (!existsSync(ignore)) await writeFile(ignore, IGNORE);
   } catch (cause) {

@@ -125,6 +125,23 @@ export function fixedNames(glob: Glob): string[] {
   return differs === -1 ? first! : first!.slice(0, differs);
 }
 
+/** Where matching files lie: a directory, and whether in all below it or in itself alone; or a plain path. */
+export function placesOf(glob: Glob): { path: string; kind: 'deep' | 'flat' | 'plain' }[] {
+  const [first] = glob.patterns;
+  const plain = literalsOf(first!);
+  if (
+    glob.patterns.length === 2 &&
+    plain.length === first!.length &&
+    plain.length === fixedNames(glob).length
+  )
+    return [{ path: plain.join('/'), kind: 'plain' }];
+  return glob.patterns.map((pattern) => {
+    const fixed = literalsOf(pattern);
+    if (fixed.length === pattern.length) return { path: fixed.join('/'), kind: 'plain' };
+    return { path: fixed.join('/'), kind: fixed.length === pattern.length - 1 ? 'flat' : 'deep' };
+  });
+}
+
 /** `.git`, and what git takes for it on other file systems. */
 export function isDotGit(name: string): boolean {
   return /^(\.git|git~1)[ .]*(:.*)?$/is.test(

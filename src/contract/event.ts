@@ -33,6 +33,8 @@ export type Fact =
       base64?: string;
       droppedBytes?: number;
     }
+  /** A connection that the scope does not allow. */
+  | { type: 'attempt.denied'; task: string; attempt: number; host: string; port: number; why: string }
   | {
       type: 'attempt.finished';
       task: string;

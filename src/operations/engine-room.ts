@@ -39,7 +39,13 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.directory);
   const workspaces = undo.use(openWorkspaces(git, sandbox));
-  const stages: Stages = { home, git, launcher: sandbox.launcher, workspaces };
+  const stages: Stages = {
+    home,
+    git,
+    launcher: sandbox.launcher,
+    isFenced: sandbox.kind === 'fences',
+    workspaces,
+  };
   const all = undo.move();
   return {
     repository,

@@ -5,6 +5,7 @@
 import { constants as modes, open, rm, writeFile } from 'node:fs/promises';
 import { lstatSync } from 'node:fs';
 import { constants } from 'node:os';
+import path from 'node:path';
 import type { FailReason, Outcome } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { Exit, Running } from '../system/process.ts';
@@ -19,7 +20,7 @@ const OUTPUT_FILE_BYTES_MAX = 1024 * 1024;
 
 export const cli: Runtime = {
   async run(job: Job): Promise<Result> {
-    const [outputFile, promptFile] = [`${job.files}.output`, `${job.files}.prompt`];
+    const [outputFile, promptFile] = [path.join(job.files, 'output'), path.join(job.files, 'prompt')];
     const prompt = job.agent ? promptOf(job) : '';
     if (job.agent) await writeFile(promptFile, prompt);
     const env = {
@@ -111,6 +112,7 @@ function outcomeOf(
 ): Outcome {
   if (cause === 'cancelled') return { kind: 'cancelled' };
   if (cause === 'timeout') return failed('timeout', `it did not end within ${formatDuration(timeoutMs!)}`);
+  if (exit.breach) return failed('limit', exit.breach.message);
   if (exit.code === 0) return { kind: 'done' };
   if (exit.signal !== null) {
     return { ...failed('exit', `it was ended by ${exit.signal}`), signal: exit.signal };

@@ -18,7 +18,7 @@ export interface Job {
   prompt: string;
   feedback: string | undefined;
   env: Record<string, string>;
-  /** What the names of the attempt's own files begin with; they lie outside the workspace. */
+  /** The directory with the attempt's own files, outside the workspace. */
   files: string;
   timeoutMs: number | undefined;
   stop: StopSignal;

@@ -1,128 +1,158 @@
 /**
- * Holds a command in namespaces of its own (user, mount, pid). Never falls back to something weaker: what cannot
- * be made is an error.
+ * Holds a command: behind its fence (bubblewrap), or, for commands of the engine's own, in a mount and a pid
+ * namespace. Never falls back to something weaker: what cannot be made is an error.
  */
-import { existsSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
+import type { Duplex } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
+import type { Fence } from '../system/fence.ts';
 import { asGroup } from '../system/group.ts';
-import { findProgram, start, type Launch, type Launcher, type OverlayMount } from '../system/process.ts';
+import { start, type Exit, type Launch, type Launcher, type Running } from '../system/process.ts';
+import { sandboxUid } from '../system/sandbox-user.ts';
+import { bridged } from './bridge.ts';
+import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
+import { commonParent } from './common-parent.ts';
+import { FencedTree } from './fenced-tree.ts';
+import type { Limits } from './limits/choose-limits.ts';
+import { kernelLimits, prlimitArgv } from './limits/prlimit.ts';
+import { FAILED, MARK, nativeLine, UtilLinux, type LaunchPlan } from './lines.ts';
+import { outermost } from './machine.ts';
+import { shadowsFor } from './shadows.ts';
 
-/** What the launch itself says on stderr begins so, and its exit code is this: then the command never ran. */
-const MARK = 'bosun-launch: ';
-const FAILED = 125;
-
-/** Runs as the first process of the pid namespace, so that everything in it dies with it. */
-const INIT = `
-failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
-if [ "$3" = empty ]; then
-  why=$("$1" -t tmpfs -o size=64m,mode=0700,nosuid,nodev tmpfs "$4" 2>&1) || failed
-elif [ -n "$2" ]; then
-  why=$("$1" -t overlay overlay -o "$2" "$3" 2>&1) || failed
-fi
-cd "$4" 2>/dev/null || { why="cannot enter $4"; failed; }
-shift 4
-"$@"
-exit $?
-`;
 const WHY_CHARS_MAX = 4096;
+/** For bwrap and what comes before it; the command's own goes another way. */
+const ENV = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
+const NO_SHADOWS = { directories: [], kept: [] };
 
 /** Built from native/launch.c where there is a compiler; without it the same is done by util-linux, more slowly. */
 const NATIVE = path.resolve(import.meta.dirname, '../../build/launch');
+/** Sandboxes show a few files of it. */
+const PACKAGE = path.resolve(import.meta.dirname, '../..');
+
+export interface LinuxOptions {
+  /** False does without the native launcher, as where there is no compiler. */
+  native?: boolean;
+  /** What fences are made of; without it a launch with a fence is an error. */
+  fences?: Fences;
+}
+
+export interface Fences {
+  bwrap: string;
+  /** The file with the filter of system calls. */
+  seccomp: string;
+  limits: Limits;
+}
 
 export class LinuxLauncher implements Launcher {
+  readonly uid = sandboxUid;
   readonly #native: string | undefined;
-  readonly #programs = {
-    setpriv: required('setpriv'),
-    unshare: required('unshare'),
-    mount: required('mount'),
-    sh: required('sh'),
-  };
+  readonly #utilLinux: UtilLinux | undefined;
+  readonly #fences: Fences | undefined;
 
-  constructor(options: { native?: boolean } = {}) {
-    this.#native = (options.native ?? true) && existsSync(NATIVE) ? NATIVE : undefined;
+  constructor({ native = true, fences }: LinuxOptions = {}) {
+    this.#native = native && existsSync(NATIVE) ? NATIVE : undefined;
+    this.#utilLinux = this.#native === undefined ? new UtilLinux() : undefined;
+    this.#fences = fences;
   }
 
-  launch(launch: Launch): ReturnType<Launcher['launch']> {
-    const { argv, cwd, env, overlay } = launch;
-    const from = overlay ? commonParent(overlay) : '/';
-    const line =
-      this.#native === undefined ? this.#withUtilLinux(launch, from) : nativeLine(this.#native, launch, from);
-    const child = start(line, { cwd: from, env, detached: true, input: launch.input });
-    let said = '';
-    child.stderr!.on('data', (chunk: Buffer) => {
-      if (said.length < MARK.length) said += chunk.toString('latin1', 0, WHY_CHARS_MAX);
+  launch(launch: Launch): Running {
+    const { fence } = launch;
+    if (fence === undefined) return this.#plain(launch);
+    if (this.#fences === undefined)
+      throw new BosunError('system', `cannot fence ${launch.argv[0]} in: install bubblewrap`);
+    return this.#fenced(launch, fence, this.#fences);
+  }
+
+  #plain(launch: Launch): Running {
+    const { argv, cwd, env, overlay, emptyCwd = false, reads = [] } = launch;
+    const line = this.#line({ command: argv, cwd, emptyCwd, overlay, isFence: false }, [
+      ...placesOf(launch),
+      ...reads,
+    ]);
+    const child = start(line, { cwd: '/', env, detached: true, input: launch.input });
+    return asGroup(child, line, { settle: whyNotStarted(child, launch) });
+  }
+
+  #fenced(launch: Launch, fence: Fence, fences: Fences): Running {
+    const { argv, cwd, overlay } = launch;
+    const limited =
+      this.#native === undefined
+        ? prlimitArgv(fence.limits)
+        : [INSIDE.launch, 'inside', ...kernelLimits(fence.limits), '--'];
+    const own = fence.egress ? bridged(argv) : argv;
+    const command = [fences.bwrap, '--args', String(DESCRIPTORS.options), '--', ...limited, ...own];
+    const line = this.#line({ command, cwd, emptyCwd: false, overlay, isFence: true }, [
+      ...placesOf(launch),
+      ...fence.read,
+      ...fence.own,
+      ...(fence.sockets === undefined ? [] : [fence.sockets]),
+      PACKAGE,
+    ]);
+    const filter = openSync(fences.seccomp, 'r');
+    let child;
+    try {
+      const more: [number, 'pipe'] = [filter, 'pipe'];
+      child = start(line, { cwd: '/', env: ENV, detached: true, input: launch.input, more });
+    } finally {
+      closeSync(filter);
+    }
+    const channel = child.stdio[DESCRIPTORS.options] as unknown as Duplex;
+    channel.end(`${bwrapOptions(launch, fence, this.#native).join('\0')}\0`);
+    const tree = new FencedTree(child.pid, channel, (initPid, onBreach) =>
+      fences.limits.hold({ initPid, limits: fence.limits, disk: diskOf(launch, fence), onBreach }),
+    );
+    const settle = whyNotStarted(child, launch, tree);
+    return asGroup(child, line, {
+      async settle(exit, killed) {
+        const breach = tree.end();
+        await settle(exit, killed);
+        return breach && { ...exit, breach };
+      },
+      signal: (signal) => tree.signal(signal),
     });
-    return asGroup(child, line, async (exit, killed) => {
-      if (killed || exit.code !== FAILED) return;
-      if (!child.stderr!.closed) await new Promise((resolve) => child.stderr!.once('close', resolve));
-      if (!said.startsWith(MARK)) return;
-      const why = Buffer.from(said, 'latin1').toString().slice(MARK.length).trim();
-      throw new BosunError(
-        'system',
-        `cannot prepare the surroundings of ${argv[0]} in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
-        { data: { why } },
-      );
-    });
   }
 
-  #withUtilLinux({ argv, cwd, overlay, emptyCwd }: Launch, from: string): string[] {
-    const { setpriv, unshare, mount, sh } = this.#programs;
-    const mountPoint = emptyCwd ? 'empty' : (overlay?.at ?? '');
-    const options = overlay ? mountOptions(overlay, from) : '';
-    return [
-      setpriv,
-      ...'--pdeathsig KILL --'.split(' '),
-      unshare,
-      ...'--user --map-current-user --keep-caps --mount --pid --fork --kill-child=KILL --mount-proc --'.split(
-        ' ',
-      ),
-      sh,
-      '-c',
-      INIT,
-      'sh',
-      mount,
-      options,
-      mountPoint,
-      cwd,
-      setpriv,
-      ...'--inh-caps=-all --ambient-caps=-all --'.split(' '),
-      ...argv,
-    ];
+  #line(around: Omit<LaunchPlan, 'uid' | 'shadows'>, needed: string[]): string[] {
+    const shadows = sandboxUid === undefined ? NO_SHADOWS : shadowsFor(outermost(needed));
+    const all = { ...around, uid: sandboxUid, shadows };
+    return this.#native === undefined ? this.#utilLinux!.line(all) : nativeLine(this.#native, all);
   }
 }
 
-/** The same in one process. */
-function nativeLine(program: string, { argv, cwd, overlay, emptyCwd }: Launch, from: string): string[] {
-  const mounted = overlay ? ['-o', mountOptions(overlay, from), overlay.at] : emptyCwd ? ['-e'] : [];
-  return [program, String(process.pid), cwd, ...mounted, '--', ...argv];
+/** Where what is written inside lands outside. */
+function diskOf({ overlay, cwd, emptyCwd }: Launch, { own }: Fence): string[] {
+  return [...own, ...(overlay ? [overlay.upper] : emptyCwd ? [] : [cwd])];
 }
 
-/**
- * Mount options know no way to write every path, so they are relative to a directory that we start in: below
- * it all names are our own.
- */
-function mountOptions(overlay: OverlayMount, from: string): string {
-  const relative = (directory: string): string => {
-    const name = path.relative(from, directory) || '.';
-    if (/[,:\\"\n]/.test(name))
-      throw new TypeError(`cannot mount ${directory}: odd characters below ${from}`);
-    return name;
+/** What a launch's own directories lie in. */
+function placesOf({ overlay, cwd }: Launch): string[] {
+  if (overlay === undefined) return [cwd];
+  return [commonParent([...overlay.lowers, overlay.upper, overlay.work, overlay.at])];
+}
+
+/** Throws, after the child's end, where the surroundings could not be made. */
+function whyNotStarted(
+  { stderr }: ChildProcess,
+  { argv, cwd }: Launch,
+  tree?: FencedTree,
+): (exit: Exit, killed: boolean) => Promise<undefined> {
+  let said = '';
+  stderr!.on('data', (chunk: Buffer) => {
+    if (said.length < WHY_CHARS_MAX) said += chunk.toString('latin1', 0, WHY_CHARS_MAX);
+  });
+  return async (exit, killed) => {
+    if (killed || tree?.hasRun || (exit.code !== FAILED && (tree === undefined || exit.code !== 1))) return;
+    if (!stderr!.closed) await new Promise((resolve) => stderr!.once('close', resolve));
+    if (tree?.hasRun) return;
+    const mark = [MARK, 'bwrap: '].find((mark) => said.startsWith(mark));
+    if (mark === undefined) return;
+    const why = Buffer.from(said, 'latin1').toString().slice(mark.length).trim();
+    throw new BosunError(
+      'system',
+      `cannot prepare the surroundings of ${argv[0]} in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
+      { data: { why } },
+    );
   };
-  const lowers = overlay.lowers.map(relative).join(':');
-  return `userxattr,volatile,lowerdir=${lowers},upperdir=${relative(overlay.upper)},workdir=${relative(overlay.work)}`;
-}
-
-function commonParent(overlay: OverlayMount): string {
-  const all = [...overlay.lowers, overlay.upper, overlay.work].map((directory) => directory.split('/'));
-  const first = all[0]!;
-  let depth = 0;
-  while (depth < first.length - 1 && all.every((parts) => parts[depth] === first[depth])) depth += 1;
-  return first.slice(0, depth).join('/') || '/';
-}
-
-function required(name: string): string {
-  const file = findProgram(name);
-  if (file !== undefined) return file;
-  throw new BosunError('system', `${name} is missing: install the package util-linux`);
 }

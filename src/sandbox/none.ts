@@ -31,10 +31,13 @@ export class BareLauncher implements Launcher {
       input,
     });
     const { pid } = child;
-    return asGroup(child, argv, async () => {
-      if (pid !== undefined) killGroup(pid);
-      await sweep(mark);
-      if (emptyCwd) await removeTree(cwd);
+    return asGroup(child, argv, {
+      async settle() {
+        if (pid !== undefined) killGroup(pid);
+        await sweep(mark);
+        if (emptyCwd) await removeTree(cwd);
+        return undefined;
+      },
     });
   }
 }

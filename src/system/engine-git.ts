@@ -117,6 +117,11 @@ export class EngineGit {
     return path.dirname(this.directory);
   }
 
+  /** Where objects are read from: its own and those it borrows. */
+  get objectDirectories(): string[] {
+    return [path.join(this.directory, 'objects'), path.join(this.repository.commonDir, 'objects')];
+  }
+
   run(args: readonly string[], options: GitOptions = {}): Promise<Captured> {
     return git([`--git-dir=${this.directory}`, ...args], options);
   }

@@ -5,15 +5,18 @@ import { exitOf, type Exit, type Running } from './process.ts';
 /** How long output may still arrive after the end before the end is told anyway. */
 const DRAIN_MS = 1000;
 
-/**
- * `child` must have been started detached. `settle` runs right after the child's own end: it ends what is
- * left of the tree, and throws where the end means that the command never ran.
- */
-export function asGroup(
-  child: ChildProcess,
-  argv: string[],
-  settle: (exit: Exit, killed: boolean) => Promise<void> | void,
-): Running {
+export interface GroupOptions {
+  /**
+   * Runs right after the child's own end: it ends what is left of the tree, throws where the end means that
+   * the command never ran, and gives another exit where more is known of it.
+   */
+  settle(exit: Exit, killed: boolean): Promise<Exit | undefined>;
+  /** How the command is asked, where it is not in the child's own group. */
+  signal?(signal: NodeJS.Signals): void;
+}
+
+/** `child` must have been started detached. */
+export function asGroup(child: ChildProcess, argv: string[], { settle, signal: ask }: GroupOptions): Running {
   let ended = false;
   let killed = false;
   const send = (signal: NodeJS.Signals): void => {
@@ -31,12 +34,12 @@ export function asGroup(
       ended = true;
       void (async () => {
         try {
-          await settle({ code, signal }, killed);
+          const exit = (await settle({ code, signal }, killed)) ?? { code, signal };
           await Promise.race([closed, drainTime()]);
           // Somebody who got away may still hold them; nobody reads on.
           child.stdout?.destroy();
           child.stderr?.destroy();
-          resolve({ code, signal });
+          resolve(exit);
         } catch (error) {
           reject(error);
         }
@@ -49,7 +52,10 @@ export function asGroup(
     stdout: child.stdout!,
     stderr: child.stderr!,
     exited,
-    signal: send,
+    signal(signal) {
+      if (ask === undefined) send(signal);
+      else if (!ended) ask(signal);
+    },
     kill() {
       killed = true;
       send('SIGKILL');

@@ -29,6 +29,8 @@ export interface Launch {
   input?: string;
   /** Makes `cwd` an empty directory of the command's own, gone with it. */
   emptyCwd?: boolean;
+  /** Paths that a command of the engine's own reads, besides its directory and its overlay. */
+  reads?: string[];
   /** What the command may see, write, reach and use; without it the command is one of the engine's own. */
   fence?: Fence;
 }
@@ -58,6 +60,8 @@ export interface Running {
 
 /** Starts something inside whatever this machine has to hold it. */
 export interface Launcher {
+  /** Who its commands run as, where that is not the engine's own user; the group has the same number. */
+  readonly uid?: number | undefined;
   launch(what: Launch): Running;
 }
 
@@ -73,15 +77,17 @@ interface SpawnOptions {
   detached?: boolean;
   /** What the child reads from its stdin; null to write it later, nothing where it is not given. */
   input?: string | Buffer | null | undefined;
+  /** Descriptors 3 and up. */
+  more?: (number | 'pipe')[];
 }
 
 export function start(argv: string[], options: SpawnOptions = {}): ChildProcess {
   const [command, ...args] = argv;
   if (command === undefined) throw new TypeError('nothing to start');
-  const { input, ...rest } = options;
+  const { input, more = [], ...rest } = options;
   const child = spawned(command, args, {
     ...rest,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...more],
   });
   child.stdin?.on('error', () => {}); // a command may end without reading its input
   if (input !== null) child.stdin?.end(input);

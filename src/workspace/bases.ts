@@ -16,6 +16,7 @@ import { splitNul } from '../system/git.ts';
 import { copyIn, fingerprint, matchCopy } from './copy-in.ts';
 import { borrow, checkOut } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
+import { giveTree } from '../system/sandbox-user.ts';
 import type { Base, Setup } from './workspace.ts';
 
 /** A commit that differs in more files than this from every full checkout gets one of its own. */
@@ -47,6 +48,8 @@ export interface LayerMaker {
   lowers(base: Base, copied: string | undefined, made: string | undefined): string[];
   /** Whether a copied directory alone needs a base of its own. */
   readonly copiesPerBase: boolean;
+  /** Whose the layers must be. */
+  readonly uid: number | undefined;
 }
 
 export class Bases {
@@ -75,7 +78,7 @@ export class Bases {
   get(
     commit: string,
     options: Exclude<WorkspaceOptions, 'none'> = {},
-    setup: Setup = { env: {} },
+    setup: Setup = { around: { env: {} } },
   ): Promise<Base> {
     this.#touch(commit);
     return this.#once(`${commit} ${JSON.stringify(options)}`, async () => {
@@ -286,6 +289,7 @@ export class Bases {
     await mkdir(fresh, { recursive: true });
     try {
       await fill(fresh);
+      await giveTree(this.#maker.uid, fresh);
       await rename(fresh, path.join(this.directory, name)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another process was faster
       });

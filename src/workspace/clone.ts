@@ -8,6 +8,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
+import type { Tree } from '../system/tree.ts';
 import { capture, type Launch, type Launcher } from '../system/process.ts';
 import { BASE_LIMITS, Bases, type BaseLimits, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
@@ -15,9 +16,11 @@ import { findFiles } from './find.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { moveTo, setHead } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
+import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
 import { usedBytes } from './used-bytes.ts';
+import { makeDirectories, treeOf } from './tree.ts';
 import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
 export class CloneWorkspaces implements Workspaces {
@@ -29,7 +32,10 @@ export class CloneWorkspaces implements Workspaces {
   /** The commits that the workspaces of this process are copies of. */
   readonly #copyOf = new Map<string, string>();
 
+  readonly #uid: number | undefined;
+
   constructor(engine: EngineGit, launcher: Launcher, limits: BaseLimits = BASE_LIMITS) {
+    this.#uid = launcher.uid;
     this.#engine = engine;
     this.#bases = new Bases(
       engine,
@@ -123,6 +129,7 @@ export class CloneWorkspaces implements Workspaces {
       path.join(this.#scratch, name),
       base,
       () => this.#engine.repository.excludes(),
+      this.#uid,
     );
   }
 }
@@ -133,8 +140,17 @@ class CloneWorkspace implements Workspace {
   readonly base: Base;
   readonly #scratch: string;
   readonly #excludes: () => Promise<string[]>;
+  readonly #uid: number | undefined;
 
-  constructor(name: string, at: string, scratch: string, base: Base, excludes: () => Promise<string[]>) {
+  constructor(
+    name: string,
+    at: string,
+    scratch: string,
+    base: Base,
+    excludes: () => Promise<string[]>,
+    uid: number | undefined,
+  ) {
+    this.#uid = uid;
     this.name = name;
     this.path = at;
     this.base = base;
@@ -163,6 +179,14 @@ class CloneWorkspace implements Workspace {
       source: (file) => join(this.path, file),
       differences: (directory) => compare(join(from, directory), join(this.path, directory)),
     });
+  }
+
+  async tree(): Promise<Tree> {
+    return treeOf([{ directory: this.path, opaque: new Set() }]);
+  }
+
+  async makeDirectories(paths: readonly string[]): Promise<void> {
+    makeDirectories([{ directory: this.path, opaque: new Set() }], this.path, paths, this.#uid);
   }
 
   async find(globs: string[]): Promise<{ path: string; source: string }[]> {
@@ -204,19 +228,23 @@ async function copyTree(from: string, to: string): Promise<void> {
 
 class CloneMaker implements LayerMaker {
   readonly copiesPerBase = true;
+  readonly uid: number | undefined;
   readonly #engine: EngineGit;
   readonly #launcher: Launcher;
 
   constructor(engine: EngineGit, launcher: Launcher) {
     this.#engine = engine;
     this.#launcher = launcher;
+    this.uid = launcher.uid;
   }
 
   async delta(root: string, from: string, to: string, into: string): Promise<void> {
     const tree = path.join(into, 'tree');
     await mkdir(tree);
     await copyTree(root, tree);
-    await runToEnd(this.#launcher, { ...moveTo(from, to), cwd: tree }, `make the files of ${to}`);
+    give(this.uid, into, tree);
+    const reads = this.#engine.objectDirectories;
+    await runToEnd(this.#launcher, { ...moveTo(from, to), cwd: tree, reads }, `make the files of ${to}`);
     await setHead(this.#engine, tree, to);
   }
 
@@ -232,7 +260,8 @@ class CloneMaker implements LayerMaker {
     await copyTree(base.lowers[0]!, full);
     if (copied !== undefined) await copyTree(copied, full);
     if (command === undefined) return;
-    const launch = { argv: ['/bin/sh', '-c', command], env: setup.env, cwd: full };
+    give(this.uid, into, full);
+    const launch = { argv: ['/bin/sh', '-c', command], cwd: full, ...setup.around };
     await runToEnd(this.#launcher, launch, `run the setup command "${command}"`, setup);
   }
 

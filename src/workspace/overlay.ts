@@ -9,6 +9,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import type { Launch, Launcher, OverlayMount } from '../system/process.ts';
+import type { Tree } from '../system/tree.ts';
 import { BASE_LIMITS, Bases, type BaseLimits, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';
@@ -17,8 +18,10 @@ import { findOpaque } from './opaque.ts';
 import { OpaqueReader } from './read-opaque.ts';
 import { moveTo, setHead } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
+import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
+import { makeDirectories, treeOf } from './tree.ts';
 import { usedBytes } from './used-bytes.ts';
 import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
@@ -28,6 +31,7 @@ export class OverlayWorkspaces implements Workspaces {
   readonly #bases: Bases;
   readonly #mounts: string;
   readonly #layers: string;
+  readonly #uid: number | undefined;
   readonly #reader: OpaqueReader | undefined;
   /** The commits that the workspaces of this process lie on. */
   readonly #lieOn = new Map<string, string>();
@@ -39,6 +43,7 @@ export class OverlayWorkspaces implements Workspaces {
     options: { limits?: BaseLimits; isNative?: boolean } = {},
   ) {
     this.#engine = engine;
+    this.#uid = launcher.uid;
     this.#reader = (options.isNative ?? OpaqueReader.isAvailable) ? new OpaqueReader() : undefined;
     const maker = new OverlayMaker(engine, launcher, this.#reader);
     this.#bases = new Bases(engine, path.join(engine.home, 'bases'), maker, options.limits ?? BASE_LIMITS);
@@ -57,6 +62,7 @@ export class OverlayWorkspaces implements Workspaces {
         // three directories are made sooner than a thread is asked to make them
         mkdirSync(path.join(this.#mounts, name));
         mkdirSync(path.join(this.#layers, name, 'upper'), { recursive: true });
+        give(this.#uid, path.join(this.#layers, name), path.join(this.#layers, name, 'upper'));
         return this.#workspace(name, base);
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
@@ -122,7 +128,8 @@ export class OverlayWorkspaces implements Workspaces {
     }
     const at = path.join(this.#mounts, name);
     const excludes = (): Promise<string[]> => this.#engine.repository.excludes();
-    return new OverlayWorkspace(name, at, path.join(this.#layers, name), base, excludes, this.#reader);
+    const layer = path.join(this.#layers, name);
+    return new OverlayWorkspace(name, at, layer, base, excludes, this.#reader, this.#uid);
   }
 }
 
@@ -134,6 +141,7 @@ class OverlayWorkspace implements Workspace {
   readonly #upper: string;
   readonly #excludes: () => Promise<string[]>;
   readonly #reader: OpaqueReader | undefined;
+  readonly #uid: number | undefined;
 
   constructor(
     name: string,
@@ -142,8 +150,10 @@ class OverlayWorkspace implements Workspace {
     base: Base,
     excludes: () => Promise<string[]>,
     reader: OpaqueReader | undefined,
+    uid: number | undefined,
   ) {
     this.#reader = reader;
+    this.#uid = uid;
     this.name = name;
     this.path = at;
     this.base = base;
@@ -161,6 +171,7 @@ class OverlayWorkspace implements Workspace {
     const scratch = await this.#fresh('scratch');
     const [upper, work] = [path.join(scratch, 'upper'), path.join(scratch, 'work')];
     await Promise.all([mkdir(upper), mkdir(work)]);
+    give(this.#uid, upper, work);
     return this.#complete(launch, { lowers: [this.#upper, ...this.base.lowers], upper, work, at: this.path });
   }
 
@@ -176,6 +187,14 @@ class OverlayWorkspace implements Workspace {
       source: (file) => join(this.#upper, file),
       differences: (directory) => readUpper(upper, directory),
     });
+  }
+
+  async tree(): Promise<Tree> {
+    return treeOf((await this.#stack()).current);
+  }
+
+  async makeDirectories(paths: readonly string[]): Promise<void> {
+    if (paths.length > 0) makeDirectories((await this.#stack()).current, this.#upper, paths, this.#uid);
   }
 
   async find(globs: string[]): Promise<{ path: string; source: string }[]> {
@@ -196,6 +215,7 @@ class OverlayWorkspace implements Workspace {
       const directory = path.join(this.#layer, `${kind}-${n}`);
       try {
         await mkdir(directory);
+        give(this.#uid, directory);
         return directory;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -222,6 +242,7 @@ function readUpper(upper: Layer, directory: Buffer): Difference[] {
 
 class OverlayMaker implements LayerMaker {
   readonly copiesPerBase = false;
+  readonly uid: number | undefined;
   readonly #engine: EngineGit;
   readonly #launcher: Launcher;
   readonly #reader: OpaqueReader | undefined;
@@ -230,11 +251,16 @@ class OverlayMaker implements LayerMaker {
     this.#engine = engine;
     this.#launcher = launcher;
     this.#reader = reader;
+    this.uid = launcher.uid;
   }
 
   async delta(root: string, from: string, to: string, into: string): Promise<void> {
     await this.#layer([root], into, 'delta', (at, overlay) =>
-      runToEnd(this.#launcher, { ...moveTo(from, to), cwd: at, overlay }, `make the files of ${to}`),
+      runToEnd(
+        this.#launcher,
+        { ...moveTo(from, to), cwd: at, overlay, reads: this.#engine.objectDirectories },
+        `make the files of ${to}`,
+      ),
     );
     await setHead(this.#engine, path.join(into, 'delta'), to);
   }
@@ -249,7 +275,7 @@ class OverlayMaker implements LayerMaker {
     await this.#layer(this.lowers(base, copied, undefined), into, 'setup', (at, overlay) =>
       runToEnd(
         this.#launcher,
-        { argv: ['/bin/sh', '-c', command ?? ':'], env: setup.env, cwd: at, overlay },
+        { argv: ['/bin/sh', '-c', command ?? ':'], cwd: at, overlay, ...setup.around },
         `run the setup command "${command}"`,
         setup,
       ),
@@ -272,6 +298,7 @@ class OverlayMaker implements LayerMaker {
   ): Promise<void> {
     const [upper, work, at] = [path.join(into, name), path.join(into, 'work'), path.join(into, 'at')];
     await Promise.all([mkdir(upper), mkdir(work), mkdir(at)]);
+    give(this.uid, into, upper, work, at);
     await fill(at, { lowers, upper, work, at });
     const opaque = await findOpaque(upper, await readLayers(lowers), this.#reader);
     if (opaque.size > 0) await writeFile(`${upper}.opaque`, [...opaque].join('\0'), 'latin1');

@@ -2,6 +2,7 @@
 import type { WorkspaceOptions } from '../contract/workflow.ts';
 import type { Change } from '../system/change.ts';
 import type { Launch } from '../system/process.ts';
+import type { Tree } from '../system/tree.ts';
 
 /** A read-only tree that any number of workspaces share: a checkout, with layers of differences on top. */
 export interface Base {
@@ -17,7 +18,8 @@ export interface Base {
 
 /** How the `setup` command of a base is run; what it prints is told while it runs. */
 export interface Setup {
-  env: Record<string, string>;
+  /** Its environment, and its fence where there is one. */
+  around: Pick<Launch, 'env' | 'fence' | 'reads'>;
   onOutput?(chunk: Buffer): void;
   signal?: AbortSignal;
 }
@@ -32,6 +34,10 @@ export interface Workspace {
   inside(launch: Omit<Launch, 'cwd'>): Promise<Launch>;
   /** The same, on a throw-away layer: the command sees the work and cannot change it. */
   insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch>;
+  /** What kinds of things lie where, as the attempt will see them. */
+  tree(): Promise<Tree>;
+  /** Makes directories where there are none yet; nothing on the way may be a link. */
+  makeDirectories(paths: readonly string[]): Promise<void>;
   /** What differs from the base, ignored files left out. */
   changes(): Promise<Change[]>;
   /** Finds files by glob, ignored ones too; gives their path in the workspace and where they lie now. */

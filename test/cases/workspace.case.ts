@@ -256,7 +256,7 @@ export function workspaceSuite(
       await using w = await world({ files: { '.gitignore': 'deps\n', 'a.txt': 'a\n' } });
       const said: string[] = [];
       const setup = {
-        env: { PATH: '/usr/bin:/bin' },
+        around: { env: { PATH: '/usr/bin:/bin' } },
         onOutput: (chunk: Buffer) => void said.push(chunk.toString()),
       };
       const options = { setup: 'echo installing; mkdir deps; date +%N > deps/when' };
@@ -273,7 +273,7 @@ export function workspaceSuite(
 
     test('say what a failing setup command printed, and try it again the next time', async () => {
       await using w = await world();
-      const setup = { env: { PATH: '/usr/bin:/bin' } };
+      const setup = { around: { env: { PATH: '/usr/bin:/bin' } } };
       const options = { setup: `echo no such package >&2; test -e ${w.engine.repository.path}/fixed` };
       const failed = await w.workspaces
         .base(w.engine.head, options, setup)

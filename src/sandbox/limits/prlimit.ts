@@ -37,6 +37,11 @@ export function prlimitArgv(limits: FenceLimits, engine: HardLimits = hardLimits
   return [...argv, '--'];
 }
 
+/** What build/launch takes inside a sandbox: how many processes and open files, 0 for no limit of ours. */
+export function kernelLimits({ processes, openFiles }: FenceLimits): string[] {
+  return [processes === undefined ? 0 : processes + NPROC_ALLOWANCE, openFiles ?? 0].map(String);
+}
+
 export interface HardLimits {
   processes: number;
   openFiles: number;

@@ -1,0 +1,95 @@
+/**
+ * A fence as options of bubblewrap, which the kernel then holds. Order matters: what comes later lies on top.
+ * They go to bwrap through a descriptor, so that no environment stands in a list of processes.
+ */
+import { totalmem } from 'node:os';
+import path from 'node:path';
+import type { Launch } from '../system/process.ts';
+import type { Fence } from '../system/fence.ts';
+import { proxyEnvironment } from './bridge.ts';
+import { systemMounts } from './machine.ts';
+
+export const INSIDE = {
+  uid: 1000,
+  home: '/home/agent',
+  sockets: '/run/bosun',
+  /** Sets limits and becomes the command. */
+  launch: '/run/bosun-launch',
+} as const;
+
+/** Descriptors that bwrap finds: its filter of system calls, these options, and where it tells how things stand. */
+export const DESCRIPTORS = { seccomp: 3, options: 4, status: 5 } as const;
+
+const MEMORY_FILES_BYTES_MAX = 4 * 1024 ** 3;
+
+/** All but the command itself. `native` is the launcher, where there is one. */
+export function bwrapOptions(launch: Launch, fence: Fence, native: string | undefined): string[] {
+  const { cwd, env, emptyCwd } = launch;
+  const sizeBytes = Math.min(
+    fence.limits.diskBytes ?? MEMORY_FILES_BYTES_MAX,
+    Math.floor(totalmem() / 2),
+    MEMORY_FILES_BYTES_MAX,
+  );
+  const inMemory = (at: string): string[] => ['--size', String(sizeBytes), '--tmpfs', at];
+  return [
+    ...'--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' '),
+    ...['--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid)],
+    ...['--seccomp', String(DESCRIPTORS.seccomp), '--json-status-fd', String(DESCRIPTORS.status)],
+    ...systemMounts(),
+    ...['--proc', '/proc', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev'],
+    ...[...inMemory('/tmp'), ...inMemory(INSIDE.home), '--symlink', '/tmp', '/var/tmp'],
+    ...fence.read.flatMap((file) => ['--ro-bind', file, file]),
+    ...fence.own.flatMap((directory) => ['--bind', directory, directory]),
+    ...(fence.sockets === undefined ? [] : ['--ro-bind', fence.sockets, INSIDE.sockets]),
+    ...(native === undefined ? [] : ['--ro-bind', native, INSIDE.launch]),
+    ...(emptyCwd ? [] : workspaceMounts(cwd, fence)),
+    ...Object.entries({ ...env, ...(fence.egress && proxyEnvironment()), HOME: INSIDE.home }).flatMap(
+      ([name, value]) => ['--setenv', name, value],
+    ),
+    ...['--remount-ro', '/', '--chdir', emptyCwd ? INSIDE.home : cwd],
+  ];
+}
+
+/** Every directory above one that stays as it is must be a mount point, else it could be renamed out of the way. */
+function workspaceMounts(workspace: string, { write, keep, grantable, mask }: Fence): string[] {
+  const at = (name: string): string => (name === '' ? workspace : path.join(workspace, name));
+  const isAllWritable = write.includes('');
+  const mounts: [kind: '--bind' | '--ro-bind', name: string][] = [
+    [isAllWritable ? '--bind' : '--ro-bind', ''],
+  ];
+  const rest = new Map<string, '--bind' | '--ro-bind'>();
+  for (const name of grantable) rest.set(name, '--ro-bind');
+  for (const name of write) if (name !== '') rest.set(name, '--bind');
+  for (const name of keep) {
+    for (const above of parents(name)) {
+      if (!rest.has(above)) rest.set(above, isInside(above, write) ? '--bind' : '--ro-bind');
+    }
+    rest.set(name, '--ro-bind');
+  }
+  mounts.push(
+    ...[...rest]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, kind]): [typeof kind, string] => [kind, name]),
+  );
+  return [
+    ...mounts.flatMap(([kind, name]) => [kind, at(name), at(name)]),
+    ...mask.flatMap((name) => masked(at(name))),
+  ];
+}
+
+/** Undefined: what it is cannot be seen from outside the layer; the workspace says so by a trailing slash. */
+function masked(file: string): string[] {
+  if (file.endsWith('/')) return ['--perms', '0000', '--tmpfs', file.slice(0, -1)];
+  return ['--ro-bind', '/dev/null', file];
+}
+
+function parents(name: string): string[] {
+  const parts = name.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+function isInside(name: string, directories: readonly string[]): boolean {
+  return directories.some(
+    (directory) => directory === '' || name === directory || name.startsWith(`${directory}/`),
+  );
+}

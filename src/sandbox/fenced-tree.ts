@@ -1,0 +1,76 @@
+/** A tree behind a fence while it lives: which process is its first, how it is asked to end, what it may use. */
+import { readFileSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
+import type { Breach } from '../system/fence.ts';
+
+const STATUS_CHARS_MAX = 4096;
+
+type Hold = (initPid: number, onBreach: (breach: Breach) => void) => () => void;
+
+export class FencedTree {
+  /** The first process inside, as this machine numbers it; all others descend from it, and share its group at first. */
+  initPid: number | undefined;
+  /** The command itself ended; else its surroundings could not be made, or it was ended from outside. */
+  hasRun = false;
+  readonly #launcherPid: number | undefined;
+  readonly #channel: Duplex;
+  readonly #hold: Hold;
+  #release: (() => void) | undefined;
+  #asked: NodeJS.Signals | undefined;
+  #breach: Breach | undefined;
+  #isOver = false;
+
+  /** `channel` is where bwrap says that the first process is there, and at the end how the command ended. */
+  constructor(launcherPid: number | undefined, channel: Duplex, hold: Hold) {
+    this.#launcherPid = launcherPid;
+    this.#channel = channel;
+    this.#hold = hold;
+    channel.on('error', () => {}); // it ended before it read its options: its exit code says so
+    let said = '';
+    channel.on('data', (chunk: Buffer) => {
+      if (said === '') this.#started();
+      said = (said + chunk.toString('latin1')).slice(-STATUS_CHARS_MAX);
+      if (said.includes('"exit-code"')) this.hasRun = true;
+    });
+  }
+
+  /** bwrap and the first process inside take no notice of it: they end when the command does. */
+  signal(signal: NodeJS.Signals): void {
+    this.#asked = signal;
+    if (this.initPid !== undefined) kill(-this.initPid, signal);
+  }
+
+  /** Gives the limit for which it was ended, if it was. */
+  end(): Breach | undefined {
+    this.#isOver = true;
+    this.#release?.();
+    this.#channel.destroy();
+    return this.#breach;
+  }
+
+  #started(): void {
+    if (this.#isOver || this.#launcherPid === undefined) return;
+    const bwrap = onlyChildOf(this.#launcherPid);
+    this.initPid = bwrap && onlyChildOf(bwrap);
+    if (this.initPid === undefined) return; // it has ended already
+    this.#release = this.#hold(this.initPid, (breach) => (this.#breach ??= breach));
+    if (this.#asked) kill(-this.initPid, this.#asked);
+  }
+}
+
+function onlyChildOf(pid: number): number | undefined {
+  try {
+    const first = Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'), 10);
+    return Number.isNaN(first) ? undefined : first;
+  } catch {
+    return undefined;
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // it is gone
+  }
+}

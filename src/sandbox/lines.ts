@@ -1,0 +1,179 @@
+/**
+ * The command lines that make a command's surroundings: with our native launcher in one process, or with util-linux,
+ * more slowly. Both do the same in the same order; neither decides anything.
+ */
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import { findProgram, type OverlayMount } from '../system/process.ts';
+import { commonParent } from './common-parent.ts';
+import type { Shadows } from './shadows.ts';
+
+/** What the launch itself says on stderr begins so, and its exit code is this: then the command never ran. */
+export const MARK = 'bosun-launch: ';
+export const FAILED = 125;
+
+export interface LaunchPlan {
+  command: string[];
+  cwd: string;
+  emptyCwd: boolean;
+  overlay: OverlayMount | undefined;
+  /** Who to become first. */
+  uid: number | undefined;
+  shadows: Shadows;
+  /** The command makes its namespaces itself (bwrap). */
+  isFence: boolean;
+}
+
+export function nativeLine(program: string, around: LaunchPlan): string[] {
+  const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
+  const from = overlay && commonParent(layersOf(overlay));
+  return [
+    program,
+    String(process.pid),
+    ...(uid === undefined ? [] : ['-u', String(uid)]),
+    ...(uid === undefined ? [] : shadows.directories.flatMap((directory) => ['-s', directory])),
+    ...(uid === undefined ? [] : shadows.kept.flatMap((file) => ['-r', file])),
+    ...(from === undefined ? [] : ['-w', from, '-o', mountOptions(overlay!, from), overlay!.at]),
+    ...(emptyCwd ? ['-e'] : []),
+    ...(isFence ? ['-f'] : ['-d', cwd]),
+    '--',
+    ...command,
+  ];
+}
+
+/** Descriptors that were left open by whoever started the engine; a shell can close only the first ten. */
+const CLOSE = `
+opendir my $list, '/proc/self/fd' or die "${MARK}/proc: $!\\n";
+require POSIX;
+my $first = shift;
+POSIX::close($_) for grep { /^[0-9]+$/ && $_ >= $first && $_ != fileno $list } readdir $list;
+exec { $ARGV[0] } @ARGV or exit 127;
+`;
+
+/** $1 mount, then directories to shadow, "--", paths to keep, "--", the rest. */
+const SHADOW = `
+failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
+mount=$1 place=/run; shift
+[ $# -gt 0 ] && why=$("$mount" -t tmpfs -o size=1m,mode=0755 tmpfs "$place" 2>&1) || failed
+shadows=; count=0
+for each in "$@"; do
+  [ "$each" = -- ] && break
+  count=$((count + 1))
+done
+n=0
+for each in "$@"; do
+  n=$((n + 1))
+  [ "$n" -le $((count + 1)) ] && continue
+  [ "$each" = -- ] && break
+  if [ -d "$each" ]; then mkdir "$place/$n"; else : > "$place/$n"; fi
+  why=$("$mount" --rbind "$each" "$place/$n" 2>&1) || failed
+done
+n=0
+while [ "$n" -lt "$count" ]; do
+  why=$("$mount" -t tmpfs -o size=1m,mode=0755 tmpfs "$1" 2>&1) || failed
+  n=$((n + 1)); shift
+done
+n=$((n + 1)); shift
+while [ "$1" != -- ]; do
+  n=$((n + 1))
+  mkdir -p "$(dirname "$1")"
+  if [ -d "$place/$n" ]; then mkdir -p "$1"; else : > "$1"; fi
+  why=$("$mount" --move "$place/$n" "$1" 2>&1) || failed
+  shift
+done
+shift
+exec "$@"
+`;
+
+/** $1 mount, $2 what paths begin at, $3 options of the overlay, $4 where it goes. */
+const OVERLAY = `
+failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
+cd "$2" 2>/dev/null || { why="cannot enter $2"; failed; }
+if [ -n "$3" ]; then why=$("$1" -t overlay overlay -o "$3" "$4" 2>&1) || failed; fi
+shift 4
+exec "$@"
+`;
+
+/** $1 mount, $2 "empty" or nothing, $3 the command's directory. Runs as the first process of the pid namespace. */
+const INIT = `
+failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
+if [ "$2" = empty ]; then
+  why=$("$1" -t tmpfs -o size=64m,mode=0700,nosuid,nodev tmpfs "$3" 2>&1) || failed
+fi
+cd "$3" 2>/dev/null || { why="cannot enter $3"; failed; }
+shift 3
+"$@"
+exit $?
+`;
+
+export class UtilLinux {
+  readonly #programs = {
+    setpriv: required('setpriv'),
+    unshare: required('unshare'),
+    mount: required('mount'),
+    sh: required('sh'),
+  };
+  readonly #perl = findProgram('perl');
+
+  line(around: LaunchPlan): string[] {
+    const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
+    const { setpriv, unshare, mount, sh } = this.#programs;
+    const from = overlay && commonParent(layersOf(overlay));
+    const script = (text: string, ...args: string[]): string[] => [sh, '-c', text, 'sh', ...args];
+    const words = (program: string, options: string): string[] => [program, ...options.split(' ')];
+    const withoutCaps = words(setpriv, '--inh-caps=-all --ambient-caps=-all --');
+    const isShadowed = uid !== undefined && shadows.directories.length > 0;
+    return [
+      ...words(setpriv, '--pdeathsig KILL --'),
+      ...(this.#perl === undefined ? [] : [this.#perl, '-e', CLOSE, isFence ? '5' : '3']),
+      ...(isShadowed
+        ? [
+            ...words(unshare, '--mount --propagation private --'),
+            ...script(SHADOW, mount, ...shadows.directories, '--', ...shadows.kept, '--'),
+          ]
+        : []),
+      ...(uid === undefined
+        ? []
+        : words(setpriv, `--reuid ${uid} --regid ${uid} --clear-groups --pdeathsig KILL --`)),
+      ...words(unshare, '--user --map-current-user --keep-caps --mount --'),
+      ...(from === undefined ? [] : script(OVERLAY, mount, from, mountOptions(overlay!, from), overlay!.at)),
+      ...(isFence
+        ? [
+            ...words(unshare, '--pid --fork --kill-child=KILL --'),
+            ...script('exec 5<&4; exec "$@"'),
+            ...withoutCaps,
+          ]
+        : [
+            ...words(unshare, '--pid --fork --kill-child=KILL --mount-proc --'),
+            ...script(INIT, mount, emptyCwd ? 'empty' : '', cwd),
+            ...withoutCaps,
+          ]),
+      ...command,
+    ];
+  }
+}
+
+/**
+ * Mount options know no way to write every path, so they are relative to a directory that we start in: below
+ * it all names are our own.
+ */
+function mountOptions(overlay: OverlayMount, from: string): string {
+  const relative = (directory: string): string => {
+    const name = path.relative(from, directory) || '.';
+    if (/[,:\\"\n]/.test(name))
+      throw new TypeError(`cannot mount ${directory}: odd characters below ${from}`);
+    return name;
+  };
+  const lowers = overlay.lowers.map(relative).join(':');
+  return `userxattr,volatile,lowerdir=${lowers},upperdir=${relative(overlay.upper)},workdir=${relative(overlay.work)}`;
+}
+
+function layersOf({ lowers, upper, work }: OverlayMount): string[] {
+  return [...lowers, upper, work];
+}
+
+function required(name: string): string {
+  const file = findProgram(name);
+  if (file !== undefined) return file;
+  throw new BosunError('system', `${name} is missing: install the package util-linux`);
+}
