@@ -95,7 +95,7 @@ async function live(stages: Stages, attempt: Attempt): Promise<Ending> {
   }
   const ending: Ending = { outcome: result.outcome, output: result.output, ...(collected && { collected }) };
   if (result.outcome.kind !== 'done') return ending;
-  return judge(stages, attempt, around, job, workspace, ending);
+  return await judge(stages, attempt, around, job, workspace, ending);
 }
 
 export function workspaceId(run: string, task: string, attempt: number): string {

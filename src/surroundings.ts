@@ -95,11 +95,10 @@ export class Surroundings implements AsyncDisposable {
   }
 
   #fence(parts: Parts, sockets: string | undefined): Omit<Around, 'env'> {
-    const { git, home, isFenced } = this.#stages;
+    const { home, isFenced } = this.#stages;
     const reads = [
       ...toolchains(this.env.PATH ?? ''),
       ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
-      ...git.objectDirectories,
     ];
     if (!isFenced) return { reads };
     const fence: Fence = {

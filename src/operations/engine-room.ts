@@ -5,7 +5,7 @@ import type { Recorded } from '../contract/event.ts';
 import { Drive } from '../drive.ts';
 import type { Stages } from '../engine.ts';
 import { createHome, type Home } from '../home.ts';
-import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
+import { chooseSandbox, isFenced, type Sandbox } from '../sandbox/choose.ts';
 import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -43,7 +43,7 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
     home,
     git,
     launcher: sandbox.launcher,
-    isFenced: sandbox.kind === 'fences',
+    isFenced: isFenced(sandbox),
     workspaces,
   };
   const all = undo.move();

@@ -9,12 +9,13 @@ import { removeTree } from '../system/remove-tree.ts';
 import { give } from '../system/sandbox-user.ts';
 import { chooseLimits, type LimitsDescription } from './limits/choose-limits.ts';
 import { LinuxLauncher, type Fences } from './linux.ts';
+import { MACOS_NOTES, MacosLauncher } from './macos.ts';
 import { BareLauncher } from './none.ts';
 import { callFilter } from './seccomp.ts';
 
 export interface Sandbox {
   /** `namespaces`: process trees are held, but nothing is fenced off. */
-  kind: 'fences' | 'namespaces' | 'none';
+  kind: 'fences' | 'macos' | 'namespaces' | 'none';
   launcher: Launcher;
   /** Overlays can be mounted on the file system of the directory asked about. */
   overlay: boolean;
@@ -22,6 +23,10 @@ export interface Sandbox {
   limits?: LimitsDescription;
   /** What is weaker here than it could be, and why; for people. */
   notes: string[];
+}
+
+export function isFenced({ kind }: Sandbox): boolean {
+  return kind === 'fences' || kind === 'macos';
 }
 
 const chosen = new Map<string, Promise<Sandbox>>();
@@ -44,6 +49,8 @@ async function tryAll(directory: string): Promise<Sandbox> {
     overlay: false,
     notes: [`NO FENCES: ${why}; commands can read and write all that you can, workspaces are full copies`],
   });
+  if (process.platform === 'darwin')
+    return { kind: 'macos', launcher: new MacosLauncher(), overlay: false, notes: [...MACOS_NOTES] };
   if (process.platform !== 'linux') return bare(`${process.platform} has none`);
   const notes: string[] = [];
   try {

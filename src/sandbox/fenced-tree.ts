@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import type { Breach } from '../system/fence.ts';
+import { ProcessTable } from './limits/process-table.ts';
 
 const STATUS_CHARS_MAX = 4096;
 
@@ -9,7 +10,7 @@ type Hold = (initPid: number, onBreach: (breach: Breach) => void) => () => void;
 
 export class FencedTree {
   /** The first process inside, as this machine numbers it; all others descend from it, and share its group at first. */
-  initPid: number | undefined;
+  init: { pid: number; startTicks: number } | undefined;
   /** The command itself ended; else its surroundings could not be made, or it was ended from outside. */
   hasRun = false;
   readonly #launcherPid: number | undefined;
@@ -37,7 +38,7 @@ export class FencedTree {
   /** bwrap and the first process inside take no notice of it: they end when the command does. */
   signal(signal: NodeJS.Signals): void {
     this.#asked = signal;
-    if (this.initPid !== undefined) kill(-this.initPid, signal);
+    if (this.init !== undefined) kill(-this.init.pid, signal);
   }
 
   /** Gives the limit for which it was ended, if it was. */
@@ -51,10 +52,12 @@ export class FencedTree {
   #started(): void {
     if (this.#isOver || this.#launcherPid === undefined) return;
     const bwrap = onlyChildOf(this.#launcherPid);
-    this.initPid = bwrap && onlyChildOf(bwrap);
-    if (this.initPid === undefined) return; // it has ended already
-    this.#release = this.#hold(this.initPid, (breach) => (this.#breach ??= breach));
-    if (this.#asked) kill(-this.initPid, this.#asked);
+    const pid = bwrap && onlyChildOf(bwrap);
+    const startTicks = pid && new ProcessTable().read(pid)?.startTicks;
+    if (pid === undefined || startTicks === undefined) return; // it has ended already
+    this.init = { pid, startTicks };
+    this.#release = this.#hold(pid, (breach) => (this.#breach ??= breach));
+    if (this.#asked) kill(-pid, this.#asked);
   }
 }
 

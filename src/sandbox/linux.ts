@@ -15,6 +15,7 @@ import { bridged } from './bridge.ts';
 import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
 import { commonParent } from './common-parent.ts';
 import { FencedTree } from './fenced-tree.ts';
+import { canWiden, widen } from './grant.ts';
 import type { Limits } from './limits/choose-limits.ts';
 import { kernelLimits, prlimitArgv } from './limits/prlimit.ts';
 import { FAILED, MARK, nativeLine, UtilLinux, type LaunchPlan } from './lines.ts';
@@ -104,13 +105,28 @@ export class LinuxLauncher implements Launcher {
       fences.limits.hold({ initPid, limits: fence.limits, disk: diskOf(launch, fence), onBreach }),
     );
     const settle = whyNotStarted(child, launch, tree);
-    return asGroup(child, line, {
+    const running = asGroup(child, line, {
       async settle(exit, killed) {
         const breach = tree.end();
         await settle(exit, killed);
         return breach && { ...exit, breach };
       },
       signal: (signal) => tree.signal(signal),
+    });
+    if (!canWiden) return running;
+    return { ...running, grant: (directories) => this.#grant(tree, cwd, directories) };
+  }
+
+  async #grant(tree: FencedTree, workspace: string, directories: string[]): Promise<void> {
+    if (tree.init === undefined)
+      throw new BosunError('system', 'nothing can be granted: the attempt has ended');
+    const { pid: initPid, startTicks } = tree.init;
+    await widen({
+      initPid,
+      startTicks,
+      workspace,
+      directories,
+      ...(this.uid !== undefined && { uid: this.uid }),
     });
   }
 

@@ -19,6 +19,7 @@ import { removeTree } from '../system/remove-tree.ts';
 import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
+import { withReads } from './reads.ts';
 import { usedBytes } from './used-bytes.ts';
 import { makeDirectories, treeOf } from './tree.ts';
 import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
@@ -128,7 +129,7 @@ export class CloneWorkspaces implements Workspaces {
       path.join(this.#directory, name),
       path.join(this.#scratch, name),
       base,
-      () => this.#engine.repository.excludes(),
+      this.#engine,
       this.#uid,
     );
   }
@@ -141,32 +142,34 @@ class CloneWorkspace implements Workspace {
   readonly #scratch: string;
   readonly #excludes: () => Promise<string[]>;
   readonly #uid: number | undefined;
+  readonly #objects: string[];
 
   constructor(
     name: string,
     at: string,
     scratch: string,
     base: Base,
-    excludes: () => Promise<string[]>,
+    engine: EngineGit,
     uid: number | undefined,
   ) {
+    this.#objects = engine.objectDirectories;
     this.#uid = uid;
     this.name = name;
     this.path = at;
     this.base = base;
     this.#scratch = scratch;
-    this.#excludes = excludes;
+    this.#excludes = () => engine.repository.excludes();
   }
 
   async inside(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
-    return { ...launch, cwd: this.path };
+    return { ...withReads(launch, this.#objects), cwd: this.path };
   }
 
   async insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
     await mkdir(this.#scratch, { recursive: true });
     const cwd = await mkdtemp(path.join(this.#scratch, 'copy-'));
     await copyTree(this.path, cwd);
-    return { ...launch, cwd };
+    return { ...withReads(launch, this.#objects), cwd };
   }
 
   async changes(): Promise<Change[]> {
@@ -261,7 +264,10 @@ class CloneMaker implements LayerMaker {
     if (copied !== undefined) await copyTree(copied, full);
     if (command === undefined) return;
     give(this.uid, into, full);
-    const launch = { argv: ['/bin/sh', '-c', command], cwd: full, ...setup.around };
+    const launch = withReads(
+      { argv: ['/bin/sh', '-c', command], cwd: full, ...setup.around },
+      this.#engine.objectDirectories,
+    );
     await runToEnd(this.#launcher, launch, `run the setup command "${command}"`, setup);
   }
 

@@ -22,6 +22,7 @@ import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
 import { makeDirectories, treeOf } from './tree.ts';
+import { withReads } from './reads.ts';
 import { usedBytes } from './used-bytes.ts';
 import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
@@ -127,9 +128,8 @@ export class OverlayWorkspaces implements Workspaces {
       this.#bases.hold(base.commit);
     }
     const at = path.join(this.#mounts, name);
-    const excludes = (): Promise<string[]> => this.#engine.repository.excludes();
     const layer = path.join(this.#layers, name);
-    return new OverlayWorkspace(name, at, layer, base, excludes, this.#reader, this.#uid);
+    return new OverlayWorkspace(name, at, layer, base, this.#engine, this.#reader, this.#uid);
   }
 }
 
@@ -142,16 +142,18 @@ class OverlayWorkspace implements Workspace {
   readonly #excludes: () => Promise<string[]>;
   readonly #reader: OpaqueReader | undefined;
   readonly #uid: number | undefined;
+  readonly #objects: string[];
 
   constructor(
     name: string,
     at: string,
     layer: string,
     base: Base,
-    excludes: () => Promise<string[]>,
+    engine: EngineGit,
     reader: OpaqueReader | undefined,
     uid: number | undefined,
   ) {
+    this.#objects = engine.objectDirectories;
     this.#reader = reader;
     this.#uid = uid;
     this.name = name;
@@ -159,7 +161,7 @@ class OverlayWorkspace implements Workspace {
     this.base = base;
     this.#layer = layer;
     this.#upper = path.join(layer, 'upper');
-    this.#excludes = excludes;
+    this.#excludes = () => engine.repository.excludes();
   }
 
   async inside(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
@@ -224,7 +226,7 @@ class OverlayWorkspace implements Workspace {
   }
 
   #complete(launch: Omit<Launch, 'cwd'>, overlay: OverlayMount): Launch {
-    return { ...launch, cwd: this.path, overlay };
+    return { ...withReads(launch, this.#objects), cwd: this.path, overlay };
   }
 }
 
@@ -275,7 +277,10 @@ class OverlayMaker implements LayerMaker {
     await this.#layer(this.lowers(base, copied, undefined), into, 'setup', (at, overlay) =>
       runToEnd(
         this.#launcher,
-        { argv: ['/bin/sh', '-c', command ?? ':'], cwd: at, overlay, ...setup.around },
+        withReads(
+          { argv: ['/bin/sh', '-c', command ?? ':'], cwd: at, overlay, ...setup.around },
+          this.#engine.objectDirectories,
+        ),
         `run the setup command "${command}"`,
         setup,
       ),

@@ -273,7 +273,7 @@ export function workspaceSuite(
 
     test('say what a failing setup command printed, and try it again the next time', async () => {
       await using w = await world();
-      const setup = { around: { env: { PATH: '/usr/bin:/bin' } } };
+      const setup = { around: { env: { PATH: '/usr/bin:/bin' }, reads: [w.engine.repository.path] } };
       const options = { setup: `echo no such package >&2; test -e ${w.engine.repository.path}/fixed` };
       const failed = await w.workspaces
         .base(w.engine.head, options, setup)
