@@ -208,6 +208,7 @@ export class Drive {
       collected = await collect({
         git,
         changes: await workspace.changes(),
+        scope: agentOf(node, node.started!.purpose)?.agent.scope ?? {},
         parent: commit,
         ref: attemptRef(this.state.id, node.id, node.attempt),
         message: `${node.id}: attempt ${node.attempt} (lost)\n`,

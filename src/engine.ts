@@ -12,6 +12,7 @@ import { PassThrough } from 'node:stream';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
+import { tellOutside } from './collect/tell-outside.ts';
 import { BosunError } from './contract/errors.ts';
 import type { EventOf, Fact } from './contract/event.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
@@ -177,6 +178,7 @@ async function collectWork(
   const collected = await collect({
     git: stages.git,
     changes: await workspace.changes(),
+    scope: attempt.agent?.scope ?? {},
     parent: workspace.base.commit,
     ref: attemptRef(run, start.task, start.attempt),
     message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,
@@ -237,7 +239,8 @@ async function runCheck(
 
 /** What failed, and the same as words for the agent, should it get another attempt. */
 function notEnough(ending: Ending, reason: FailReason, message: string, details = ''): Ending {
-  const feedback = `Your last attempt was not enough: ${message}.${details ? `\n\nIts output:\n${details}` : ''}`;
+  const output = details ? `\n\nIts output:\n${details}` : '';
+  const feedback = `Your last attempt was not enough: ${message}.${tellOutside(ending.collected?.outside)}${output}`;
   return { ...ending, outcome: { kind: 'failed', reason, message }, feedback };
 }
 
