@@ -108,6 +108,8 @@ export interface TaskView {
   lastLine?: string;
   commit?: string;
   changedCount?: number;
+  /** Files that the last attempt changed although its scope did not allow it; absent where there are none. */
+  outsideCount?: number;
 }
 
 export interface QuestionView {
