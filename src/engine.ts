@@ -24,6 +24,7 @@ import { cli, runCommand, type Ended } from './runtime/cli.ts';
 import { OutputSink } from './runtime/output.ts';
 import type { Job, StopSignal } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
+import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { EngineGit } from './system/engine-git.ts';
 import type { Launch, Launcher } from './system/process.ts';
 import type { Base, Workspace, Workspaces } from './workspace/workspace.ts';
@@ -152,7 +153,7 @@ function jobOf(
   workspace: Workspace | undefined,
 ): Job {
   const { start, task, agent } = attempt;
-  const minutes = agent?.limits?.minutes;
+  const { minutes } = effectiveLimits(task, agent);
   return {
     agent,
     prompt: start.prompt,
@@ -178,7 +179,7 @@ async function collectWork(
   const collected = await collect({
     git: stages.git,
     changes: await workspace.changes(),
-    scope: attempt.agent?.scope ?? {},
+    scope: effectiveScope(task, attempt.agent),
     parent: workspace.base.commit,
     ref: attemptRef(run, start.task, start.attempt),
     message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,
@@ -245,14 +246,14 @@ function notEnough(ending: Ending, reason: FailReason, message: string, details 
 }
 
 /** Nothing of the engine's own environment but what any program needs. */
-function environment({ agent, start, run }: Attempt): Record<string, string> {
+function environment({ agent, task, start, run }: Attempt): Record<string, string> {
   const env: Record<string, string> = { TERM: 'dumb', CI: '1' };
   for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'SHELL']) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
-  return { ...env, ...agent?.scope?.env, ...start.env, ...own };
+  return { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
 }
 
 function inNoWorkspace({ home }: Stages, launch: Omit<Launch, 'cwd'>): Launch {
@@ -267,8 +268,8 @@ async function filesWithMarkers(git: EngineGit, commit: string, files: string[])
   return lines.map((line) => line.slice(commit.length + 1));
 }
 
-function outputBytesMax({ agent }: Attempt): number | undefined {
-  const limit = agent?.limits?.output;
+function outputBytesMax({ agent, task }: Attempt): number | undefined {
+  const limit = effectiveLimits(task, agent).output;
   return limit === undefined ? undefined : parseSizeBytes(limit);
 }
 

@@ -4,7 +4,7 @@ import { workflow } from '../../src/definition/builder.ts';
 import type { WorkflowSource } from '../../src/contract/workflow.ts';
 import { enterEngineRoom } from '../../src/operations/engine-room.ts';
 import { writeReport } from '../../src/operations/report.ts';
-import { bosun } from '../fixtures/cli.ts';
+import { bosun, eventsIn } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 
 const FILES = { 'README.md': 'readme\n', 'src/a.ts': 'a\n', 'src/keep.txt': 'keep\n' };
@@ -18,6 +18,50 @@ async function drive(repository: TestRepository, source: WorkflowSource): Promis
   await (await room.drive(id)).run([]);
   await writeReport(room, id, []);
 }
+
+describe('a task with a scope and limits of its own', () => {
+  it('gets these, and those of its agent where it says nothing', async () => {
+    await using repository = await makeRepository({
+      files: {
+        'bosun.yaml': `
+name: own
+on-failure: continue
+agents:
+  dev:
+    runtime: cli
+    command: cat > /dev/null; echo "$A $B" > said.txt
+    scope: { env: { A: agent, B: agent } }
+tasks:
+  agent: { agent: dev, prompt: x, scope: { env: { A: task } } }
+  plain: { run: 'echo "$A" > plain.txt', scope: { env: { A: task } } }
+  slow: { run: sleep 20, limits: { minutes: 0.005 } }
+  loud: { run: yes | head -c 2000000, limits: { output: 1000 } }
+`,
+      },
+    });
+    const run = await bosun(repository.path, 'run', '--json');
+    const events = eventsIn(run.stdout);
+    const ended = events.flatMap((event) => (event.type === 'task.finished' ? [event] : []));
+    expect(ended.find(({ task }) => task === 'slow')?.outcome).toMatchObject({ reason: 'timeout' });
+    const dropped = events.some((event) => event.type === 'attempt.output' && event.droppedBytes);
+    expect(dropped).toBe(true);
+    expect((await bosun(repository.path, 'merge')).code).toBe(0);
+    expect(await repository.git('show', 'HEAD:said.txt')).toBe('task ');
+    expect(await repository.git('show', 'HEAD:plain.txt')).toBe('task');
+  });
+
+  it('is held to them also where it is a plain command', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    await drive(repository, {
+      name: 'plain',
+      tasks: {
+        work: { run: 'echo x >> src/a.ts; echo note > src/notes.txt', scope: { write: ['src/*.ts'] } },
+      },
+    });
+    const { stdout } = await bosun(repository.path, 'diff', '--task', 'work', '--outside', '--stat');
+    expect(stdout).toMatch(/notes\.txt.*\n1 file/);
+  });
+});
 
 describe('a task that changes files outside its scope', () => {
   it('is done, with what it may change alone; the rest is told of and kept', async () => {
