@@ -111,7 +111,7 @@ function globProblem(glob: string): string | undefined {
 }
 
 /** These are paths and no globs: each becomes one mount. */
-function readProblem(entry: string): string | undefined {
+export function readProblem(entry: string): string | undefined {
   if (entry === '') return 'is empty; write a path or remove it';
   if (entry.length > PATH_CHARS_MAX) return `is longer than ${PATH_CHARS_MAX} characters; shorten it`;
   if (entry.includes('\0')) return 'holds a NUL, which no path can';
