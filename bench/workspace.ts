@@ -143,6 +143,7 @@ class Side {
       const collected = await collect({
         git: engineGit,
         changes: await workspace.changes(),
+        scope: {},
         parent: base.commit,
         ref: `refs/bosun/bench/${mark}`,
         message: `${mark}\n`,

@@ -11,7 +11,7 @@ import { attemptRef, collect } from './collect/collect.ts';
 import { joinBases, mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
 import { TIMER_MS_MAX } from './base/units.ts';
-import { agentOf } from './schedule/agent-of.ts';
+import { agentOf, scopeOf } from './schedule/agent-of.ts';
 import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
 import { hasEnded, type Node, type State } from './schedule/state.ts';
@@ -208,6 +208,7 @@ export class Drive {
       collected = await collect({
         git,
         changes: await workspace.changes(),
+        scope: scopeOf(node, node.started!.purpose),
         parent: commit,
         ref: attemptRef(this.state.id, node.id, node.attempt),
         message: `${node.id}: attempt ${node.attempt} (lost)\n`,

@@ -12,6 +12,7 @@ import { PassThrough } from 'node:stream';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
+import { tellOutside } from './collect/tell-outside.ts';
 import { BosunError } from './contract/errors.ts';
 import type { EventOf, Fact } from './contract/event.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
@@ -23,6 +24,7 @@ import { cli, runCommand, type Ended } from './runtime/cli.ts';
 import { OutputSink } from './runtime/output.ts';
 import type { Job, StopSignal } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
+import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { EngineGit } from './system/engine-git.ts';
 import { Surroundings } from './surroundings.ts';
 import type { Launcher } from './system/process.ts';
@@ -140,7 +142,7 @@ async function makeBase(
   };
   try {
     return await workspaces.base(commit, options, {
-      around: await around.setup([]),
+      around: await around.setup(options.network ?? []),
       onOutput,
       signal: attempt.stop.graceful,
     });
@@ -157,7 +159,7 @@ function jobOf(
   workspace: Workspace | undefined,
 ): Job {
   const { start, task, agent } = attempt;
-  const minutes = agent?.limits?.minutes;
+  const { minutes } = effectiveLimits(task, agent);
   return {
     agent,
     prompt: start.prompt,
@@ -182,6 +184,7 @@ async function collectWork(
   const collected = await collect({
     git: stages.git,
     changes: await workspace.changes(),
+    scope: effectiveScope(task, attempt.agent),
     parent: workspace.base.commit,
     ref: attemptRef(run, start.task, start.attempt),
     message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,
@@ -242,7 +245,8 @@ async function runCheck(
 
 /** What failed, and the same as words for the agent, should it get another attempt. */
 function notEnough(ending: Ending, reason: FailReason, message: string, details = ''): Ending {
-  const feedback = `Your last attempt was not enough: ${message}.${details ? `\n\nIts output:\n${details}` : ''}`;
+  const output = details ? `\n\nIts output:\n${details}` : '';
+  const feedback = `Your last attempt was not enough: ${message}.${tellOutside(ending.collected?.outside)}${output}`;
   return { ...ending, outcome: { kind: 'failed', reason, message }, feedback };
 }
 
@@ -254,8 +258,8 @@ async function filesWithMarkers(git: EngineGit, commit: string, files: string[])
   return lines.map((line) => line.slice(commit.length + 1));
 }
 
-function outputBytesMax({ agent }: Attempt): number | undefined {
-  const limit = agent?.limits?.output;
+function outputBytesMax({ agent, task }: Attempt): number | undefined {
+  const limit = effectiveLimits(task, agent).output;
   return limit === undefined ? undefined : parseSizeBytes(limit);
 }
 

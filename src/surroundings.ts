@@ -6,11 +6,12 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { parseSizeBytes } from './base/units.ts';
-import type { Agent } from './contract/workflow.ts';
+import type { Agent, Scope } from './contract/workflow.ts';
 import { openEgress } from './egress/proxy.ts';
 import type { Attempt, Stages } from './engine.ts';
 import { toolchains } from './sandbox/machine.ts';
 import { writableParts } from './sandbox/policy.ts';
+import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
 import type { Launch, Running } from './system/process.ts';
 import { removeTree } from './system/remove-tree.ts';
@@ -20,7 +21,6 @@ import type { Workspace } from './workspace/workspace.ts';
 /** More than any build needs, and few enough for the machine to stay usable while a fork bomb meets it. */
 const PROCESSES_DEFAULT = 4096;
 
-type Scope = NonNullable<Agent['scope']>;
 type Start = Pick<Launch, 'argv' | 'env' | 'input'>;
 type Around = Pick<Launch, 'env' | 'fence' | 'reads'>;
 type Parts = Pick<Fence, 'write' | 'keep' | 'mask'>;
@@ -52,7 +52,7 @@ export class Surroundings implements AsyncDisposable {
   private constructor(stages: Stages, attempt: Attempt) {
     this.#stages = stages;
     this.#attempt = attempt;
-    this.#scope = attempt.agent?.scope ?? {};
+    this.#scope = effectiveScope(attempt.task, attempt.agent);
     this.files = stages.home.attempt(attempt.run, attempt.start.task, attempt.start.attempt);
     this.env = environment(stages, attempt, this.files);
   }
@@ -108,7 +108,7 @@ export class Surroundings implements AsyncDisposable {
       own: [this.files],
       ...(sockets !== undefined && { sockets }),
       egress: sockets !== undefined,
-      limits: limitsOf(this.#attempt.agent?.limits ?? {}),
+      limits: limitsOf(effectiveLimits(this.#attempt.task, this.#attempt.agent)),
     };
     return { fence };
   }
@@ -134,7 +134,7 @@ export class Surroundings implements AsyncDisposable {
 /** Nothing of the engine's own environment but what any program needs. */
 function environment(
   { isFenced, launcher }: Stages,
-  { agent, start, run }: Attempt,
+  { agent, task, start, run }: Attempt,
   files: string,
 ): Record<string, string> {
   const env: Record<string, string> = { TERM: 'dumb', CI: '1' };
@@ -146,7 +146,7 @@ function environment(
   if (!isFenced && launcher.uid !== undefined) env.HOME = files;
   if (isFenced) Object.assign(env, { USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
-  return { ...env, ...agent?.scope?.env, ...start.env, ...own };
+  return { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
 }
 
 function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { keepArtifacts } from '../src/collect/artifacts.ts';
 import { attemptRef, CHANGED_MAX, collect } from '../src/collect/collect.ts';
+import type { VetScope } from '../src/collect/vet.ts';
 import type { Change } from '../src/system/change.ts';
 import { cQuote } from '../src/system/git.ts';
 import { openWorkspaces } from '../src/workspace/open.ts';
@@ -17,18 +18,25 @@ async function collectAfter(
   engine: TestEngine,
   command: string,
   task = 'task',
+  scope: VetScope = {},
 ): Promise<Awaited<ReturnType<typeof collect>>> {
   const workspaces = openWorkspaces(engine.git, engine.sandbox);
   const workspace = await workspaces.create(await workspaces.base(engine.head), task);
   await shell(engine.sandbox.launcher, workspace, command);
-  return collectChanges(engine, await workspace.changes(), task);
+  return collectChanges(engine, await workspace.changes(), task, scope);
 }
 
-function collectChanges(engine: TestEngine, changes: Change[], task = 'task'): ReturnType<typeof collect> {
+function collectChanges(
+  engine: TestEngine,
+  changes: Change[],
+  task = 'task',
+  scope: VetScope = {},
+): ReturnType<typeof collect> {
   const ref = attemptRef('run', task, 1);
   return collect({
     git: engine.git,
     changes,
+    scope,
     parent: engine.head,
     ref,
     message: 'What it did\n',

@@ -356,6 +356,24 @@ describe('tasks that a task wrote', () => {
   });
 });
 
+test('tasks that a task wrote cannot give themselves hosts or files of the machine', () => {
+  const planner = workflow({ name: 'x', tasks: { plan: { run: 'true', expand: true } } });
+  const reaching: Json[] = [
+    { run: 'x', scope: { network: ['example.com'] } },
+    { run: 'x', scope: { read: ['/etc'] } },
+    { run: 'x', scope: { grant: ['**'] } },
+    { agent: { runtime: 'cli', command: 'x', scope: { network: ['example.com'] } }, prompt: 'x' },
+    { run: 'x', workspace: { copy: ['.env'] } },
+    { run: 'x', workspace: { setup: 'x', network: ['example.com'] } },
+  ];
+  for (const task of reaching) {
+    expect(checkExpansion({ a: task }, planner)).toEqual({
+      problem: expect.stringContaining('is for the workflow to give'),
+    });
+  }
+  expect(checkExpansion({ a: { run: 'x', scope: { env: { A: '1' } } } }, planner)).toHaveProperty('tasks');
+});
+
 test('a suggestion is the nearest word, and none where nothing is near', () => {
   expect(suggest('promt', ['name', 'prompt', 'prompts'])).toBe('prompt');
   expect(suggest('desgin', ['design', 'deploy'])).toBe('design');

@@ -220,7 +220,7 @@ describe('fields with wrong values', () => {
     ],
     [
       'a: { run: x, workspace: nil }',
-      '7:27: "workspace" of task "a" must be none or a map with copy and setup, but is "nil"',
+      '7:27: "workspace" of task "a" must be none or a map with copy, setup and network, but is "nil"',
     ],
     [
       'a: { run: x, workspace: { cpy: [a] } }',

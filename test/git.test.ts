@@ -45,6 +45,7 @@ async function engineCommit(git: EngineGit, parent: string, files: Record<string
     await collect({
       git,
       changes,
+      scope: {},
       parent,
       ref: attemptRef('run', 'task', 1),
       message: 'Result\n',

@@ -37,7 +37,8 @@ async function world(files: RepositoryOptions['files']): Promise<World> {
       const task = `t${tasks}`;
       const message = mergeMessage({ title: task, run: 'run', task, attempt: 1 });
       const ref = attemptRef('run', task, 1);
-      return (await collect({ git: engine.git, changes, parent: from, ref, message, atMs: AT_MS })).commit;
+      return (await collect({ git: engine.git, changes, scope: {}, parent: from, ref, message, atMs: AT_MS }))
+        .commit;
     },
     async merge(result, onConflict = 'fail') {
       const task = `t${tasks}`;

@@ -7,6 +7,7 @@ import { WorkflowFile, type Workflow, type WorkflowSource } from '../src/contrac
 import { checkWorkflow } from '../src/definition/check.ts';
 import { parseWorkflow } from '../src/definition/load.ts';
 import { ownership } from '../src/definition/ownership.ts';
+import { effectiveLimits, effectiveScope } from '../src/schedule/scope-of.ts';
 import { bosun } from './fixtures/cli.ts';
 
 const AGENTS = `name: x
@@ -219,11 +220,16 @@ describe('a scope', () => {
   test('cannot write what it hides', () => {
     expect(scopeProblems('scope: { write: [docs/**, secrets/a], hide: [.env, secrets/**] }')).toEqual([
       expect.stringMatching(
-        /"secrets\/a" in "scope.write" of agent "dev" and "secrets\/\*\*" in "hide" both match secrets\/a, .*narrow one/,
+        /"secrets\/a" in "scope.write" of agent "dev" lies in what "secrets\/\*\*" in "hide" hides, .*remove one/,
       ),
     ]);
     expect(scopeProblems('scope: { shared: [.env], hide: [.env] }')).toHaveLength(1);
     expect(scopeProblems('scope: { write: [docs/**, .envrc], hide: [.env, secrets/**] }')).toEqual([]);
+  });
+
+  test('may hide a part of what it writes', () => {
+    expect(scopeProblems('scope: { write: [src/**], hide: [src/secret/**, "**/.env"] }')).toEqual([]);
+    expect(scopeProblems('scope: { write: [src/secret/a/**], hide: [src/secret/**] }')).toHaveLength(1);
   });
 
   test('has at most 2,000 entries', () => {
@@ -240,6 +246,89 @@ describe('a scope', () => {
     expect(problems(text)).toEqual([
       expect.stringMatching(/^f:3:60: "\.\.\/x" in "agent.scope.write" of task "a"/),
     ]);
+  });
+});
+
+describe('the scope of a task', () => {
+  const taskProblems = (task: string): string[] => problems(`${AGENTS}  a: { ${task} }\n`);
+
+  test('and its limits are checked like those of an agent', () => {
+    expect(taskProblems('run: x, scope: { write: [../x], network: ["*"] }, limits: { memory: 1 }')).toEqual([
+      expect.stringContaining('"../x" in "scope.write" of task "a" holds ".."'),
+      expect.stringContaining('"*" in "scope.network" of task "a" would be every host'),
+      expect.stringContaining('"limits.memory" of task "a" must be at least 16MB'),
+    ]);
+    expect(taskProblems('agent: dev, prompt: x, scope: { write: [lib/**] }, limits: { cpu: 1 }')).toEqual([]);
+  });
+
+  test('belongs to work', () => {
+    expect(taskProblems('approve: Well?, scope: { write: [] }, limits: { cpu: 1 }')).toEqual([
+      expect.stringContaining('"scope" of task "a" works only with run, agent or handoff'),
+      expect.stringContaining('"limits" of task "a" works only with run, agent or handoff'),
+    ]);
+  });
+
+  test('replaces that of its agent field by field', () => {
+    const agent = { scope: { write: ['src/**'], hide: ['.env'], env: { A: '1', B: '2' } } };
+    const own = { write: [], env: { A: '3' } };
+    expect(effectiveScope({ scope: own }, agent)).toEqual({ write: [], hide: ['.env'], env: { A: '3' } });
+    expect(effectiveScope({ scope: own }, undefined)).toEqual(own);
+    expect(effectiveScope({}, agent)).toBe(agent.scope);
+    expect(effectiveScope({}, undefined)).toEqual({});
+    expect(effectiveLimits({ limits: { cpu: 2 } }, { limits: { cpu: 1, memory: '1GB' } })).toEqual({
+      cpu: 2,
+      memory: '1GB',
+    });
+  });
+
+  test('does not have to fit itself alone, but with that of its agent', () => {
+    const workflow = (task: string): string =>
+      `name: x\nagents:\n  dev: { runtime: cli, command: cat, scope: { write: [a/**], hide: [b/**] } }\ntasks:\n  a: { agent: dev, prompt: x, scope: { ${task} } }\n`;
+    expect(problems(workflow('write: [b/c]'))).toEqual([
+      expect.stringMatching(
+        /^f:5:31: the scope of task "a", together with that of its agent: "b\/c" in "write" lies in what "b\/\*\*"/,
+      ),
+    ]);
+    expect(problems(workflow('hide: [a]'))).toHaveLength(1);
+    expect(problems(workflow('write: [b/c], hide: []'))).toEqual([]);
+    expect(problems(workflow('network: [example.com]'))).toEqual([]);
+  });
+
+  test('says what it owns', () => {
+    const source = {
+      name: 'x',
+      agents: { dev: { runtime: 'cli' as const, command: 'cat', scope: { write: ['src/**'] } } },
+      tasks: {
+        one: { agent: 'dev', prompt: 'x', scope: { write: ['src/one/**'] } },
+        two: { agent: 'dev', prompt: 'x', scope: { write: ['src/two/**'] } },
+        lint: { run: 'lint', scope: { write: [], shared: ['log.txt'] } },
+        free: { run: 'x' },
+      },
+    };
+    const found = ownership(filled(source));
+    expect(found.owners.map(({ pattern, task, agent }) => `${pattern} ${task} ${agent}`)).toEqual([
+      'src/one/** one dev',
+      'src/two/** two dev',
+      'log.txt lint run',
+    ]);
+    expect(found.overlaps).toEqual([]);
+    const { overlaps } = ownership(
+      filled({ ...source, tasks: { ...source.tasks, more: { run: 'x', scope: { write: ['src/one/a'] } } } }),
+    );
+    expect(overlaps).toMatchObject([{ a: 'one', b: 'more', path: ['tasks', 'more', 'scope'] }]);
+  });
+});
+
+describe('the network of a workspace', () => {
+  test('names hosts for setup, checked like those of a scope', () => {
+    const inWorkspace = (options: string): string[] =>
+      problems(`name: x\nworkspace: { ${options} }\ntasks: { a: { run: x, workspace: { ${options} } } }\n`);
+    expect(inWorkspace('setup: npm ci, network: [registry.example.com]')).toEqual([]);
+    expect(inWorkspace('setup: npm ci, network: ["https://example.com"]')).toEqual([
+      expect.stringContaining('"https://example.com" in "workspace.network" begins with "https://"'),
+      expect.stringContaining('in "workspace.network" of task "a" begins with'),
+    ]);
+    expect(inWorkspace('network: [example.com]')[0]).toContain('works only with "setup"');
   });
 });
 

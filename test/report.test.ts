@@ -13,7 +13,6 @@ import { renderJson } from '../src/report/json.ts';
 import { renderText } from '../src/report/text.ts';
 import { capture } from '../src/system/process.ts';
 import {
-  commit,
   History,
   hostile,
   manyTasks,
@@ -22,6 +21,7 @@ import {
   tenTasks,
   type Fixture,
 } from './fixtures/report.ts';
+import { commit } from './fixtures/collected.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -78,6 +78,22 @@ describe('the report', () => {
       feedback: expect.stringContaining('not ok 3 - divide by zero'),
     });
     expect(onBranch).toBe(commit('implement'));
+  });
+
+  it('lists what a scope did not allow, and where it is kept', () => {
+    const report = reportOf(tenTasks(), 'failed');
+    expect(taskOf(report, 'benchmark').attempts[0]).toMatchObject({
+      snapshot: commit('benchmark@1+outside'),
+      changedCount: 1,
+      outside: ['package.json: outside the scope', 'src/main.js: outside the scope'],
+      outsideCount: 2,
+    });
+    expect(renderText(report, plain)).toContain(
+      'Left out, not allowed by the scope\n  benchmark  package.json: outside the scope\n',
+    );
+    expect(report.next.map(({ command }) => command)).toContain(
+      `bosun diff ${report.run.id} --task benchmark --outside`,
+    );
   });
 
   it('names conflicts with their files and whose they are, and how they were settled', () => {
@@ -309,6 +325,8 @@ describe('the page', () => {
       'benchmark, attempt 1: failed, 19.0s',
       'cannot open bench/baseline.json',
       'Not kept: bench/ipc.sock: a socket',
+      '2 files left out, not allowed by the scope; kept in the snapshot',
+      'package.json: outside the scope',
       'What the next attempt was told',
       'no network was reachable',
       '<td data-n="5"></td><td data-n=""></td><td>-  &quot;scripts&quot;: {},</td>',

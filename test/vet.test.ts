@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { vetChanges, type VetScope } from '../src/collect/vet.ts';
+import { directoriesToJudge, vetChanges, type VetScope } from '../src/collect/vet.ts';
 import type { Change } from '../src/system/change.ts';
 
 const bytes = (path: string | Buffer): Buffer => (typeof path === 'string' ? Buffer.from(path) : path);
@@ -35,10 +35,10 @@ function vet(
   changes: Change[],
   scope: VetScope = {},
 ): { accepted: string[]; refused: Record<string, string> } {
-  const { accepted, refused } = vetChanges(changes, scope, filesBelow);
+  const { accepted, outside, refused } = vetChanges(changes, scope, filesBelow);
   return {
     accepted: accepted.map(({ kind, path }) => (kind === 'delete' ? '-' : '') + path.toString()),
-    refused: Object.fromEntries(refused.map(({ path, why }) => [path.toString(), why])),
+    refused: Object.fromEntries([...refused, ...outside].map(({ path, why }) => [path.toString(), why])),
   };
 }
 const refusal = (change: Change, scope: VetScope = {}): string | undefined =>
@@ -62,7 +62,7 @@ describe('a change', () => {
     const changes = [file('a'), remove('README.md'), link('b', 'a'), remove('docs')];
     const { accepted, refused } = vet(changes, { write: [] });
     expect(accepted).toEqual([]);
-    expect(Object.keys(refused)).toEqual(['a', 'README.md', 'b', 'docs']);
+    expect(Object.keys(refused)).toEqual(['a', 'README.md', 'b', 'docs/a.md', 'docs/b.md', 'docs/deep/c.md']);
     expect(refused['a']).toBe('outside the scope: the agent may change nothing');
   });
 
@@ -92,6 +92,15 @@ describe('a change', () => {
   });
 });
 
+test('a snapshot may hold what only the scope does not allow', () => {
+  const pipe: Change = { kind: 'refused', path: bytes('p'), why: 'a named pipe' };
+  const changes = [file('src/a'), file('x'), link('y', '/etc'), file('.git/z'), pipe, remove('docs')];
+  const { whole, outside, refused } = vetChanges(changes, { write: ['src/**', 'docs/*.md'] }, filesBelow);
+  expect(whole.map(({ path }) => path.toString())).toEqual(['src/a', 'x', 'docs']);
+  expect(outside.map(({ path }) => path.toString())).toEqual(['x', 'docs/deep/c.md']);
+  expect(refused.map(({ path }) => path.toString())).toEqual(['y', '.git/z', 'p']);
+});
+
 describe('a rename', () => {
   test('is refused on the side that lies outside', () => {
     expect(vet([remove('README.md'), file('src/README.md')], { write: ['src/**'] })).toEqual({
@@ -112,21 +121,35 @@ describe('a deleted directory', () => {
     expect(vet([remove('docs/deep')], { write: ['docs/**/*.md'] }).accepted).toEqual(['-docs/deep']);
   });
 
-  test('is refused where the globs cover only a part of it', () => {
-    expect(refusal(remove('docs'), { write: ['docs/*.md'] })).toBe(
-      'a deleted directory with docs/deep/c.md in it, which is outside the scope',
-    );
+  test('goes as far as the globs allow, and the rest of it stays', () => {
+    expect(vet([remove('docs')], { write: ['docs/*.md'] })).toEqual({
+      accepted: ['-docs/a.md', '-docs/b.md'],
+      refused: { 'docs/deep/c.md': 'outside the scope' },
+    });
   });
 
-  test('is refused where its own name matches and what is in it does not', () => {
-    expect(refusal(remove('docs/deep'), { write: ['docs/*'] })).toContain('docs/deep/c.md');
+  test('stays where its own name matches and what is in it does not', () => {
+    expect(vet([remove('docs/deep')], { write: ['docs/*'] })).toEqual({
+      accepted: [],
+      refused: { 'docs/deep/c.md': 'outside the scope' },
+    });
     expect(refusal(remove('docs/a.md'), { write: ['docs/*'] })).toBeUndefined();
   });
 
-  test('is refused where a hidden file is in it', () => {
-    expect(refusal(remove('src'), { hide: ['**/.env'] })).toBe(
-      'a deleted directory with src/.env in it, which is hidden from the agent',
-    );
+  test('leaves a hidden file that is in it', () => {
+    expect(vet([remove('src')], { hide: ['**/.env'] })).toEqual({
+      accepted: ['-src/a.ts', '-src/lib/b.ts'],
+      refused: { 'src/.env': 'hidden from the agent' },
+    });
+  });
+
+  test('is looked into only where there is a scope, and a file never', () => {
+    const file: Change = { kind: 'delete', path: bytes('README.md'), wasDirectory: false };
+    const changes = [remove('docs'), file];
+    expect(directoriesToJudge(changes, {})).toEqual([]);
+    expect(directoriesToJudge(changes, { shared: ['CHANGELOG.md'] })).toEqual([]);
+    expect(directoriesToJudge(changes, { write: [] })).toEqual([bytes('docs')]);
+    expect(directoriesToJudge(changes, { hide: ['.env'] })).toEqual([bytes('docs')]);
   });
 
   test('comes before what replaces it', () => {
@@ -142,7 +165,7 @@ describe('a deleted directory', () => {
   test('that must stay cannot be replaced by a file', () => {
     const scope = { write: ['docs/*.md', '*'] };
     expect(vet([remove('docs'), file('docs'), file('docs/new.md')], scope)).toMatchObject({
-      accepted: ['docs/new.md'],
+      accepted: ['-docs/a.md', '-docs/b.md', 'docs/new.md'],
       refused: { docs: 'in the place of a directory that must stay' },
     });
   });

@@ -1,18 +1,27 @@
-/** Makes one commit of an attempt's changes in the engine's git directory. Never runs git in a workspace. */
+/**
+ * Makes one commit of an attempt's changes in the engine's git directory; where its scope does not allow them all,
+ * a second one that has them nevertheless. Never runs git in a workspace.
+ */
 import { fileName } from '../base/file-name.ts';
 import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/change.ts';
 import type { ChangedPath, EngineGit } from '../system/engine-git.ts';
+import { listFilesBelow } from './files-below.ts';
 import { importCommit } from './import-commit.ts';
+import { directoriesToJudge, keyOf, vetChanges, type VetScope, type Vetted } from './vet.ts';
 
 export const CHANGED_MAX = 1000;
 const REFUSED_MAX = 1000;
 /** Refs are files, whose names have a limit. */
 const NAME_CHARS_MAX = 180;
+/** Of the ref beside the attempt's own. */
+const OUTSIDE_SUFFIX = '+outside';
 
 export interface CollectRequest {
   git: EngineGit;
   changes: readonly Change[];
+  /** What may go on to the result; with what the attempt was granted. */
+  scope: VetScope;
   /** The commit the workspace started from. */
   parent: string;
   /** The private ref that keeps the commit, see `attemptRef`. */
@@ -21,39 +30,77 @@ export interface CollectRequest {
   atMs: number;
 }
 
-export async function collect(request: CollectRequest): Promise<Omit<Collected, 'artifacts'>> {
-  const { git, changes, parent, ref } = request;
-  const refused = changes.flatMap((change) =>
-    change.kind === 'refused' ? [`${change.path.toString()}: ${change.why}`] : [],
-  );
-  const nothing = { commit: parent, changed: [], changedCount: 0, refused: refused.slice(0, REFUSED_MAX) };
-  if (refused.length === changes.length) return nothing;
-  const imported = await importCommit(request);
-  const paths = knownPaths(changes, imported.refused) ?? (await git.changedPaths(parent, imported.commit));
-  if (paths.length === 0)
-    return { ...nothing, refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX) };
-  await git.updateRef(ref, imported.commit);
-  await git.imported(imported.commit, parent);
-  const changed = paths
-    .slice(0, CHANGED_MAX)
-    .map(({ path, status }): ChangedFile => ({ path: path.toString(), change: CHANGE[status] }));
+type Collection = Omit<Collected, 'artifacts'>;
+
+export async function collect(request: CollectRequest): Promise<Collection> {
+  const { git, changes, scope, parent, ref } = request;
+  const filesBelow = await listFilesBelow(git, parent, directoriesToJudge(changes, scope));
+  const vetted = vetChanges(changes, scope, filesBelow);
+  const result = await commitOf(request, vetted.accepted);
+  const left = vetted.outside.length > 0 ? await keepOutside(request, vetted, result.commit) : undefined;
+  // Last: where this ref is there, all of the attempt is kept.
+  if (result.commit !== parent) await git.updateRef(ref, result.commit);
+  const never = vetted.refused.map(({ path, why }) => `${path.toString()}: ${why}`);
+  const refused = new Set([...never, ...result.refused, ...(left?.refused ?? [])]);
   return {
-    commit: imported.commit,
-    changed,
-    changedCount: paths.length,
-    refused: [...refused, ...imported.refused].slice(0, REFUSED_MAX),
+    commit: result.commit,
+    changed: result.paths.slice(0, CHANGED_MAX).map(shown),
+    changedCount: result.paths.length,
+    refused: [...refused].slice(0, REFUSED_MAX),
+    ...(left && left.outside.count > 0 && { outside: left.outside }),
   };
 }
 
-/** What a deleted directory held, or a change that was left out, only git can tell. */
+interface Made {
+  /** The parent where nothing differs from it. */
+  commit: string;
+  paths: ChangedPath[];
+  refused: string[];
+}
+
+async function commitOf(request: CollectRequest, changes: readonly Change[]): Promise<Made> {
+  const { git, parent } = request;
+  if (changes.length === 0) return { commit: parent, paths: [], refused: [] };
+  const { commit, refused } = await importCommit({ ...request, changes });
+  await git.imported(commit, parent);
+  const paths = knownPaths(changes, refused) ?? (await git.changedPaths(parent, commit));
+  return { commit: paths.length === 0 ? parent : commit, paths, refused };
+}
+
+/** All that the attempt left, also what its scope does not allow, as a commit of its own: nothing is lost. */
+async function keepOutside(
+  request: CollectRequest,
+  { whole, outside }: Vetted,
+  result: string,
+): Promise<{ outside: NonNullable<Collected['outside']>; refused: string[] }> {
+  const { git, parent, ref } = request;
+  const message = `${request.message.trimEnd()}, with what its scope does not allow\n`;
+  const snapshot = await importCommit({ ...request, message, changes: whole });
+  await git.imported(snapshot.commit, parent);
+  const paths = await git.changedPaths(result, snapshot.commit);
+  // What was deleted and made again as it was is no change.
+  if (paths.length > 0) await git.updateRef(`${ref}${OUTSIDE_SUFFIX}`, snapshot.commit);
+  const whys = new Map(outside.map(({ path, why }) => [keyOf(path), why]));
+  const files = paths
+    .slice(0, REFUSED_MAX)
+    .map((path) => ({ ...shown(path), why: whys.get(keyOf(path.path)) ?? 'outside the scope' }));
+  return { outside: { snapshot: snapshot.commit, files, count: paths.length }, refused: snapshot.refused };
+}
+
+function shown({ path, status }: ChangedPath): ChangedFile {
+  return { path: path.toString(), change: CHANGE[status] };
+}
+
+/** What a deleted directory held, what took the place of a file, or what was left out, only git can tell. */
 function knownPaths(changes: readonly Change[], refused: string[]): ChangedPath[] | undefined {
   if (refused.length > 0) return undefined;
   const paths = new Map<string, ChangedPath>();
   for (const change of changes) {
     if (change.kind === 'refused') continue;
     if (change.kind === 'delete' && change.wasDirectory !== false) return undefined;
+    if (paths.has(keyOf(change.path))) return undefined;
     const status = change.kind === 'delete' ? 'D' : change.isNew ? 'A' : 'M';
-    paths.set(change.path.toString('latin1'), { path: change.path, status });
+    paths.set(keyOf(change.path), { path: change.path, status });
   }
   return [...paths.values()].sort((a, b) => Buffer.compare(a.path, b.path));
 }

@@ -18,32 +18,58 @@ interface Refusal {
 }
 
 export interface Vetted {
-  /** In the order given: a delete stays before what replaces it. */
+  /** What goes on, in the order given: a delete stays before what replaces it. */
   accepted: Change[];
+  /** Every change that a commit may hold: the accepted ones, and those that only the scope does not allow. */
+  whole: Change[];
+  /** What the scope does not allow, file by file. */
+  outside: Refusal[];
+  /** What no commit may hold, whatever the scope. */
   refused: Refusal[];
 }
 
 /**
  * The files that the base has at a path or below it; for a file, itself. The base is the whole one, with what
- * was hidden from the attempt: a change does not say whether what it deletes is a directory, nor what is in it.
+ * was hidden from the attempt: a change does not say what is in the directory that it deletes.
  */
 export type FilesBelow = (path: Buffer) => readonly Buffer[];
 
 export function vetChanges(changes: readonly Change[], scope: VetScope, filesBelow: FilesBelow): Vetted {
   const outside = judge(scope);
   const kept = new Kept();
-  const vetted: Vetted = { accepted: [], refused: [] };
+  const vetted: Vetted = { accepted: [], whole: [], outside: [], refused: [] };
+  const isLimited = limitsAnything(scope);
   for (const change of changes) {
-    const why =
-      nameProblem(change) ??
-      kept.problem(change) ??
-      (change.kind === 'delete'
-        ? deleteProblem(change.path, outside, filesBelow, kept)
-        : outside(change.path));
-    if (why === undefined) vetted.accepted.push(change);
-    else vetted.refused.push({ path: change.path, why });
+    const { path } = change;
+    const problem = nameProblem(change);
+    if (problem !== undefined) {
+      vetted.refused.push({ path, why: problem });
+      continue;
+    }
+    vetted.whole.push(change);
+    if (!isLimited) vetted.accepted.push(change);
+    else if (change.kind === 'delete') vetDelete(change, vetted, outside, filesBelow, kept);
+    else {
+      const why = outside(path) ?? kept.problem(path);
+      if (why === undefined) vetted.accepted.push(change);
+      else vetted.outside.push({ path, why });
+    }
   }
   return vetted;
+}
+
+/** The deleted directories whose files have to be known before they can be judged. */
+export function directoriesToJudge(changes: readonly Change[], scope: VetScope): Buffer[] {
+  if (!limitsAnything(scope)) return [];
+  return changes.flatMap((change) => (isDirectoryDelete(change) ? [change.path] : []));
+}
+
+function isDirectoryDelete(change: Change): boolean {
+  return change.kind === 'delete' && change.wasDirectory !== false;
+}
+
+function limitsAnything({ write, hide = [] }: VetScope): boolean {
+  return write !== undefined || hide.length > 0;
 }
 
 type Judge = (path: Buffer) => string | undefined;
@@ -60,11 +86,15 @@ function judge({ write, shared = [], hide = [] }: VetScope): Judge {
   };
 }
 
+/** Saves a closer look at the names of most paths: letters that git does not see may stand between these. */
+const MAY_BE_DOT_GIT = /git|[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/i;
+
 /** What is wrong whatever the scope says. */
 function nameProblem(change: Change): string | undefined {
   if (change.kind === 'refused') return change.why;
-  const names = change.path.toString().split(/[/\\]/);
-  if (names.some(isDotGit)) return 'a name that git keeps for itself';
+  const text = change.path.toString();
+  const names = text.split(/[/\\]/);
+  if (MAY_BE_DOT_GIT.test(text) && names.some(isDotGit)) return 'a name that git keeps for itself';
   if (change.kind !== 'symlink') return undefined;
   // git takes no link of this name, nor what Windows and macOS take for it.
   if (/^(\.gitmodules|gitmod~[1-4])[ .]*$/i.test(names.at(-1)!)) return 'git refuses a link of this name';
@@ -92,49 +122,55 @@ function linkProblem(path: Buffer, target: Buffer): string | undefined {
   return undefined;
 }
 
-function deleteProblem(path: Buffer, outside: Judge, filesBelow: FilesBelow, kept: Kept): string | undefined {
-  const files = filesBelow(path);
-  const isFile = files.length === 0 || files.some((file) => file.equals(path));
-  if (isFile) {
-    const why = outside(path);
-    if (why !== undefined) kept.file(path);
-    return why;
+/** Of a directory, what may go goes, and the rest stays. */
+function vetDelete(
+  change: Extract<Change, { kind: 'delete' }>,
+  vetted: Vetted,
+  outside: Judge,
+  filesBelow: FilesBelow,
+  kept: Kept,
+): void {
+  const { path } = change;
+  const below = isDirectoryDelete(change) ? filesBelow(path) : [];
+  const files = below.length === 0 ? [path] : below;
+  const judged = files.map((file) => ({ path: file, why: outside(file) }));
+  if (judged.every(({ why }) => why === undefined)) return void vetted.accepted.push(change);
+  for (const { path: file, why } of judged) {
+    if (why === undefined) vetted.accepted.push({ kind: 'delete', path: file, wasDirectory: false });
+    else {
+      kept.add(file);
+      vetted.outside.push({ path: file, why });
+    }
   }
-  for (const file of files) {
-    const why = outside(file);
-    if (why === undefined) continue;
-    kept.directory(path);
-    return `a deleted directory with ${file.toString()} in it, which is ${why}`;
-  }
-  return undefined;
 }
 
-/** What stays because its deletion was refused: what would take its place cannot be had either. */
+/** Files that stay because their deletion was not allowed: what would take their place cannot be had either. */
 class Kept {
   readonly #files = new Set<string>();
   readonly #directories = new Set<string>();
 
-  file(path: Buffer): void {
-    this.#files.add(keyOf(path));
+  add(path: Buffer): void {
+    const key = keyOf(path);
+    this.#files.add(key);
+    for (const above of directoriesOf(key)) this.#directories.add(above);
   }
 
-  directory(path: Buffer): void {
-    this.#directories.add(keyOf(path));
-  }
-
-  problem({ path }: Change): string | undefined {
-    if (this.#files.size + this.#directories.size === 0) return undefined;
+  problem(path: Buffer): string | undefined {
+    if (this.#files.size === 0) return undefined;
     const key = keyOf(path);
     if (this.#directories.has(key)) return 'in the place of a directory that must stay';
-    if (this.#files.has(key)) return 'in the place of a file that must stay';
-    for (let at = key.indexOf('/'); at !== -1; at = key.indexOf('/', at + 1)) {
-      if (this.#files.has(key.slice(0, at))) return 'in the place of a file that must stay';
+    for (const above of directoriesOf(key)) {
+      if (this.#files.has(above)) return 'in the place of a file that must stay';
     }
     return undefined;
   }
 }
 
+function* directoriesOf(key: string): Iterable<string> {
+  for (let at = key.indexOf('/'); at !== -1; at = key.indexOf('/', at + 1)) yield key.slice(0, at);
+}
+
 /** Byte for byte, whatever the name is. */
-function keyOf(path: Buffer): string {
+export function keyOf(path: Buffer): string {
   return path.toString('latin1');
 }

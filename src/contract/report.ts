@@ -93,6 +93,9 @@ export interface AttemptReport {
   changed: ChangedFile[];
   changedCount: number;
   refused: string[];
+  /** What the scope did not allow, as `path: why`; only `snapshot` has it. */
+  outside: string[];
+  outsideCount: number;
   artifacts: string[];
   /** What the next attempt was told. */
   feedback: string | null;

@@ -56,13 +56,22 @@ export interface ChangedFile {
 
 /** What an attempt left behind. */
 export interface Collected {
-  /** The snapshot; the commit the attempt started from where nothing changed. */
+  /** What is merged and gone on from; the commit the attempt started from where nothing changed. */
   commit: string;
   changed: ChangedFile[];
   changedCount: number;
   /** Entries that no commit can hold (sockets, devices, nested repositories), as `path: why`. */
   refused: string[];
+  /** What the scope did not allow: left out of `commit`, kept in a snapshot. Absent where there is nothing. */
+  outside?: LeftOut;
   artifacts: string[];
+}
+
+export interface LeftOut {
+  /** The commit that has all that the attempt changed. */
+  snapshot: string;
+  files: (ChangedFile & { why: string })[];
+  count: number;
 }
 
 export interface Conflict {
@@ -99,6 +108,8 @@ export interface TaskView {
   lastLine?: string;
   commit?: string;
   changedCount?: number;
+  /** Files that the last attempt changed although its scope did not allow it; absent where there are none. */
+  outsideCount?: number;
 }
 
 export interface QuestionView {

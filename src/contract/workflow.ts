@@ -79,9 +79,10 @@ export const WorkspaceOptions = z.union(
         .optional()
         .describe('Untracked files and folders every workspace needs, such as node_modules.'),
       setup: z.string().min(1).optional().describe('A command run once per base, such as npm ci.'),
+      network: z.array(z.string()).optional().describe('Hosts the setup command may reach.'),
     }),
   ],
-  'must be none or a map with copy and setup',
+  'must be none or a map with copy, setup and network',
 );
 
 export const Retry = z.strictObject({
@@ -148,6 +149,8 @@ export const Task = z.strictObject({
   timeout: Duration.optional(),
   artifacts: z.array(z.string().min(1)).optional(),
   workspace: WorkspaceOptions.optional(),
+  scope: Scope.optional().describe('Each field given here replaces that of the agent.'),
+  limits: Limits.optional().describe('Each field given here replaces that of the agent.'),
   env: z.record(z.string(), z.string()).optional(),
   'on-conflict': OnConflict.optional(),
   'on-failure': OnFailure.optional(),
@@ -182,6 +185,8 @@ export const WorkflowFile = z.strictObject({
 });
 
 export type Budget = z.output<typeof Budget>;
+export type Scope = z.output<typeof Scope>;
+export type Limits = z.output<typeof Limits>;
 export type Agent = z.output<typeof Agent>;
 export type WorkspaceOptions = z.output<typeof WorkspaceOptions>;
 export type Retry = z.output<typeof Retry>;

@@ -1,7 +1,8 @@
-/** Checks what agents may see, write, reach and use: that each line of it means something. It reads no file. */
-import { normalizeGlob, overlapOf, parseGlob, type Glob } from '../base/globs.ts';
+/** Checks what agents and tasks may see, write, reach and use: that each line of it means something. It reads no file. */
+import { covers, normalizeGlob, parseGlob, type Glob } from '../base/globs.ts';
 import { parseSizeBytes } from '../base/units.ts';
-import type { Agent, Workflow } from '../contract/workflow.ts';
+import type { Agent, Limits, Scope, Task, Workflow, WorkspaceOptions } from '../contract/workflow.ts';
+import { effectiveScope } from '../schedule/scope-of.ts';
 import { hostProblem } from './check-hosts.ts';
 import { GlobIndex } from './glob-index.ts';
 import { describe, type Path, type Problem } from './problem.ts';
@@ -12,21 +13,65 @@ const COMPARISONS_MAX = 500_000;
 const MB = 1024 ** 2;
 const TB = 1024 ** 4;
 
-type Scope = NonNullable<Agent['scope']>;
-type Limits = NonNullable<Agent['limits']>;
-
 export function checkScopes(workflow: Workflow): Problem[] {
-  const agents: [Path, Agent][] = Object.entries(workflow.agents).map(([name, agent]) => [
-    ['agents', name],
-    agent,
-  ]);
-  for (const [name, { agent }] of Object.entries(workflow.tasks)) {
-    if (typeof agent === 'object') agents.push([['tasks', name, 'agent'], agent]);
+  const owners: [Path, Pick<Agent, 'scope' | 'limits'>][] = Object.entries(workflow.agents).map(
+    ([name, agent]) => [['agents', name], agent],
+  );
+  const tasks = Object.entries(workflow.tasks);
+  for (const [name, task] of tasks) {
+    if (typeof task.agent === 'object') owners.push([['tasks', name, 'agent'], task.agent]);
+    owners.push([['tasks', name], task]);
   }
-  return agents.flatMap(([path, { scope, limits }]) => [
-    ...(scope ? checkScope(scope, [...path, 'scope']) : []),
-    ...(limits ? checkLimits(limits, [...path, 'limits']) : []),
-  ]);
+  return [
+    ...owners.flatMap(([path, { scope, limits }]) => [
+      ...(scope ? checkScope(scope, [...path, 'scope']) : []),
+      ...(limits ? checkLimits(limits, [...path, 'limits']) : []),
+    ]),
+    ...checkReplaced(workflow),
+    ...checkWorkspace(workflow.workspace, ['workspace']),
+    ...tasks.flatMap(([name, { workspace }]) => checkWorkspace(workspace, ['tasks', name, 'workspace'])),
+  ];
+}
+
+/** Scopes that are partly of the task and partly of its agent: each may be right, and both together wrong. */
+function checkReplaced(workflow: Workflow): Problem[] {
+  const seen = new Set<string>();
+  return Object.entries(workflow.tasks).flatMap(([name, task]) => {
+    const { write, shared, hide } = task.scope ?? {};
+    if ((write ?? shared ?? hide) === undefined) return [];
+    for (const agent of agentsOf(task, workflow)) {
+      const scope = effectiveScope(task, agent);
+      const key = JSON.stringify([scope.write, scope.shared, scope.hide]);
+      const isTold =
+        seen.has(key) || [task, agent].some((one) => checkHidden(one.scope ?? {}, []).length > 0);
+      seen.add(key);
+      const [problem] = isTold ? [] : checkHidden(scope, []);
+      if (!problem) continue;
+      const message = `the scope of task "${name}", together with that of its agent: ${problem.message}`;
+      return [{ path: ['tasks', name, 'scope'], atKey: true, message }];
+    }
+    return [];
+  });
+}
+
+function agentsOf(task: Task, workflow: Workflow): Agent[] {
+  if (typeof task.agent === 'object') return [task.agent];
+  const names = [...(task.agent === undefined ? [] : [task.agent]), ...(task.handoff ?? [])];
+  return names.flatMap((name) => (Object.hasOwn(workflow.agents, name) ? [workflow.agents[name]!] : []));
+}
+
+function checkWorkspace(options: WorkspaceOptions | undefined, path: Path): Problem[] {
+  if (options === undefined || options === 'none' || !options.network) return [];
+  const at = [...path, 'network'];
+  if (options.setup === undefined) {
+    const message = `${describe(at)} works only with "setup", whose hosts it names; remove it, or name the hosts of agents in "scope"`;
+    return [{ path: at, atKey: true, message }];
+  }
+  return options.network.flatMap((entry, n) => {
+    const problem = n < ENTRIES_MAX ? hostProblem(entry) : `is one of more than ${ENTRIES_MAX}; use fewer`;
+    if (problem === undefined) return [];
+    return [{ path: [...at, n], message: `"${entry}" in ${describe(at)} ${problem}` }];
+  });
 }
 
 function checkScope(scope: Scope, path: Path): Problem[] {
@@ -66,7 +111,7 @@ function globProblem(glob: string): string | undefined {
 }
 
 /** These are paths and no globs: each becomes one mount. */
-function readProblem(entry: string): string | undefined {
+export function readProblem(entry: string): string | undefined {
   if (entry === '') return 'is empty; write a path or remove it';
   if (entry.length > PATH_CHARS_MAX) return `is longer than ${PATH_CHARS_MAX} characters; shorten it`;
   if (entry.includes('\0')) return 'holds a NUL, which no path can';
@@ -78,7 +123,7 @@ function readProblem(entry: string): string | undefined {
   return undefined;
 }
 
-/** An agent cannot change what it cannot see. */
+/** An agent cannot change what it cannot see. To hide a part of what it may change is fine. */
 function checkHidden({ write = [], shared = [], hide = [] }: Scope, path: Path): Problem[] {
   const index = new GlobIndex<Glob>();
   const parsed = (globs: readonly string[]): [number, Glob][] =>
@@ -98,9 +143,8 @@ function checkHidden({ write = [], shared = [], hide = [] }: Scope, path: Path):
           const message = `${describe(path)} has too many globs in "write" and "hide" to compare; begin them with a directory, or use fewer`;
           return [{ path, atKey: true, message }];
         }
-        const example = overlapOf(glob, hidden);
-        if (example === undefined) continue;
-        const message = `"${glob.text}" in ${describe([...path, field])} and "${hidden.text}" in "hide" both match ${example}, but what is hidden cannot be changed; narrow one of them`;
+        if (!covers(hidden, glob)) continue;
+        const message = `"${glob.text}" in ${describe([...path, field])} lies in what "${hidden.text}" in "hide" hides, and what is hidden cannot be changed; remove one of them, or hide less`;
         problems.push({ path: [...path, field, n], message });
         break;
       }

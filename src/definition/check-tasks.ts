@@ -26,6 +26,8 @@ const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
   timeout: WORK,
   artifacts: WORK,
   workspace: WORK,
+  scope: WORK,
+  limits: WORK,
   env: WORK,
   'on-conflict': WORK,
   budget: ['run', 'agent', 'handoff', 'uses'],

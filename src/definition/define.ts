@@ -5,6 +5,7 @@ import { WorkflowFile, type Workflow } from '../contract/workflow.ts';
 import { readAgentFiles } from './agent-files.ts';
 import { agentNames } from './check-agents.ts';
 import { checkWorkflow, warnAbout } from './check.ts';
+import { checkReads } from './check-reads.ts';
 import { checkWith } from './inputs.ts';
 import type { Located, Path, Problem } from './problem.ts';
 import { readText } from './read-text.ts';
@@ -90,7 +91,9 @@ function complete(
     if (nested) own.push(...checkWith(task.with ?? {}, ['tasks', name], nested, task.uses));
   }
   // Last: what the used workflows own counts too.
-  const all = [...checkWorkflow(workflow), ...own];
+  const { repository } = surroundings;
+  const reads = repository === undefined ? [] : checkReads(workflow, repository);
+  const all = [...checkWorkflow(workflow), ...reads, ...own];
   return [...all.flatMap((problem) => locate(problem) ?? []), ...problems];
 }
 

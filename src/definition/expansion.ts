@@ -1,9 +1,9 @@
 /** Tasks that a task wrote while the run was going on: checked as if they stood in the file. Pure. */
 import { z } from 'zod';
-import { Tasks, type Json, type Workflow } from '../contract/workflow.ts';
+import { Tasks, type Json, type Task, type Workflow } from '../contract/workflow.ts';
 import { checkWorkflow } from './check.ts';
 import { checkWith } from './inputs.ts';
-import { formatPath, type Problem } from './problem.ts';
+import { describe, formatPath, type Problem } from './problem.ts';
 import { schemaProblems, show } from './schema-problems.ts';
 import { unsupported } from './supported.ts';
 
@@ -27,6 +27,7 @@ export function checkExpansion(output: Json, workflow: Workflow): { tasks: Tasks
   const expanded: Workflow = { ...workflow, tasks: parsed.data };
   const problems = checkWorkflow(expanded);
   for (const [name, task] of Object.entries(parsed.data)) {
+    problems.push(...checkReach(name, task));
     if (task.uses === undefined) continue;
     const nested = workflow.nested?.[task.uses];
     if (nested) problems.push(...checkWith(task.with ?? {}, ['tasks', name], nested, task.uses));
@@ -42,6 +43,29 @@ export function checkExpansion(output: Json, workflow: Workflow): { tasks: Tasks
     return { problem: `the output asks for what a run cannot do yet: ${refused.join('; ')}` };
   return { tasks: parsed.data };
 }
+
+/** Who wrote the task must not thereby reach what the workflow did not give: hosts, and files of the machine. */
+function checkReach(name: string, task: Task): Problem[] {
+  const { agent, scope = {}, workspace } = task;
+  const [own, space] = [
+    typeof agent === 'object' ? (agent.scope ?? {}) : {},
+    workspace === 'none' ? {} : (workspace ?? {}),
+  ];
+  const asked = [
+    ...REACHING.filter((field) => scope[field] !== undefined).map((field) => ['scope', field]),
+    ...REACHING.filter((field) => own[field] !== undefined).map((field) => ['agent', 'scope', field]),
+    ...(['copy', 'network'] as const)
+      .filter((field) => space[field] !== undefined)
+      .map((field) => ['workspace', field]),
+  ];
+  return asked.map((field) => {
+    const path = ['tasks', name, ...field];
+    const message = `${describe(path)} is for the workflow to give, not for a task that another one wrote; remove it, or name an agent of the workflow that has it`;
+    return { path, message };
+  });
+}
+
+const REACHING = ['read', 'network', 'grant'] as const;
 
 const TasksOwner = z.object({ tasks: Tasks });
 

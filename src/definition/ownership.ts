@@ -3,7 +3,8 @@
  * same time. A task without a write scope owns nothing. Pure; globs that are no globs are told of elsewhere.
  */
 import { covers, normalizeGlob, overlapOf, parseGlob, type Glob } from '../base/globs.ts';
-import type { Agent, Task, Tasks, Workflow } from '../contract/workflow.ts';
+import type { Agent, Scope, Task, Tasks, Workflow } from '../contract/workflow.ts';
+import { effectiveScope } from '../schedule/scope-of.ts';
 import { checkGraph, type Graph } from './check-graph.ts';
 import { GlobIndex } from './glob-index.ts';
 import type { Path, Problem } from './problem.ts';
@@ -16,7 +17,7 @@ export interface Owner {
   pattern: string;
   /** As a run names it: `release/build` is the task "build" of the workflow that "release" uses. */
   task: string;
-  /** Its name, or its runtime where it has none. */
+  /** Its name, or its runtime where it has none; `run` for a plain command. */
   agent: string;
   shared: boolean;
 }
@@ -85,27 +86,28 @@ interface Group {
   members: Member[];
 }
 
-type Scope = NonNullable<Agent['scope']>;
-
 interface Scoped {
   agent: string;
   scope: Scope;
   path: Path;
 }
 
-/** The agents of a task that own something, in the order of their work. */
+/** Those who do a task and own something, in the order of their work. */
 function scopedAgents(workflow: Workflow, name: string, task: Task): Scoped[] {
   const found: Scoped[] = [];
-  const add = (agent: Agent | undefined, called: string, path: Path, inner: Path = []): void => {
-    const { write, shared = [] } = agent?.scope ?? {};
+  const at = ['tasks', name];
+  const add = (agent: Agent | undefined, called: string, path: Path): void => {
+    const scope = effectiveScope(task, agent);
+    const { write, shared = [] } = scope;
     if (write === undefined || write.length + shared.length === 0) return;
-    found.push({ agent: called, scope: agent!.scope!, path: [...path, ...inner] });
+    const isOwn = task.scope?.write !== undefined || task.scope?.shared !== undefined;
+    found.push({ agent: called, scope, path: isOwn ? [...at, 'scope'] : path });
   };
   const byName = (agent: string): Agent | undefined =>
     Object.hasOwn(workflow.agents, agent) ? workflow.agents[agent] : undefined;
-  const at = ['tasks', name];
   if (typeof task.agent === 'string') add(byName(task.agent), task.agent, [...at, 'agent']);
-  else if (task.agent) add(task.agent, task.agent.runtime, [...at, 'agent'], ['scope']);
+  else if (task.agent) add(task.agent, task.agent.runtime, [...at, 'agent', 'scope']);
+  else if (task.run !== undefined) add(undefined, 'run', [...at, 'scope']);
   for (const [n, agent] of (task.handoff ?? []).entries()) add(byName(agent), agent, [...at, 'handoff', n]);
   return found;
 }

@@ -13,6 +13,8 @@ export interface DiffOptions {
   task?: string;
   /** Of a task: the snapshot of this attempt, whatever became of it. The last one where none is named. */
   attempt?: number;
+  /** Of a task: what its scope did not allow, against what was taken of it. */
+  outside?: boolean;
 }
 
 export interface Diff {
@@ -30,12 +32,7 @@ export async function diffOf(options: DiffOptions): Promise<Diff> {
   const [from, to] =
     task === undefined
       ? [run.baseCommit, run.headCommit]
-      : rangeOf(
-          await journal.store.read(run.id, { task, withoutOutput: true }),
-          run.id,
-          task,
-          options.attempt,
-        );
+      : rangeOf(await journal.store.read(run.id, { task, withoutOutput: true }), run.id, options);
   const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
     added: added ?? null,
@@ -47,8 +44,7 @@ export async function diffOf(options: DiffOptions): Promise<Diff> {
 function rangeOf(
   events: Recorded[],
   run: string,
-  task: string,
-  attempt: number | undefined,
+  { task = '', attempt, outside = false }: DiffOptions,
 ): [string, string] {
   if (events.length === 0)
     throw new BosunError(
@@ -60,7 +56,9 @@ function rangeOf(
   for (const { event } of events) {
     if (event.type === 'attempt.workspace') base = event.base;
     if (event.type !== 'attempt.finished' || !event.collected || base === undefined) continue;
-    if (attempt === undefined || event.attempt === attempt) range = [base, event.collected.commit];
+    const { commit, outside: left } = event.collected;
+    if (attempt === undefined || event.attempt === attempt)
+      range = outside ? [commit, left?.snapshot ?? commit] : [base, commit];
   }
   if (range) return range;
   const what = attempt === undefined ? `task ${task}` : `attempt ${attempt} of task ${task}`;

@@ -6,6 +6,8 @@ import type { Workflow } from '../contract/workflow.ts';
 import { loadWorkflow } from '../definition/load.ts';
 import { ownership, type Owner } from '../definition/ownership.ts';
 import { unsupported } from '../definition/supported.ts';
+import { hasGlobs, warnAboutGlobs } from '../definition/warn-about-globs.ts';
+import { committedFiles } from '../system/repository.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
 
@@ -30,7 +32,18 @@ export async function checkFile(options: { cwd: string; file?: string }): Promis
   const named = path.resolve(file) === full ? file : full;
   const { workflow, warnings } = await loadWorkflow(named, top === undefined ? {} : { repository: top });
   const { owners } = ownership(workflow);
-  return { file, workflow, warnings, refused: unsupported(workflow), owners };
+  const all = [...warnings, ...(await globWarnings(workflow, top, file))];
+  return { file, workflow, warnings: all, refused: unsupported(workflow), owners };
+}
+
+/** Only a repository that has a commit can say which globs match nothing. */
+async function globWarnings(workflow: Workflow, top: string | undefined, file: string): Promise<string[]> {
+  if (top === undefined || !hasGlobs(workflow)) return [];
+  // What git has to say is no matter of a check: a run says it.
+  const files = await committedFiles(top).catch(() => undefined);
+  if (!files) return [];
+  const isThere = (name: string): boolean => existsSync(path.join(top, name));
+  return warnAboutGlobs(workflow, files, isThere).map((warning) => `${file}: ${warning}`);
 }
 
 /** In this directory, or in one above it within the repository. */

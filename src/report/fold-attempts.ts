@@ -18,6 +18,8 @@ export function newAttempt(event: EventOf<'attempt.started'>, atMs: number): Att
     changed: [],
     changedCount: 0,
     refused: [],
+    outside: [],
+    outsideCount: 0,
     artifacts: [],
     feedback: null,
   };
@@ -31,10 +33,13 @@ export function endAttempt(attempt: AttemptReport, event: EventOf<'attempt.finis
   attempt.exit = exitOf(outcome);
   attempt.feedback = event.feedback === undefined ? null : clip(event.feedback, LIMITS.messageChars);
   if (!collected) return;
-  attempt.snapshot = collected.commit;
+  attempt.snapshot = collected.outside?.snapshot ?? collected.commit;
   attempt.changed = collected.changed.slice(0, LIMITS.changedFilesPerAttempt);
   attempt.changedCount = collected.changedCount;
   attempt.refused = collected.refused.slice(0, LIMITS.listEntries);
+  const { files, count } = collected.outside ?? { files: [], count: 0 };
+  attempt.outside = files.slice(0, LIMITS.listEntries).map(({ path, why }) => `${path}: ${why}`);
+  attempt.outsideCount = count;
   attempt.artifacts = collected.artifacts.slice(0, LIMITS.listEntries);
 }
 

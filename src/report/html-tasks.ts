@@ -1,5 +1,5 @@
 /** The part of the page for each task: what it was, its attempts, what they printed and changed. */
-import type { RunReport, TaskReport } from '../contract/report.ts';
+import type { AttemptReport, RunReport, TaskReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
 import { renderDiff, renderLines } from './html-diff.ts';
 import { shareOut } from './limits.ts';
@@ -103,9 +103,18 @@ function renderAttempts(task: TaskReport): Markup {
     const refused = attempt.refused.map(
       (entry) => markup`<tr class="told"><td></td><td colspan="4">Not kept: ${entry}</td></tr>`,
     );
-    return markup`<tr><td>${attempt.n}${attempt.purpose === 'resolve' ? ' · resolves the conflict' : ''}</td><td><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${state}${exit}</td><td>${count(attempt.changedCount, 'file')}</td><td><code>${attempt.snapshot ? shortCommit(attempt.snapshot) : ''}</code></td><td class="time">${attempt.durationMs === null ? '' : formatDuration(attempt.durationMs)}</td></tr>${refused}${told}`;
+    const outside = renderOutside(attempt);
+    return markup`<tr><td>${attempt.n}${attempt.purpose === 'resolve' ? ' · resolves the conflict' : ''}</td><td><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${state}${exit}</td><td>${count(attempt.changedCount, 'file')}</td><td><code>${attempt.snapshot ? shortCommit(attempt.snapshot) : ''}</code></td><td class="time">${attempt.durationMs === null ? '' : formatDuration(attempt.durationMs)}</td></tr>${outside}${refused}${told}`;
   });
   return markup`<div class="scroll"><table class="plain"><thead><tr><th>Attempt</th><th>Outcome</th><th>Changed</th><th>Snapshot</th><th class="time">Time</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+function renderOutside({ outside, outsideCount, snapshot }: AttemptReport): Markup | null {
+  if (outsideCount === 0) return null;
+  const shown = outside.slice(0, FILES_MAX);
+  const left = outsideCount - shown.length;
+  const entries = shown.map((entry) => markup`<li>${spellControls(entry)}</li>`);
+  return markup`<tr class="told"><td></td><td colspan="4"><details open><summary>${count(outsideCount, 'file')} left out, not allowed by the scope; kept in the snapshot <code>${shortCommit(snapshot!)}</code></summary><ul>${entries}</ul>${left > 0 ? markup`<p class="note">and ${count(left, 'more file')}</p>` : null}</details></td></tr>`;
 }
 
 function renderFiles(task: TaskReport): Markup | null {

@@ -25,6 +25,11 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   for (const task of failed.slice(0, RETRIES_MAX)) {
     next.push({ command: `bosun retry ${task.id}`, why: whyRetry(report, task.id, task.reason) });
   }
+  const limited = tasks.find(({ attempts }) => (attempts.at(-1)?.outsideCount ?? 0) > 0);
+  if (limited) {
+    const command = `bosun diff ${run.id} --task ${limited.id} --outside`;
+    next.push({ command, why: 'see what its scope did not allow; it is left out' });
+  }
   if (run.headCommit !== run.baseCommit) {
     const part = failed.length > 0 || run.state === 'cancelled' ? ' of the tasks that are done' : '';
     next.push({ command: `bosun diff ${run.id}`, why: `see the changes${part}` });

@@ -24,6 +24,7 @@ const SHOWN = {
   questions: 3,
   conflicts: 3,
   files: 6,
+  outside: 3,
   refused: 3,
   notes: 3,
 };
@@ -56,6 +57,7 @@ export function renderText(report: RunReport, options: TextOptions): string {
     tasks(report, paint, width),
     conflicts(report, paint, width),
     files(report, paint, width),
+    outside(report, width),
     refused(report, width),
     notes(report, width),
     next(report, paint, width),
@@ -211,6 +213,17 @@ function changedFiles(
     }
   }
   return [...files.values()];
+}
+
+/** What a task changed although its scope did not allow it: it is not on the branch. */
+function outside({ tasks }: RunReport, width: number): string[] {
+  const all = tasks.flatMap((task) =>
+    task.attempts.slice(-1).flatMap((attempt) => attempt.outside.map((what) => `${task.id}  ${what}`)),
+  );
+  if (all.length === 0) return [];
+  const total = tasks.reduce((sum, { attempts }) => sum + (attempts.at(-1)?.outsideCount ?? 0), 0);
+  const lines = all.slice(0, SHOWN.outside).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);
+  return ['Left out, not allowed by the scope', ...lines, ...more(total, SHOWN.outside)];
 }
 
 /** What an attempt left that no commit can hold: it must not be missed only because it is not there. */

@@ -164,7 +164,10 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
   delete node.stopping;
   node.lastOutcome = event.outcome;
   node.isCollected = event.collected !== undefined;
-  if (event.collected) node.changedCount = event.collected.changedCount;
+  if (event.collected) {
+    node.changedCount = event.collected.changedCount;
+    node.outsideCount = event.collected.outside?.count ?? 0;
+  }
   if (event.outcome.kind === 'lost' && !state.cancelling) {
     // The engine died, not the attempt: it counts for nothing and is done again, told what the lost one was told.
     const { continues, feedback } = node.started!;

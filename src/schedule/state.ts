@@ -74,6 +74,8 @@ export interface Node {
   lastOutcome?: Outcome;
   branchCommit?: string;
   changedCount?: number;
+  /** Files that the scope did not allow. */
+  outsideCount?: number;
 }
 
 export interface State {

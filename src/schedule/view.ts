@@ -45,6 +45,7 @@ export function taskView(node: Node, lastLine?: string): TaskView {
     ...(lastLine !== undefined && { lastLine }),
     ...(node.branchCommit !== undefined && { commit: node.branchCommit }),
     ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
+    ...(node.outsideCount && { outsideCount: node.outsideCount }),
   };
 }
 

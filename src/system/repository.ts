@@ -91,6 +91,17 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
   };
 }
 
+/** The files of the last commit; undefined where there is none. */
+export async function committedFiles(top: string): Promise<{ path: string; isLink: boolean }[] | undefined> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', 'HEAD'];
+  const listed = await userGit(args, { cwd: top, codes: [0, 128] });
+  if (listed.code !== 0) return undefined;
+  return splitNul(listed.stdout).map((line) => ({
+    path: line.subarray(line.indexOf(9) + 1).toString(),
+    isLink: line.subarray(0, 6).toString() === '120000',
+  }));
+}
+
 /** What differs from HEAD, as paths; the user's index is not even refreshed. */
 export async function changedFiles(top: string, untracked: 'all' | 'no'): Promise<string[]> {
   const status = await userGit(

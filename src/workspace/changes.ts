@@ -4,6 +4,7 @@
  */
 import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { isDotGit } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import { rootRules, type Rules } from './ignore-rules.ts';
@@ -11,6 +12,7 @@ import { isSameFile } from './same-file.ts';
 import { join, keyOf, lookup, lstatOrWhy, type Entry, type Layer } from './stack.ts';
 
 const CHANGES_MAX = 200_000;
+const SET_ID_BITS = 0o6000n;
 const GITIGNORE = Buffer.from('.gitignore');
 const GITIGNORE_BYTES_MAX = 1024 * 1024;
 
@@ -61,13 +63,16 @@ class Walk {
   ): Promise<void> {
     makeReadable(this.#compared.source(path), 0o500);
     const differences = this.#compared.differences(path);
-    if (path.length > 0 && differences.some(({ name, stat }) => stat !== undefined && isDotGit(name))) {
+    if (
+      path.length > 0 &&
+      differences.some(({ name, stat }) => stat !== undefined && isDotGit(name.toString()))
+    ) {
       return this.#push({ kind: 'refused', path, why: 'nested repository' });
     }
     const gitignore = this.#readGitignore(path);
     const rules = above?.within(path.toString(), gitignore) ?? rootRules(this.#compared.excludes, gitignore);
     for (const difference of differences) {
-      if (path.length === 0 && isDotGit(difference.name)) continue;
+      if (path.length === 0 && isDotGit(difference.name.toString())) continue;
       const below = join(path, difference.name);
       if (difference.stat === undefined) this.#deleted(below, isGone);
       else if (difference.stat.isDirectory())
@@ -149,21 +154,16 @@ class Walk {
 }
 
 function refusal(path: Buffer, stat: BigIntStats): string | undefined {
-  const name = path.subarray(path.lastIndexOf(0x2f) + 1);
+  const name = path.toString().slice(path.toString().lastIndexOf('/') + 1);
   if (isDotGit(name)) return 'a name that git keeps for itself';
-  if (stat.isFile()) return undefined;
+  // git would drop the bits, and with them what the file was for.
+  if (stat.isFile())
+    return (stat.mode & SET_ID_BITS) === 0n ? undefined : 'a set-user-ID or set-group-ID file';
   if (stat.isSymbolicLink())
-    return /^\.gitmodules$/i.test(name.toString()) ? 'git refuses a link of this name' : undefined;
+    return /^\.gitmodules$/i.test(name) ? 'git refuses a link of this name' : undefined;
   if (stat.isFIFO()) return 'a named pipe';
   if (stat.isSocket()) return 'a socket';
   return 'a device';
-}
-
-/** `.git`, and what other file systems take for it. */
-function isDotGit(name: Buffer): boolean {
-  return /^(\.git|git~1)[ .]*(:.*)?$/is.test(
-    name.toString().replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ''),
-  );
 }
 
 /** The attempt may have locked us out of what is ours; as root nothing is locked. */

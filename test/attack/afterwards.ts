@@ -54,6 +54,7 @@ export async function collectAsEngine(world: World, made: EngineWorkspace): Prom
     const collected = await collect({
       git: made.git,
       changes,
+      scope: {},
       parent: made.workspace.base.commit,
       ref: attemptRef('attack', 'attack', 1),
       message: 'what an attack left',

@@ -1,6 +1,7 @@
 /** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
 import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf, Recorded } from '../../contract/event.ts';
+import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
 import { count, shortCommit } from '../../report/words.ts';
 import { formatCount, formatElapsed } from './figures.ts';
@@ -132,8 +133,9 @@ export class EventLines {
 
   /** A good end is told once, by the task. */
   #attempt({ task, attempt, outcome, durationMs, collected }: EventOf<'attempt.finished'>): Told | undefined {
-    const files =
+    const changed =
       collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
+    const files = `${changed}${outsideOf(collected?.outside)}`;
     if (outcome.kind === 'done') {
       this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);
       return undefined;
@@ -164,7 +166,16 @@ function conflictOf({ conflict }: EventOf<'task.conflicted'>): string {
   return `conflicts${others} in ${filesOf(conflict.files)}`;
 }
 
-function filesOf(files: string[]): string {
+function outsideOf(outside: LeftOut | undefined): string {
+  if (!outside) return '';
+  const names = filesOf(
+    outside.files.map(({ path }) => path),
+    outside.count,
+  );
+  return `, ${count(outside.count, 'file')} outside the scope left out: ${names} (kept in ${shortCommit(outside.snapshot)})`;
+}
+
+function filesOf(files: string[], total = files.length): string {
   const shown = files.slice(0, FILES_SHOWN_MAX).join(', ');
-  return files.length > FILES_SHOWN_MAX ? `${shown} and ${files.length - FILES_SHOWN_MAX} more` : shown;
+  return total > FILES_SHOWN_MAX ? `${shown} and ${total - FILES_SHOWN_MAX} more` : shown;
 }

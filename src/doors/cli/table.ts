@@ -123,11 +123,13 @@ export const COMMANDS: Command[] = [
     options: [
       { flags: '-t, --task <task>', about: 'only what this task did, also where it failed' },
       { flags: '--attempt <number>', about: 'of the task: what this attempt left' },
+      { flags: '--outside', about: 'of the task: what was left out, because its scope does not allow it' },
       { flags: '--stat', about: 'only the files and how many lines' },
     ],
     examples: [
       ['diff', 'all changes of the latest run'],
       ['diff --task implement --attempt 1', 'what the first attempt left'],
+      ['diff --task implement --outside', 'what its scope did not allow'],
       ['diff | git apply', 'take the changes without the commits'],
     ],
     load: () => import('./commands/diff.ts'),

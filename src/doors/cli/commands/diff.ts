@@ -13,6 +13,7 @@ export async function run(typed: Typed): Promise<number> {
     ...given('run', typed.args[0]),
     ...given('task', textOf(typed, 'task')),
     ...given('attempt', attemptOf(typed)),
+    outside: isOutside(typed),
   });
   const paint = painter(hasColor(process.stdout));
   if (diff.files.length === 0) writeError('nothing was changed\n');
@@ -20,6 +21,12 @@ export async function run(typed: Typed): Promise<number> {
   else if (process.stdout.isTTY) writeOut(colorPatch(diff.patch.toString(), paint));
   else process.stdout.write(diff.patch); // byte for byte: it may be applied
   return 0;
+}
+
+function isOutside(typed: Typed): boolean {
+  if (isOn(typed, 'outside') && textOf(typed, 'task') === undefined)
+    throw new BosunError('usage', 'scopes belong to tasks: name one with --task');
+  return isOn(typed, 'outside');
 }
 
 function attemptOf(typed: Typed): number | undefined {

@@ -3,7 +3,7 @@ import { formatDuration } from '../../../base/units.ts';
 import type { TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
 import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from '../../../report/plain.ts';
-import { glyphOf, toneOf } from '../../../report/words.ts';
+import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { formatCount, tellCounts } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeOut, type Paint } from '../output.ts';
@@ -62,11 +62,16 @@ function tasksOf({ tasks, taskCount }: Status, paint: Paint, columns: number, no
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ];
     const used = cells.join('  ').length + 15;
-    const said = fitColumns(plainLine(task.message ?? task.lastLine ?? ''), Math.max(10, columns - used - 2));
+    const words = [outsideOf(task), task.message ?? task.lastLine ?? ''].filter(Boolean).join('; ');
+    const said = fitColumns(plainLine(words), Math.max(10, columns - used - 2));
     return `  ${paint(toneOf(state), `${glyphOf(state)} ${state.padEnd(9)}`)}  ${cells.join('  ')}  ${paint('quiet', said)}`.trimEnd();
   });
   const left = taskCount - tasks.length;
   return ['', ...lines, ...(left > 0 ? [`  … and ${formatCount(left)} more`] : [])];
+}
+
+function outsideOf({ outsideCount = 0 }: TaskView): string {
+  return outsideCount === 0 ? '' : `${count(outsideCount, 'file')} outside its scope left out`;
 }
 
 function depthOf({ id, parent }: TaskView): number {
