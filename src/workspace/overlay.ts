@@ -9,13 +9,14 @@ import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import type { Launch, Launcher, OverlayMount } from '../system/process.ts';
-import { BASE_LIMITS, Bases, type BaseLimits, type LayerMaker } from './bases.ts';
+import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';
+import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { findOpaque } from './opaque.ts';
 import { OpaqueReader } from './read-opaque.ts';
-import { moveTo, setHead } from './private-git.ts';
+import { moveTo, pack, setHead } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
@@ -29,7 +30,7 @@ export class OverlayWorkspaces implements Workspaces {
   readonly #mounts: string;
   readonly #layers: string;
   readonly #reader: OpaqueReader | undefined;
-  /** The commits that the workspaces of this process lie on. */
+  /** The names of the bases that the workspaces of this process lie on. */
   readonly #lieOn = new Map<string, string>();
 
   /** `isNative: false` does without the native program, as where there is no compiler. */
@@ -117,8 +118,8 @@ export class OverlayWorkspaces implements Workspaces {
 
   #workspace(name: string, base: Base): Workspace {
     if (!this.#lieOn.has(name)) {
-      this.#lieOn.set(name, base.commit);
-      this.#bases.hold(base.commit);
+      this.#lieOn.set(name, base.name);
+      this.#bases.hold(base.name);
     }
     const at = path.join(this.#mounts, name);
     const excludes = (): Promise<string[]> => this.#engine.repository.excludes();
@@ -172,6 +173,7 @@ class OverlayWorkspace implements Workspace {
       current,
       tracked,
       submodules: this.base.submodules,
+      hidden: this.base.hidden,
       excludes: await this.#excludes(),
       source: (file) => join(this.#upper, file),
       differences: (directory) => readUpper(upper, directory),
@@ -180,7 +182,7 @@ class OverlayWorkspace implements Workspace {
 
   async find(globs: string[]): Promise<{ path: string; source: string }[]> {
     if (globs.length === 0) return [];
-    return findFiles((await this.#stack()).current, globs);
+    return findFiles((await this.#stack()).current, globs, this.base.hide);
   }
 
   async #stack(): Promise<{ upper: Layer; current: Layer[]; tracked: Layer[] }> {
@@ -232,11 +234,18 @@ class OverlayMaker implements LayerMaker {
     this.#reader = reader;
   }
 
-  async delta(root: string, from: string, to: string, into: string): Promise<void> {
-    await this.#layer([root], into, 'delta', (at, overlay) =>
+  async delta({ root, from, to, isFiltered }: Delta, into: string): Promise<void> {
+    const [delta, objects] = [path.join(into, 'delta'), path.join(into, 'objects')];
+    if (isFiltered) await pack(this.#engine, objects, to, from);
+    await this.#layer(isFiltered ? [objects, root] : [root], into, 'delta', (at, overlay) =>
       runToEnd(this.#launcher, { ...moveTo(from, to), cwd: at, overlay }, `make the files of ${to}`),
     );
-    await setHead(this.#engine, path.join(into, 'delta'), to);
+    await setHead(this.#engine, delta, to);
+    if (!isFiltered) return;
+    const inGit = path.join('.git', 'objects', 'pack');
+    await mkdir(path.dirname(path.join(delta, inGit)), { recursive: true });
+    await rename(path.join(objects, inGit), path.join(delta, inGit));
+    await removeTree(objects);
   }
 
   async setup(
@@ -254,6 +263,11 @@ class OverlayMaker implements LayerMaker {
         setup,
       ),
     );
+  }
+
+  async mask(base: Base, lowers: string[]): Promise<string[]> {
+    const untracked = lowers.filter((lower) => !base.tracked.includes(lower));
+    return findMask(await readLayers(untracked), base.hide);
   }
 
   lowers(base: Base, copied: string | undefined, made: string | undefined): string[] {
