@@ -18,6 +18,7 @@ import { hasEnded, type Node, type State } from './schedule/state.ts';
 import { runView, taskView } from './schedule/view.ts';
 import type { Store } from './store/store.ts';
 import { newestOf } from './workspace/name.ts';
+import type { BaseOptions } from './workspace/workspace.ts';
 
 export interface NewRun {
   workflow: Workflow;
@@ -332,7 +333,8 @@ export class Drive {
   }
 }
 
-function workspaceOptions(node: Node): Exclude<NonNullable<Workflow['workspace']>, 'none'> {
+function workspaceOptions(node: Node): BaseOptions {
   const options = node.task.workspace ?? node.workflow.workspace ?? {};
-  return options === 'none' ? {} : options;
+  const { hide = [] } = scopeOf(node, node.started?.purpose ?? 'work');
+  return options === 'none' ? {} : { ...options, hide };
 }

@@ -141,11 +141,16 @@ async function makeBase(
     printed.stream.write(chunk);
   };
   try {
-    return await workspaces.base(commit, options, {
-      around: await around.setup(options.network ?? []),
-      onOutput,
-      signal: attempt.stop.graceful,
-    });
+    const hide = effectiveScope(attempt.task, attempt.agent).hide ?? [];
+    return await workspaces.base(
+      commit,
+      { ...options, hide },
+      {
+        around: await around.setup(options.network ?? []),
+        onOutput,
+        signal: attempt.stop.graceful,
+      },
+    );
   } finally {
     printed?.stream.end();
     await printed?.read;

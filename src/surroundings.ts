@@ -71,11 +71,12 @@ export class Surroundings implements AsyncDisposable {
     const { launcher } = this.#stages;
     if (workspace === undefined) return launcher.launch(this.#inNoWorkspace(start));
     const { write } = this.#scope;
-    let parts = ALL;
+    const mask = await maskOf(workspace);
+    let parts = { ...ALL, mask };
     if (write !== undefined) {
       parts = {
         ...writableParts([...write, ...(this.#scope.shared ?? [])], await workspace.tree()),
-        mask: [],
+        mask,
       };
       await workspace.makeDirectories(parts.write);
     }
@@ -86,7 +87,8 @@ export class Surroundings implements AsyncDisposable {
   async launchCheck(workspace: Workspace | undefined, start: Start): Promise<Running> {
     const { launcher } = this.#stages;
     if (workspace === undefined) return launcher.launch(this.#inNoWorkspace(start));
-    return launcher.launch(await workspace.insideScratch({ ...start, ...this.#fence(ALL, this.#sockets) }));
+    const parts = { ...ALL, mask: await maskOf(workspace) };
+    return launcher.launch(await workspace.insideScratch({ ...start, ...this.#fence(parts, this.#sockets) }));
   }
 
   #inNoWorkspace(start: Start): Launch {
@@ -129,6 +131,17 @@ export class Surroundings implements AsyncDisposable {
     this.#undo.use(proxy);
     return sockets;
   }
+}
+
+/** What is there of it: an agent may have removed some. */
+async function maskOf(workspace: Workspace): Promise<string[]> {
+  const { mask } = workspace.base;
+  if (mask.length === 0) return [];
+  const tree = await workspace.tree();
+  return mask.flatMap((file) => {
+    const kind = tree.kindOf(file);
+    return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
+  });
 }
 
 /** Nothing of the engine's own environment but what any program needs. */

@@ -49,6 +49,7 @@ test.runIf(process.getuid?.() === 0)(
       '--configLoader',
       'runner',
       'test/workspace.test.ts',
+      'test/hide.test.ts',
       'test/git.test.ts',
       '-t',
       'overlay workspaces|read-only',

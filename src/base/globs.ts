@@ -84,6 +84,18 @@ export function compileGlobs(globs: readonly string[]): (path: string) => boolea
   };
 }
 
+/** Tells of a directory whether one of the globs matches all that could ever be below it. */
+export function compileTrees(globs: readonly string[]): (directory: string) => boolean {
+  const trees = globs
+    .flatMap((glob) => parseGlob(glob).patterns)
+    .filter((pattern) => isAllBelow(pattern.slice(-2)))
+    .map((pattern) => pattern.slice(0, -1));
+  return (directory) => {
+    const names = directory.split('/');
+    return trees.some((tree) => matches(tree, names, DEEP, acceptsName));
+  };
+}
+
 /** A path that both match; undefined where there is none. */
 export function globsOverlap(a: string, b: string): string | undefined {
   return overlapOf(parseGlob(a), parseGlob(b));
@@ -140,6 +152,11 @@ export function placesOf(glob: Glob): { path: string; kind: 'deep' | 'flat' | 'p
     if (fixed.length === pattern.length) return { path: fixed.join('/'), kind: 'plain' };
     return { path: fixed.join('/'), kind: fixed.length === pattern.length - 1 ? 'flat' : 'deep' };
   });
+}
+
+/** The names before the first wildcard, for each choice of its braces. */
+export function literalStarts(glob: Glob): string[][] {
+  return glob.patterns.map(literalsOf);
 }
 
 /** `.git`, and what git takes for it on other file systems. */

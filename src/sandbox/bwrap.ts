@@ -77,7 +77,7 @@ function workspaceMounts(workspace: string, { write, keep, grantable, mask }: Fe
   ];
 }
 
-/** Undefined: what it is cannot be seen from outside the layer; the workspace says so by a trailing slash. */
+/** An empty directory that cannot be entered, or an empty file. */
 function masked(file: string): string[] {
   if (file.endsWith('/')) return ['--perms', '0000', '--tmpfs', file.slice(0, -1)];
   return ['--ro-bind', '/dev/null', file];

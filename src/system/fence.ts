@@ -7,7 +7,7 @@ export interface Fence {
   keep: string[];
   /** Directories that are read-only now and may be opened while the command runs, relative to the workspace. */
   grantable: string[];
-  /** Files and directories of the workspace that show nothing, relative to it. */
+  /** What of the workspace shows nothing, relative to it; a directory ends with a slash. */
   mask: string[];
   /** Directories and files of the machine that can be read, at the same path. */
   read: string[];

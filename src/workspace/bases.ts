@@ -3,25 +3,28 @@
  * into place, so one that is there is whole.
  *
  *   bases/<commit>/tree                 a full checkout
- *   bases/<commit>/delta, on            the difference to the full checkout of the commit named in `on`
+ *   bases/<commit>/delta, on            the difference to the full checkout named in `on`
+ *   bases/<commit>+<hash>/…             the same where something is hidden, of the commit named in `filtered`
  *   bases/copy-<fingerprint>/files      what `copy` names
- *   bases/<commit>-<hash>/setup         what `setup` did on top of all these
+ *   bases/<one of these>-<hash>/setup   what `setup` did on top of all these
  */
-import { createHash, randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { WorkspaceOptions } from '../contract/workflow.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import { splitNul } from '../system/git.ts';
+import { checkoutOf, commitOf, freshName, hashOf, isLeftOver, viewOf, type View } from './base-name.ts';
 import { copyIn, fingerprint, matchCopy } from './copy-in.ts';
+import { filterCommit, type FilteredCommit } from './filtered-commit.ts';
+import { readHidden, writeHidden } from './hidden.ts';
 import { borrow, checkOut } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { giveTree } from '../system/sandbox-user.ts';
-import type { Base, Setup } from './workspace.ts';
+import type { Base, BaseOptions, Setup } from './workspace.ts';
 
 /** A commit that differs in more files than this from every full checkout gets one of its own. */
 const DELTA_FILES_MAX = 2000;
 const ROOTS_TRIED_MAX = 4;
+const NONE: ReadonlySet<string> = new Set();
 
 export interface BaseLimits {
   /** How many differences are kept beside those in use: each brings an index of its own. */
@@ -32,10 +35,18 @@ export interface BaseLimits {
 
 export const BASE_LIMITS: BaseLimits = { deltasMax: 64, recentMs: 10_000 };
 
+/** From the checkout `root` of a commit to another. `isFiltered`: its git has objects of its own. */
+export interface Delta {
+  root: string;
+  from: string;
+  to: string;
+  isFiltered: boolean;
+}
+
 /** How layers are made; overlay and clone differ here. */
 export interface LayerMaker {
-  /** Makes `<into>/delta` or `<into>/tree` from the checkout `root` of `from`. */
-  delta(root: string, from: string, to: string, into: string): Promise<void>;
+  /** Makes `<into>/delta` or `<into>/tree`. */
+  delta(delta: Delta, into: string): Promise<void>;
   /** Makes the layers of `into` for what `copied` and the setup command bring; gives all lowers. */
   setup(
     base: Base,
@@ -44,6 +55,8 @@ export interface LayerMaker {
     setup: Setup,
     into: string,
   ): Promise<void>;
+  /** Of what `copied` and the setup command brought, what is hidden and still there. */
+  mask(base: Base, lowers: string[]): Promise<string[]>;
   /** What `setup` has made, on top of the base. */
   lowers(base: Base, copied: string | undefined, made: string | undefined): string[];
   /** Whether a copied directory alone needs a base of its own. */
@@ -59,11 +72,11 @@ export class Bases {
   /** What is being made or was made by this process. */
   readonly #made = new Map<string, Promise<Base>>();
   readonly #copies = new Map<string, Promise<string | undefined>>();
-  /** Commits that can be made again from another's checkout, the one longest unused first. */
+  /** Names of those that can be made again from another's checkout, the one longest unused first. */
   readonly #derived = new Map<string, { usedAtMs: number }>();
   readonly #uses = new Map<string, number>();
   readonly #limits: BaseLimits;
-  /** Commits with a full checkout, the last used first. */
+  /** Names of those with a full checkout, the last used first. */
   #roots: string[] | undefined;
   /** One full checkout at a time: the second request may be near the first. */
   #last: Promise<unknown> = Promise.resolve();
@@ -75,44 +88,41 @@ export class Bases {
     this.#maker = maker;
   }
 
-  get(
-    commit: string,
-    options: Exclude<WorkspaceOptions, 'none'> = {},
-    setup: Setup = { around: { env: {} } },
-  ): Promise<Base> {
-    this.#touch(commit);
-    return this.#once(`${commit} ${JSON.stringify(options)}`, async () => {
-      const base = await this.#once(commit, () => this.#inTurn(() => this.#ofCommit(commit)));
+  get(commit: string, options: BaseOptions = {}, setup: Setup = { around: { env: {} } }): Promise<Base> {
+    const view = viewOf(commit, options.hide ?? []);
+    this.#touch(view.name);
+    return this.#once(`${view.name} ${JSON.stringify(options)}`, async () => {
+      const base = await this.#once(view.name, () => this.#inTurn(() => this.#ofView(view)));
       return this.#withOptions(base, options, setup);
     });
   }
 
-  /** A workspace lies on the base of this commit until it is released. */
-  hold(commit: string): void {
-    this.#uses.set(commit, (this.#uses.get(commit) ?? 0) + 1);
+  /** A workspace lies on the base of this name until it is released. */
+  hold(name: string): void {
+    this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1);
   }
 
-  release(commit: string): void {
-    const uses = (this.#uses.get(commit) ?? 0) - 1;
-    if (uses > 0) this.#uses.set(commit, uses);
-    else this.#uses.delete(commit);
-    this.#touch(commit);
+  release(name: string): void {
+    const uses = (this.#uses.get(name) ?? 0) - 1;
+    if (uses > 0) this.#uses.set(name, uses);
+    else this.#uses.delete(name);
+    this.#touch(name);
   }
 
-  #touch(commit: string): void {
-    if (this.#derived.delete(commit)) this.#derived.set(commit, { usedAtMs: performance.now() });
+  #touch(name: string): void {
+    if (this.#derived.delete(name)) this.#derived.set(name, { usedAtMs: performance.now() });
   }
 
   async #removeUnused(): Promise<void> {
     const { deltasMax, recentMs } = this.#limits;
-    for (const [commit, { usedAtMs }] of this.#derived) {
+    for (const [unused, { usedAtMs }] of this.#derived) {
       if (this.#derived.size <= deltasMax) return;
-      if (this.#uses.has(commit) || performance.now() - usedAtMs < recentMs) continue;
-      this.#derived.delete(commit);
-      this.#roots = this.#roots?.filter((root) => root !== commit);
-      for (const key of this.#made.keys()) if (key.startsWith(commit)) this.#made.delete(key);
+      if (this.#uses.has(unused) || performance.now() - usedAtMs < recentMs) continue;
+      this.#derived.delete(unused);
+      this.#roots = this.#roots?.filter((root) => root !== unused);
+      for (const key of this.#made.keys()) if (key.split(' ')[0] === unused) this.#made.delete(key);
       const names = await readdir(this.directory);
-      for (const name of names.filter((name) => name.startsWith(commit))) {
+      for (const name of names.filter((name) => checkoutOf(name) === unused)) {
         const gone = path.join(this.directory, freshName());
         await rename(path.join(this.directory, name), gone);
         await removeTree(gone);
@@ -120,16 +130,18 @@ export class Bases {
     }
   }
 
+  /** `keep` has commits: all views of one are kept. */
   async prune(keep: ReadonlySet<string>): Promise<void> {
-    const kept = new Set(keep);
-    for (const commit of keep) {
-      const on = await readFile(path.join(this.directory, commit, 'on'), 'utf8').catch(() => undefined);
+    const names = await readdir(this.directory).catch((): string[] => []);
+    const needed = names.map(checkoutOf).filter((name) => keep.has(commitOf(name)));
+    const kept = new Set(needed);
+    for (const name of needed) {
+      const on = await readFile(path.join(this.directory, name, 'on'), 'utf8').catch(() => undefined);
       if (on !== undefined) kept.add(on);
     }
-    for (const name of await readdir(this.directory).catch((): string[] => [])) {
-      const isUnfinished = name.startsWith('.new-') && !isAlive(Number(name.split('-')[1]));
-      const isUnused = !name.startsWith('.') && !name.startsWith('copy-') && !kept.has(name.split('-')[0]!);
-      if (isUnfinished || isUnused || (keep.size === 0 && !name.startsWith('.new-'))) {
+    for (const name of names) {
+      const isUnused = !name.startsWith('.') && !name.startsWith('copy-') && !kept.has(checkoutOf(name));
+      if (isLeftOver(name) || isUnused || (keep.size === 0 && !name.startsWith('.new-'))) {
         await removeTree(path.join(this.directory, name));
       }
     }
@@ -156,26 +168,39 @@ export class Bases {
     return mine;
   }
 
-  async #ofCommit(commit: string): Promise<Base> {
-    const found = await this.#find(commit);
+  async #ofView(view: View): Promise<Base> {
+    const found = await this.#find(view);
     if (found !== undefined) return found;
-    const near = await this.#nearestRoot(commit);
-    await this.#build(commit, async (into) => {
+    const isFiltered = view.hide.length > 0;
+    await this.#build(view.name, async (into) => {
+      const shown = isFiltered ? await this.#filter(view, into) : { commit: view.commit, objects: NONE };
+      const to = shown.commit;
+      const near = await this.#nearestRoot(view, shown);
       if (near === undefined) {
-        const fileCount = await this.#listSubmodules(commit, into);
+        const fileCount = await this.#listSubmodules(to, into);
         await mkdir(path.join(into, 'tree'));
-        await checkOut(this.#engine, commit, path.join(into, 'tree'), fileCount);
+        await checkOut(this.#engine, to, path.join(into, 'tree'), fileCount, isFiltered);
       } else {
-        const { root, sameSubmodules } = near;
-        if (!sameSubmodules) await this.#listSubmodules(commit, into);
+        const { root, from, sameSubmodules } = near;
+        if (!sameSubmodules) await this.#listSubmodules(to, into);
         else await copyFile(path.join(this.directory, root, 'submodules'), path.join(into, 'submodules'));
-        await this.#maker.delta(path.join(this.directory, root, 'tree'), root, commit, into);
+        await this.#maker.delta(
+          { root: path.join(this.directory, root, 'tree'), from, to, isFiltered },
+          into,
+        );
         await writeFile(path.join(into, 'on'), root);
       }
     });
-    const made = await this.#find(commit);
+    const made = await this.#find(view);
     await this.#removeUnused();
     return made!;
+  }
+
+  async #filter({ commit, hide }: View, into: string): Promise<FilteredCommit> {
+    const filtered = await filterCommit(this.#engine, commit, hide, into);
+    await writeFile(path.join(into, 'filtered'), filtered.commit);
+    await writeHidden(into, filtered.hidden);
+    return filtered;
   }
 
   /** Gives the number of files. */
@@ -191,38 +216,55 @@ export class Bases {
     return files.length;
   }
 
-  async #find(commit: string): Promise<Base | undefined> {
-    const home = path.join(this.directory, commit);
+  async #find({ commit, hide, name }: View): Promise<Base | undefined> {
+    const home = path.join(this.directory, name);
     const names = await readdir(home).catch((): string[] => []);
+    if (!names.includes('tree') && !names.includes('delta')) return undefined;
     const submodules = splitNul(
       await readFile(path.join(home, 'submodules')).catch(() => Buffer.alloc(0)),
     ).map(String);
-    const now = new Date();
-    if (names.includes('on')) this.#derived.set(commit, { usedAtMs: performance.now() });
+    const checkedOut = await this.#checkedOut(name);
+    const hidden = await readHidden(home);
+    const rest = { commit, checkedOut, name, hide, hidden, mask: [], submodules };
+    if (names.includes('on')) this.#derived.set(name, { usedAtMs: performance.now() });
     if (names.includes('tree')) {
+      const now = new Date();
       await utimes(home, now, now);
-      await borrow(this.#engine, path.join(home, 'tree'));
-      const roots = await this.#readRoots();
-      this.#roots = [commit, ...roots.filter((root) => root !== commit)];
       const tree = path.join(home, 'tree');
-      return { commit, lowers: [tree], tracked: [tree], submodules };
+      if (hide.length === 0) await borrow(this.#engine, tree);
+      const roots = await this.#readRoots();
+      this.#roots = [name, ...roots.filter((root) => root !== name)];
+      return { ...rest, lowers: [tree], tracked: [tree] };
     }
-    if (!names.includes('delta')) return undefined;
     const root = path.join(this.directory, await readFile(path.join(home, 'on'), 'utf8'), 'tree');
     const lowers = [path.join(home, 'delta'), root];
-    return { commit, lowers, tracked: lowers, submodules };
+    return { ...rest, lowers, tracked: lowers };
   }
 
-  async #nearestRoot(commit: string): Promise<{ root: string; sameSubmodules: boolean } | undefined> {
-    for (const root of (await this.#readRoots()).slice(0, ROOTS_TRIED_MAX)) {
-      const diff = await this.#engine.run(['diff-tree', '-r', '-z', '--no-renames', root, commit], {
+  async #checkedOut(name: string): Promise<string> {
+    if (commitOf(name) === name) return name;
+    return readFile(path.join(this.directory, name, 'filtered'), 'utf8');
+  }
+
+  /** Of those that hide the same. */
+  async #nearestRoot(
+    { commit, name }: View,
+    { commit: to, objects }: Pick<FilteredCommit, 'commit' | 'objects'>,
+  ): Promise<{ root: string; from: string; sameSubmodules: boolean } | undefined> {
+    const roots = await this.#readRoots();
+    const alike = roots.filter((root) => root.slice(commitOf(root).length) === name.slice(commit.length));
+    for (const root of alike.slice(0, ROOTS_TRIED_MAX)) {
+      const from = await this.#checkedOut(root);
+      const diff = await this.#engine.run(['diff-tree', '-r', '-z', '--no-renames', from, to], {
         codes: [0, 128],
       });
       // two fields for each file: `:mode mode oid oid status` and its path
       const fields = splitNul(diff.stdout);
       if (diff.code !== 0 || fields.length > 2 * DELTA_FILES_MAX) continue;
-      const sameSubmodules = !fields.some((field, index) => index % 2 === 0 && field.includes('160000 '));
-      return { root, sameSubmodules };
+      const entries = fields.filter((_, index) => index % 2 === 0).map(String);
+      // its objects could be read: what is hidden now may have been elsewhere then
+      if (entries.some((entry) => objects.has(entry.split(' ')[2]!))) continue;
+      return { root, from, sameSubmodules: !entries.some((entry) => entry.includes('160000 ')) };
     }
     return undefined;
   }
@@ -230,31 +272,32 @@ export class Bases {
   async #readRoots(): Promise<string[]> {
     if (this.#roots === undefined) {
       const names = await readdir(this.directory).catch((): string[] => []);
-      const commits = names.filter((name) => /^[0-9a-f]{40,64}$/.test(name));
-      const contents = await Promise.all(commits.map((name) => readdir(path.join(this.directory, name))));
-      this.#roots = commits.filter((_, index) => contents[index]!.includes('tree'));
-      for (const [index, commit] of commits.entries()) {
-        const isLeft = contents[index]!.includes('on') && !this.#derived.has(commit);
-        if (isLeft) this.#derived.set(commit, { usedAtMs: -Infinity });
+      const checkouts = names.filter((name) => /^[0-9a-f]{40,64}(\+[0-9a-f]+)?$/.test(name));
+      const contents = await Promise.all(checkouts.map((name) => readdir(path.join(this.directory, name))));
+      this.#roots = checkouts.filter((_, index) => contents[index]!.includes('tree'));
+      for (const [index, name] of checkouts.entries()) {
+        const isLeft = contents[index]!.includes('on') && !this.#derived.has(name);
+        if (isLeft) this.#derived.set(name, { usedAtMs: -Infinity });
       }
     }
     return this.#roots;
   }
 
-  async #withOptions(base: Base, options: Exclude<WorkspaceOptions, 'none'>, setup: Setup): Promise<Base> {
+  async #withOptions(base: Base, options: BaseOptions, setup: Setup): Promise<Base> {
     const copied = await this.#copy(options.copy ?? []);
     const needsOwn = options.setup !== undefined || (copied !== undefined && this.#maker.copiesPerBase);
-    if (!needsOwn) return { ...base, lowers: this.#maker.lowers(base, copied, undefined) };
-    const hash = createHash('sha256')
-      .update(JSON.stringify([copied ?? '', options.setup ?? '']))
-      .digest('hex')
-      .slice(0, 16);
-    const name = `${base.commit}-${hash}`;
+    if (!needsOwn) return this.#on(base, copied, undefined);
+    const name = `${base.name}-${hashOf([copied ?? '', options.setup ?? ''])}`;
     const home = path.join(this.directory, name);
     if ((await readdir(home).catch(() => undefined)) === undefined) {
       await this.#build(name, (into) => this.#maker.setup(base, copied, options.setup, setup, into));
     }
-    return { ...base, lowers: this.#maker.lowers(base, copied, home) };
+    return this.#on(base, copied, home);
+  }
+
+  async #on(base: Base, copied: string | undefined, made: string | undefined): Promise<Base> {
+    const lowers = this.#maker.lowers(base, copied, made);
+    return { ...base, lowers, mask: await this.#maker.mask(base, lowers) };
   }
 
   /** One copy serves all commits for as long as the user's files stay as they are. */
@@ -296,19 +339,5 @@ export class Bases {
     } finally {
       await removeTree(fresh);
     }
-  }
-}
-
-/** Names the process, so that what it left unfinished is known once it is gone. */
-function freshName(): string {
-  return `.new-${process.pid}-${randomBytes(4).toString('hex')}`;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

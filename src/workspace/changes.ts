@@ -9,7 +9,8 @@ import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import { rootRules, type Rules } from './ignore-rules.ts';
 import { isSameFile } from './same-file.ts';
-import { join, keyOf, lookup, lstatOrWhy, type Entry, type Layer } from './stack.ts';
+import { join, keyOf, list, lookup, lstatOrWhy, type Entry, type Layer } from './stack.ts';
+import type { Hidden } from './workspace.ts';
 
 const CHANGES_MAX = 200_000;
 const SET_ID_BITS = 0o6000n;
@@ -35,6 +36,7 @@ export interface Compared {
   /** Those that hold files of the commit. */
   tracked: readonly Layer[];
   submodules: readonly string[];
+  hidden: Hidden;
   excludes: readonly string[];
 }
 
@@ -95,11 +97,13 @@ class Walk {
       }
       return;
     }
+    const { files, directories } = this.#compared.hidden;
     const tracked = lookup(this.#compared.tracked, path);
     const ignored = isIgnored || rules.ignores(path.toString(), true);
-    if (ignored && tracked === undefined) return;
+    if (ignored && tracked === undefined && !directories.has(keyOf(path))) return;
     const replaces = tracked !== undefined && (isReplaced || !tracked.stat.isDirectory());
     if (replaces && !isGone) this.#delete(path, tracked);
+    if (files.has(keyOf(path))) this.#push({ kind: 'delete', path, wasDirectory: false });
     await this.directory(path, rules, ignored, isGone || replaces);
   }
 
@@ -109,12 +113,16 @@ class Walk {
   }
 
   #entry(path: Buffer, stat: BigIntStats, isIgnored: boolean, isGone: boolean): void {
+    const { files, directories } = this.#compared.hidden;
     const tracked = lookup(this.#compared.tracked, path);
-    if (tracked === undefined && isIgnored) return;
+    const isHiddenIn = directories.has(keyOf(path));
+    const isNew = tracked === undefined && !isHiddenIn && !files.has(keyOf(path));
+    if (isNew && isIgnored) return;
     const why = refusal(path, stat);
     if (why !== undefined) return this.#push({ kind: 'refused', path, why });
-    const isNew = tracked === undefined;
-    if (tracked?.stat.isDirectory() === true && !isGone) this.#delete(path, tracked);
+    // a file in the place of a directory leaves nothing of it, what is hidden in it included
+    if ((tracked?.stat.isDirectory() === true && !isGone) || isHiddenIn)
+      this.#push({ kind: 'delete', path, wasDirectory: true });
     const source = this.#compared.source(path);
     if (stat.isSymbolicLink()) {
       const target = readlinkSync(source, { encoding: 'buffer' });
@@ -131,8 +139,11 @@ class Walk {
     this.#push({ kind: 'file', path, source, mode, size: Number(stat.size), isNew });
   }
 
+  /** What the attempt could not see stays: it deleted the rest of the directory. */
   #delete(path: Buffer, { stat }: Entry): void {
-    this.#push({ kind: 'delete', path, wasDirectory: stat.isDirectory() });
+    if (!stat.isDirectory() || !this.#compared.hidden.directories.has(keyOf(path)))
+      return this.#push({ kind: 'delete', path, wasDirectory: stat.isDirectory() });
+    for (const { name, entry } of list(this.#compared.tracked, path)) this.#delete(join(path, name), entry);
   }
 
   #push(change: Change): void {

@@ -10,16 +10,17 @@ import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import type { Tree } from '../system/tree.ts';
 import { capture, type Launch, type Launcher } from '../system/process.ts';
-import { BASE_LIMITS, Bases, type BaseLimits, type LayerMaker } from './bases.ts';
+import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';
+import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
-import { moveTo, setHead } from './private-git.ts';
+import { keepPack, moveTo, pack, setHead } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
-import { withReads } from './reads.ts';
+import { objectsFor, withReads } from './reads.ts';
 import { usedBytes } from './used-bytes.ts';
 import { makeDirectories, treeOf } from './tree.ts';
 import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
@@ -30,7 +31,7 @@ export class CloneWorkspaces implements Workspaces {
   readonly #bases: Bases;
   readonly #directory: string;
   readonly #scratch: string;
-  /** The commits that the workspaces of this process are copies of. */
+  /** The names of the bases that the workspaces of this process are copies of. */
   readonly #copyOf = new Map<string, string>();
 
   readonly #uid: number | undefined;
@@ -121,8 +122,8 @@ export class CloneWorkspaces implements Workspaces {
 
   #workspace(name: string, base: Base): CloneWorkspace {
     if (!this.#copyOf.has(name)) {
-      this.#copyOf.set(name, base.commit);
-      this.#bases.hold(base.commit);
+      this.#copyOf.set(name, base.name);
+      this.#bases.hold(base.name);
     }
     return new CloneWorkspace(
       name,
@@ -152,7 +153,7 @@ class CloneWorkspace implements Workspace {
     engine: EngineGit,
     uid: number | undefined,
   ) {
-    this.#objects = engine.objectDirectories;
+    this.#objects = objectsFor(base, engine);
     this.#uid = uid;
     this.name = name;
     this.path = at;
@@ -178,6 +179,7 @@ class CloneWorkspace implements Workspace {
       current: [{ directory: this.path, opaque: new Set() }],
       tracked: await readLayers(this.base.tracked),
       submodules: this.base.submodules,
+      hidden: this.base.hidden,
       excludes: await this.#excludes(),
       source: (file) => join(this.path, file),
       differences: (directory) => compare(join(from, directory), join(this.path, directory)),
@@ -193,7 +195,7 @@ class CloneWorkspace implements Workspace {
   }
 
   async find(globs: string[]): Promise<{ path: string; source: string }[]> {
-    return findFiles([{ directory: this.path, opaque: new Set() }], globs);
+    return findFiles([{ directory: this.path, opaque: new Set() }], globs, this.base.hide);
   }
 }
 
@@ -241,13 +243,15 @@ class CloneMaker implements LayerMaker {
     this.uid = launcher.uid;
   }
 
-  async delta(root: string, from: string, to: string, into: string): Promise<void> {
+  async delta({ root, from, to, isFiltered }: Delta, into: string): Promise<void> {
     const tree = path.join(into, 'tree');
     await mkdir(tree);
     await copyTree(root, tree);
     give(this.uid, into, tree);
+    const own = isFiltered ? await pack(this.#engine, tree, to) : undefined;
     const reads = this.#engine.objectDirectories;
     await runToEnd(this.#launcher, { ...moveTo(from, to), cwd: tree, reads }, `make the files of ${to}`);
+    if (own !== undefined) await keepPack(tree, own);
     await setHead(this.#engine, tree, to);
   }
 
@@ -262,13 +266,21 @@ class CloneMaker implements LayerMaker {
     await mkdir(full);
     await copyTree(base.lowers[0]!, full);
     if (copied !== undefined) await copyTree(copied, full);
-    if (command === undefined) return;
-    give(this.uid, into, full);
-    const launch = withReads(
-      { argv: ['/bin/sh', '-c', command], cwd: full, ...setup.around },
-      this.#engine.objectDirectories,
-    );
-    await runToEnd(this.#launcher, launch, `run the setup command "${command}"`, setup);
+    if (command !== undefined) {
+      give(this.uid, into, full);
+      const launch = withReads(
+        { argv: ['/bin/sh', '-c', command], cwd: full, ...setup.around },
+        objectsFor(base, this.#engine),
+      );
+      await runToEnd(this.#launcher, launch, `run the setup command "${command}"`, setup);
+    }
+    for (const file of await findMask([{ directory: full, opaque: new Set() }], base.hide))
+      await removeTree(path.join(full, file));
+  }
+
+  /** What would have to be covered is not there. */
+  async mask(): Promise<string[]> {
+    return [];
   }
 
   lowers(base: Base, _copied: string | undefined, made: string | undefined): string[] {

@@ -1,5 +1,6 @@
-/** Finds files in layers by glob, ignored ones too. Never follows a link. */
+/** Finds files in layers by glob, ignored ones too, hidden ones never. Never follows a link. */
 import picomatch from 'picomatch';
+import { compileGlobs } from '../base/globs.ts';
 import { join, list, lookup, type Entry, type Layer } from './stack.ts';
 
 const FOUND_MAX = 10_000;
@@ -7,6 +8,7 @@ const FOUND_MAX = 10_000;
 export async function findFiles(
   layers: readonly Layer[],
   globs: readonly string[],
+  hide: readonly string[] = [],
 ): Promise<{ path: string; source: string }[]> {
   const found = new Map<string, string>();
   for (const glob of globs) {
@@ -18,7 +20,8 @@ export async function findFiles(
     const isMatch = isGlob ? picomatch(glob.replace(/^\.\//, ''), { dot: true }) : () => true;
     collect(layers, start, entry, isMatch, found);
   }
-  return [...found].map(([path, source]) => ({ path, source }));
+  const isHidden = compileGlobs(hide);
+  return [...found].filter(([path]) => !isHidden(path)).map(([path, source]) => ({ path, source }));
 }
 
 function collect(

@@ -10,19 +10,20 @@ import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import type { Launch, Launcher, OverlayMount } from '../system/process.ts';
 import type { Tree } from '../system/tree.ts';
-import { BASE_LIMITS, Bases, type BaseLimits, type LayerMaker } from './bases.ts';
+import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';
+import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { findOpaque } from './opaque.ts';
 import { OpaqueReader } from './read-opaque.ts';
-import { moveTo, setHead } from './private-git.ts';
+import { moveTo, pack, setHead } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
 import { makeDirectories, treeOf } from './tree.ts';
-import { withReads } from './reads.ts';
+import { objectsFor, withReads } from './reads.ts';
 import { usedBytes } from './used-bytes.ts';
 import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
@@ -34,7 +35,7 @@ export class OverlayWorkspaces implements Workspaces {
   readonly #layers: string;
   readonly #uid: number | undefined;
   readonly #reader: OpaqueReader | undefined;
-  /** The commits that the workspaces of this process lie on. */
+  /** The names of the bases that the workspaces of this process lie on. */
   readonly #lieOn = new Map<string, string>();
 
   /** `isNative: false` does without the native program, as where there is no compiler. */
@@ -124,8 +125,8 @@ export class OverlayWorkspaces implements Workspaces {
 
   #workspace(name: string, base: Base): Workspace {
     if (!this.#lieOn.has(name)) {
-      this.#lieOn.set(name, base.commit);
-      this.#bases.hold(base.commit);
+      this.#lieOn.set(name, base.name);
+      this.#bases.hold(base.name);
     }
     const at = path.join(this.#mounts, name);
     const layer = path.join(this.#layers, name);
@@ -153,7 +154,7 @@ class OverlayWorkspace implements Workspace {
     reader: OpaqueReader | undefined,
     uid: number | undefined,
   ) {
-    this.#objects = engine.objectDirectories;
+    this.#objects = objectsFor(base, engine);
     this.#reader = reader;
     this.#uid = uid;
     this.name = name;
@@ -185,6 +186,7 @@ class OverlayWorkspace implements Workspace {
       current,
       tracked,
       submodules: this.base.submodules,
+      hidden: this.base.hidden,
       excludes: await this.#excludes(),
       source: (file) => join(this.#upper, file),
       differences: (directory) => readUpper(upper, directory),
@@ -201,7 +203,7 @@ class OverlayWorkspace implements Workspace {
 
   async find(globs: string[]): Promise<{ path: string; source: string }[]> {
     if (globs.length === 0) return [];
-    return findFiles((await this.#stack()).current, globs);
+    return findFiles((await this.#stack()).current, globs, this.base.hide);
   }
 
   async #stack(): Promise<{ upper: Layer; current: Layer[]; tracked: Layer[] }> {
@@ -256,15 +258,22 @@ class OverlayMaker implements LayerMaker {
     this.uid = launcher.uid;
   }
 
-  async delta(root: string, from: string, to: string, into: string): Promise<void> {
-    await this.#layer([root], into, 'delta', (at, overlay) =>
+  async delta({ root, from, to, isFiltered }: Delta, into: string): Promise<void> {
+    const [delta, objects] = [path.join(into, 'delta'), path.join(into, 'objects')];
+    if (isFiltered) await pack(this.#engine, objects, to, from);
+    await this.#layer(isFiltered ? [objects, root] : [root], into, 'delta', (at, overlay) =>
       runToEnd(
         this.#launcher,
         { ...moveTo(from, to), cwd: at, overlay, reads: this.#engine.objectDirectories },
         `make the files of ${to}`,
       ),
     );
-    await setHead(this.#engine, path.join(into, 'delta'), to);
+    await setHead(this.#engine, delta, to);
+    if (!isFiltered) return;
+    const inGit = path.join('.git', 'objects', 'pack');
+    await mkdir(path.dirname(path.join(delta, inGit)), { recursive: true });
+    await rename(path.join(objects, inGit), path.join(delta, inGit));
+    await removeTree(objects);
   }
 
   async setup(
@@ -279,12 +288,17 @@ class OverlayMaker implements LayerMaker {
         this.#launcher,
         withReads(
           { argv: ['/bin/sh', '-c', command ?? ':'], cwd: at, overlay, ...setup.around },
-          this.#engine.objectDirectories,
+          objectsFor(base, this.#engine),
         ),
         `run the setup command "${command}"`,
         setup,
       ),
     );
+  }
+
+  async mask(base: Base, lowers: string[]): Promise<string[]> {
+    const untracked = lowers.filter((lower) => !base.tracked.includes(lower));
+    return findMask(await readLayers(untracked), base.hide);
   }
 
   lowers(base: Base, copied: string | undefined, made: string | undefined): string[] {

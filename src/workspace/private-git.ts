@@ -1,8 +1,9 @@
 /**
  * The git directory inside a base, which each workspace gets as its own: log, diff, status and commit work
- * there, and nobody else reads it. It borrows the engine's objects and starts with a primed index.
+ * there, and nobody else reads it. It borrows the engine's objects, or has its own where these tell too much, and
+ * starts with a primed index.
  */
-import { copyFile, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RAW_ATTRIBUTES, type EngineGit } from '../system/engine-git.ts';
@@ -11,12 +12,13 @@ import { git, gitLaunch, IDENTITY } from '../system/git.ts';
 /** From here on it pays to wait for the next second, see `settleIndex`. */
 const SETTLE_FILES_MIN = 1000;
 
-/** Checks a commit out into `tree`, a new directory. */
+/** Checks a commit out into `tree`, a new directory. `isFiltered`: nothing but this commit may be seen. */
 export async function checkOut(
   engine: EngineGit,
   commit: string,
   tree: string,
   fileCount: number,
+  isFiltered: boolean,
 ): Promise<void> {
   const directory = path.join(tree, '.git');
   const { repository } = engine;
@@ -27,10 +29,10 @@ export async function checkOut(
   await Promise.all([
     writeFile(path.join(directory, 'HEAD'), `ref: ${branchOf(engine)}\n`),
     writeFile(path.join(directory, 'config'), config(repository.objectFormat)),
-    borrow(engine, tree),
+    isFiltered ? pack(engine, tree, commit) : borrow(engine, tree),
     writeFile(path.join(directory, 'info', 'attributes'), RAW_ATTRIBUTES),
     writeFile(path.join(directory, 'info', 'exclude'), excludes.toReversed().join('\n')),
-    ...(repository.shallow
+    ...(repository.shallow && !isFiltered
       ? [copyFile(path.join(engine.directory, 'shallow'), path.join(directory, 'shallow'))]
       : []),
   ]);
@@ -45,6 +47,26 @@ export async function borrow(engine: EngineGit, tree: string): Promise<void> {
   const line = `${path.join(engine.directory, 'objects')}\n`;
   const current = await readFile(file, 'utf8').catch(() => undefined);
   if (current !== line) await writeFile(file, line);
+}
+
+/**
+ * Puts a commit and all that it reaches, but for what is in `known`, into the git directory of `tree`. Gives the
+ * name of the pack.
+ */
+export async function pack(engine: EngineGit, tree: string, commit: string, known?: string): Promise<string> {
+  const directory = path.join(tree, '.git', 'objects', 'pack');
+  await mkdir(directory, { recursive: true });
+  const input = `${commit}\n${known === undefined ? '' : `^${known}^{tree}\n`}`;
+  // what is packed already is taken as it is: looking for smaller forms would cost more than it saves
+  const args = ['pack-objects', '--quiet', '--revs', '--window=0', '--delta-base-offset'];
+  return `pack-${await engine.text([...args, path.join(directory, 'pack')], { input })}`;
+}
+
+/** Takes away the packs that a copied git directory brought along. */
+export async function keepPack(tree: string, name: string): Promise<void> {
+  const directory = path.join(tree, '.git', 'objects', 'pack');
+  const others = (await readdir(directory)).filter((file) => !file.startsWith(`${name}.`));
+  await Promise.all(others.map((file) => rm(path.join(directory, file), { force: true })));
 }
 
 /** What moves a checked-out tree from one commit to another, at the cost of the difference. */

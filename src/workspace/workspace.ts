@@ -4,16 +4,33 @@ import type { Change } from '../system/change.ts';
 import type { Launch } from '../system/process.ts';
 import type { Tree } from '../system/tree.ts';
 
+/** How a base is made; `hide` has the globs, normalized, of what must not be seen. */
+export type BaseOptions = Exclude<WorkspaceOptions, 'none'> & { hide?: string[] };
+
 /** A read-only tree that any number of workspaces share: a checkout, with layers of differences on top. */
 export interface Base {
-  /** The commit of the engine's git directory whose files these are. */
+  /** The commit of the engine's git directory whose files these are: what work on it descends from. */
   commit: string;
+  /** The commit that git shows inside: the same, or where something is hidden one without it. */
+  checkedOut: string;
+  /** Of the checkout, among all that lie beside it. */
+  name: string;
+  hide: string[];
+  /** Paths of `commit` that are left out, as `keyOf` gives them, and the directories that they are in. */
+  hidden: Hidden;
+  /** Untracked paths below `lowers` that `hide` matches and that a launch has to cover. */
+  mask: string[];
   /** Directories, the topmost first; the last one is a full checkout. */
   lowers: string[];
   /** Of `lowers`, those that hold files of the commit; the others hold what `copy` and `setup` brought. */
   tracked: string[];
   /** Paths of the commit that are submodules: empty directories here, kept as they are. */
   submodules: string[];
+}
+
+export interface Hidden {
+  files: ReadonlySet<string>;
+  directories: ReadonlySet<string>;
 }
 
 /** How the `setup` command of a base is run; what it prints is told while it runs. */
@@ -54,7 +71,7 @@ export interface WorkspaceEntry {
 export interface Workspaces extends Disposable {
   readonly kind: 'overlay' | 'clone';
   /** Makes, or finds, the base of a commit. Cheap where a near base exists. */
-  base(commit: string, options?: Exclude<WorkspaceOptions, 'none'>, setup?: Setup): Promise<Base>;
+  base(commit: string, options?: BaseOptions, setup?: Setup): Promise<Base>;
   create(base: Base, id: string): Promise<Workspace>;
   /** A workspace that an earlier engine left behind; undefined where it is gone. */
   open(name: string, base: Base): Promise<Workspace | undefined>;
