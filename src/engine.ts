@@ -12,6 +12,7 @@ import { PassThrough } from 'node:stream';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
+import type { AccessAnswer, OwnerSaid, PendingAccess } from './contract/access.ts';
 import { BosunError } from './contract/errors.ts';
 import type { EventOf, Fact } from './contract/event.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
@@ -48,6 +49,13 @@ export interface Attempt {
   /** Files a resolved conflict must no longer have markers in. */
   conflictFiles: string[];
   stop: StopSignal;
+  /** What the task's agents were granted beyond their scopes, up to now. */
+  readonly granted: readonly string[];
+  /** Asks to change more; resolves once the answer is in the journal. Throws where the globs are none. */
+  requestAccess(globs: readonly string[]): Promise<AccessAnswer>;
+  /** What this attempt is asked as an owner, and its answer to that. */
+  inbox(): PendingAccess[];
+  answerAccess(id: string, answer: 'yes' | 'no'): OwnerSaid;
   emit(fact: Fact): void;
   nowMs(): number;
 }

@@ -9,6 +9,7 @@ import {
   attemptState,
   changedCountOf,
   count,
+  describeAccess,
   glyphOf,
   reasonOf,
   shortCommit,
@@ -81,6 +82,7 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
     why === '' ? null : markup`<p class="callout ${toneOf(task.state)}">${why}</p>`,
     facts.length === 0 ? null : markup`<dl class="meta">${facts}</dl>`,
     task.attempts.length === 0 ? null : markup`<h4>Attempts</h4>${renderAttempts(task)}`,
+    renderAccess(task),
     renderFiles(task),
     task.output === null ? null : markup`<h4>Output</h4><pre>${JSON.stringify(task.output, null, 2)}</pre>`,
     renderLog(task),
@@ -106,6 +108,12 @@ function renderAttempts(task: TaskReport): Markup {
     return markup`<tr><td>${attempt.n}${attempt.purpose === 'resolve' ? ' · resolves the conflict' : ''}</td><td><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${state}${exit}</td><td>${count(attempt.changedCount, 'file')}</td><td><code>${attempt.snapshot ? shortCommit(attempt.snapshot) : ''}</code></td><td class="time">${attempt.durationMs === null ? '' : formatDuration(attempt.durationMs)}</td></tr>${refused}${told}`;
   });
   return markup`<div class="scroll"><table class="plain"><thead><tr><th>Attempt</th><th>Outcome</th><th>Changed</th><th>Snapshot</th><th class="time">Time</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+function renderAccess({ access }: TaskReport): Markup | null {
+  if (access.length === 0) return null;
+  const entries = access.map((asked) => markup`<li>${spellControls(describeAccess(asked))}</li>`);
+  return markup`<h4>Access</h4><ul>${entries}</ul>`;
 }
 
 function renderFiles(task: TaskReport): Markup | null {

@@ -6,6 +6,7 @@ import {
   changedCountOf,
   count,
   countStates,
+  describeAccess,
   describeCost,
   glyphOf,
   headline,
@@ -25,6 +26,7 @@ const SHOWN = {
   conflicts: 3,
   files: 6,
   refused: 3,
+  access: 6,
   notes: 3,
 };
 
@@ -56,6 +58,7 @@ export function renderText(report: RunReport, options: TextOptions): string {
     tasks(report, paint, width),
     conflicts(report, paint, width),
     files(report, paint, width),
+    access(report, paint, width),
     refused(report, width),
     notes(report, width),
     next(report, paint, width),
@@ -211,6 +214,18 @@ function changedFiles(
     }
   }
   return [...files.values()];
+}
+
+/** What agents asked for beyond their scopes, and what they were told. */
+function access({ tasks }: RunReport, paint: Paint, width: number): string[] {
+  const all = tasks.flatMap(({ id, access }) => access.map((asked) => ({ id, asked })));
+  if (all.length === 0) return [];
+  const signs = { yes: paint('good', '✓'), no: paint('ask', '✗') };
+  const lines = all.slice(0, SHOWN.access).map(({ id, asked }) => {
+    const sign = asked.answer === null ? '?' : signs[asked.answer];
+    return `  ${sign} ${fitColumns(`${spellControls(id)}  ${plainLine(describeAccess(asked))}`, width - 4)}`;
+  });
+  return ['Access', ...lines, ...more(all.length, SHOWN.access)];
 }
 
 /** What an attempt left that no commit can hold: it must not be missed only because it is not there. */
