@@ -4,6 +4,7 @@ import { BosunError, ERRORS, type ErrorCode } from '../contract/errors.ts';
 import { openSocketPath } from '../system/socket-path.ts';
 import { readLines } from './lines.ts';
 
+const ANSWER_BYTES_MAX = 1024 * 1024;
 const SOCKET_PATH = '/run/bosun/agent.sock';
 
 /** Waits as long as the answer takes: the engine sees to it that there is one. */
@@ -23,9 +24,9 @@ export function callEngine(method: string, params: unknown, env = process.env): 
       short[Symbol.dispose]();
       fail('the connection was closed');
     });
-    readLines(
-      socket,
-      (line) => {
+    readLines(socket, {
+      bytesMax: ANSWER_BYTES_MAX,
+      onLine: (line) => {
         socket.destroy();
         try {
           resolve(resultOf(line));
@@ -33,8 +34,8 @@ export function callEngine(method: string, params: unknown, env = process.env): 
           reject(error instanceof BosunError ? error : lost('the answer cannot be read'));
         }
       },
-      () => socket.destroy(),
-    );
+      onTooLong: () => socket.destroy(),
+    });
   });
 }
 

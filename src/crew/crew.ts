@@ -10,8 +10,12 @@ import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
 import { readLines, writeLine } from './lines.ts';
 import { readRequest, RpcError, type RpcRequest } from './rpc.ts';
 
+const MESSAGE_BYTES_MAX = 64 * 1024;
 const CONNECTIONS_MAX = 16;
 const IN_FLIGHT_MAX = 20;
+/** With those that are being turned away; more are closed without a word. */
+const SOCKETS_MAX = 64;
+const LINGER_MS = 1000;
 
 export interface CrewOptions {
   socketPath: string;
@@ -58,6 +62,7 @@ export class Crew implements AsyncDisposable {
     this.socketPath = options.socketPath;
     this.#path = openSocketPath(options.socketPath);
     this.#server = createServer((socket) => this.#accept(socket));
+    this.#server.maxConnections = SOCKETS_MAX;
   }
 
   /** Part of opening: see `openCrew`. */
@@ -88,56 +93,69 @@ export class Crew implements AsyncDisposable {
 
   #accept(socket: Socket): void {
     socket.on('error', () => {}); // its close is what counts
-    if (this.#clients.size >= CONNECTIONS_MAX) {
-      const why = `more than ${CONNECTIONS_MAX} connections at once; close some first`;
-      socket.end(`${JSON.stringify(failure(null, new RpcError(ERRORS.busy.rpc, why)))}\n`, () =>
-        socket.destroy(),
-      );
-      return;
-    }
     this.#clients.add(socket);
     socket.once('close', () => this.#clients.delete(socket));
-    readLines(
-      socket,
-      (line) => void this.#handle(socket, line),
-      () => {
-        socket.pause();
-        const why = 'the message is longer than it may be';
-        socket.end(`${JSON.stringify(failure(null, new RpcError(ERRORS.usage.rpc, why)))}\n`, () =>
-          socket.destroy(),
-        );
-      },
-    );
+    if (this.#clients.size > CONNECTIONS_MAX) {
+      const why = `more than ${CONNECTIONS_MAX} connections at once; close some first`;
+      return turnAway(socket, new RpcError(ERRORS.busy.rpc, why));
+    }
+    readLines(socket, {
+      bytesMax: MESSAGE_BYTES_MAX,
+      onLine: (line) => void this.#handle(socket, line),
+      onTooLong: () =>
+        turnAway(socket, new RpcError(ERRORS.usage.rpc, 'the message is longer than it may be')),
+    });
   }
 
+  /** Until what comes of it is written, it counts as under way. */
   async #handle(socket: Socket, line: string): Promise<void> {
-    let id: RpcRequest['id'] = null;
-    try {
-      const request = readRequest(line);
-      id = request.id;
-      writeLine(socket, { jsonrpc: '2.0', id, result: await this.#call(request) });
-    } catch (error) {
-      writeLine(socket, failure(error instanceof RpcError && error.id !== undefined ? error.id : id, error));
-    }
-  }
-
-  async #call(request: RpcRequest): Promise<unknown> {
-    if (this.#inFlight >= IN_FLIGHT_MAX) {
-      throw new RpcError(
-        ERRORS.busy.rpc,
-        `more than ${IN_FLIGHT_MAX} requests at once; wait for an answer first`,
-      );
-    }
     this.#inFlight++;
     try {
-      if (request.method === 'request_access')
-        return await this.#options.onRequestAccess(request.params.paths);
-      if (request.method === 'inbox') return { requests: this.#options.onInbox() };
-      return this.#options.onAnswer(request.params.id, request.params.answer);
+      writeLine(socket, await this.#answer(line));
     } finally {
       this.#inFlight--;
     }
   }
+
+  async #answer(line: string): Promise<unknown> {
+    let id: RpcRequest['id'] = null;
+    try {
+      const request = readRequest(line);
+      id = request.id;
+      if (this.#inFlight > IN_FLIGHT_MAX)
+        throw new RpcError(
+          ERRORS.busy.rpc,
+          `more than ${IN_FLIGHT_MAX} requests at once; wait for an answer`,
+        );
+      return { jsonrpc: '2.0', id, result: await this.#call(request) };
+    } catch (error) {
+      return failure(error instanceof RpcError && error.id !== undefined ? error.id : id, error);
+    }
+  }
+
+  #call(request: RpcRequest): unknown {
+    if (request.method === 'request_access') return this.#options.onRequestAccess(request.params.paths);
+    if (request.method === 'inbox') return { requests: firstOf(this.#options.onInbox()) };
+    return this.#options.onAnswer(request.params.id, request.params.answer);
+  }
+}
+
+/** As many as one message holds, one at least; the others are there once these are answered. */
+function firstOf(requests: PendingAccess[]): PendingAccess[] {
+  let bytes = 0;
+  const end = requests.findIndex((request, n) => {
+    bytes += Buffer.byteLength(JSON.stringify(request));
+    return n > 0 && bytes > MESSAGE_BYTES_MAX;
+  });
+  return end === -1 ? requests : requests.slice(0, end);
+}
+
+/** Whoever is turned away has a moment to read why. */
+function turnAway(socket: Socket, error: RpcError): void {
+  socket.end(`${JSON.stringify(failure(null, error))}\n`);
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 function failure(id: RpcRequest['id'], error: unknown): unknown {

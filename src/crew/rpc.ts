@@ -15,7 +15,12 @@ export class RpcError extends Error {
 }
 
 const Id = z.union([z.string().max(200), z.number(), z.null()]);
-const Envelope = z.object({ jsonrpc: z.literal('2.0'), id: Id, method: z.string(), params: z.unknown() });
+const Envelope = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: Id,
+  method: z.string(),
+  params: z.unknown().optional(),
+});
 
 const METHODS = {
   request_access: z.object({ paths: z.array(z.string()).max(1000) }),
