@@ -11,10 +11,12 @@ import { attemptRef, collect } from './collect/collect.ts';
 import { joinBases, mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
 import { TIMER_MS_MAX } from './base/units.ts';
+import { AccessDesk } from './schedule/access-desk.ts';
 import { agentOf, scopeOf } from './schedule/agent-of.ts';
 import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
 import { hasEnded, type Node, type State } from './schedule/state.ts';
+import { withGranted } from './schedule/scope-of.ts';
 import { runView, taskView } from './schedule/view.ts';
 import type { Store } from './store/store.ts';
 import { newestOf } from './workspace/name.ts';
@@ -54,6 +56,8 @@ export interface DriveOptions {
   nowMs(): number;
   seen?(events: Recorded[]): void;
   fault?(point: string): void;
+  /** In place of the engine's own, for tests of what goes on around an attempt. */
+  attempt?: typeof runAttempt;
 }
 
 interface KnownWorkspace {
@@ -73,6 +77,7 @@ export class Drive {
   /** Workspaces by task; each is removed once the journal says that the task has ended. */
   readonly #workspaces = new Map<string, KnownWorkspace[]>();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #desk: AccessDesk;
   #merging: Promise<void> = Promise.resolve();
 
   static async open(id: string, options: DriveOptions): Promise<Drive> {
@@ -83,6 +88,7 @@ export class Drive {
   private constructor(state: State, lastSeq: number, options: DriveOptions) {
     this.#options = options;
     this.#loop = new Loop({ ...options, state, lastSeq, act: (decision) => this.#act(decision) });
+    this.#desk = new AccessDesk(this.#loop);
   }
 
   get state(): State {
@@ -98,6 +104,7 @@ export class Drive {
       return await this.#loop.finished;
     } finally {
       // Whatever ended the loop, nothing of ours stays behind.
+      this.#desk.close();
       for (const stop of this.#stops.values()) stop.now.abort();
       for (const timer of this.#timers.values()) clearTimeout(timer);
       await Promise.allSettled(this.#underWay);
@@ -130,6 +137,14 @@ export class Drive {
           this.#wait(id, timeoutMs, { type: 'question.answered', id, answer, by: 'time-out' });
         return;
       }
+      case 'access.asked': {
+        const { id, task, attempt, timeoutMs } = decision;
+        return this.#wait(id, timeoutMs, { type: 'access.unanswered', task, attempt, id });
+      }
+      case 'access.answered':
+        clearTimeout(this.#timers.get(decision.id));
+        this.#timers.delete(decision.id);
+        return this.#desk.answered(decision);
       case 'task.merging':
         this.#merging = this.#merging.then(() => this.#merge(decision));
         return this.#follow(this.#merging);
@@ -209,7 +224,7 @@ export class Drive {
       collected = await collect({
         git,
         changes: await workspace.changes(),
-        scope: scopeOf(node, node.started!.purpose),
+        scope: withGranted(scopeOf(node, node.started!.purpose), node.granted),
         parent: commit,
         ref: attemptRef(this.state.id, node.id, node.attempt),
         message: `${node.id}: attempt ${node.attempt} (lost)\n`,
@@ -233,7 +248,8 @@ export class Drive {
     this.#stops.set(node.id, { graceful, now });
     const continued = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.continues);
     const agent = agentOf(node, start.purpose);
-    const finished = await runAttempt(this.#options.stages, {
+    const { stages, attempt: live = runAttempt } = this.#options;
+    const finished = await live(stages, {
       run: this.state.id,
       start,
       task: node.task,
@@ -243,6 +259,12 @@ export class Drive {
       shadow: this.state.shadow,
       conflictFiles: node.resolving?.conflict.files ?? [],
       stop: { graceful: graceful.signal, now: now.signal },
+      get granted() {
+        return node.granted;
+      },
+      requestAccess: (globs) => this.#desk.request(node.id, start.attempt, globs),
+      inbox: () => this.#desk.inbox(node.id),
+      answerAccess: (id, answer) => this.#desk.say(node.id, id, answer),
       emit: (fact) => {
         if (fact.type === 'attempt.workspace') {
           this.#workspacesOf(node.id).push({ name: fact.workspace, base: fact.base, attempt: start.attempt });
@@ -314,6 +336,7 @@ export class Drive {
   }
 
   #wait(key: string, delayMs: number, fact: Fact): void {
+    clearTimeout(this.#timers.get(key));
     this.#timers.set(
       key,
       setTimeout(() => this.#loop.submit(fact), Math.min(delayMs, TIMER_MS_MAX)),

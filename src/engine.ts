@@ -13,6 +13,7 @@ import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
 import { tellOutside } from './collect/tell-outside.ts';
+import type { AccessAnswer, OwnerSaid, PendingAccess } from './contract/access.ts';
 import { BosunError } from './contract/errors.ts';
 import type { EventOf, Fact } from './contract/event.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
@@ -24,7 +25,7 @@ import { cli, runCommand, type Ended } from './runtime/cli.ts';
 import { OutputSink } from './runtime/output.ts';
 import type { Job, StopSignal } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
-import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
+import { effectiveLimits, effectiveScope, withGranted } from './schedule/scope-of.ts';
 import type { EngineGit } from './system/engine-git.ts';
 import { Surroundings } from './surroundings.ts';
 import type { Launcher } from './system/process.ts';
@@ -53,6 +54,13 @@ export interface Attempt {
   /** Files a resolved conflict must no longer have markers in. */
   conflictFiles: string[];
   stop: StopSignal;
+  /** What the task's agents were granted beyond their scopes, up to now. */
+  readonly granted: readonly string[];
+  /** Asks to change more; resolves once the answer is in the journal. Throws where the globs are none. */
+  requestAccess(globs: readonly string[]): Promise<AccessAnswer>;
+  /** What this attempt is asked as an owner, and its answer to that. */
+  inbox(): PendingAccess[];
+  answerAccess(id: string, answer: 'yes' | 'no'): OwnerSaid;
   emit(fact: Fact): void;
   nowMs(): number;
 }
@@ -189,7 +197,7 @@ async function collectWork(
   const collected = await collect({
     git: stages.git,
     changes: await workspace.changes(),
-    scope: effectiveScope(task, attempt.agent),
+    scope: withGranted(effectiveScope(task, attempt.agent), attempt.granted),
     parent: workspace.base.commit,
     ref: attemptRef(run, start.task, start.attempt),
     message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,

@@ -1,16 +1,20 @@
 /**
- * What stands around one attempt: its fence, its environment, its own files, its way to the network. Made before the
+ * What stands around one attempt: its fence, its environment, its own files, its ways to the network and to us. Made before the
  * first command of the attempt, gone after the last. The fence is drawn here, and held by the sandbox.
  */
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { parseSizeBytes } from './base/units.ts';
 import type { Agent, Scope } from './contract/workflow.ts';
+import { openCrew } from './crew/crew.ts';
+import type { AccessAnswer } from './contract/access.ts';
+import type { Denied } from './egress/gate.ts';
 import { openEgress } from './egress/proxy.ts';
 import type { Attempt, Stages } from './engine.ts';
 import { toolchains } from './sandbox/machine.ts';
-import { writableParts } from './sandbox/policy.ts';
+import { directoriesOf, writableParts } from './sandbox/policy.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
 import type { Launch, Running } from './system/process.ts';
@@ -23,10 +27,25 @@ const PROCESSES_DEFAULT = 4096;
 
 type Start = Pick<Launch, 'argv' | 'env' | 'input'>;
 type Around = Pick<Launch, 'env' | 'fence' | 'reads'>;
-type Parts = Pick<Fence, 'write' | 'keep' | 'mask'>;
+type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask'>;
 
-const ALL: Parts = { write: [''], keep: [], mask: [] };
-const NOTHING: Parts = { write: [], keep: [], mask: [] };
+interface Sockets {
+  directory: string;
+  hasEgress: boolean;
+  hasCrew: boolean;
+}
+
+const NOTHING: Parts = { write: [], keep: [], grantable: [], mask: [] };
+const ALL: Parts = { ...NOTHING, write: [''] };
+
+const PACKAGE = path.resolve(import.meta.dirname, '..');
+/** What `bosun agent` needs inside; not the whole package, which may be the repository itself. */
+const CREW_COMMAND = [
+  ...['bin', path.basename(import.meta.dirname), 'package.json', 'node_modules'].map((name) =>
+    path.join(PACKAGE, name),
+  ),
+  process.execPath,
+].filter((file) => existsSync(file));
 
 export class Surroundings implements AsyncDisposable {
   /** The directory with the attempt's prompt and output. */
@@ -37,15 +56,18 @@ export class Surroundings implements AsyncDisposable {
   readonly #attempt: Attempt;
   readonly #scope: Scope;
   readonly #undo = new AsyncDisposableStack();
-  #sockets: string | undefined;
+  #sockets: Sockets | undefined;
+  /** What the agent itself runs in; it may be granted more. */
+  #running: { running: Running; workspace: Workspace } | undefined;
 
   static async make(stages: Stages, attempt: Attempt): Promise<Surroundings> {
     const made = new Surroundings(stages, attempt);
     await mkdir(made.files, { recursive: true });
     give(stages.launcher.uid, made.files);
     made.#undo.defer(() => removeTree(made.files));
-    const { network = [] } = made.#scope;
-    if (network.length > 0 && stages.isFenced) made.#sockets = await made.#openNetwork(network);
+    const { network = [], write } = made.#scope;
+    if (stages.isFenced && (network.length > 0 || write !== undefined))
+      made.#sockets = await made.#openSockets(network, write !== undefined);
     return made;
   }
 
@@ -63,24 +85,21 @@ export class Surroundings implements AsyncDisposable {
 
   /** For the setup command of a base, which may write all of it. */
   async setup(hosts: readonly string[]): Promise<Around> {
-    const isOpen = hosts.length > 0 && this.#stages.isFenced;
-    return { env: this.env, ...this.#fence(ALL, isOpen ? await this.#openNetwork(hosts) : undefined) };
+    const sockets =
+      hosts.length > 0 && this.#stages.isFenced ? await this.#openSockets(hosts, false) : undefined;
+    return { env: this.env, ...this.#fence(ALL, sockets) };
   }
 
   async launch(workspace: Workspace | undefined, start: Start): Promise<Running> {
     const { launcher } = this.#stages;
     if (workspace === undefined) return launcher.launch(this.#inNoWorkspace(start));
-    const { write } = this.#scope;
-    const mask = await maskOf(workspace);
-    let parts = { ...ALL, mask };
-    if (write !== undefined) {
-      parts = {
-        ...writableParts([...write, ...(this.#scope.shared ?? [])], await workspace.tree()),
-        mask,
-      };
-      await workspace.makeDirectories(parts.write);
-    }
-    return launcher.launch(await workspace.inside({ ...start, ...this.#fence(parts, this.#sockets) }));
+    const parts = await this.#parts(workspace);
+    await workspace.makeDirectories(parts.write);
+    const running = launcher.launch(
+      await workspace.inside({ ...start, ...this.#fence(parts, this.#sockets) }),
+    );
+    this.#running = { running, workspace };
+    return running;
   }
 
   /** On a throw-away layer, all of which may be written. */
@@ -96,40 +115,76 @@ export class Surroundings implements AsyncDisposable {
     return { ...start, ...this.#fence(NOTHING, this.#sockets), cwd, emptyCwd: true };
   }
 
-  #fence(parts: Parts, sockets: string | undefined): Omit<Around, 'env'> {
+  /** What of the workspace may be written, and what may become so. */
+  async #parts(workspace: Workspace): Promise<Parts> {
+    const { write, shared = [], grant } = this.#scope;
+    const mask = await maskOf(workspace);
+    if (write === undefined) return { ...ALL, mask };
+    const tree = await workspace.tree();
+    const grantable = Array.isArray(grant)
+      ? directoriesOf(grant, tree).filter((path) => path !== '' && tree.kindOf(path) === 'directory')
+      : [];
+    return { ...writableParts([...write, ...shared, ...this.#attempt.granted], tree), grantable, mask };
+  }
+
+  #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
     const { home, isFenced } = this.#stages;
     const reads = [
       ...toolchains(this.env.PATH ?? ''),
       ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
+      ...(sockets?.hasCrew ? CREW_COMMAND : []),
     ];
     if (!isFenced) return { reads };
     const fence: Fence = {
       ...parts,
-      grantable: [],
       read: reads,
       own: [this.files],
-      ...(sockets !== undefined && { sockets }),
-      egress: sockets !== undefined,
+      ...(sockets && { sockets: sockets.directory }),
+      egress: sockets?.hasEgress ?? false,
       limits: limitsOf(effectiveLimits(this.#attempt.task, this.#attempt.agent)),
     };
     return { fence };
   }
 
-  /** Gives the directory with the socket behind which the proxy to these hosts stands. */
-  async #openNetwork(allow: readonly string[]): Promise<string> {
+  /** A directory with the sockets behind which the proxy to these hosts, and we ourselves, can be reached. */
+  async #openSockets(allow: readonly string[], withCrew: boolean): Promise<Sockets> {
     const { task, attempt } = this.#attempt.start;
     const { uid } = this.#stages.launcher;
-    const sockets = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
-    this.#undo.defer(() => removeTree(sockets));
-    give(uid, sockets);
-    const proxy = await openEgress({
-      socketPath: path.join(sockets, 'egress.sock'),
-      allow,
-      ...(uid !== undefined && { uid }),
-      onDenied: (denied) => this.#attempt.emit({ type: 'attempt.denied', task, attempt, ...denied }),
-    });
-    this.#undo.use(proxy);
-    return sockets;
+    const directory = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
+    this.#undo.defer(() => removeTree(directory));
+    give(uid, directory);
+    const owner = uid === undefined ? {} : { uid };
+    if (allow.length > 0) {
+      const onDenied = (denied: Denied): void =>
+        this.#attempt.emit({ type: 'attempt.denied', task, attempt, ...denied });
+      const socketPath = path.join(directory, 'egress.sock');
+      this.#undo.use(await openEgress({ socketPath, allow, ...owner, onDenied }));
+    }
+    if (withCrew) {
+      const crew = await openCrew({
+        socketPath: path.join(directory, 'agent.sock'),
+        ...owner,
+        onRequestAccess: (globs) => this.#requestAccess(globs),
+        onInbox: () => this.#attempt.inbox(),
+        onAnswer: (id, answer) => this.#attempt.answerAccess(id, answer),
+      });
+      this.#undo.use(crew);
+    }
+    return { directory, hasEgress: allow.length > 0, hasCrew: withCrew };
+  }
+
+  /** A yes is in the journal before it takes effect in what runs. */
+  async #requestAccess(globs: string[]): Promise<AccessAnswer> {
+    const answer = await this.#attempt.requestAccess(globs);
+    if (!answer.granted || this.#running === undefined) return answer;
+    const { running, workspace } = this.#running;
+    if (running.grant === undefined)
+      return {
+        ...answer,
+        why: `${answer.why}; it holds from the next attempt on, for this machine cannot open a running sandbox`,
+      };
+    await running.grant(directoriesOf(answer.globs, await workspace.tree()));
+    return answer;
   }
 }
 
@@ -157,7 +212,10 @@ function environment(
   }
   // Whoever does not run as the engine's user cannot use that user's home.
   if (!isFenced && launcher.uid !== undefined) env.HOME = files;
-  if (isFenced) Object.assign(env, { USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
+  if (isFenced) {
+    const PATH = [env.PATH, path.join(PACKAGE, 'bin')].filter(Boolean).join(':');
+    Object.assign(env, { PATH, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
+  }
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
   return { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
 }

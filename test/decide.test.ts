@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasFailed, isMet, isTolerated } from '../src/schedule/state.ts';
+import type { EventOf } from '../src/contract/event.ts';
+import { hasFailed, isMet, isTolerated, type Node } from '../src/schedule/state.ts';
 import { runsAnyway } from '../src/schedule/fold.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 
@@ -10,6 +11,7 @@ describe('decide', () => {
   it(`holds its promises over ${HISTORIES} random histories`, { timeout: 300_000 }, () => {
     let started = 0;
     let cancelled = 0;
+    const answers = new Map<string, number>();
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
     fc.assert(
@@ -21,6 +23,9 @@ describe('decide', () => {
         (shape, concurrency, stops, list) => {
           const ended = new Set<string>();
           let hasStopped = false;
+          let closing: EventOf<'attempt.finished' | 'run.cancelling'> | undefined;
+          const asked = new Set<string>();
+          const granted = new Map<string, Set<string>>();
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
             if (state.running > concurrency) throw new Error('more attempts than the workflow allows');
             if (event.type === 'attempt.started') {
@@ -36,6 +41,26 @@ describe('decide', () => {
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
             }
             if (event.type === 'run.cancelling') cancelled++;
+            if (event.type === 'access.requested') asked.add(event.id);
+            if (event.type === 'access.answered') {
+              if (!asked.delete(event.id)) throw new Error(`${event.id} was answered twice`);
+              const { globs, answer, by } = event;
+              const kind = `${answer} by ${by.split(' ')[0]}`;
+              answers.set(kind, (answers.get(kind) ?? 0) + 1);
+              if (answer === 'yes') checkYes(state.nodes.get(event.task)!, event, state.cancelling);
+              if (answer === 'yes' && by !== 'scope') {
+                const all = granted.get(event.task) ?? new Set();
+                granted.set(event.task, new Set([...all, ...globs]));
+              }
+            }
+            if (event.type === 'attempt.finished' || event.type === 'run.cancelling') closing = event;
+            else if (closing && !('id' in event)) {
+              const left = [...state.requests.values()].find(
+                ({ task }) => closing!.type === 'run.cancelling' || task === closing!.task,
+              );
+              if (left) throw new Error(`${left.id} is open although ${closing.type}`);
+              closing = undefined;
+            }
             if (event.type === 'task.finished') {
               if (ended.has(event.task)) throw new Error(`${event.task} ended twice`);
               ended.add(event.task);
@@ -56,6 +81,13 @@ describe('decide', () => {
             (node) => node.state === 'done' && node.children.some(hasFailed),
           );
           if (liars.length > 0) throw new Error(`${liars[0]!.id} is done, but a task within it failed`);
+          if (asked.size > 0) throw new Error(`${[...asked][0]} was never answered`);
+          if (state.requests.size + state.asks.size + state.questions.size > 0)
+            throw new Error('a question is left over');
+          for (const node of state.nodes.values()) {
+            if (node.granted.join() !== [...(granted.get(node.id) ?? [])].join())
+              throw new Error(`${node.id} does not have what it was granted`);
+          }
           if (state.running !== 0 || state.todo.size !== 0 || state.open !== 0)
             throw new Error('something is left over');
           if (state.state === 'done' && [...state.top.values()].some(hasFailed))
@@ -69,5 +101,25 @@ describe('decide', () => {
     // The histories must have been worth playing.
     expect(started).toBeGreaterThan(HISTORIES);
     expect(cancelled).toBeGreaterThan(HISTORIES / 20);
+    for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
   });
 });
+
+const ANSWERS = [
+  'yes by scope', 'no by scope', 'yes by policy', 'no by policy', 'yes by owner', 'no by owner', 'yes by test',
+  'no by test', 'no by ended',
+]; // prettier-ignore
+
+function checkYes(node: Node, event: EventOf<'access.answered'>, cancelling: unknown): void {
+  const wrong = (why: string): never => {
+    throw new Error(`${event.id} got ${event.globs.join()} from ${event.by}, but ${why}`);
+  };
+  if (cancelling) wrong('the run is being cancelled');
+  if (node.state !== 'running' || node.attempt !== event.attempt) wrong('its attempt does not run');
+  const { agent } = node.task;
+  if (typeof agent !== 'string' || agent === 'a') return;
+  if (event.globs.some((glob) => glob === '**' || glob.startsWith('secret'))) wrong('that is hidden');
+  if (agent === 'never' && event.by !== 'scope') wrong('nobody may grant it anything');
+  const isListed = event.globs.every((glob) => glob.startsWith('open/') || glob === '*.md');
+  if (agent === 'listed' && event.by !== 'scope' && !isListed) wrong('its policy does not name that');
+}

@@ -136,6 +136,9 @@ describe('two globs', () => {
     ['docs/**', '**', false],
     ['**', '*.md', true],
     ['docs/**', 'documents/*', false],
+    ['src/**', '{src/a.ts,secret}', false],
+    ['src/**', 'src/{a,b}', true],
+    ['src/*', 'src/{a,b}', true],
   ])('%s covers %s: %s', (outer, inner, isCovered) => {
     expect(covers(parseGlob(outer), parseGlob(inner))).toBe(isCovered);
   });

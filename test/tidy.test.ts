@@ -10,7 +10,7 @@ const ROWS: string[][] = [
   ['operations'],
   ['drive'],
   ['engine'],
-  ['definition', 'workspace', 'sandbox', 'egress', 'runtime', 'collect', 'merge', 'report'],
+  ['definition', 'workspace', 'sandbox', 'egress', 'crew', 'runtime', 'collect', 'merge', 'report'],
   ['schedule', 'home'],
   ['store'],
   ['system'],

@@ -116,10 +116,9 @@ export function overlapOf(a: Glob, b: Glob): string | undefined {
 /** Whether `outer` matches all that `inner` does; a "no" may be wrong where both have wildcards. */
 export function covers(outer: Glob, inner: Glob): boolean {
   if (outer.text === inner.text) return true;
-  const [first] = inner.patterns;
-  // A plain path may be a directory; what counts is that it is named.
-  const patterns = literalsOf(first!).length === first!.length ? [first!] : inner.patterns;
-  return patterns.every((pattern) => {
+  return inner.patterns.every((pattern, n) => {
+    // A plain path may be a directory; what counts is that it is named.
+    if (isBelow(inner.patterns[n - 1], pattern)) return true;
     const fixed = literalsOf(pattern);
     return outer.patterns.some((candidate) => {
       if (fixed.length === pattern.length) return matches(candidate, fixed, DEEP, acceptsName);
@@ -128,6 +127,12 @@ export function covers(outer: Glob, inner: Glob): boolean {
       return isTree && start.every((name, n) => name === fixed[n]);
     });
   });
+}
+
+/** Whether a pattern is there only because the plain path before it may be a directory. */
+function isBelow(plain: readonly Segment[] | undefined, pattern: readonly Segment[]): boolean {
+  if (!plain || literalsOf(plain).length < plain.length || pattern.length !== plain.length + 2) return false;
+  return plain.every((segment, n) => segment === pattern[n]);
 }
 
 /** The directories that all matching paths have in common, as names; of a plain path, all of it. */

@@ -22,6 +22,19 @@ export type Fact =
   | { type: 'task.retried'; task: string; by: string }
   | { type: 'timer.fired'; task: string; attempt: number }
   | { type: 'question.answered'; id: string; answer: 'yes' | 'no'; by: string; note?: string }
+  /** The agent asks to change more of the repository than its scope says. */
+  | { type: 'access.requested'; task: string; attempt: number; id: string; globs: string[] }
+  /** What the agent of an owner that was asked says. */
+  | {
+      type: 'access.said';
+      task: string;
+      attempt: number;
+      id: string;
+      owner: string;
+      answer: 'yes' | 'no';
+    }
+  /** Not all owners that were asked have said something in time. */
+  | { type: 'access.unanswered'; task: string; attempt: number; id: string }
   | { type: 'attempt.workspace'; task: string; attempt: number; workspace: string; base: string }
   | {
       type: 'attempt.output';
@@ -100,8 +113,31 @@ export type Decision =
       inputs?: Record<string, Json>;
     }
   | { type: 'task.merging'; task: string; attempt: number; commit: string }
+  /** The agents of these tasks are asked: they own what is wanted. */
+  | {
+      type: 'access.asked';
+      task: string;
+      attempt: number;
+      id: string;
+      globs: string[];
+      owners: string[];
+      timeoutMs: number;
+    }
+  | {
+      type: 'access.answered';
+      task: string;
+      attempt: number;
+      id: string;
+      /** With a yes, what is granted: what was asked for, or the wider glob of a policy that names it. */
+      globs: string[];
+      answer: 'yes' | 'no';
+      /** `scope`, `policy`, `owner`, `owner <task>`, `ended`, or whoever answered the question. */
+      by: string;
+      why: string;
+    }
   | {
       type: 'question.asked';
+      /** Of a request for access, its id; else the task's. */
       id: string;
       task: string;
       text: string;

@@ -73,9 +73,22 @@ export interface TaskReport {
   message: string | null;
   /** Its commit on the run's branch. */
   commit: string | null;
+  /** What its agents asked for beyond their scopes. */
+  access: AccessReport[];
   diff: DiffReport | null;
   output: Json;
   log: LogReport;
+}
+
+export interface AccessReport {
+  id: string;
+  attempt: number;
+  /** What was granted where the answer is yes, else what was asked for. */
+  globs: string[];
+  /** Null while there is none. */
+  answer: 'yes' | 'no' | null;
+  by: string | null;
+  why: string | null;
 }
 
 export interface AttemptReport {

@@ -7,38 +7,14 @@ import { valueAt } from './schema-problems.ts';
 /** A field, by its path, and the values of it that are refused; all of them where nothing is said. */
 type Row = [path: string, isRefused?: (value: unknown) => boolean];
 
-/** Of agents and tasks alike. */
-const FENCES: Row[] = [
-  ['scope.write'],
-  ['scope.read'],
-  ['scope.hide'],
-  ['scope.shared'],
-  ['scope.network'],
-  ['scope.grant'],
-  ['limits.memory'],
-  ['limits.processes'],
-  ['limits.cpu'],
-  ['limits.disk'],
-  ['limits.files'],
-];
-
 /** Remove a row when the engine can do it. */
 const REFUSED: { workflow: Row[]; agent: Row[]; task: Row[] } = {
-  workflow: [['budget'], ['isolation', (value) => value === 'required'], ['workspace.network']],
-  agent: [
-    ['runtime', (value) => value !== 'cli'],
-    ['model'],
-    ['turns'],
-    ['fallback', isFilled],
-    ...FENCES,
-    ['budget'],
-  ],
+  workflow: [['budget']],
+  agent: [['runtime', (value) => value !== 'cli'], ['model'], ['turns'], ['fallback', isFilled], ['budget']],
   task: [
     ['handoff'],
     ['continuous'],
     ['publishes', isFilled],
-    ...FENCES,
-    ['workspace.network'],
     ['needs', (value) => (value as string[]).some((need) => need.startsWith('api:'))],
     ['budget'],
   ],

@@ -72,6 +72,7 @@ function addTask(
       reason: null,
       message: null,
       commit: null,
+      access: [],
       output: null,
     },
     definition,

@@ -3,6 +3,7 @@ import type { EventOf, Recorded } from '../contract/event.ts';
 import type { ConflictReport, QuestionReport } from '../contract/report.ts';
 import type { RunState } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
+import { addAccess, answerAccess } from './fold-access.ts';
 import { endAttempt, newAttempt } from './fold-attempts.ts';
 import { addTasks, expandTask, type Folded } from './fold-tasks.ts';
 import { clip, LIMITS } from './limits.ts';
@@ -88,7 +89,16 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
 
 type TaskEvent = Exclude<
   Extract<Recorded['event'], { task: string }>,
-  { type: 'task.retried' | 'task.admitted' | 'timer.fired' | 'attempt.stopping' }
+  {
+    type:
+      | 'task.retried'
+      | 'task.admitted'
+      | 'timer.fired'
+      | 'attempt.stopping'
+      | 'access.asked'
+      | 'access.said'
+      | 'access.unanswered';
+  }
 >;
 
 function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: number): void {
@@ -133,24 +143,42 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       addConflict(run, event, null);
       return;
     case 'question.asked':
+      run.questions.push(newQuestion(event, atMs));
+      if (report.access.some(({ id }) => id === event.id)) return; // it goes on meanwhile
       report.state = 'asking';
       report.startedAtMs ??= atMs;
       report.message = clip(event.text, LIMITS.messageChars);
-      run.questions.push({
-        id: event.id,
-        task: event.task,
-        text: clip(event.text, LIMITS.messageChars),
-        default: event.default,
-        askedAtMs: atMs,
-        answer: null,
-        by: null,
-        note: null,
-        answeredAtMs: null,
-      });
+      return;
+    case 'access.requested':
+      addAccess(report, event);
+      return;
+    case 'access.answered':
+      answerAccess(report, event);
+      closeQuestion(run, event, atMs);
       return;
     case 'task.finished':
       finishTask(task, event, atMs);
   }
+}
+
+function newQuestion(event: EventOf<'question.asked'>, atMs: number): QuestionReport {
+  return {
+    id: event.id,
+    task: event.task,
+    text: clip(event.text, LIMITS.messageChars),
+    default: event.default,
+    askedAtMs: atMs,
+    answer: null,
+    by: null,
+    note: null,
+    answeredAtMs: null,
+  };
+}
+
+/** A question about access may be over without a person: the attempt ended. */
+function closeQuestion(run: FoldedRun, { id, answer, by }: EventOf<'access.answered'>, atMs: number): void {
+  const open = run.questions.findLast((question) => question.id === id && question.answer === null);
+  if (open) Object.assign(open, { answer, by, answeredAtMs: atMs });
 }
 
 function finishTask(task: Folded, event: EventOf<'task.finished'>, atMs: number): void {

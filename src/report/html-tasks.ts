@@ -9,6 +9,7 @@ import {
   attemptState,
   changedCountOf,
   count,
+  describeAccess,
   glyphOf,
   reasonOf,
   shortCommit,
@@ -81,6 +82,7 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
     why === '' ? null : markup`<p class="callout ${toneOf(task.state)}">${why}</p>`,
     facts.length === 0 ? null : markup`<dl class="meta">${facts}</dl>`,
     task.attempts.length === 0 ? null : markup`<h4>Attempts</h4>${renderAttempts(task)}`,
+    renderAccess(task),
     renderFiles(task),
     task.output === null ? null : markup`<h4>Output</h4><pre>${JSON.stringify(task.output, null, 2)}</pre>`,
     renderLog(task),
@@ -115,6 +117,12 @@ function renderOutside({ outside, outsideCount, snapshot }: AttemptReport): Mark
   const left = outsideCount - shown.length;
   const entries = shown.map((entry) => markup`<li>${spellControls(entry)}</li>`);
   return markup`<tr class="told"><td></td><td colspan="4"><details open><summary>${count(outsideCount, 'file')} left out, not allowed by the scope; kept in the snapshot <code>${shortCommit(snapshot!)}</code></summary><ul>${entries}</ul>${left > 0 ? markup`<p class="note">and ${count(left, 'more file')}</p>` : null}</details></td></tr>`;
+}
+
+function renderAccess({ access }: TaskReport): Markup | null {
+  if (access.length === 0) return null;
+  const entries = access.map((asked) => markup`<li>${spellControls(describeAccess(asked))}</li>`);
+  return markup`<h4>Access</h4><ul>${entries}</ul>`;
 }
 
 function renderFiles(task: TaskReport): Markup | null {

@@ -6,6 +6,7 @@ import {
   changedCountOf,
   count,
   countStates,
+  describeAccess,
   describeCost,
   glyphOf,
   headline,
@@ -26,6 +27,7 @@ const SHOWN = {
   files: 6,
   outside: 3,
   refused: 3,
+  access: 6,
   notes: 3,
 };
 
@@ -58,6 +60,7 @@ export function renderText(report: RunReport, options: TextOptions): string {
     conflicts(report, paint, width),
     files(report, paint, width),
     outside(report, width),
+    access(report, paint, width),
     refused(report, width),
     notes(report, width),
     next(report, paint, width),
@@ -224,6 +227,18 @@ function outside({ tasks }: RunReport, width: number): string[] {
   const total = tasks.reduce((sum, { attempts }) => sum + (attempts.at(-1)?.outsideCount ?? 0), 0);
   const lines = all.slice(0, SHOWN.outside).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);
   return ['Left out, not allowed by the scope', ...lines, ...more(total, SHOWN.outside)];
+}
+
+/** What agents asked for beyond their scopes, and what they were told. */
+function access({ tasks }: RunReport, paint: Paint, width: number): string[] {
+  const all = tasks.flatMap(({ id, access }) => access.map((asked) => ({ id, asked })));
+  if (all.length === 0) return [];
+  const signs = { yes: paint('good', '✓'), no: paint('ask', '✗') };
+  const lines = all.slice(0, SHOWN.access).map(({ id, asked }) => {
+    const sign = asked.answer === null ? '?' : signs[asked.answer];
+    return `  ${sign} ${fitColumns(`${spellControls(id)}  ${plainLine(describeAccess(asked))}`, width - 4)}`;
+  });
+  return ['Access', ...lines, ...more(all.length, SHOWN.access)];
 }
 
 /** What an attempt left that no commit can hold: it must not be missed only because it is not there. */

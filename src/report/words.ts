@@ -1,5 +1,5 @@
 /** The words and signs of a report, the same in a terminal and on the page. */
-import type { AttemptReport, RunReport, TaskReport, Totals } from '../contract/report.ts';
+import type { AccessReport, AttemptReport, RunReport, TaskReport, Totals } from '../contract/report.ts';
 import type { ShownRunState, TaskState } from '../contract/run.ts';
 import { formatDuration } from '../base/units.ts';
 
@@ -106,4 +106,15 @@ export function changedCountOf(task: TaskReport): number {
 
 export function shortCommit(commit: string): string {
   return commit.slice(0, 8);
+}
+
+const GLOBS_SHOWN_MAX = 5;
+
+/** `granted: src/api/** (by person)`; a no with its reason. */
+export function describeAccess({ globs, answer, by, why }: AccessReport): string {
+  const shown = globs.slice(0, GLOBS_SHOWN_MAX).join(', ');
+  const names =
+    globs.length > GLOBS_SHOWN_MAX ? `${shown} and ${globs.length - GLOBS_SHOWN_MAX} more` : shown;
+  if (answer === null) return `asked for: ${names}`;
+  return answer === 'yes' ? `granted: ${names} (by ${by})` : `refused: ${names} (by ${by}: ${why})`;
 }

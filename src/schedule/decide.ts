@@ -6,6 +6,7 @@ import { parseDurationMs } from '../base/units.ts';
 import type { Decision, EventOf } from '../contract/event.ts';
 import type { FailReason } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
+import { decideAccess } from './decide-access.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from './expression.ts';
 import { inherited, runsAnyway } from './fold.ts';
 import { renderInputs, renderText, renderWork, scopeOf } from './prompt.ts';
@@ -15,6 +16,8 @@ import { hasFailed, type Node, type State } from './state.ts';
 const ITEMS_MAX = 10_000;
 
 export function decide(state: State): Decision | undefined {
+  const request = state.asks.peek();
+  if (request) return decideAccess(state, request);
   const waiting = state.todo.peek();
   if (waiting) return orFail(waiting, () => decideNode(state, waiting));
   const ready = state.ready.peek();

@@ -1,9 +1,10 @@
 /**
  * State as a fold over events: `create` for the first event, `apply` for each further one. Everything that
- * changes a State is here, in moves.ts and in reopen.ts. It decides nothing: it only notes, in `todo` and `ready`,
+ * changes a State is here, in fold-access.ts, moves.ts and reopen.ts. It decides nothing: it only notes, in `todo` and `ready`,
  * what waits for a decision.
  */
 import type { Event, EventOf } from '../contract/event.ts';
+import { changeAccess, closeRequests, ownerEnded, personSaid } from './fold-access.ts';
 import { arrive, move, push, queue, uncount } from './moves.ts';
 import { addItems, addTasks } from './nodes.ts';
 import { isWithin, reopen, resume } from './reopen.ts';
@@ -27,6 +28,8 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     running: 0,
     open: 0,
     questions: new Map(),
+    requests: new Map(),
+    asks: new Queue(),
     createdAtMs: atMs,
     counts: {},
   };
@@ -58,6 +61,7 @@ function change(state: State, event: Event, atMs: number): void {
       const question = state.questions.get(event.id);
       if (!question) return;
       state.questions.delete(event.id);
+      if (state.requests.has(event.id)) return personSaid(state, event);
       const node = nodeOf(state, question.task);
       if (node.state !== 'asking') return;
       node.answer = event;
@@ -85,6 +89,16 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
   switch (event.type) {
     case 'attempt.output':
       return;
+    case 'access.requested':
+    case 'access.said':
+    case 'access.unanswered':
+    case 'access.asked':
+    case 'access.answered':
+      return changeAccess(state, node, event);
+    case 'question.asked':
+      if (!state.requests.has(event.id)) break;
+      keepQuestion(state, event, atMs);
+      return changeAccess(state, node, event);
     case 'attempt.workspace':
       if (event.attempt !== node.attempt) return;
       node.workspace = event.workspace;
@@ -145,13 +159,11 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'task.merging':
       move(state, node, 'merging');
       return;
-    case 'question.asked': {
+    case 'question.asked':
       move(state, node, 'asking');
-      const { type: _, ...question } = event;
-      state.questions.set(event.id, { ...question, askedAtMs: atMs });
+      keepQuestion(state, event, atMs);
       node.startedAtMs ??= atMs;
       return;
-    }
     case 'task.expanded':
       return expanded(state, node, event, atMs);
     case 'task.finished':
@@ -159,9 +171,15 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
   }
 }
 
+function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: number): void {
+  const { type: _, ...question } = event;
+  state.questions.set(question.id, { ...question, askedAtMs: atMs });
+}
+
 function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>): void {
   state.running--;
   delete node.stopping;
+  closeRequests(state, node);
   node.lastOutcome = event.outcome;
   node.isCollected = event.collected !== undefined;
   if (event.collected) {
@@ -239,6 +257,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   delete node.ended;
   for (const [id, question] of state.questions) if (question.task === node.id) state.questions.delete(id);
   move(state, node, outcome.kind);
+  ownerEnded(state, node);
   state.open--;
   for (const dependent of node.dependents) {
     dependent.unmet--;
@@ -274,6 +293,7 @@ function cancel(state: State, mode: 'graceful' | 'now'): void {
   if (state.cancelling === 'now') return;
   state.cancelling = mode;
   state.state = 'cancelling';
+  closeRequests(state);
   for (const node of state.nodes.values()) {
     if (hasEnded(node) || node.state === 'expanded' || node.state === 'merging') continue;
     if (node.stopping === mode) continue;

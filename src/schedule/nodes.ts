@@ -87,6 +87,8 @@ function makeNode(
     failures: 0,
     rounds: 0,
     results: [],
+    granted: [],
+    requests: 0,
   };
 }
 

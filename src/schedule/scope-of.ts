@@ -13,6 +13,11 @@ export function effectiveLimits(
   return replaced(agent?.limits, task.limits);
 }
 
+/** With what its agents were granted in the course of the run. */
+export function withGranted(scope: Scope, granted: readonly string[]): Scope {
+  return scope.write === undefined ? scope : { ...scope, write: [...scope.write, ...granted] };
+}
+
 function replaced<T extends object>(agents: T | undefined, own: T | undefined): T {
   if (!own || !agents) return own ?? agents ?? ({} as T);
   // A builder may have left a field undefined: that is nothing said.

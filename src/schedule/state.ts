@@ -62,6 +62,10 @@ export interface Node {
   /** Of an expand task: what it did itself, before its tasks. */
   own?: string[];
   expansion?: EventOf<'attempt.finished'>['expansion'];
+  /** What its agents asked for and got, beyond their scopes; later attempts have it from the start. */
+  granted: string[];
+  /** How often its agents have asked for access. */
+  requests: number;
 
   /** For people: never read by decide. */
   isUncounted?: boolean;
@@ -76,6 +80,22 @@ export interface Node {
   changedCount?: number;
   /** Files that the scope did not allow. */
   outsideCount?: number;
+}
+
+/** A request for access that has no answer yet. */
+export interface AccessRequest {
+  readonly id: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly globs: string[];
+  /** The owners whose agents were asked, and what came of it. */
+  owners: Map<string, 'asked' | 'yes' | 'no' | 'ended'>;
+  /** The owners had their time. */
+  isUnanswered?: boolean;
+  /** What a person said. */
+  answer?: EventOf<'question.answered'>;
+  /** Stands in `asks`. */
+  queued?: boolean;
 }
 
 export interface State {
@@ -100,6 +120,10 @@ export interface State {
   /** Nodes that have not ended. */
   open: number;
   questions: Map<string, QuestionView & { timeoutMs?: number }>;
+  /** Requests for access that have no answer, by their ids. */
+  requests: Map<string, AccessRequest>;
+  /** Those of them that need a decision, in order. Empty whenever a batch of events is complete. */
+  asks: Queue<AccessRequest>;
   createdAtMs: number;
   endedAtMs?: number;
   counts: Partial<Record<TaskState, number>>;

@@ -109,6 +109,18 @@ export class EventLines {
         );
       case 'task.conflicted':
         return { text: conflictOf(event), color: 'bad' };
+      case 'access.requested':
+        return { text: `wants to change ${filesOf(event.globs)}  (${event.id})` };
+      case 'access.asked':
+        return { text: `${event.id}: asks ${filesOf(event.owners)}, which owns it` };
+      case 'access.said':
+        return { text: `${event.id}: ${event.answer}, said ${event.owner}` };
+      case 'access.unanswered':
+        return { text: `${event.id}: no answer in time` };
+      case 'access.answered':
+        return event.answer === 'yes'
+          ? { text: `granted: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'good' }
+          : { text: `refused: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'ask' };
       case 'question.asked':
         return { text: `asks: ${event.text}  (bosun answer ${event.id} yes|no --run ${run})`, color: 'ask' };
       case 'question.answered':

@@ -10,7 +10,7 @@ export function readPlainly(command: Command, words: readonly string[]): Typed |
     (command.options ?? []).flatMap(({ flags }) => /^(?:-\w, )?--([a-z-]+)$/.exec(flags)?.[1] ?? []),
   );
   const places = command.arguments ?? [];
-  if (places.some(({ many, choices }) => many || choices)) return undefined;
+  if (places.some(({ choices }) => choices)) return undefined;
   const typed: Typed = { args: [], options: {}, hasDashes: false };
   for (const word of words) {
     if (!word.startsWith('-')) typed.args.push(word);
@@ -19,7 +19,8 @@ export function readPlainly(command: Command, words: readonly string[]): Typed |
     else return undefined;
   }
   const needed = places.filter(({ required }) => required).length;
-  return typed.args.length >= needed && typed.args.length <= places.length ? typed : undefined;
+  const most = places.at(-1)?.many ? Infinity : places.length;
+  return typed.args.length >= needed && typed.args.length <= most ? typed : undefined;
 }
 
 function camelCase(name: string): string {

@@ -240,6 +240,26 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/workspaces.ts'),
   },
   {
+    name: 'agent',
+    group: 'Keep',
+    summary: 'ask the engine for more; only for agents, inside an attempt',
+    arguments: [
+      {
+        name: 'words',
+        about: 'request-access <glob>..., inbox, or answer <id> yes|no',
+        required: true,
+        many: true,
+      },
+    ],
+    options: [{ flags: '--json', about: 'print the answer as JSON' }],
+    examples: [
+      ["agent request-access 'src/api/**'", 'may I change these files? Exit code 0: yes, 1: no'],
+      ['agent inbox', 'what others ask of you, because you own it'],
+      ['agent answer implement+1 yes', 'let them'],
+    ],
+    load: () => import('./commands/agent.ts'),
+  },
+  {
     name: 'completion',
     group: 'Keep',
     summary: 'print a completion script for your shell',

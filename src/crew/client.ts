@@ -1,0 +1,67 @@
+/** The agent's end of its socket: one request, one answer. It is loaded at each call, so it imports little. */
+import { connect } from 'node:net';
+import { BosunError, ERRORS, type ErrorCode } from '../contract/errors.ts';
+import { openSocketPath } from '../system/socket-path.ts';
+import { readLines } from './lines.ts';
+
+const ANSWER_BYTES_MAX = 1024 * 1024;
+const SOCKET_PATH = '/run/bosun/agent.sock';
+
+/** Waits as long as the answer takes: the engine sees to it that there is one. */
+export function callEngine(method: string, params: unknown, env = process.env): Promise<unknown> {
+  const socketPath = env.BOSUN_SOCKET ?? SOCKET_PATH;
+  return new Promise((resolve, reject) => {
+    const short = open(socketPath);
+    const socket = connect(short.path);
+    let isConnected = false;
+    socket.once('connect', () => {
+      isConnected = true;
+      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
+    });
+    const fail = (why: string): void => reject(isConnected ? lost(why) : outside(socketPath, why));
+    socket.once('error', ({ message }) => fail(message));
+    socket.once('close', () => {
+      short[Symbol.dispose]();
+      fail('the connection was closed');
+    });
+    readLines(socket, {
+      bytesMax: ANSWER_BYTES_MAX,
+      onLine: (line) => {
+        socket.destroy();
+        try {
+          resolve(resultOf(line));
+        } catch (error) {
+          reject(error instanceof BosunError ? error : lost('the answer cannot be read'));
+        }
+      },
+      onTooLong: () => socket.destroy(),
+    });
+  });
+}
+
+function open(socketPath: string): ReturnType<typeof openSocketPath> {
+  try {
+    return openSocketPath(socketPath);
+  } catch (error) {
+    throw outside(socketPath, (error as Error).message);
+  }
+}
+
+function resultOf(line: string): unknown {
+  const message = JSON.parse(line) as { result?: unknown; error?: { code: number; message: string } };
+  if (!message.error) return message.result;
+  const { code, message: why } = message.error;
+  const known = Object.entries(ERRORS).find(([, { rpc }]) => rpc === code)?.[0];
+  throw new BosunError((known as ErrorCode | undefined) ?? 'system', why);
+}
+
+function outside(socketPath: string, why: string): BosunError {
+  return new BosunError(
+    'wrong-state',
+    `"bosun agent" works only inside an attempt, where the engine listens at ${socketPath} (${why})`,
+  );
+}
+
+function lost(why: string): BosunError {
+  return new BosunError('system', `the engine gave no answer: ${why}; try again if the attempt goes on`);
+}

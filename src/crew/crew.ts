@@ -1,0 +1,167 @@
+/**
+ * What an agent can ask of us: a server on the attempt's own unix socket, JSON-RPC 2.0 with one message a line.
+ * The socket is the identity, so there is no token to steal. It decides nothing: it hands on and answers.
+ */
+import { chmod, chown, lstat, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
+import { BosunError, ERRORS } from '../contract/errors.ts';
+import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
+import { readLines, writeLine } from './lines.ts';
+import { readRequest, RpcError, type RpcRequest } from './rpc.ts';
+
+const MESSAGE_BYTES_MAX = 64 * 1024;
+const CONNECTIONS_MAX = 16;
+const IN_FLIGHT_MAX = 20;
+/** With those that are being turned away; more are closed without a word. */
+const SOCKETS_MAX = 64;
+const LINGER_MS = 1000;
+
+export interface CrewOptions {
+  socketPath: string;
+  /** Whose the socket becomes, where the engine is root. */
+  uid?: number;
+  onRequestAccess(globs: string[]): Promise<AccessAnswer>;
+  onInbox(): PendingAccess[];
+  onAnswer(id: string, answer: 'yes' | 'no'): OwnerSaid;
+}
+
+export async function openCrew(options: CrewOptions): Promise<Crew> {
+  const { socketPath, uid } = options;
+  let crew: Crew | undefined;
+  try {
+    // one that a killed engine left behind
+    if ((await lstat(socketPath).catch(() => undefined))?.isSocket()) await rm(socketPath);
+    crew = new Crew(options);
+    await crew.listen();
+    await chmod(socketPath, 0o600);
+    if (uid !== undefined && process.getuid?.() === 0) await chown(socketPath, uid, -1);
+    return crew;
+  } catch (cause) {
+    await crew?.[Symbol.asyncDispose]();
+    const why = (cause as Error).message;
+    throw new BosunError(
+      'system',
+      `cannot open the agent's socket at ${socketPath}: ${why}; its directory must be there and writable`,
+      { cause },
+    );
+  }
+}
+
+export class Crew implements AsyncDisposable {
+  readonly socketPath: string;
+  readonly #options: CrewOptions;
+  readonly #path: SocketPath;
+  readonly #server: Server;
+  readonly #clients = new Set<Socket>();
+  #inFlight = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: CrewOptions) {
+    this.#options = options;
+    this.socketPath = options.socketPath;
+    this.#path = openSocketPath(options.socketPath);
+    this.#server = createServer((socket) => this.#accept(socket));
+    this.#server.maxConnections = SOCKETS_MAX;
+  }
+
+  /** Part of opening: see `openCrew`. */
+  listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#path.path, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', () => {}); // one connection that cannot be accepted is not the end
+        resolve();
+      });
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const wasListening = this.#server.listening;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const client of this.#clients) client.destroy();
+    await closed;
+    this.#path[Symbol.dispose]();
+    if (wasListening) await rm(this.socketPath, { force: true });
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => {}); // its close is what counts
+    this.#clients.add(socket);
+    socket.once('close', () => this.#clients.delete(socket));
+    if (this.#clients.size > CONNECTIONS_MAX) {
+      const why = `more than ${CONNECTIONS_MAX} connections at once; close some first`;
+      return turnAway(socket, new RpcError(ERRORS.busy.rpc, why));
+    }
+    readLines(socket, {
+      bytesMax: MESSAGE_BYTES_MAX,
+      onLine: (line) => void this.#handle(socket, line),
+      onTooLong: () =>
+        turnAway(socket, new RpcError(ERRORS.usage.rpc, 'the message is longer than it may be')),
+    });
+  }
+
+  /** Until what comes of it is written, it counts as under way. */
+  async #handle(socket: Socket, line: string): Promise<void> {
+    this.#inFlight++;
+    try {
+      writeLine(socket, await this.#answer(line));
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  async #answer(line: string): Promise<unknown> {
+    let id: RpcRequest['id'] = null;
+    try {
+      const request = readRequest(line);
+      id = request.id;
+      if (this.#inFlight > IN_FLIGHT_MAX)
+        throw new RpcError(
+          ERRORS.busy.rpc,
+          `more than ${IN_FLIGHT_MAX} requests at once; wait for an answer`,
+        );
+      return { jsonrpc: '2.0', id, result: await this.#call(request) };
+    } catch (error) {
+      return failure(error instanceof RpcError && error.id !== undefined ? error.id : id, error);
+    }
+  }
+
+  #call(request: RpcRequest): unknown {
+    if (request.method === 'request_access') return this.#options.onRequestAccess(request.params.paths);
+    if (request.method === 'inbox') return { requests: firstOf(this.#options.onInbox()) };
+    return this.#options.onAnswer(request.params.id, request.params.answer);
+  }
+}
+
+/** As many as one message holds, one at least; the others are there once these are answered. */
+function firstOf(requests: PendingAccess[]): PendingAccess[] {
+  let bytes = 0;
+  const end = requests.findIndex((request, n) => {
+    bytes += Buffer.byteLength(JSON.stringify(request));
+    return n > 0 && bytes > MESSAGE_BYTES_MAX;
+  });
+  return end === -1 ? requests : requests.slice(0, end);
+}
+
+/** Whoever is turned away has a moment to read why. */
+function turnAway(socket: Socket, error: RpcError): void {
+  socket.end(`${JSON.stringify(failure(null, error))}\n`);
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+function failure(id: RpcRequest['id'], error: unknown): unknown {
+  const told = (code: number, message: string): unknown => ({ jsonrpc: '2.0', id, error: { code, message } });
+  if (error instanceof RpcError) return told(error.code, error.message);
+  if (error instanceof BosunError) return told(ERRORS[error.code].rpc, error.message);
+  // What a bug says may be nothing for an agent to know.
+  return told(-32603, 'something went wrong in the engine');
+}

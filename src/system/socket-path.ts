@@ -1,0 +1,28 @@
+/** The path under which a unix socket can be bound or reached, also where its own is longer than the kernel takes. */
+import { constants, closeSync, openSync } from 'node:fs';
+import path from 'node:path';
+
+/** What the kernel takes as the path of a unix socket. */
+const SOCKET_PATH_BYTES_MAX = 107;
+
+export interface SocketPath extends Disposable {
+  path: string;
+}
+
+/**
+ * A long one is reached through a descriptor of its directory, which must stay open for as long as the path is in
+ * use: a server unlinks it when it closes, and the number could be another directory's by then.
+ */
+export function openSocketPath(socketPath: string): SocketPath {
+  if (Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES_MAX || process.platform !== 'linux')
+    return { path: socketPath, [Symbol.dispose]: () => {} };
+  const directory = openSync(path.dirname(socketPath), constants.O_RDONLY | constants.O_DIRECTORY);
+  let isOpen = true;
+  return {
+    path: `/proc/self/fd/${directory}/${path.basename(socketPath)}`,
+    [Symbol.dispose]: () => {
+      if (isOpen) closeSync(directory);
+      isOpen = false;
+    },
+  };
+}

@@ -1,0 +1,341 @@
+/** Asking for more: who is asked, what is answered, and what stays granted. */
+import { describe, expect, it } from 'vitest';
+import type { Decision, Event, EventOf, Fact } from '../src/contract/event.ts';
+import type { Task, Workflow, WorkflowSource } from '../src/contract/workflow.ts';
+import { workflow } from '../src/definition/builder.ts';
+import { createRun, Drive } from '../src/drive.ts';
+import type { Attempt } from '../src/engine.ts';
+import { enterEngineRoom } from '../src/operations/engine-room.ts';
+import { decide } from '../src/schedule/decide.ts';
+import { apply, create } from '../src/schedule/fold.ts';
+import type { State } from '../src/schedule/state.ts';
+import { makeRepository } from './fixtures/repository.ts';
+
+type Agents = NonNullable<WorkflowSource['agents']>;
+type Scope = NonNullable<Agents[string]['scope']>;
+
+function agent(scope: Scope): Agents[string] {
+  return { runtime: 'cli', command: 'true', scope };
+}
+
+/** A run with everything decided that can be. */
+function start(
+  source: Omit<WorkflowSource, 'name'>,
+  more?: { later: Task; nested: Workflow },
+): {
+  state: State;
+  take(fact: Fact): Decision[];
+} {
+  const checked = workflow({ name: 'w', ...source });
+  if (more) {
+    checked.nested = { 'n.yaml': more.nested };
+    checked.tasks.later = more.later;
+  }
+  const created: Event = {
+    type: 'run.created', id: 'w-1', workflow: checked, source: 'test', inputs: {}, base: 'c0', dirty: false,
+  }; // prettier-ignore
+  const state = create(created, 0);
+  const settle = (): Decision[] => {
+    const decisions: Decision[] = [];
+    for (let next = decide(state); next; next = decide(state)) {
+      apply(state, next, 1);
+      decisions.push(next);
+    }
+    return decisions;
+  };
+  settle();
+  return {
+    state,
+    take: (fact) => {
+      apply(state, fact, 1);
+      return settle();
+    },
+  };
+}
+
+function asks(task: string, ...globs: string[]): Fact {
+  return { type: 'access.requested', task, attempt: 1, id: `${task}+1`, globs };
+}
+
+function ends(task: string): Fact {
+  return { type: 'attempt.finished', task, attempt: 1, outcome: { kind: 'done' }, durationMs: 1 };
+}
+
+function answersOf(decisions: Decision[]): EventOf<'access.answered'>[] {
+  return decisions.filter((decision) => decision.type === 'access.answered');
+}
+
+describe('a policy', () => {
+  const cases: [what: string, scope: Scope, globs: string[], answer: 'yes' | 'no', by: string, why: RegExp][] = [
+    ['says no at once where it is never', { write: ['a/**'], grant: 'never' }, ['b/x'], 'no', 'policy', /grant: never/],
+    ['says yes to what it lists', { write: [], grant: ['b/**'] }, ['b/x', 'b/c/**'], 'yes', 'policy', /names it/],
+    ['says no where one of several is not listed', { write: [], grant: ['b/**'] }, ['b/x', 'c/x'], 'no', 'policy', /name c\/x/],
+    ['says no to more than is listed', { write: [], grant: ['b/*.md'] }, ['b/**'], 'no', 'policy', /name b/],
+    ['says no to a choice of which one half is listed', { write: [], grant: ['b/**'] }, ['{b/x,c}'], 'no', 'policy', /name/],
+    ['never gives what is hidden, whatever it lists', { write: [], hide: ['b/key'], grant: ['b/**'] }, ['b/**'], 'no', 'scope', /hidden/],
+    ['is not asked for what may be changed already', { write: ['a/**'], grant: 'never' }, ['a/x'], 'yes', 'scope', /already/],
+    ['is not asked for what is shared', { write: [], shared: ['LOG.md'], grant: 'never' }, ['LOG.md'], 'yes', 'scope', /already/],
+    ['is not asked where no files are named', { grant: 'never' }, ['a/x'], 'yes', 'scope', /may change all/],
+  ]; // prettier-ignore
+  it.each(cases)('%s', (_, scope, globs, answer, by, why) => {
+    const { take } = start({ agents: { a: agent(scope) }, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    const [answered, ...more] = take(asks('one', ...globs));
+    expect(answered).toMatchObject({ type: 'access.answered', id: 'one+1', answer, by });
+    expect((answered as EventOf<'access.answered'>).why).toMatch(why);
+    expect(more).toEqual([]);
+  });
+
+  it('gives of a plain path no more than it lists: the path could be a directory', () => {
+    const agents = { a: agent({ write: [], grant: ['b/*'] }) };
+    const { state, take } = start({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    expect(answersOf(take(asks('one', 'b/x')))).toMatchObject([{ answer: 'yes', globs: ['b/*'] }]);
+    expect(state.nodes.get('one')!.granted).toEqual(['b/*']);
+  });
+
+  it.each(['ask', undefined] as const)('of %s asks a person, and says no when nobody answers', (grant) => {
+    const agents = { a: agent({ write: [], ...(grant && { grant }) }) };
+    const { state, take } = start({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    expect(take(asks('one', 'b/long/name', 'c'))).toEqual([
+      {
+        type: 'question.asked', id: 'one+1', task: 'one', text: 'May it change 2 paths: c, b/long/name?',
+        default: 'no', timeoutMs: 600_000,
+      },
+    ]); // prettier-ignore
+    expect(state.nodes.get('one')!.state).toBe('running');
+    const late: Fact = { type: 'question.answered', id: 'one+1', answer: 'no', by: 'time-out' };
+    expect(answersOf(take(late))).toMatchObject([
+      { answer: 'no', by: 'time-out', why: 'nobody answered in time' },
+    ]);
+    expect(state.questions.size).toBe(0);
+  });
+
+  it('keeps what a person granted, also for the attempts after, and tells what the person wrote', () => {
+    const agents = { a: agent({ write: [] }) };
+    const tasks = { one: { agent: 'a', prompt: 'Go.', retry: { attempts: 2 } } };
+    const { state, take } = start({ agents, tasks });
+    take(asks('one', 'b/x'));
+    const yes: Fact = {
+      type: 'question.answered',
+      id: 'one+1',
+      answer: 'yes',
+      by: 'person',
+      note: 'only once',
+    };
+    expect(answersOf(take(yes))).toMatchObject([{ answer: 'yes', by: 'person', why: 'only once' }]);
+    take({ ...(ends('one') as EventOf<'attempt.finished'>), outcome: { kind: 'lost' } });
+    const node = state.nodes.get('one')!;
+    expect([node.attempt, node.granted]).toEqual([2, ['b/x']]);
+    const again: Fact = { type: 'access.requested', task: 'one', attempt: 2, id: 'one+2', globs: ['b/x'] };
+    expect(answersOf(take(again))).toMatchObject([{ answer: 'yes', by: 'scope' }]);
+  });
+});
+
+describe('an owner', () => {
+  const agents = {
+    mine: agent({ write: ['a/**'], grant: 'owner' }),
+    theirs: agent({ write: ['b/**'], grant: 'never' }),
+  };
+  const tasks = {
+    one: { agent: 'mine', prompt: 'Go.' },
+    two: { agent: 'theirs', prompt: 'Go.' },
+    three: { agent: 'theirs', prompt: 'Go.', needs: ['two'] },
+  };
+  const both = { one: tasks.one, two: tasks.two };
+  const said = (answer: 'yes' | 'no', owner = 'two'): Fact => ({
+    type: 'access.said', task: 'one', attempt: 1, id: 'one+1', owner, answer,
+  }); // prettier-ignore
+
+  it.each(['yes', 'no'] as const)('that runs is asked, and its %s counts', (answer) => {
+    const { take } = start({ agents, tasks: both });
+    expect(take(asks('one', 'b/x'))).toMatchObject([
+      { type: 'access.asked', id: 'one+1', owners: ['two'], timeoutMs: 120_000 },
+    ]);
+    expect(answersOf(take(said(answer)))).toMatchObject([{ answer, by: 'owner two' }]);
+  });
+
+  it('that has ended has nothing against it, also when it ends after it was asked', () => {
+    const first = start({ agents, tasks: both });
+    first.take(ends('two'));
+    expect(answersOf(first.take(asks('one', 'b/x')))).toMatchObject([
+      { answer: 'yes', by: 'owner', why: 'its owner two has ended' },
+    ]);
+    const second = start({ agents, tasks: both });
+    second.take(asks('one', 'b/x'));
+    expect(answersOf(second.take(ends('two')))).toMatchObject([{ answer: 'yes', by: 'owner' }]);
+  });
+
+  it('that says nothing in time leaves it to a person, and cannot answer any more', () => {
+    const { take } = start({ agents, tasks: both });
+    take(asks('one', 'b/x'));
+    const asked = take({ type: 'access.unanswered', task: 'one', attempt: 1, id: 'one+1' });
+    expect(asked).toMatchObject([{ type: 'question.asked', id: 'one+1', default: 'no' }]);
+    expect(take(said('yes'))).toEqual([]);
+    expect(answersOf(take(ends('one')))).toMatchObject([{ answer: 'no', by: 'ended' }]);
+  });
+
+  it.each([
+    ['is nobody', both, 'c/x'],
+    ['has not started', tasks, 'b/x'],
+  ] as const)('that %s leaves it to a person', (_, chosen, glob) => {
+    const { take } = start({ agents, tasks: chosen });
+    expect(take(asks('one', glob))).toMatchObject([{ type: 'question.asked', id: 'one+1' }]);
+  });
+
+  it('is found in a workflow that has not begun yet', () => {
+    const nested = workflow({ name: 'n', agents, tasks: { inner: tasks.two } });
+    const later = { needs: ['one'], attempts: 1, uses: 'n.yaml' };
+    const { take } = start({ agents, tasks: { ...both, three: { run: 'true' } } }, { later, nested });
+    take(ends('two'));
+    expect(take(asks('one', 'b/x'))).toMatchObject([{ type: 'question.asked' }]);
+  });
+
+  it('is not whoever was not asked', () => {
+    const { take } = start({ agents, tasks: { ...both, four: { run: 'true' } } });
+    take(asks('one', 'b/x'));
+    expect(take(said('no', 'four'))).toEqual([]);
+    expect(take(said('no', 'one'))).toEqual([]);
+  });
+});
+
+describe('a request', () => {
+  it('is refused when the run is cancelled, and when its attempt has ended', () => {
+    const agents = { a: agent({ write: [] }) };
+    const run = start({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    run.take(asks('one', 'b/x'));
+    const cancelled = run.take({ type: 'run.cancelling', mode: 'graceful', by: 'test' });
+    expect(answersOf(cancelled)).toMatchObject([{ answer: 'no', by: 'ended' }]);
+    const stale: Fact = { type: 'access.requested', task: 'one', attempt: 0, id: 'one+2', globs: ['b/x'] };
+    expect(answersOf(run.take(stale))).toMatchObject([{ answer: 'no', by: 'ended' }]);
+  });
+
+  /** Drives a run whose attempts are these functions. */
+  async function drive(
+    source: Omit<WorkflowSource, 'name'>,
+    attempts: Record<string, (attempt: Attempt) => Promise<void>>,
+    seen: (event: Event, drive: Drive) => void = () => {},
+  ): Promise<Event[]> {
+    await using repository = await makeRepository();
+    await using room = await enterEngineRoom(repository.path);
+    const { store, stages } = room;
+    const checked = workflow({ name: 'w', ...source });
+    const base = await repository.git('rev-parse', 'HEAD');
+    const id = await createRun(
+      store,
+      { workflow: checked, source: 'test', inputs: {}, base, dirty: false },
+      1,
+    );
+    const events: Event[] = [];
+    const opened: Drive = await Drive.open(id, {
+      store,
+      stages,
+      nowMs: Date.now,
+      seen: (recorded) => {
+        for (const { event } of recorded) {
+          events.push(event);
+          seen(event, opened);
+        }
+      },
+      attempt: async (_, attempt) => {
+        const { task, attempt: n } = attempt.start;
+        await attempts[task]!(attempt);
+        return { type: 'attempt.finished', task, attempt: n, outcome: { kind: 'done' }, durationMs: 1 };
+      },
+    });
+    await opened.run([]);
+    return events;
+  }
+
+  it('is answered to the attempt once the answer is in the journal', async () => {
+    const agents = { a: agent({ write: [], grant: ['b/**'] }) };
+    const events = await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
+      one: async (attempt) => {
+        expect(attempt.granted).toEqual([]);
+        expect(await attempt.requestAccess(['./b/x'])).toMatchObject({ granted: true, globs: ['b/x'] });
+        expect(attempt.granted).toEqual(['b/x']);
+        expect(await attempt.requestAccess(['c/x'])).toMatchObject({ granted: false, globs: ['c/x'] });
+      },
+    }); // prettier-ignore
+    expect(events.map(({ type }) => type)).toEqual([
+      'attempt.started', 'access.requested', 'access.answered', 'access.requested', 'access.answered',
+      'attempt.finished', 'task.finished', 'run.finished',
+    ]); // prettier-ignore
+  });
+
+  it('is answered by a person through the run, or by the owner through its inbox', async () => {
+    const agents = {
+      a: agent({ write: ['a/**'], grant: 'owner' }),
+      b: agent({ write: ['b/**'] }),
+    };
+    const tasks = {
+      other: { run: 'true' },
+      one: { agent: 'a', prompt: 'Go.' },
+      two: { agent: 'b', prompt: 'Go.' },
+    };
+    let other: Attempt | undefined;
+    const done = Promise.withResolvers<void>();
+    await drive(
+      { agents, tasks },
+      {
+        other: async (attempt) => {
+          other = attempt;
+          await done.promise;
+        },
+        one: async (attempt) => {
+          const answer = await attempt.requestAccess(['b/x']);
+          expect(answer).toEqual({ granted: true, why: 'two, which owns it, says yes', globs: ['b/x'] });
+          expect(attempt.inbox()).toEqual([]);
+          expect(attempt.answerAccess('one+1', 'yes').accepted).toBe(false);
+          expect(await attempt.requestAccess(['c/x'])).toMatchObject({
+            granted: true,
+            why: 'person said yes',
+          });
+          done.resolve();
+        },
+        two: async (attempt) => {
+          while (attempt.inbox().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+          expect(attempt.inbox()).toEqual([{ id: 'one+1', task: 'one', globs: ['b/x'] }]);
+          expect(attempt.answerAccess('one+2', 'yes').accepted).toBe(false);
+          expect(other!.inbox()).toEqual([]);
+          expect(other!.answerAccess('one+1', 'no').accepted).toBe(false);
+          expect(attempt.answerAccess('one+1', 'yes')).toMatchObject({ accepted: true });
+          await done.promise;
+        },
+      },
+      (event, running) => {
+        if (event.type === 'question.asked') running.answer(event.id, 'yes', 'person');
+      },
+    );
+  });
+
+  it('has limits, which are told and leave nothing in the journal', async () => {
+    const agents = { a: agent({ write: [], grant: 'never' }) };
+    const events = await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
+      one: async (attempt) => {
+        const many = Array.from({ length: 51 }, (_, n) => `f${n}`);
+        await expect(attempt.requestAccess(many)).rejects.toThrow('at most 50');
+        await expect(attempt.requestAccess([])).rejects.toThrow('no path is named');
+        await expect(attempt.requestAccess(['../x'])).rejects.toThrow('leads out');
+        await expect(attempt.requestAccess(['a\nb'])).rejects.toThrow('does not show');
+        const braces = Array.from({ length: 5 }, (_, n) => `${n}/{a,b,c,d,e,f,g}{a,b,c,d,e,f,g}`);
+        await expect(attempt.requestAccess(braces)).rejects.toThrow('more than 200');
+        const asked = Array.from({ length: 101 }, (_, n) => attempt.requestAccess([`g${n}`]));
+        const whys = (await Promise.all(asked)).map(({ why }) => why);
+        expect(whys.filter((why) => why.includes('grant: never'))).toHaveLength(100);
+        expect(whys.at(-1)).toContain('asked 100 times');
+      },
+    }); // prettier-ignore
+    expect(events.filter(({ type }) => type === 'access.requested')).toHaveLength(100);
+  });
+
+  it('is refused when the attempt ends without waiting for the answer', async () => {
+    const agents = { a: agent({ write: [] }) };
+    let answer: unknown;
+    await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
+      one: async (attempt) => {
+        void attempt.requestAccess(['b/x']).then((said) => (answer = said));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    }); // prettier-ignore
+    expect(answer).toMatchObject({ granted: false, why: 'the attempt has ended' });
+  });
+});

@@ -1,0 +1,262 @@
+/** The agent's socket, with real clients: the command, and whatever else may connect. */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from 'vitest';
+import { openCrew, type Crew, type CrewOptions } from '../src/crew/crew.ts';
+import { openSocketPath } from '../src/system/socket-path.ts';
+
+const BOSUN = path.resolve('bin/bosun');
+
+interface World extends AsyncDisposable {
+  crew: Crew;
+  directory: string;
+  bosun(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+}
+
+async function open(options: Partial<CrewOptions> = {}, ...below: string[]): Promise<World> {
+  const top = await mkdtemp(path.join(tmpdir(), 'bosun-crew-'));
+  const directory = path.join(top, ...below);
+  await mkdir(directory, { recursive: true });
+  const socketPath = path.join(directory, 'agent.sock');
+  const crew = await openCrew({
+    socketPath,
+    onRequestAccess: async (globs) => ({ granted: globs[0] !== 'no', why: 'so be it', globs }),
+    onInbox: () => [{ id: 'one+1', task: 'one', globs: ['src/a', 'src/b'] }],
+    onAnswer: (id, answer) => ({ accepted: id === 'one+1', why: `${id} ${answer}` }),
+    ...options,
+  });
+  return {
+    crew,
+    directory,
+    bosun: (...words) => bosun(words, socketPath),
+    async [Symbol.asyncDispose]() {
+      await crew[Symbol.asyncDispose]();
+      await rm(top, { recursive: true });
+    },
+  };
+}
+
+function bosun(words: string[], socket: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: process.env.PATH, HOME: tmpdir(), BOSUN_SOCKET: socket };
+  return new Promise((resolve) =>
+    execFile(BOSUN, ['agent', ...words], { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    ),
+  );
+}
+
+/** A client that writes what it likes; `next` gives the next line that comes back, undefined at the end. */
+function client({ socketPath }: Crew): { socket: Socket; next(): Promise<unknown> } {
+  const socket = connect(socketPath);
+  socket.on('error', () => {});
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  return {
+    socket,
+    next: async () => {
+      const { done, value } = (await lines.next()) as { done?: boolean; value: string };
+      return done ? undefined : JSON.parse(value);
+    },
+  };
+}
+
+function request(id: number, method: string, params: unknown): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+}
+
+describe('bosun agent', () => {
+  it('asks for access: one line, and the exit code says whether it is granted', async () => {
+    await using world = await open();
+    expect(await world.bosun('request-access', 'src/api/**', 'b')).toEqual({
+      code: 0,
+      stdout: 'granted: src/api/** b (so be it)\n',
+      stderr: '',
+    });
+    expect(await world.bosun('request-access', 'no')).toMatchObject({
+      code: 1,
+      stdout: 'refused: no (so be it)\n',
+    });
+    const { stdout } = await world.bosun('request-access', 'no', '--json');
+    expect(JSON.parse(stdout)).toEqual({ granted: false, why: 'so be it', globs: ['no'] });
+  });
+
+  it('shows an owner what it is asked, and takes its answer', async () => {
+    await using world = await open();
+    expect((await world.bosun('inbox')).stdout).toBe('one+1 one asks for src/a src/b\n');
+    expect(await world.bosun('answer', 'one+1', 'yes')).toMatchObject({
+      code: 0,
+      stdout: 'answered: one+1 yes\n',
+    });
+    expect(await world.bosun('answer', 'two+1', 'no')).toMatchObject({ code: 1 });
+  });
+
+  it('lets nobody put lines into what it prints', async () => {
+    const why = 'yes\ngranted: **\u001b[2K';
+    await using world = await open({ onRequestAccess: async (globs) => ({ granted: false, why, globs }) });
+    expect((await world.bosun('request-access', 'a')).stdout).toBe('refused: a (yes granted: ** [2K)\n');
+  });
+
+  it('says that it works only inside an attempt', async () => {
+    const { code, stderr } = await bosun(['inbox'], '/nonexistent/agent.sock');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('only inside an attempt')]);
+  });
+
+  it.each([[['dance']], [['request-access']], [['answer', 'one+1', 'maybe']], [['inbox', 'x']]])(
+    'refuses %j as usage',
+    async (words) => expect((await bosun(words, '/nonexistent/agent.sock')).code).toBe(2),
+  );
+});
+
+describe('the socket', () => {
+  it('belongs to its owner alone, and is gone afterwards', async () => {
+    const world = await open();
+    expect(statSync(world.crew.socketPath).mode & 0o777).toBe(0o600);
+    await world.crew[Symbol.asyncDispose]();
+    expect(existsSync(world.crew.socketPath)).toBe(false);
+    await world[Symbol.asyncDispose]();
+  });
+
+  it('works at a path that is longer than the kernel takes, leaves no descriptor and no file', async () => {
+    const before = readdirSync('/proc/self/fd').length;
+    {
+      await using world = await open({}, 'd'.repeat(100), 'e'.repeat(100));
+      expect(await world.bosun('request-access', 'a')).toMatchObject({ code: 0 });
+      await world.crew[Symbol.asyncDispose]();
+      expect(readdirSync(world.directory)).toEqual([]);
+    }
+    expect(readdirSync('/proc/self/fd').length).toBe(before);
+  });
+
+  it('takes the place of one that a killed engine left behind', async () => {
+    await using world = await open();
+    await using again = await openCrew({
+      socketPath: world.crew.socketPath,
+      onRequestAccess: async (globs) => ({ granted: false, why: 'the second', globs }),
+      onInbox: () => [],
+      onAnswer: () => ({ accepted: false, why: '' }),
+    });
+    expect(again.socketPath).toBe(world.crew.socketPath);
+    expect((await world.bosun('request-access', 'a')).stdout).toContain('the second');
+  });
+
+  it('answers each request by its id, also while another waits', async () => {
+    const wait = Promise.withResolvers<void>();
+    await using world = await open({
+      onRequestAccess: async (globs) => {
+        if (globs[0] === 'slow') await wait.promise;
+        return { granted: true, why: '', globs };
+      },
+    });
+    const { socket, next } = client(world.crew);
+    socket.write(
+      request(1, 'request_access', { paths: ['slow'] }) + request(2, 'request_access', { paths: ['x'] }),
+    );
+    expect(await next()).toMatchObject({ id: 2 });
+    wait.resolve();
+    expect(await next()).toMatchObject({ id: 1, result: { granted: true } });
+  });
+
+  it.each([
+    ['no JSON', '{\n', -32700],
+    ['another protocol', '{"id":1}\n', -32600],
+    ['an unknown method', request(1, 'sudo', {}), -32601],
+    ['a method of every object', request(1, 'constructor', {}), -32601],
+    ['wrong parameters', request(1, 'request_access', { paths: 'src' }), -32602],
+    ['no parameters', request(1, 'answer', undefined), -32602],
+  ])('answers %s with an error and goes on', async (_, text, code) => {
+    await using world = await open();
+    const { socket, next } = client(world.crew);
+    socket.write(text);
+    expect(await next()).toMatchObject({ error: { code } });
+    socket.write(request(7, 'inbox', {}));
+    expect(await next()).toMatchObject({ id: 7, result: { requests: [{ id: 'one+1' }] } });
+  });
+
+  it('tells an agent nothing of what went wrong inside', async () => {
+    await using world = await open({ onRequestAccess: () => Promise.reject(new Error('/secret/path')) });
+    const { code, stderr } = await world.bosun('request-access', 'a');
+    expect([code, stderr]).toEqual([1, 'bosun: something went wrong in the engine\n']);
+  });
+
+  it('ends a connection whose message is too long', async () => {
+    await using world = await open();
+    const { socket, next } = client(world.crew);
+    socket.write('x'.repeat(64 * 1024 + 1));
+    expect(await next()).toMatchObject({ error: { code: -32602 } });
+    expect(await next()).toBeUndefined();
+    expect(await world.bosun('inbox')).toMatchObject({ code: 0 });
+  });
+
+  it('holds 16 connections and 20 requests, and takes more once they end', async () => {
+    const wait = Promise.withResolvers<void>();
+    await using world = await open({
+      onRequestAccess: async (globs) => {
+        await wait.promise;
+        return { granted: true, why: '', globs };
+      },
+    });
+    const clients = Array.from({ length: 16 }, () => client(world.crew));
+    const [first] = clients;
+    first!.socket.write(
+      Array.from({ length: 21 }, (_, n) => request(n, 'request_access', { paths: ['x'] })).join(''),
+    );
+    expect(await first!.next()).toMatchObject({
+      id: 20,
+      error: { message: expect.stringContaining('20 requests') },
+    });
+    const { code, stderr } = await world.bosun('inbox');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('16 connections')]);
+    wait.resolve();
+    for (let n = 0; n < 20; n++) expect(await first!.next()).toMatchObject({ result: { granted: true } });
+    for (const { socket } of clients) socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await world.bosun('inbox')).toMatchObject({ code: 0 });
+  });
+
+  it('does not listen to who does not read', async () => {
+    let asked = 0;
+    await using world = await open({
+      onInbox: () => {
+        asked++;
+        return [{ id: 'one+1', task: 'one', globs: ['x'.repeat(50_000)] }];
+      },
+    });
+    const socket = connect(world.crew.socketPath);
+    for (let n = 0; n < 2000; n++) {
+      socket.write(request(n, 'inbox', {}));
+      if (n % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(100);
+    socket.destroy();
+  });
+
+  it('gives an owner no more requests at once than one message holds', async () => {
+    const long = { id: 'one+1', task: 'one', globs: ['x'.repeat(40_000)] };
+    await using world = await open({ onInbox: () => [long, long, long] });
+    const { stdout } = await world.bosun('inbox', '--json');
+    expect((JSON.parse(stdout) as { requests: unknown[] }).requests).toHaveLength(1);
+  });
+
+  it('says why it cannot be opened', async () => {
+    const options = {
+      onRequestAccess: () => Promise.reject(new Error()),
+      onInbox: () => [],
+      onAnswer: () => ({ accepted: false, why: '' }),
+    };
+    await expect(openCrew({ ...options, socketPath: '/nonexistent/agent.sock' })).rejects.toThrow(
+      "cannot open the agent's socket at /nonexistent/agent.sock",
+    );
+  });
+});
+
+describe('the path of a socket', () => {
+  it('is left as it is where the kernel takes it', () => {
+    using short = openSocketPath('/tmp/agent.sock');
+    expect(short.path).toBe('/tmp/agent.sock');
+  });
+});
