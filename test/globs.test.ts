@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
-import { compileGlobs, covers, globsOverlap, normalizeGlob, parseGlob } from '../src/base/globs.ts';
+import {
+  compileGlobs,
+  compileTrees,
+  covers,
+  globsOverlap,
+  normalizeGlob,
+  parseGlob,
+} from '../src/base/globs.ts';
 
 const matching = (glob: string, ...paths: string[]): string[] => paths.filter(compileGlobs([glob]));
 
@@ -208,5 +215,20 @@ describe('random globs', () => {
       }),
       { seed: SEED },
     );
+  });
+});
+
+describe('a directory is matched with all that could be in it', () => {
+  test.each<[glob: string, yes: string[], no: string[]]>([
+    ['src/**', ['src', 'src/a', 'src/a/b'], ['srcs', 'lib/src']],
+    ['src', ['src', 'src/a'], ['lib']],
+    ['src/*', [], ['src', 'src/a']],
+    ['**/tests/**', ['tests', 'a/tests', 'a/tests/b'], ['a', 'a/test']],
+    ['a/**/*.ts', [], ['a', 'a/b.ts']],
+    ['packages/*/', ['packages/a', 'packages/a/b'], ['packages']],
+    ['{a,b/*}', ['a', 'a/c'], ['b', 'b/c']],
+    ['**', ['a', 'a/b'], []],
+  ])('%s', (glob, yes, no) => {
+    expect([...yes, ...no].filter(compileTrees([glob]))).toEqual(yes);
   });
 });

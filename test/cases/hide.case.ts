@@ -194,7 +194,8 @@ export function hideSuite(
       const hide = ['secrets/**'];
       const before = await w.on(w.engine.head, { hide });
       expect(await w.sh(before, 'cat key.txt')).toBe('the-secret');
-      const moved = await w.commit({ 'secrets/key.txt': 'the-secret\n' }, 'key.txt');
+      await w.on(await w.commit({ 'b.txt': 'b\n' }, 'key.txt'), { hide });
+      const moved = await w.commit({ 'secrets/key.txt': 'the-secret\n' });
       const workspace = await w.on(moved, { hide });
       expect(await w.sh(workspace, ALL_OBJECTS)).not.toMatch(/secret|key/);
       const last = await w.on(await w.commit({ 'a.txt': 'b\n' }), { hide });
@@ -213,6 +214,7 @@ export function hideSuite(
         [w.engine.head, commits[2]!].toSorted(),
       );
       await w.workspaces.prune(new Set([commits[2]!]));
+      expect((await readdir(basesOf(w))).filter((name) => name.startsWith(commits[2]!))).toHaveLength(1);
       const again = await w.on(commits[2]!, { hide });
       expect(await w.sh(again, 'cat a.txt; ls')).toBe('2\na.txt');
       await w.workspaces.remove(used.name);
