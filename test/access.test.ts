@@ -1,7 +1,13 @@
 /** Asking for more: who is asked, what is answered, and what stays granted. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Decision, Event, EventOf, Fact } from '../src/contract/event.ts';
 import type { Task, Workflow, WorkflowSource } from '../src/contract/workflow.ts';
+import { openCrew } from '../src/crew/crew.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { createRun, Drive } from '../src/drive.ts';
 import type { Attempt } from '../src/engine.ts';
@@ -305,6 +311,44 @@ describe('a request', () => {
         if (event.type === 'question.asked') running.answer(event.id, 'yes', 'person');
       },
     );
+  });
+
+  it('goes over the sockets of the attempts, from one command to another', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'bosun-access-'));
+    await using afterwards = new AsyncDisposableStack();
+    afterwards.defer(() => rm(directory, { recursive: true }));
+    const agents = { a: agent({ write: ['a/**'], grant: 'owner' }), b: agent({ write: ['b/**'] }) };
+    const tasks = { one: { agent: 'a', prompt: 'Go.' }, two: { agent: 'b', prompt: 'Go.' } };
+    const said: Record<string, string> = {};
+    /** Lives an attempt as this script, which has the command and the socket. */
+    const script =
+      (text: string) =>
+      async (attempt: Attempt): Promise<void> => {
+        const socketPath = path.join(directory, `${attempt.start.task}.sock`);
+        await using _ = await openCrew({
+          socketPath,
+          onRequestAccess: (globs) => attempt.requestAccess(globs),
+          onInbox: () => attempt.inbox(),
+          onAnswer: (id, answer) => attempt.answerAccess(id, answer),
+        });
+        const PATH = `${path.resolve('bin')}:${process.env.PATH}`;
+        const env = { PATH, HOME: tmpdir(), BOSUN_SOCKET: socketPath };
+        said[attempt.start.task] = (await promisify(execFile)('sh', ['-c', text], { env })).stdout;
+      };
+    const events = await drive(
+      { agents, tasks },
+      {
+        one: script('bosun agent request-access b/x || echo refused'),
+        two: script(
+          'until id=$(bosun agent inbox | cut -d" " -f1); [ "$id" ]; do sleep 0.1; done; bosun agent answer "$id" yes',
+        ),
+      },
+    );
+    expect(said).toEqual({
+      one: 'granted: b/x (two, which owns it, says yes)\n',
+      two: 'answered: one is told yes\n',
+    });
+    expect(events.filter(({ type }) => type === 'access.answered')).toMatchObject([{ by: 'owner two' }]);
   });
 
   it('has limits, which are told and leave nothing in the journal', async () => {

@@ -120,6 +120,12 @@ describe('the socket', () => {
     await world[Symbol.asyncDispose]();
   });
 
+  it('becomes that of the user who works inside, where the engine is root', async () => {
+    await using world = await open({ uid: 64_123 });
+    const me = process.getuid!();
+    expect(statSync(world.crew.socketPath).uid).toBe(me === 0 ? 64_123 : me);
+  });
+
   it('works at a path that is longer than the kernel takes, leaves no descriptor and no file', async () => {
     const before = readdirSync('/proc/self/fd').length;
     {
