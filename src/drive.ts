@@ -2,7 +2,8 @@
  * Drives one run from where its journal stands to its end: carries out what `decide` decided, and turns what
  * happens into facts. A new run and one that was interrupted are driven alike.
  */
-import { runAttempt, workspaceId, type Stages } from './engine.ts';
+import type { Stages } from './attempt.ts';
+import { runAttempt, workspaceId } from './engine.ts';
 import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
 import { BosunError } from './contract/errors.ts';
 import type { Collected, RunView } from './contract/run.ts';

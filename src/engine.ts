@@ -9,61 +9,25 @@
  */
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
+import type { Attempt, Stages } from './attempt.ts';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
 import { tellOutside } from './collect/tell-outside.ts';
-import type { AccessAnswer, OwnerSaid, PendingAccess } from './contract/access.ts';
 import { BosunError } from './contract/errors.ts';
-import type { EventOf, Fact } from './contract/event.ts';
+import type { EventOf } from './contract/event.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
-import type { Agent, Task, Workflow, WorkspaceOptions } from './contract/workflow.ts';
+import type { WorkspaceOptions } from './contract/workflow.ts';
 import { checkExpansion } from './definition/expansion.ts';
-import type { Home } from './home.ts';
 import { joinBases } from './merge/merge.ts';
 import { cli, runCommand, type Ended } from './runtime/cli.ts';
 import { OutputSink } from './runtime/output.ts';
-import type { Job, StopSignal } from './runtime/runtime.ts';
+import type { Job } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
 import { effectiveLimits, effectiveScope, withGranted } from './schedule/scope-of.ts';
 import type { EngineGit } from './system/engine-git.ts';
 import { Surroundings } from './surroundings.ts';
-import type { Launcher } from './system/process.ts';
 import type { Base, Workspace, Workspaces } from './workspace/workspace.ts';
-
-/** The parts of the machine that an attempt is made of. */
-export interface Stages {
-  home: Home;
-  git: EngineGit;
-  launcher: Launcher;
-  /** Whether the launcher holds fences. */
-  isFenced: boolean;
-  workspaces: Workspaces;
-}
-
-export interface Attempt {
-  run: string;
-  start: EventOf<'attempt.started'>;
-  task: Task;
-  workflow: Workflow;
-  agent: Agent | undefined;
-  /** The workspace that `start.continues` speaks of. */
-  continues: { workspace: string; base: string } | undefined;
-  /** The head that has everything merged so far: the base where needs cannot be merged by themselves. */
-  shadow: string;
-  /** Files a resolved conflict must no longer have markers in. */
-  conflictFiles: string[];
-  stop: StopSignal;
-  /** What the task's agents were granted beyond their scopes, up to now. */
-  readonly granted: readonly string[];
-  /** Asks to change more; resolves once the answer is in the journal. Throws where the globs are none. */
-  requestAccess(globs: readonly string[]): Promise<AccessAnswer>;
-  /** What this attempt is asked as an owner, and its answer to that. */
-  inbox(): PendingAccess[];
-  answerAccess(id: string, answer: 'yes' | 'no'): OwnerSaid;
-  emit(fact: Fact): void;
-  nowMs(): number;
-}
 
 export async function runAttempt(stages: Stages, attempt: Attempt): Promise<EventOf<'attempt.finished'>> {
   const { start } = attempt;

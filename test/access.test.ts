@@ -10,7 +10,7 @@ import type { Task, Workflow, WorkflowSource } from '../src/contract/workflow.ts
 import { openCrew } from '../src/crew/crew.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { createRun, Drive } from '../src/drive.ts';
-import type { Attempt } from '../src/engine.ts';
+import type { Attempt } from '../src/attempt.ts';
 import { enterEngineRoom } from '../src/operations/engine-room.ts';
 import { decide } from '../src/schedule/decide.ts';
 import { apply, create } from '../src/schedule/fold.ts';

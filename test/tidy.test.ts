@@ -10,6 +10,8 @@ const ROWS: string[][] = [
   ['operations'],
   ['drive'],
   ['engine'],
+  ['surroundings'],
+  ['attempt'],
   ['definition', 'workspace', 'sandbox', 'egress', 'crew', 'runtime', 'collect', 'merge', 'report'],
   ['schedule', 'home'],
   ['store'],

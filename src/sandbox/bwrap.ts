@@ -31,23 +31,22 @@ export function bwrapOptions(launch: Launch, fence: Fence, native: string | unde
     MEMORY_FILES_BYTES_MAX,
   );
   const inMemory = (at: string): string[] => ['--size', String(sizeBytes), '--tmpfs', at];
-  return [
-    ...'--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' '),
-    ...['--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid)],
-    ...['--seccomp', String(DESCRIPTORS.seccomp), '--json-status-fd', String(DESCRIPTORS.status)],
-    ...systemMounts(),
-    ...['--proc', '/proc', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev'],
-    ...[...inMemory('/tmp'), ...inMemory(INSIDE.home), '--symlink', '/tmp', '/var/tmp'],
-    ...fence.read.flatMap((file) => ['--ro-bind', file, file]),
-    ...fence.own.flatMap((directory) => ['--bind', directory, directory]),
-    ...(fence.sockets === undefined ? [] : ['--ro-bind', fence.sockets, INSIDE.sockets]),
-    ...(native === undefined ? [] : ['--ro-bind', native, INSIDE.launch]),
-    ...(emptyCwd ? [] : workspaceMounts(cwd, fence)),
-    ...Object.entries({ ...env, ...(fence.egress && proxyEnvironment()), HOME: INSIDE.home }).flatMap(
-      ([name, value]) => ['--setenv', name, value],
-    ),
-    ...['--remount-ro', '/', '--chdir', emptyCwd ? INSIDE.home : cwd],
-  ];
+  const options =
+    '--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' ');
+  options.push('--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid));
+  options.push('--seccomp', String(DESCRIPTORS.seccomp), '--json-status-fd', String(DESCRIPTORS.status));
+  options.push(...systemMounts());
+  options.push('--proc', '/proc', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev');
+  options.push(...inMemory('/tmp'), ...inMemory(INSIDE.home), '--symlink', '/tmp', '/var/tmp');
+  for (const file of fence.read) options.push('--ro-bind', file, file);
+  for (const directory of fence.own) options.push('--bind', directory, directory);
+  if (fence.sockets !== undefined) options.push('--ro-bind', fence.sockets, INSIDE.sockets);
+  if (native !== undefined) options.push('--ro-bind', native, INSIDE.launch);
+  if (!emptyCwd) options.push(...workspaceMounts(cwd, fence));
+  const all = { ...env, ...(fence.egress && proxyEnvironment()), HOME: INSIDE.home };
+  for (const [name, value] of Object.entries(all)) options.push('--setenv', name, value);
+  options.push('--remount-ro', '/', '--chdir', emptyCwd ? INSIDE.home : cwd);
+  return options;
 }
 
 /** Every directory above one that stays as it is must be a mount point, else it could be renamed out of the way. */

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { findProgram, type OverlayMount } from '../system/process.ts';
-import { commonParent } from './common-parent.ts';
+import { parentOfAll } from './parent-of-all.ts';
 import type { Shadows } from './shadows.ts';
 
 /** What the launch itself says on stderr begins so, and its exit code is this: then the command never ran. */
@@ -26,7 +26,7 @@ export interface LaunchPlan {
 
 export function nativeLine(program: string, around: LaunchPlan): string[] {
   const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
-  const from = overlay && commonParent(layersOf(overlay));
+  const from = overlay && parentOfAll(layersOf(overlay));
   return [
     program,
     String(process.pid),
@@ -118,7 +118,7 @@ export class UtilLinux {
   line(around: LaunchPlan): string[] {
     const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
     const { setpriv, unshare, mount, sh } = this.#programs;
-    const from = overlay && commonParent(layersOf(overlay));
+    const from = overlay && parentOfAll(layersOf(overlay));
     const script = (text: string, ...args: string[]): string[] => [sh, '-c', text, 'sh', ...args];
     const words = (program: string, options: string): string[] => [program, ...options.split(' ')];
     const withoutCaps = words(setpriv, '--inh-caps=-all --ambient-caps=-all --');

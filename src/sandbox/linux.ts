@@ -13,7 +13,7 @@ import { start, type Exit, type Launch, type Launcher, type Running } from '../s
 import { sandboxUid } from '../system/sandbox-user.ts';
 import { bridged } from './bridge.ts';
 import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
-import { commonParent } from './common-parent.ts';
+import { parentOfAll } from './parent-of-all.ts';
 import { FencedTree } from './fenced-tree.ts';
 import { canWiden, widen } from './grant.ts';
 import type { Limits } from './limits/choose-limits.ts';
@@ -145,7 +145,7 @@ function diskOf({ overlay, cwd, emptyCwd }: Launch, { own }: Fence): string[] {
 /** What a launch's own directories lie in. */
 function placesOf({ overlay, cwd }: Launch): string[] {
   if (overlay === undefined) return [cwd];
-  return [commonParent([...overlay.lowers, overlay.upper, overlay.work, overlay.at])];
+  return [parentOfAll([...overlay.lowers, overlay.upper, overlay.work, overlay.at])];
 }
 
 /** Throws, after the child's end, where the surroundings could not be made. */

@@ -44,7 +44,9 @@ let system: string[] | undefined;
 /** Options of bwrap; the same for every sandbox of this process. */
 export function systemMounts(): string[] {
   system ??= [
-    ...['--ro-bind', '/usr', '/usr'],
+    '--ro-bind',
+    '/usr',
+    '/usr',
     ...ROOT_NAMES.flatMap((name) => {
       const at = `/${name}`;
       const stat = lstatSync(at, { throwIfNoEntry: false });

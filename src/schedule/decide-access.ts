@@ -4,7 +4,7 @@
  */
 import { covers, overlapOf, parseGlob, type Glob } from '../base/globs.ts';
 import type { Decision } from '../contract/event.ts';
-import { agentOf } from './agent-of.ts';
+import { scopeOf } from './agent-of.ts';
 import { ownersOf } from './owners.ts';
 import { hasEnded, type AccessRequest, type Node, type State } from './state.ts';
 
@@ -18,7 +18,7 @@ export function decideAccess(state: State, request: AccessRequest): Decision {
     return no(request, 'ended', 'the attempt has ended');
   if (request.answer) return afterAnswer(request, request.answer);
 
-  const scope = agentOf(node, node.started!.purpose)?.agent.scope ?? {};
+  const scope = scopeOf(node, node.started!.purpose);
   const { write, shared = [], hide = [], grant } = scope;
   const globs = request.globs.map(parseGlob);
   const hidden = overlapping(hide, globs);

@@ -1,6 +1,7 @@
 /** Finds the tasks of a run that own a path, from the write scopes of their agents. Pure. */
 import { overlapOf, parseGlob, type Glob } from '../base/globs.ts';
 import type { Agent, Task, Workflow } from '../contract/workflow.ts';
+import { effectiveScope } from './scope-of.ts';
 import type { Node, State } from './state.ts';
 
 type Scope = NonNullable<Agent['scope']>;
@@ -38,5 +39,5 @@ function scopesOf(workflow: Workflow, task: Task): Scope[] {
   const agents = [task.agent, ...(task.handoff ?? [])].map((agent) =>
     typeof agent === 'string' ? workflow.agents[agent] : agent,
   );
-  return agents.flatMap((agent) => agent?.scope ?? []);
+  return agents.map((agent) => effectiveScope(task, agent));
 }

@@ -1,5 +1,5 @@
 /** The directory that all of some absolute paths lie in. */
-export function commonParent(paths: readonly string[]): string {
+export function parentOfAll(paths: readonly string[]): string {
   const all = paths.map((file) => file.split('/'));
   const first = all[0]!;
   let depth = 0;
