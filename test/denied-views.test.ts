@@ -77,11 +77,15 @@ describe('a denied connection', () => {
   });
 
   it('decides nothing: what waits for a decision still does', () => {
-    const [created] = history();
+    const [created, started] = history();
     if (created?.event.type !== 'run.created') throw new TypeError('no run');
     const state = create(created.event, 0);
+    const outcome = { kind: 'failed' as const, reason: 'exit' as const, message: 'it failed' };
+    apply(state, started!.event, 0);
+    apply(state, { type: 'attempt.finished', task: 'one', attempt: 1, outcome, durationMs: 1 }, 0);
     const next = decide(state);
-    for (const task of ['one', 'two']) apply(state, { ...denied('a.example'), task } as Event, 0);
+    expect(next).toMatchObject({ type: 'task.finished', task: 'one' });
+    apply(state, denied('a.example'), 0);
     expect(decide(state)).toEqual(next);
   });
 });
