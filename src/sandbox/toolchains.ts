@@ -1,9 +1,9 @@
 /** Which paths outside the system's own directories the programs on a PATH need. Never shows what may hold credentials. */
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isAbove, isSystem, outermost } from './machine.ts';
-import { toolHomes } from './tool-homes.ts';
+import { isThere, toolHomes } from './tool-homes.ts';
 
 const COMPANIONS = ['lib', 'lib64', 'libexec', 'include', 'pyvenv.cfg'];
 const LINKS_MAX = 500;
@@ -51,7 +51,7 @@ function search(searchPath: string, home: string): string[] {
     if (!path.isAbsolute(directory) || isAbove(directory, home)) continue;
     // What the system's administrator installs lies elsewhere, and is linked to from there.
     if (isSystem(directory) && !isAbove('/usr/local', directory)) continue;
-    if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) continue;
+    if (!isReadable(directory)) continue;
     for (const file of [directory, ...companions(directory), ...linkTargets(directory)]) shown.add(file);
   }
   for (const { show } of toolHomes(searchPath)) for (const file of show) shown.add(file);
@@ -66,9 +66,17 @@ function search(searchPath: string, home: string): string[] {
 function companions(directory: string): string[] {
   if (directory.endsWith('/node_modules/.bin')) return [path.dirname(directory)];
   if (!/^s?bin$/.test(path.basename(directory))) return [];
-  return COMPANIONS.map((name) => path.join(path.dirname(directory), name)).filter(
-    (name) => statSync(name, { throwIfNoEntry: false }) !== undefined,
-  );
+  return COMPANIONS.map((name) => path.join(path.dirname(directory), name)).filter(isThere);
+}
+
+/** A PATH may name what is not there, is no directory, or is not for this user: a shell passes over it, too. */
+function isReadable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return statSync(directory).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Programs that are links to somewhere else: those files with what belongs to them, or the package they are part of. */
@@ -78,21 +86,16 @@ function linkTargets(directory: string): string[] {
 }
 
 function targetsOf(link: string): string[] {
-  let target: string;
   try {
-    target = realpathSync(link);
+    const target = realpathSync(link);
+    if (!statSync(target).isFile()) return [];
+    const modules = target.lastIndexOf('/node_modules/');
+    if (modules !== -1) return [target.slice(0, modules + '/node_modules'.length)];
+    // A link may lead to another one, which has to be there too.
+    const next = path.resolve(path.dirname(link), readlinkSync(link));
+    const between = lstatSync(next).isSymbolicLink() ? [next] : [];
+    return [...between, target].flatMap((file) => [file, ...companions(path.dirname(file))]);
   } catch {
-    return []; // it points nowhere
+    return []; // it leads nowhere, or where the user may not go
   }
-  if (!statSync(target).isFile()) return [];
-  const modules = target.lastIndexOf('/node_modules/');
-  if (modules !== -1) return [target.slice(0, modules + '/node_modules'.length)];
-  // A link may lead to another one, which has to be there too.
-  const next = path.resolve(path.dirname(link), readlinkSync(link));
-  const isLink = lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-  return [
-    ...(isLink ? [next, ...companions(path.dirname(next))] : []),
-    target,
-    ...companions(path.dirname(target)),
-  ];
 }
