@@ -116,7 +116,7 @@ class Side {
     const ms = await timed(async () => {
       const workspace = await workspaces.create(base, this.#nextName());
       name = workspace.name;
-      await launch(launcher, await workspace.inside({ argv: ['true'], env: ENVIRONMENT }));
+      await launch(launcher, { argv: ['true'], env: ENVIRONMENT, ...(await workspace.inside({})) });
     });
     await workspaces.remove(name);
     return ms;
@@ -137,7 +137,7 @@ class Side {
     const mark = this.#nextName();
     const workspace = await workspaces.create(base, mark);
     const change = tenChanges(this.fileCount, this.#count);
-    await launch(launcher, await workspace.inside({ argv: ['sh', '-c', change], env: ENVIRONMENT }));
+    await launch(launcher, { argv: ['sh', '-c', change], env: ENVIRONMENT, ...(await workspace.inside({})) });
     let changedCount = 0;
     const ms = await timed(async () => {
       const collected = await collect({
