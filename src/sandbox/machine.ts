@@ -60,8 +60,16 @@ export function systemMounts(): string[] {
   return system;
 }
 
+const found = new Map<string, string[]>();
+
 /** Paths outside the system's own directories without which the programs on the PATH would not work. */
 export function toolchains(searchPath: string): string[] {
+  let paths = found.get(searchPath);
+  if (paths === undefined) found.set(searchPath, (paths = findToolchains(searchPath)));
+  return paths;
+}
+
+function findToolchains(searchPath: string): string[] {
   const found = new Set<string>();
   for (const directory of searchPath.split(':')) {
     if (!path.isAbsolute(directory) || isSystem(directory)) continue;

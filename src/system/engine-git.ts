@@ -4,13 +4,14 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
 import { ImportStream } from './import-stream.ts';
 import type { Captured } from './process.ts';
 import type { Repository } from './repository.ts';
+import { sandboxUid } from './sandbox-user.ts';
 
 export const RAW_ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding\n';
 const CONFIG = `[core]
@@ -71,9 +72,12 @@ async function make(directory: string, repository: Repository): Promise<void> {
       '--quiet',
       '--bare',
       '--template=',
+      // Whatever the umask: workspaces borrow from it, and may be another user's.
+      ...(sandboxUid === undefined ? [] : ['--shared=0644']),
       `--object-format=${repository.objectFormat}`,
       fresh,
     ]);
+    if (sandboxUid !== undefined) await chmod(fresh, 0o755);
     await mkdir(path.join(fresh, 'info'), { recursive: true });
     await mkdir(path.join(fresh, 'objects', 'info'), { recursive: true });
     await writeFile(path.join(fresh, 'info', 'attributes'), RAW_ATTRIBUTES);
