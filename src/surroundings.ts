@@ -13,8 +13,9 @@ import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
 import type { Denied } from './egress/gate.ts';
 import { openEgress } from './egress/proxy.ts';
-import { toolchains } from './sandbox/machine.ts';
 import { directoriesOf, writableParts } from './sandbox/policy.ts';
+import { toolVariables } from './sandbox/tool-homes.ts';
+import { toolchains } from './sandbox/toolchains.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
 import type { Launch, Prepared, Running } from './system/process.ts';
@@ -238,7 +239,8 @@ function environment(
     Object.assign(env, { PATH, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
   }
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
-  return { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
+  const all: Record<string, string> = { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
+  return isFenced ? { ...toolVariables(all.PATH ?? ''), ...all } : all;
 }
 
 function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {

@@ -4,6 +4,7 @@ import type { ConflictReport, QuestionReport } from '../contract/report.ts';
 import type { RunState } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { addAccess, answerAccess } from './fold-access.ts';
+import { addDenied } from './fold-denied.ts';
 import { endAttempt, newAttempt } from './fold-attempts.ts';
 import { addTasks, expandTask, type Folded } from './fold-tasks.ts';
 import { clip, LIMITS } from './limits.ts';
@@ -115,6 +116,9 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       return;
     case 'attempt.output':
       task.tail.add(event, logCharsEach(run));
+      return;
+    case 'attempt.denied':
+      addDenied(report, event);
       return;
     case 'attempt.finished':
       if (attempt?.outcome === null) endAttempt(attempt, event, atMs);

@@ -88,6 +88,7 @@ type NodeEvent = Exclude<
 function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): void {
   switch (event.type) {
     case 'attempt.output':
+    case 'attempt.denied':
       return;
     case 'access.requested':
     case 'access.said':

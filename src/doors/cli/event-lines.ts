@@ -3,7 +3,7 @@ import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf, Recorded } from '../../contract/event.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
-import { count, shortCommit } from '../../report/words.ts';
+import { count, describeDenied, shortCommit } from '../../report/words.ts';
 import { formatCount, formatElapsed } from './figures.ts';
 import type { Color, Paint } from './output.ts';
 
@@ -134,6 +134,8 @@ export class EventLines {
               ? `resolves the conflict (attempt ${event.attempt})`
               : `started (attempt ${event.attempt})`,
         };
+      case 'attempt.denied':
+        return { text: `denied: ${describeDenied(event)}`, color: 'ask' };
       case 'attempt.finished':
         return this.#attempt(event);
       case 'task.finished':
