@@ -17,7 +17,7 @@ import { scratch } from './scratch.ts';
 /** Stands for the id of the process that starts the line. */
 export const PARENT = '%PARENT%';
 /** All that the programs of a line need; what the command gets is among bubblewrap's options. */
-const LINE_ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
+export const LINE_ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
 
 const NATIVE = path.resolve(import.meta.dirname, '../build/launch');
 const native = existsSync(NATIVE) ? NATIVE : undefined;
@@ -34,7 +34,18 @@ export function handWrittenLine(launch: Launch): string[] {
   const bwrap = ['bwrap', ...options, '--', ...argv];
   if (overlay === undefined) return [...become, ...bwrap];
   const script = 'mount -t overlay overlay -o "$1" "$2" && shift 2 && exec "$@"';
-  return [...become, 'unshare', '-Urm', 'sh', '-c', script, 'sh', overlayOptions(launch), overlay.at, ...bwrap];
+  return [
+    ...become,
+    'unshare',
+    '-Urm',
+    'sh',
+    '-c',
+    script,
+    'sh',
+    overlayOptions(launch),
+    overlay.at,
+    ...bwrap,
+  ];
 }
 
 /** What the engine itself starts: with the native launcher, where it was built. */
