@@ -25,11 +25,9 @@ const MEMORY_FILES_BYTES_MAX = 4 * 1024 ** 3;
 /** All but the command itself. `native` is the launcher, where there is one. */
 export function bwrapOptions(launch: Launch, fence: Fence, native: string | undefined): string[] {
   const { cwd, env, emptyCwd } = launch;
-  const sizeBytes = Math.min(
-    fence.limits.diskBytes ?? MEMORY_FILES_BYTES_MAX,
-    Math.floor(totalmem() / 2),
-    MEMORY_FILES_BYTES_MAX,
-  );
+  const { diskBytes = Infinity, memoryBytes = Infinity } = fence.limits;
+  // These files are memory, which nobody counts as the command's.
+  const sizeBytes = Math.min(diskBytes, memoryBytes, Math.floor(totalmem() / 2), MEMORY_FILES_BYTES_MAX);
   const inMemory = (at: string): string[] => ['--size', String(sizeBytes), '--tmpfs', at];
   const options =
     '--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' ');
