@@ -1,5 +1,5 @@
 /** What of this machine every sandbox shows, read-only: the system's programs and libraries, and toolchains on the PATH. */
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
@@ -65,8 +65,7 @@ export function toolchains(searchPath: string): string[] {
   const found = new Set<string>();
   for (const directory of searchPath.split(':')) {
     if (!path.isAbsolute(directory) || isSystem(directory)) continue;
-    if (isAbove(directory, homedir()) || !statSync(directory, { throwIfNoEntry: false })?.isDirectory())
-      continue;
+    if (isAbove(directory, homedir()) || !isReadable(directory)) continue;
     found.add(directory);
     for (const near of companions(directory)) found.add(near);
     for (const target of linkTargets(directory)) found.add(target);
@@ -102,6 +101,16 @@ function linkTargets(directory: string): string[] {
     targets.push(modules === -1 ? target : target.slice(0, modules + '/node_modules'.length));
   }
   return targets;
+}
+
+/** A PATH may name what is not there, is no directory, or is not for this user: a shell passes over it, too. */
+function isReadable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return statSync(directory).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function isSystem(file: string): boolean {
