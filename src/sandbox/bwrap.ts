@@ -27,11 +27,9 @@ export function bwrapOptions(
   env: Record<string, string>,
   native: string | undefined,
 ): string[] {
-  const sizeBytes = Math.min(
-    fence.limits.diskBytes ?? MEMORY_FILES_BYTES_MAX,
-    Math.floor(totalmem() / 2),
-    MEMORY_FILES_BYTES_MAX,
-  );
+  const { diskBytes = Infinity, memoryBytes = Infinity } = fence.limits;
+  // These files are memory, which nobody counts as the command's.
+  const sizeBytes = Math.min(diskBytes, memoryBytes, Math.floor(totalmem() / 2), MEMORY_FILES_BYTES_MAX);
   const inMemory = (at: string): string[] => ['--size', String(sizeBytes), '--tmpfs', at];
   const options =
     '--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' ');

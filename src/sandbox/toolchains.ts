@@ -1,5 +1,5 @@
 /** Which paths outside the system's own directories the programs on a PATH need. Never shows what may hold credentials. */
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isAbove, isSystem, outermost } from './machine.ts';
@@ -51,7 +51,7 @@ function search(searchPath: string, home: string): string[] {
     if (!path.isAbsolute(directory) || isAbove(directory, home)) continue;
     // What the system's administrator installs lies elsewhere, and is linked to from there.
     if (isSystem(directory) && !isAbove('/usr/local', directory)) continue;
-    if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) continue;
+    if (!isReadable(directory)) continue;
     for (const file of [directory, ...companions(directory), ...linkTargets(directory)]) shown.add(file);
   }
   for (const { show } of toolHomes(searchPath)) for (const file of show) shown.add(file);
@@ -95,4 +95,14 @@ function targetsOf(link: string): string[] {
     target,
     ...companions(path.dirname(target)),
   ];
+}
+
+/** A PATH may name what is not there, is no directory, or is not for this user: a shell passes over it, too. */
+function isReadable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return statSync(directory).isDirectory();
+  } catch {
+    return false;
+  }
 }
