@@ -1,9 +1,10 @@
 /** Where bosun keeps what it has: the directory `.bosun` of a repository. Nothing else there is ever written. */
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileName } from './base/file-name.ts';
 import { BosunError } from './contract/errors.ts';
+import { writeIgnore } from './system/bosun-ignore.ts';
 
 export class Home {
   /** The top of the repository. */
@@ -21,6 +22,11 @@ export class Home {
 
   get lock(): string {
     return path.join(this.directory, 'engine.lock');
+  }
+
+  /** A person's, and shared with everybody who has the repository. */
+  get config(): string {
+    return path.join(this.directory, 'config.yaml');
   }
 
   /** Reports and artifacts of a run. */
@@ -49,17 +55,13 @@ export class Home {
   }
 }
 
-/** Ignores everything but what people write there themselves, without touching a file of theirs. */
-const IGNORE = '*\n!/agents/\n!/agents/**\n';
-
 export async function createHome(top: string): Promise<Home> {
   const home = new Home(top);
   try {
     await Promise.all(
       [home.attempts, home.empty, home.sockets].map((directory) => mkdir(directory, { recursive: true })),
     );
-    const ignore = path.join(home.directory, '.gitignore');
-    if (!existsSync(ignore)) await writeFile(ignore, IGNORE);
+    await writeIgnore(home.directory);
   } catch (cause) {
     const why = (cause as Error).message;
     throw new BosunError(

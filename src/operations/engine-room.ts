@@ -2,10 +2,11 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
+import { isFenced } from '../contract/isolation.ts';
 import { Drive } from '../drive.ts';
 import type { Stages } from '../attempt.ts';
 import { createHome, type Home } from '../home.ts';
-import { chooseSandbox, isFenced, type Sandbox } from '../sandbox/choose.ts';
+import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
 import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
