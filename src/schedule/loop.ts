@@ -128,6 +128,8 @@ export class Loop {
         decisions.push(next);
       }
     };
+    // What holds is written down before anything is started behind it.
+    while (facts[0]?.type === 'run.isolation') take(facts.shift()!);
     settle(); // a run that is taken over may have something open
     for (const fact of facts) {
       take(fact);

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
+import { writeIgnore } from './bosun-ignore.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
 import { ImportStream } from './import-stream.ts';
 import type { Captured } from './process.ts';
@@ -52,8 +53,7 @@ export async function openEngineGit(repository: Repository): Promise<EngineGit> 
   const home = path.join(repository.top, '.bosun');
   try {
     await mkdir(home, { recursive: true });
-    // git ignores all of .bosun without a word in the user's own files
-    await writeFile(path.join(home, '.gitignore'), '*\n', { flag: 'wx' }).catch(ignoreExisting);
+    await writeIgnore(home);
     const directory = path.join(home, 'git');
     const isMade = await readFile(path.join(directory, 'HEAD')).catch(() => undefined);
     if (isMade === undefined) await make(directory, repository);
@@ -250,10 +250,6 @@ export class EngineGit {
         : { path: where, added: Number(added), deleted: Number(deleted) };
     });
   }
-}
-
-function ignoreExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
 }
 
 /** Turns the system's refusal to write into something a person can act on. */
