@@ -150,7 +150,6 @@ static int wait_for(pid_t child) {
 
 /* The first process of the pid namespace: when it ends, the kernel ends everything in it. */
 static void be_init(const char *cwd, char **command, const sigset_t *signals) {
-  if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) fail("mount /proc");
   if (chdir(cwd) < 0) fail(cwd);
   pid_t child = fork();
   if (child < 0) fail("fork");
@@ -179,6 +178,8 @@ static int hold_in_pid_namespace(const char *cwd, char **command) {
     close(alive[1]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (poll(&end, 1, 0) != 0) _exit(FAILED); /* it died before the line above */
+    /* bwrap too looks its children up by the numbers that they have here */
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) fail("mount /proc");
     if (cwd != NULL) be_init(cwd, command, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     run(command);
