@@ -1,6 +1,7 @@
 /** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
 import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf, Recorded } from '../../contract/event.ts';
+import { isFenced } from '../../contract/isolation.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
 import { count, describeDenied, shortCommit } from '../../report/words.ts';
@@ -80,6 +81,8 @@ export class EventLines {
           text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
         };
       }
+      case 'run.isolation':
+        return isFenced(event) ? undefined : { text: 'is NOT FENCED', color: 'bad' };
       case 'run.resumed':
         return { text: 'goes on' };
       case 'run.cancelling':
