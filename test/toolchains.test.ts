@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chooseSandbox, isFenced, type Sandbox } from '../src/sandbox/choose.ts';
+import { isFenced } from '../src/contract/isolation.ts';
+import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
 import { toolHomes } from '../src/sandbox/tool-homes.ts';
 import { toolchains } from '../src/sandbox/toolchains.ts';
 import type { Fence } from '../src/system/fence.ts';

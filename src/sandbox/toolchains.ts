@@ -99,13 +99,3 @@ function targetsOf(link: string): string[] {
     return []; // it leads nowhere, or where the user may not go
   }
 }
-
-/** A PATH may name what is not there, is no directory, or is not for this user: a shell passes over it, too. */
-function isReadable(directory: string): boolean {
-  try {
-    accessSync(directory, constants.R_OK | constants.X_OK);
-    return statSync(directory).isDirectory();
-  } catch {
-    return false;
-  }
-}
