@@ -75,8 +75,9 @@ function checkIsolation(sandbox: Sandbox, home: Home | undefined): Finding[] {
   const found = `${describeIsolation({ ...isolationOf(sandbox), notes: [] }).split(';')[0]}${required}`;
   if (sandbox.kind === 'fences') return [{ name, level: 'ok', found }];
   const level = required === '' ? 'warn' : 'fail';
-  const advice = sandbox.lacks.map(({ remedy }) => remedy).join('; ');
-  return [{ name, level, found, advice }];
+  return sandbox.lacks.map(({ what, remedy: advice }, n) => {
+    return { name, level, found: n === 0 ? found : `and ${what}`, advice };
+  });
 }
 
 /** All at once: each in a workspace of its own. */
@@ -101,7 +102,7 @@ function checkLimits({ limits }: Sandbox): Finding[] {
   ];
 }
 
-function checkOverlay({ overlay, notes }: Sandbox, where: string): Finding {
+function checkOverlay({ kind, overlay, notes }: Sandbox, where: string): Finding {
   const name = 'overlay';
   if (overlay)
     return { name, level: 'ok', found: `workspaces cost only what they change (tried in ${where})` };
@@ -109,6 +110,8 @@ function checkOverlay({ overlay, notes }: Sandbox, where: string): Finding {
     name,
     level: 'warn',
     found: notes.join('; ') || 'workspaces are full copies',
-    advice: 'a file system that can hold layers (ext4, xfs, btrfs) makes workspaces quick and small',
+    ...(kind !== 'none' && {
+      advice: 'a file system that can hold layers (ext4, xfs, btrfs) makes workspaces quick and small',
+    }),
   };
 }

@@ -83,7 +83,10 @@ export async function ended(running: Running): Promise<Ended> {
     });
   const timer = setTimeout(() => running.kill(), RUN_MS_MAX);
   try {
-    return { exit: await running.exited, ...said };
+    const exit = await running.exited;
+    return { exit, ...said };
+  } catch (error) {
+    return { exit: { code: null, signal: null }, ...said, stderr: (error as Error).message };
   } finally {
     clearTimeout(timer);
   }

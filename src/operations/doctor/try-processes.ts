@@ -8,8 +8,10 @@ import { ended, type Scratch } from './scratch.ts';
 const BOMB = 10;
 /** Few enough for a bomb of ten to be far beyond, with all that the engine itself has in there. */
 const BOMB_PROCESSES_MAX = 1;
-const GONE_MS_MAX = 1000;
-const GRANT_MS_MAX = 1000;
+/** What is promised of a kill and a grant. */
+const SOON_MS = 1000;
+/** How long is waited, all the same: a machine may be busy with other things. */
+const WAIT_MS_MAX = 5000;
 
 export async function tryForkBomb(scratch: Scratch): Promise<Finding> {
   const name = 'fork bomb';
@@ -38,23 +40,28 @@ while :; do sleep 0.05; done
   let said = '';
   running.stdout.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-100)));
   running.stderr.resume();
-  const prints = (text: string): Promise<boolean> => until(() => said.includes(text), GRANT_MS_MAX);
+  let hasEnded = false;
+  const exited = running.exited.catch(() => {}).finally(() => (hasEnded = true));
+  const prints = async (text: string): Promise<boolean> => {
+    await until(() => hasEnded || said.includes(text), WAIT_MS_MAX);
+    return said.includes(text);
+  };
   if (!(await prints('ready'))) {
     running.kill();
-    await running.exited.catch(() => {});
+    await exited;
     return [{ name: 'cancel', level: 'fail', found: 'nothing could be tried: no command starts inside' }];
   }
   const grant = canGrant ? [await tryGrant(running, prints)] : [];
   running.signal('SIGTERM');
   const beganMs = performance.now();
   running.kill();
-  const isGone = await until(() => !isAlive(mark), GONE_MS_MAX);
+  const isGone = await until(() => !isAlive(mark), WAIT_MS_MAX);
   const tookMs = Math.round(performance.now() - beganMs);
-  await running.exited;
+  await exited;
   const name = 'cancel';
   if (!isGone) return [...grant, { name, level: 'fail', found: 'a process is left that takes no signals' }];
   const found = `all gone after ${tookMs} ms, though signals are ignored`;
-  return [...grant, { name, level: 'ok', found }];
+  return [...grant, { name, level: tookMs <= SOON_MS ? 'ok' : 'warn', found }];
 }
 
 async function tryGrant(running: Running, prints: (text: string) => Promise<boolean>): Promise<Finding> {
@@ -74,7 +81,11 @@ async function tryGrant(running: Running, prints: (text: string) => Promise<bool
   }
   if (!(await prints('granted'))) return { name, level: 'fail', found: 'a running command does not get it' };
   const tookMs = Math.round(performance.now() - beganMs);
-  return { name, level: 'ok', found: `reaches a running command in ${tookMs} ms` };
+  return {
+    name,
+    level: tookMs <= SOON_MS ? 'ok' : 'warn',
+    found: `reaches a running command in ${tookMs} ms`,
+  };
 }
 
 /** Whoever carries the mark among its arguments. */

@@ -36,6 +36,8 @@ function verdict(findings: Finding[]): string {
   const named = (level: Finding['level']): string[] =>
     findings.filter((finding) => finding.level === level).map(({ name }) => name);
   if (named('fail').length > 0) return `to be mended first: ${named('fail').join(', ')}`;
+  if (named('warn').includes('isolation'))
+    return 'bosun works here, but agents are NOT FENCED: they can do whatever you can';
   if (named('warn').length > 0)
     return `this machine has what bosun needs; could be better: ${named('warn').join(', ')}`;
   return 'this machine has what bosun needs';
