@@ -1,9 +1,10 @@
 /** Where bosun keeps what it has: the directory `.bosun` of a repository. Nothing else there is ever written. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileName } from './base/file-name.ts';
 import { BosunError } from './contract/errors.ts';
+import { removeTree } from './system/remove-tree.ts';
 
 export class Home {
   /** The top of the repository. */
@@ -69,6 +70,12 @@ export async function createHome(top: string): Promise<Home> {
     );
   }
   return home;
+}
+
+/** Takes away what attempts of a killed engine left; whoever calls it holds the lock. */
+export async function clearAttempts(home: Home): Promise<void> {
+  for (const directory of [home.attempts, home.sockets])
+    for (const name of readdirSync(directory)) await removeTree(path.join(directory, name));
 }
 
 /** The nearest `.bosun` with a journal, upwards from a directory. Runs no git: it must be quick. */

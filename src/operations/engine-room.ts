@@ -4,7 +4,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import { Drive } from '../drive.ts';
 import type { Stages } from '../attempt.ts';
-import { createHome, type Home } from '../home.ts';
+import { clearAttempts, createHome, type Home } from '../home.ts';
 import { chooseSandbox, isFenced, type Sandbox } from '../sandbox/choose.ts';
 import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -35,6 +35,7 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
   if (!lock) throw busy(home);
   await using undo = new AsyncDisposableStack();
   undo.defer(() => lock[Symbol.dispose]());
+  await clearAttempts(home);
   const store = undo.use(openSqliteStore(home.journal));
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.directory);
