@@ -12,6 +12,8 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   start: () => import('./start.ts'),
   resume: () => import('./resume.ts'),
   fences: () => import('./fences.ts'),
+  cancel: () => import('./cancel.ts'),
+  grant: () => import('./grant.ts'),
   peers: () => import('./peers.ts'),
 };
 
