@@ -117,7 +117,7 @@ class Side {
     const ms = await timed(async () => {
       const workspace = await workspaces.create(base, this.#nextName());
       name = workspace.name;
-      await runToEnd(launcher, await workspace.inside({ argv: ['true'], env: ENVIRONMENT }));
+      await runToEnd(launcher, { argv: ['true'], env: ENVIRONMENT, ...(await workspace.inside({})) });
     });
     await workspaces.remove(name);
     return ms;
@@ -138,7 +138,7 @@ class Side {
     const mark = this.#nextName();
     const workspace = await workspaces.create(base, mark);
     const change = tenChanges(this.fileCount, this.#count);
-    await runToEnd(launcher, await workspace.inside({ argv: ['sh', '-c', change], env: ENVIRONMENT }));
+    await runToEnd(launcher, { argv: ['sh', '-c', change], env: ENVIRONMENT, ...(await workspace.inside({})) });
     let changedCount = 0;
     const ms = await timed(async () => {
       const collected = await collect({

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what bosun needs from the system, when it may; else says in one line what to install.
-# git and util-linux hold the workspaces; tmux shows the tests what a person would see.
+# git and util-linux hold the workspaces, bubblewrap the fences, socat the way to allowed hosts; tmux shows the tests
+# what a person would see; the attacks are written in perl and sh, in a network and a terminal of their own.
 missing=""
 need() { # program package
   command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
@@ -10,9 +11,14 @@ need unshare util-linux
 need setpriv util-linux
 need mount mount
 need tar tar
+need bwrap bubblewrap
+need socat socat
 if [ "${1:-}" = test ]; then
   need tmux tmux
   need chromium chromium
+  need perl perl
+  need script bsdutils
+  [ -x /sbin/ip ] || [ -x /usr/sbin/ip ] || need ip iproute2
 fi
 # A compiler makes starts faster; it is fetched where that is ours to do, and not asked for elsewhere.
 [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && { need cc gcc; [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"; }

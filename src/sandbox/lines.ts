@@ -118,6 +118,8 @@ export class UtilLinux {
   line(around: LaunchPlan): string[] {
     const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
     const { setpriv, unshare, mount, sh } = this.#programs;
+    if (isFence && this.#perl === undefined)
+      throw new BosunError('system', 'open files cannot be kept from commands: install perl or a C compiler');
     const from = overlay && parentOfAll(layersOf(overlay));
     const script = (text: string, ...args: string[]): string[] => [sh, '-c', text, 'sh', ...args];
     const words = (program: string, options: string): string[] => [program, ...options.split(' ')];
@@ -139,7 +141,7 @@ export class UtilLinux {
       ...(from === undefined ? [] : script(OVERLAY, mount, from, mountOptions(overlay!, from), overlay!.at)),
       ...(isFence
         ? [
-            ...words(unshare, '--pid --fork --kill-child=KILL --'),
+            ...words(unshare, '--pid --fork --kill-child=KILL --mount-proc --'),
             ...script('exec 5<&4; exec "$@"'),
             ...withoutCaps,
           ]

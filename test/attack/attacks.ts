@@ -1,5 +1,5 @@
 /** The table of attacks: what each tries, what it needs, and what shows that it worked. Runs none of them. */
-import type { FenceLimits } from '../../src/system/fence.ts';
+import type { Breach, FenceLimits } from '../../src/system/fence.ts';
 
 export interface Attack {
   /** Below `programs/`; its directory is the group. */
@@ -239,10 +239,29 @@ export const ORDINARY: readonly { program: string; can: string }[] = [
 
 export const OUTPUT_KEPT_BYTES_MAX = MB;
 
+/** What also depends on how the sandbox was started; the rest is the same once it stands. */
+export function isTriedBothWays({ program }: { program: string }): boolean {
+  return /^(files|processes|ordinary)\//.test(program);
+}
+
 /** The number that a program of the group `resources` tries to exceed. */
 export function limitOf({ limits, judged }: Attack): number {
   if (judged === 'by the output kept') return OUTPUT_KEPT_BYTES_MAX;
   return Object.values(limits ?? {})[0] ?? 0;
+}
+
+const LIMIT_NAMES: Record<keyof FenceLimits, Breach['limit']> = {
+  memoryBytes: 'memory',
+  processes: 'processes',
+  cpu: 'cpu',
+  diskBytes: 'disk',
+  openFiles: 'open files',
+};
+
+/** What an attack that was ended must have been ended for. */
+export function limitNameOf({ limits = {} }: Attack): Breach['limit'] | undefined {
+  const [name] = Object.keys(limits) as (keyof FenceLimits)[];
+  return name && LIMIT_NAMES[name];
 }
 
 function attack(

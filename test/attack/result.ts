@@ -8,11 +8,10 @@ export interface Tried extends Ended {
   changed: string[];
 }
 
-export interface Result {
-  program: string;
-  unfenced?: Tried;
-  fenced?: Tried;
-}
+/** How an attack was let loose: without a fence, inside one, inside one that our native launcher had no part in. */
+export type Way = 'unfenced' | 'fenced' | 'fencedByUtilLinux';
+
+export type Result = { program: string } & Partial<Record<Way, Tried>>;
 
 /** Stands in the place of a program when all were run. */
 export const END = 'end';

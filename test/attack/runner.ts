@@ -9,10 +9,11 @@ import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { collectAsEngine, collectCarelessly, engineWorkspace, leftBehind } from './afterwards.ts';
-import { ATTACKS, ORDINARY, OUTPUT_KEPT_BYTES_MAX, type Attack } from './attacks.ts';
-import { runFenced } from './fenced.ts';
+import { ATTACKS, isTriedBothWays, ORDINARY, OUTPUT_KEPT_BYTES_MAX, type Attack } from './attacks.ts';
+import { makeLaunchers, runFenced } from './fenced.ts';
 import { startServers } from './servers.ts';
-import { END, type Result, type Tried } from './result.ts';
+import { END, type Result, type Tried, type Way } from './result.ts';
+import type { Launcher } from '../../src/system/process.ts';
 import { runUnfenced } from './unfenced.ts';
 import {
   differences,
@@ -42,28 +43,29 @@ async function main(resultFile: string, only: string | undefined): Promise<void>
     makeTemplate(surroundings);
     const attacks = ATTACKS.filter(({ program }) => only === undefined || program.includes(only));
     const tell = (result: Result): void => appendFileSync(resultFile, `${JSON.stringify(result)}\n`);
-    const each = (isFenced: boolean, attack: Attack) => async (): Promise<void> => {
-      const tried = await tryOut(attack, surroundings, isFenced);
-      tell({ program: attack.program, [isFenced ? 'fenced' : 'unfenced']: tried });
+    const { native, utilLinux } = await makeLaunchers(directory);
+    const each = (way: Way, attack: Attack) => async (): Promise<void> => {
+      const launcher = { unfenced: undefined, fenced: native, fencedByUtilLinux: utilLinux }[way];
+      tell({ program: attack.program, [way]: await tryOut(attack, surroundings, launcher) });
     };
     // what works finds its way into the worlds of others: one after another, but for those that only take
     const [greedy, others] = [attacks.filter(isGreedy), attacks.filter((attack) => !isGreedy(attack))];
     await inTurn(
       1,
-      others.map((attack) => each(false, attack)),
+      others.map((attack) => each('unfenced', attack)),
     );
     await inTurn(
       AT_ONCE,
-      greedy.map((attack) => each(false, attack)),
+      greedy.map((attack) => each('unfenced', attack)),
     );
-    await inTurn(
-      AT_ONCE,
-      attacks.map((attack) => each(true, attack)),
+    const ordinary = ORDINARY.filter(({ program }) => only === undefined || program.includes(only)).map(
+      ({ program }): Attack => ({ program, cannot: '', evidence: '' }),
     );
-    for (const { program } of ORDINARY) {
-      if (only !== undefined && !program.includes(only)) continue;
-      await each(true, { program, cannot: '', evidence: '' })();
-    }
+    const all = [...attacks, ...ordinary];
+    await inTurn(AT_ONCE, [
+      ...all.map((attack) => each('fenced', attack)),
+      ...all.filter(isTriedBothWays).map((attack) => each('fencedByUtilLinux', attack)),
+    ]);
     tell({ program: END });
   } finally {
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
@@ -74,7 +76,11 @@ function isGreedy({ program }: Attack): boolean {
   return program.startsWith('resources/');
 }
 
-async function tryOut(attack: Attack, surroundings: Surroundings, isFenced: boolean): Promise<Tried> {
+async function tryOut(
+  attack: Attack,
+  surroundings: Surroundings,
+  launcher: Launcher | undefined,
+): Promise<Tried> {
   const world = makeWorld(attack, surroundings);
   const made = attack.judged === 'when collected' ? await engineWorkspace(world) : undefined;
   const names = namesOf(attack, world);
@@ -83,16 +89,19 @@ async function tryOut(attack: Attack, surroundings: Surroundings, isFenced: bool
     : undefined;
   try {
     const before = photograph(world);
-    const ended = await (isFenced ? runFenced : runUnfenced)(attack.program, world);
+    const ended = await (launcher === undefined
+      ? runUnfenced(attack.program, world)
+      : runFenced(attack.program, world, launcher));
     const changed = differences(before, photograph(world));
     if (victim !== undefined && (victim.exitCode !== null || victim.signalCode !== null))
       changed.push('the victim ended');
     const evidence = await judge();
     const output = ended.output.slice(0, OUTPUT_CHARS_MAX);
-    return { code: ended.code, output, changed, ...(evidence !== undefined && { evidence }) };
+    return { ...ended, output, changed, ...(evidence !== undefined && { evidence }) };
 
     async function judge(): Promise<string | undefined> {
-      if (made !== undefined) return isFenced ? collectAsEngine(world, made) : collectCarelessly(world);
+      if (made !== undefined)
+        return launcher === undefined ? collectCarelessly(world) : collectAsEngine(world, made);
       if (attack.judged === 'when it has ended') return leftBehind(world);
       if (attack.judged === 'by the output kept') {
         const keptBytes = Buffer.byteLength(ended.output);

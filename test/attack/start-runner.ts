@@ -24,13 +24,8 @@ echo 20000 >/proc/sys/kernel/ns_last_pid
 mount -t tmpfs -o mode=1777 tmpfs "$TMPDIR"
 exec "$@"
 `;
-export const RUNNER_TIMEOUT_MS = 110_000;
+export const RUNNER_TIMEOUT_MS = 180_000;
 const OUTPUT_CHARS_MAX = 10_000;
-
-/** Who can be tried here: only root can be both. */
-export function identities(): Identity[] {
-  return process.getuid!() === 0 ? ['root', 'an ordinary user'] : ['an ordinary user'];
-}
 
 export async function runAttacks(identity: Identity, only?: string): Promise<Map<string, Result>> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bosun-attack-results-'));

@@ -1,12 +1,15 @@
 /** Runs an attack as a plain child process: no fence at all, so that it shows whether the attack can work. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import type { Breach } from '../../src/system/fence.ts';
 import type { World } from './world.ts';
 
 export interface Ended {
   /** Null where a signal ended it. */
   code: number | null;
   output: string;
+  /** For which it was ended. */
+  limit?: Breach['limit'];
 }
 
 const TIMEOUT_MS = 8000;

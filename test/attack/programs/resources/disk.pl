@@ -6,7 +6,7 @@ use Attack;
 
 my ($limit, $directory) = (want('LIMIT'), want('WORKSPACE') . '/src');
 stopped('the limit is too large for this') if $limit > 6 * 1024 * 1024;
-my $file = "$directory/fill.$$";
+my $file = "$directory/fill.$<.$$";
 open(my $out, '>', $file) or stopped('making a file');
 my ($bytes, $why) = (0, 0);
 while ($bytes <= $limit) {
