@@ -3,6 +3,7 @@
  * missed is data; only a bench that cannot be run makes the exit code 1.
  */
 import { progress, type Bench } from './measure.ts';
+import { openPath } from './open-path.ts';
 import { removeScratch } from './scratch.ts';
 
 const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
@@ -17,6 +18,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   peers: () => import('./peers.ts'),
 };
 
+openPath();
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
