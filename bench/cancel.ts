@@ -1,7 +1,7 @@
 /**
  * How soon nothing is left of a cancelled run: 50 agents that take no notice of signals, each with a child in a
  * session of its own, run in an engine of its own, as `bosun run` starts it. The time is from the request (graceful,
- * through the library, from another process) until no process of an agent's sandbox can be found in /proc, nor the
+ * through the library, from another process) until no live process of an agent's sandbox can be found in /proc, nor the
  * one that holds it; taken for each agent of each round, so that the 99th percentile is over all of them.
  */
 import { spawn } from 'node:child_process';

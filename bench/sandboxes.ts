@@ -37,10 +37,11 @@ export class Sandboxes {
     return this.#all.length;
   }
 
-  /** How many have a process left, dead ones that nobody has waited for included. */
+  /** How many have a process left. One that is dead and only waits for init to take notice does nothing any more. */
   left(): number {
-    const pids = new Set(pidsNow());
-    const spaces = new Set([...pids].filter((pid) => !this.#others.has(pid)).map(spaceOf));
+    const alive = pidsNow().filter((pid) => !this.#others.has(pid) && isAlive(pid));
+    const pids = new Set(alive);
+    const spaces = new Set(alive.map(spaceOf));
     return this.#all.filter(
       (each) => pids.has(each.launcher) || [...each.spaces].some((space) => spaces.has(space)),
     ).length;
@@ -49,15 +50,24 @@ export class Sandboxes {
 
 function list(): Process[] {
   return pidsNow().flatMap((pid) => {
-    const space = spaceOf(pid);
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-      return space === undefined ? [] : [{ pid, parent, space }];
-    } catch {
-      return []; // gone meanwhile
-    }
+    const [space, parent] = [spaceOf(pid), Number(statOf(pid)[1])];
+    return space === undefined ? [] : [{ pid, parent, space }];
   });
+}
+
+function isAlive(pid: number): boolean {
+  const [state = 'X'] = statOf(pid);
+  return state !== 'Z' && state !== 'X';
+}
+
+/** The state, the parent, and more; nothing where it is gone. */
+function statOf(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
 }
 
 function pidsNow(): number[] {
