@@ -48,13 +48,11 @@ export function handWrittenLine(launch: FencedLaunch): Line {
 export function launchLine(launch: FencedLaunch): Line {
   if (native === undefined) return handWrittenLine(launch);
   const { overlay, fence } = launch;
-  const line = [
-    ...[native, PARENT],
-    ...(sandboxUid === undefined ? [] : ['-u', String(sandboxUid)]),
-    ...(overlay === undefined ? [] : ['-o', overlayOptions(launch), overlay.at]),
-    ...['-f', '--', 'bwrap', ...bwrapOptions(launch, {}, native)],
-    ...['--', '/run/bosun-launch', 'inside', String(fence.limits.processes ?? 0), '0'],
-  ];
+  const become = sandboxUid === undefined ? [] : ['-u', String(sandboxUid)];
+  const mount = overlay === undefined ? [] : ['-o', overlayOptions(launch), overlay.at];
+  const bwrap = ['bwrap', ...bwrapOptions(launch, {}, native), '--'];
+  const inside = ['/run/bosun-launch', 'inside', String(fence.limits.processes ?? 0), '0'];
+  const line = [native, PARENT, ...become, ...mount, '-f', '--', ...bwrap, ...inside];
   return lineOf(line, commandFile(launch));
 }
 
