@@ -28,25 +28,32 @@ export function run(argv: readonly string[], options: Options = {}): Promise<str
   });
 }
 
+interface SpawnOptions extends Omit<Options, 'input'> {
+  pipes?: boolean;
+  /** Descriptors 3 and up. */
+  more?: number[];
+}
+
 /**
  * Runs a command to its end and returns how long that took. Without pipes it is the least that a caller can pay;
  * with them the command is started as one whose output is wanted, in a process group of its own.
  */
 export function spawnMs(
   argv: readonly string[],
-  { pipes = false, ...options }: Omit<Options, 'input'> & { pipes?: boolean } = {},
+  { pipes = false, more = [], ...options }: SpawnOptions = {},
 ): Promise<number> {
   const [command, ...args] = argv as [string, ...string[]];
   return new Promise((resolve, reject) => {
     const start = performance.now();
-    const child = spawn(command, args, { ...options, stdio: pipes ? 'pipe' : 'ignore', detached: pipes });
-    child.stdin?.end();
+    const out = pipes ? 'pipe' : 'ignore';
+    const child = spawn(command, args, { ...options, stdio: ['ignore', out, out, ...more], detached: pipes });
+    let said = '';
     child.stdout?.resume();
-    child.stderr?.resume();
+    child.stderr?.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-500)));
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (code === 0) resolve(performance.now() - start);
-      else reject(new Error(`${argv.join(' ').slice(0, 200)} ended with ${code ?? signal}`));
+      else reject(new Error(`${argv.join(' ').slice(0, 200)} ended with ${code ?? signal}: ${said}`));
     });
   });
 }

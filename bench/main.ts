@@ -11,6 +11,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   workspace: () => import('./workspace.ts'),
   start: () => import('./start.ts'),
   resume: () => import('./resume.ts'),
+  fences: () => import('./fences.ts'),
   peers: () => import('./peers.ts'),
 };
 

@@ -3,16 +3,19 @@
  * store on disk, warms up with ten steps, then times one workflow; how each is set up is said in its own file
  * under peers/.
  *
- * Our tasks always run in namespaces of their own, which no peer offers. So there are two comparisons: with the
- * peers' steps started through the very same command line and pipes as ours (what differs is scheduling and
- * journal), and with the peers' steps as a plain `true` without pipes (what differs is everything).
+ * Our tasks always run behind a fence of their own, which no peer offers. So there are two comparisons: with the
+ * peers' steps started through the very same command line, mounts, filter and pipes as ours (what differs is
+ * scheduling and journal), and with the peers' steps as a plain `true` without pipes (what differs is everything).
  */
 import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { workflowOf } from './bosun.ts';
 import { run } from './command.ts';
-import { launchLine } from './launch-line.ts';
+import { launchOf, placed } from './fenced.ts';
+import { filterFile, launchLine, LINE_ENVIRONMENT } from './launch-line.ts';
 import { below, forScale, interleave, progress, roundsOr, type Bench, type Figure } from './measure.ts';
+import { makeRepository } from './repository.ts';
 import { scratch } from './scratch.ts';
 
 const PEERS = ['openworkflow', 'mastra', 'langgraph'] as const;
@@ -20,10 +23,13 @@ const SHAPES = [
   { shape: 'chain', count: 100, rounds: 5 },
   { shape: 'fan-out', count: 1000, rounds: 3 },
 ] as const;
-const STEPS = {
-  'same launch': { argv: launchLine(['sh', '-c', 'true']), pipes: true },
-  'plain true': { argv: ['true'], pipes: false },
-};
+/** What a peer's step starts; `files` are for descriptors 3 and up, and `env` is all it gets. */
+interface Step {
+  argv: string[];
+  files: string[];
+  env?: NodeJS.ProcessEnv;
+  pipes: boolean;
+}
 
 const here = import.meta.dirname;
 const directory = path.join(here, 'peers');
@@ -34,8 +40,12 @@ export const bench: Bench = {
     'a chain of 100 and a fan-out of 1,000 steps, durable, against OpenWorkflow, Mastra and LangGraph.js',
   async *figures(): AsyncIterable<Figure> {
     await install();
+    const steps: Record<string, Step> = {
+      'same launch': await fencedStep(),
+      'plain true': { argv: ['true'], files: [], pipes: false },
+    };
     for (const { shape, count, rounds } of SHAPES) {
-      for (const [launch, step] of Object.entries(STEPS)) {
+      for (const [launch, step] of Object.entries(steps)) {
         const label = `${shape} of ${count}, ${launch}`;
         const peer = (name: string) => () => wallMs(path.join(directory, `${name}.js`), shape, count, step);
         const taken = await interleave(label, roundsOr(rounds), {
@@ -53,12 +63,15 @@ export const bench: Bench = {
   },
 };
 
-async function wallMs(
-  file: string,
-  shape: string,
-  count: number,
-  step: (typeof STEPS)[keyof typeof STEPS],
-): Promise<number> {
+/** The line that ours is started with; all steps of a peer share the one directory that is a task's own. */
+async function fencedStep(): Promise<Step> {
+  const repo = await makeRepository(1);
+  const { launch } = await launchOf(repo, workflowOf('apart', 1, { workspace: 'none' }));
+  const argv = launchLine(placed(launch, path.join(scratch('step'), 'directories')));
+  return { argv, files: [filterFile(), '/dev/null'], env: LINE_ENVIRONMENT, pipes: true };
+}
+
+async function wallMs(file: string, shape: string, count: number, step: Step): Promise<number> {
   const env = {
     ...process.env,
     BENCH_STEP: JSON.stringify(step),

@@ -1,5 +1,5 @@
 /** The directory on disk in which all benches of one process work; gone when it ends. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -8,7 +8,10 @@ let count = 0;
 
 /** A new, empty directory. */
 export function scratch(name: string): string {
-  root ??= mkdtempSync(path.join(tmpdir(), 'bosun-bench-'));
+  if (root === undefined) {
+    root = mkdtempSync(path.join(tmpdir(), 'bosun-bench-'));
+    chmodSync(root, 0o755); // whoever commands run as must get through
+  }
   count += 1;
   const directory = path.join(root, `${count}-${name}`);
   mkdirSync(directory);

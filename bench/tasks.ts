@@ -1,15 +1,18 @@
 /**
- * What the engine itself costs: 1,000 tasks that run `true`, each in a workspace of its own, against a bare loop
- * that makes the same kind of layer and starts the same command line with the same pipes by hand, at the same
- * concurrency. The loop records, collects and removes nothing.
+ * What the engine itself costs, with fences on as they are by default: 1,000 tasks that run `true`, each in a
+ * workspace and behind a fence of its own, against a bare loop that makes the same kind of layer and starts the same
+ * command line with the same pipes by hand, at the same concurrency: the native launcher where it was built, and
+ * bubblewrap with the very same mounts, system calls and limits. The loop records, collects, watches and removes
+ * nothing.
  */
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { Launch } from '../src/system/process.ts';
 import { CONCURRENCY, runWorkflow, workflowOf } from './bosun.ts';
-import { bounded, spawnMs } from './command.ts';
-import { launchLine, PARENT } from './launch-line.ts';
+import { bounded } from './command.ts';
+import { launchOf, placed } from './fenced.ts';
+import { launchLine, lineMs } from './launch-line.ts';
 import { atMost, interleave, roundsOr, timed, type Bench, type Figure } from './measure.ts';
-import { git, repositoryOf } from './repository.ts';
+import { repositoryOf } from './repository.ts';
 import { scratch } from './scratch.ts';
 
 const TASKS = 1000;
@@ -19,33 +22,24 @@ const RATIO_MAX = 1.5;
 
 export const bench: Bench = {
   name: 'tasks',
-  about: `${TASKS} tasks in workspaces, against a bare loop that makes the same layers`,
+  about: `${TASKS} fenced tasks in workspaces, against a bare loop over the same bwrap commands`,
   async *figures(): AsyncIterable<Figure> {
     const repo = await repositoryOf(FILES);
-    const base = path.join(scratch('base'), 'tree');
-    await git(repo, 'worktree', 'add', '-q', '--detach', base);
+    const { launch } = await launchOf(repo, workflowOf('apart', 1));
     await runWorkflow(repo, workflowOf('apart', 10));
     const taken = await interleave(`${TASKS} tasks`, roundsOr(ROUNDS), {
       bosun: async () => (await runWorkflow(repo, workflowOf('apart', TASKS))).wallMs,
-      loop: () => bareLoop(base),
+      loop: () => bareLoop(launch),
     });
-    yield atMost(RATIO_MAX, { name: `${TASKS} tasks`, value: taken.bosun, baseline: taken.loop });
+    yield atMost(RATIO_MAX, { name: `${TASKS} tasks, fences on`, value: taken.bosun, baseline: taken.loop });
   },
 };
 
-function bareLoop(lower: string): Promise<number> {
+function bareLoop(launch: Launch): Promise<number> {
   const directory = scratch('layers');
   return timed(() =>
-    bounded(TASKS, CONCURRENCY, async (index) => {
-      const layer = path.join(directory, String(index));
-      const [upper, work, at] = [path.join(layer, 'upper'), path.join(layer, 'work'), path.join(layer, 'at')];
-      await mkdir(layer);
-      await Promise.all([upper, work, at].map((each) => mkdir(each)));
-      const line = launchLine(['sh', '-c', 'true'], { lower, upper, work, at });
-      await spawnMs(
-        line.map((part) => (part === PARENT ? String(process.pid) : part)),
-        { pipes: true },
-      );
-    }),
+    bounded(TASKS, CONCURRENCY, (index) =>
+      lineMs(launchLine(placed(launch, path.join(directory, String(index))))),
+    ),
   );
 }

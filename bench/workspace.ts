@@ -10,7 +10,7 @@ import path from 'node:path';
 import { collect } from '../src/collect/collect.ts';
 import { chooseSandbox } from '../src/sandbox/choose.ts';
 import { openEngineGit, type EngineGit } from '../src/system/engine-git.ts';
-import type { Launch, Launcher } from '../src/system/process.ts';
+import type { Launcher } from '../src/system/process.ts';
 import { inspectRepository } from '../src/system/repository.ts';
 import { OverlayWorkspaces } from '../src/workspace/overlay.ts';
 import type { Base, Workspaces } from '../src/workspace/workspace.ts';
@@ -26,6 +26,7 @@ import {
   type Figure,
 } from './measure.ts';
 import { git, GIT_ENVIRONMENT, repositoryOf, tenChanges } from './repository.ts';
+import { runToEnd } from './run-to-end.ts';
 import { scratch } from './scratch.ts';
 
 const FEW_FILES = 5000;
@@ -116,7 +117,7 @@ class Side {
     const ms = await timed(async () => {
       const workspace = await workspaces.create(base, this.#nextName());
       name = workspace.name;
-      await launch(launcher, await workspace.inside({ argv: ['true'], env: ENVIRONMENT }));
+      await runToEnd(launcher, { argv: ['true'], env: ENVIRONMENT, ...(await workspace.inside({})) });
     });
     await workspaces.remove(name);
     return ms;
@@ -137,7 +138,7 @@ class Side {
     const mark = this.#nextName();
     const workspace = await workspaces.create(base, mark);
     const change = tenChanges(this.fileCount, this.#count);
-    await launch(launcher, await workspace.inside({ argv: ['sh', '-c', change], env: ENVIRONMENT }));
+    await runToEnd(launcher, { argv: ['sh', '-c', change], env: ENVIRONMENT, ...(await workspace.inside({})) });
     let changedCount = 0;
     const ms = await timed(async () => {
       const collected = await collect({
@@ -179,15 +180,4 @@ class Side {
     this.#count += 1;
     return `change-${this.#count}`;
   }
-}
-
-async function launch(launcher: Launcher, what: Launch): Promise<void> {
-  const running = launcher.launch(what);
-  const said: Buffer[] = [];
-
-  running.stdout.resume();
-  running.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-  const { code, signal } = await running.exited;
-  if (code !== 0)
-    throw new Error(`${what.argv[0]} ended with ${code ?? signal}: ${Buffer.concat(said).toString()}`);
 }

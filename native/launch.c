@@ -12,8 +12,8 @@
  *     -d DIRECTORY         the command's own directory
  *     -f                   COMMAND fences itself (bwrap): it gets descriptors 3, 4 and 5, a copy of 4
  *
- *   launch inside PROCESSES FILES -- COMMAND [ARGUMENT...]
- *     sets limits within a sandbox (0: none) and becomes the command
+ *   launch inside PROCESSES FILES
+ *     sets limits within a sandbox (0: none), waits for a command on stdin and becomes it, see `await_command`
  *
  * What keeps the command from being started is told on stderr after MARK, with the exit code 125.
  * Nothing outlives it: the command's tree dies with its pid namespace, that with this process, this with PARENT_PID.
@@ -196,8 +196,49 @@ static void limit(int resource, rlim_t most) {
   if (setrlimit(resource, &both) < 0) fail("setrlimit");
 }
 
+static void read_fully(char *into, size_t length) {
+  while (length > 0) {
+    ssize_t count = read(0, into, length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) _exit(FAILED); /* nobody needs this sandbox any more */
+    into += count;
+    length -= (size_t)count;
+  }
+}
+
+/*
+ * Ten digits say how many bytes follow. Those are parts, each ended by a zero byte: "input" or "nothing" for what
+ * the rest of stdin is, the number of the command's words, these words, then its environment.
+ */
+static void await_command(void) {
+  char digits[11] = {0};
+  read_fully(digits, 10);
+  size_t length = strtoul(digits, NULL, 10), parts = 0;
+  char *text = malloc(length + 1);
+  if (length == 0 || text == NULL) _exit(FAILED);
+  read_fully(text, length);
+  text[length] = 0;
+  for (size_t n = 0; n < length; n++) parts += text[n] == 0;
+  char **list = calloc(parts + 2, sizeof *list);
+  if (list == NULL || parts < 3) _exit(FAILED);
+  char *part = text;
+  for (size_t n = 0; n < parts; n++, part += strlen(part) + 1) list[n] = part;
+  size_t words = strtoul(list[1], NULL, 10);
+  if (words == 0 || words > parts - 2) _exit(FAILED);
+  if (strcmp(list[0], "nothing") == 0) {
+    int none = open("/dev/null", O_RDONLY);
+    if (none < 0 || dup2(none, 0) < 0) fail("/dev/null");
+    if (none > 0) close(none);
+  }
+  char **command = calloc(words + 1, sizeof *command);
+  if (command == NULL) _exit(FAILED);
+  memcpy(command, list + 2, words * sizeof *command);
+  environ = list + 2 + words;
+  run(command);
+}
+
 static int inside(int argc, char **argv) {
-  if (argc < 6) return FAILED;
+  if (argc < 4) return FAILED;
   rlim_t processes = strtoul(argv[2], NULL, 10), files = strtoul(argv[3], NULL, 10);
   if (processes > 0) limit(RLIMIT_NPROC, processes);
   if (files > 0) limit(RLIMIT_NOFILE, files);
@@ -208,7 +249,7 @@ static int inside(int argc, char **argv) {
     if (write(file, "500", 3) < 0) errno = 0;
     close(file);
   }
-  run(argv + 5);
+  await_command();
   return FAILED;
 }
 

@@ -18,6 +18,12 @@ export interface Stages {
   workspaces: Workspaces;
 }
 
+/** How an attempt is told to end, by whoever may. */
+export interface Stop {
+  graceful: AbortController;
+  now: AbortController;
+}
+
 export interface Attempt {
   run: string;
   start: EventOf<'attempt.started'>;

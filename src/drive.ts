@@ -2,7 +2,8 @@
  * Drives one run from where its journal stands to its end: carries out what `decide` decided, and turns what
  * happens into facts. A new run and one that was interrupted are driven alike.
  */
-import type { Stages } from './attempt.ts';
+import { Ahead } from './ahead.ts';
+import type { Attempt, Stages, Stop } from './attempt.ts';
 import { runAttempt, workspaceId } from './engine.ts';
 import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
 import { BosunError } from './contract/errors.ts';
@@ -18,6 +19,7 @@ import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
 import { hasEnded, type Node, type State } from './schedule/state.ts';
 import { withGranted } from './schedule/scope-of.ts';
+import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
 import type { Store } from './store/store.ts';
 import { newestOf } from './workspace/name.ts';
@@ -73,7 +75,8 @@ interface KnownWorkspace {
 export class Drive {
   readonly #options: DriveOptions;
   readonly #loop: Loop;
-  readonly #stops = new Map<string, { graceful: AbortController; now: AbortController }>();
+  readonly #stops = new Map<string, Stop>();
+  readonly #ahead: Ahead;
   readonly #timers = new Map<string, NodeJS.Timeout>();
   /** Workspaces by task; each is removed once the journal says that the task has ended. */
   readonly #workspaces = new Map<string, KnownWorkspace[]>();
@@ -88,7 +91,14 @@ export class Drive {
 
   private constructor(state: State, lastSeq: number, options: DriveOptions) {
     this.#options = options;
-    this.#loop = new Loop({ ...options, state, lastSeq, act: (decision) => this.#act(decision) });
+    this.#loop = new Loop({
+      ...options,
+      state,
+      lastSeq,
+      act: (decision) => this.#act(decision),
+      settled: () => this.#lookAhead(),
+    });
+    this.#ahead = new Ahead(options.stages, (node, start) => this.#attemptOf(node, start));
     this.#desk = new AccessDesk(this.#loop);
   }
 
@@ -108,7 +118,7 @@ export class Drive {
       this.#desk.close();
       for (const stop of this.#stops.values()) stop.now.abort();
       for (const timer of this.#timers.values()) clearTimeout(timer);
-      await Promise.allSettled(this.#underWay);
+      await Promise.allSettled([...this.#underWay, this.#ahead[Symbol.asyncDispose]()]);
     }
   }
 
@@ -195,6 +205,9 @@ export class Drive {
   /** Workspaces of earlier attempts whose snapshots are there: the engine died before it took them away. */
   #removeOlder(node: Node, names: string[]): void {
     const { git, workspaces } = this.#options.stages;
+    // One that was made ahead of its attempt is empty.
+    const unused = node.attempt === 0 && newestOf(names, workspaceId(this.state.id, node.id, 1));
+    if (unused) this.#follow(workspaces.remove(unused));
     for (let attempt = 1; attempt < node.attempt; attempt++) {
       const name = newestOf(names, workspaceId(this.state.id, node.id, attempt));
       if (name === undefined || name === node.workspace || attempt === node.next?.continues) continue;
@@ -244,13 +257,30 @@ export class Drive {
 
   async #attempt(start: EventOf<'attempt.started'>): Promise<void> {
     const node = nodeOf(this.state, start.task);
-    const graceful = new AbortController();
-    const now = new AbortController();
-    this.#stops.set(node.id, { graceful, now });
+    const ahead = this.#ahead.take(start, this.state.shadow);
+    const { stages, attempt: live = runAttempt } = this.#options;
+    const { attempt, stop } = ahead ?? this.#attemptOf(node, start);
+    attempt.start = start;
+    this.#stops.set(node.id, stop);
+    const finished = await live(stages, attempt, ahead?.place);
+    this.#stops.delete(node.id);
+    const used = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.attempt);
+    if (used) used.isCollected = finished.collected !== undefined;
+    this.#loop.submit(finished);
+  }
+
+  /** Sandboxes of tasks that wait are made while others work. */
+  #lookAhead(): void {
+    if (this.#options.stages.launcher.prepare === undefined || this.#loop.isOver) return;
+    const running = [...this.#stops.keys()].map((task) => nodeOf(this.state, task));
+    this.#ahead.look(upcoming(this.state, running, Ahead.placesMax));
+  }
+
+  #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
+    const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.continues);
     const agent = agentOf(node, start.purpose);
-    const { stages, attempt: live = runAttempt } = this.#options;
-    const finished = await live(stages, {
+    const attempt: Attempt = {
       run: this.state.id,
       start,
       task: node.task,
@@ -259,7 +289,7 @@ export class Drive {
       continues: continued && { workspace: continued.name, base: continued.base },
       shadow: this.state.shadow,
       conflictFiles: node.resolving?.conflict.files ?? [],
-      stop: { graceful: graceful.signal, now: now.signal },
+      stop: { graceful: stop.graceful.signal, now: stop.now.signal },
       get granted() {
         return node.granted;
       },
@@ -273,11 +303,8 @@ export class Drive {
         this.#loop.note(fact);
       },
       nowMs: this.#options.nowMs,
-    });
-    this.#stops.delete(node.id);
-    const used = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.attempt);
-    if (used) used.isCollected = finished.collected !== undefined;
-    this.#loop.submit(finished);
+    };
+    return { attempt, stop };
   }
 
   #stop(task: string, mode: 'graceful' | 'now'): void {

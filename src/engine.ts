@@ -29,10 +29,15 @@ import type { EngineGit } from './system/engine-git.ts';
 import { Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from './workspace/workspace.ts';
 
-export async function runAttempt(stages: Stages, attempt: Attempt): Promise<EventOf<'attempt.finished'>> {
+/** `place` was made ahead, with `makePlace`. */
+export async function runAttempt(
+  stages: Stages,
+  attempt: Attempt,
+  place?: Promise<Place>,
+): Promise<EventOf<'attempt.finished'>> {
   const { start } = attempt;
   const beganMs = performance.now();
-  const ended = await live(stages, attempt);
+  const ended = await live(stages, attempt, place);
   const durationMs = Math.round(performance.now() - beganMs);
   return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
 }
@@ -42,20 +47,41 @@ type Ending = Pick<
   'outcome' | 'collected' | 'output' | 'feedback' | 'expansion'
 >;
 
-async function live(stages: Stages, attempt: Attempt): Promise<Ending> {
-  const sink = new OutputSink(
-    (piece) => attempt.emit({ type: 'attempt.output', ...names(attempt), ...piece }),
-    outputBytesMax(attempt),
-  );
+/** Where an attempt happens. */
+export interface Place extends AsyncDisposable {
+  around: Surroundings;
+  /** Undefined for a task that works on no copy of the repository. */
+  workspace: Workspace | undefined;
+}
+
+/** Ahead of its start an attempt gets a sandbox too, which then waits for its command. */
+export async function makePlace(
+  stages: Stages,
+  attempt: Attempt,
+  { sink, isAhead }: { sink: OutputSink; isAhead: boolean },
+): Promise<Place> {
   await using made = new AsyncDisposableStack();
-  let around: Surroundings;
-  let workspace: Workspace | undefined;
+  const around = made.use(await Surroundings.make(stages, attempt));
+  const workspace = await prepareWorkspace(stages, attempt, around, sink);
+  if (isAhead) await around.prepare(workspace);
+  const all = made.move();
+  return { around, workspace, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | undefined): Promise<Ending> {
+  const sink = outputSink(attempt);
+  await using made = new AsyncDisposableStack();
+  let place: Place;
   try {
-    around = made.use(await Surroundings.make(stages, attempt));
-    workspace = await prepareWorkspace(stages, attempt, around, sink);
+    place = made.use(await (ahead ?? makePlace(stages, attempt, { sink, isAhead: false })));
   } catch (error) {
     if (attempt.stop.graceful.aborted) return { outcome: { kind: 'cancelled' } };
     return { outcome: failure('setup', error) };
+  }
+  const { around, workspace } = place;
+  if (workspace) {
+    const { name, base } = workspace;
+    attempt.emit({ type: 'attempt.workspace', ...names(attempt), workspace: name, base: base.commit });
   }
 
   const job = jobOf(attempt, around, sink, workspace);
@@ -76,7 +102,6 @@ export function workspaceId(run: string, task: string, attempt: number): string 
   return `${run}.${task}.${attempt}`;
 }
 
-/** Undefined for a task that works on no copy of the repository. */
 async function prepareWorkspace(
   stages: Stages,
   attempt: Attempt,
@@ -92,7 +117,6 @@ async function prepareWorkspace(
   const workspace =
     (continues && (await workspaces.open(continues.workspace, base))) ??
     (await workspaces.create(base, workspaceId(attempt.run, start.task, start.attempt)));
-  attempt.emit({ type: 'attempt.workspace', ...names(attempt), workspace: workspace.name, base: commit });
   return workspace;
 }
 
@@ -233,6 +257,13 @@ async function filesWithMarkers(git: EngineGit, commit: string, files: string[])
   const found = await git.run(['grep', '-l', '-z', ...patterns, commit, '--', ...paths], { codes: [0, 1] });
   const lines = found.stdout.toString().split('\0').filter(Boolean);
   return lines.map((line) => line.slice(commit.length + 1));
+}
+
+export function outputSink(attempt: Attempt): OutputSink {
+  return new OutputSink(
+    (piece) => attempt.emit({ type: 'attempt.output', ...names(attempt), ...piece }),
+    outputBytesMax(attempt),
+  );
 }
 
 function outputBytesMax({ agent, task }: Attempt): number | undefined {

@@ -1,9 +1,11 @@
 /** Where bosun keeps what it has: the directory `.bosun` of a repository. Nothing else there is ever written. */
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileName } from './base/file-name.ts';
 import { BosunError } from './contract/errors.ts';
+import { writeIgnore } from './system/bosun-ignore.ts';
+import { sandboxUid } from './system/sandbox-user.ts';
 
 export class Home {
   /** The top of the repository. */
@@ -21,6 +23,11 @@ export class Home {
 
   get lock(): string {
     return path.join(this.directory, 'engine.lock');
+  }
+
+  /** A person's, and shared with everybody who has the repository. */
+  get config(): string {
+    return path.join(this.directory, 'config.yaml');
   }
 
   /** Reports and artifacts of a run. */
@@ -49,17 +56,22 @@ export class Home {
   }
 }
 
-/** Ignores everything but what people write there themselves, without touching a file of theirs. */
-const IGNORE = '*\n!/agents/\n!/agents/**\n';
+/** `.bosun` itself, and the directories below it that attempts have something in. */
+const PLACES = ['', 'attempts', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
+const PASSAGE = 0o755;
 
 export async function createHome(top: string): Promise<Home> {
   const home = new Home(top);
   try {
     await Promise.all(
-      [home.attempts, home.empty, home.sockets].map((directory) => mkdir(directory, { recursive: true })),
+      PLACES.map(async (name) => {
+        const directory = path.join(home.directory, name);
+        await mkdir(directory, { recursive: true });
+        // Agents may run as somebody else, who must get to what is his; there is nothing to list on the way.
+        if (sandboxUid !== undefined) await chmod(directory, PASSAGE);
+      }),
     );
-    const ignore = path.join(home.directory, '.gitignore');
-    if (!existsSync(ignore)) await writeFile(ignore, IGNORE);
+    await writeIgnore(home.directory);
   } catch (cause) {
     const why = (cause as Error).message;
     throw new BosunError(

@@ -13,11 +13,12 @@ import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
 import type { Denied } from './egress/gate.ts';
 import { openEgress } from './egress/proxy.ts';
-import { toolchains } from './sandbox/machine.ts';
 import { directoriesOf, writableParts } from './sandbox/policy.ts';
+import { toolVariables } from './sandbox/tool-homes.ts';
+import { toolchains } from './sandbox/toolchains.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
-import type { Launch, Running } from './system/process.ts';
+import type { Launch, Prepared, Running } from './system/process.ts';
 import { removeTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
@@ -26,6 +27,7 @@ import type { Workspace } from './workspace/workspace.ts';
 const PROCESSES_DEFAULT = 4096;
 
 type Start = Pick<Launch, 'argv' | 'env' | 'input'>;
+type Place = Omit<Launch, 'argv' | 'env' | 'input'>;
 type Around = Pick<Launch, 'env' | 'fence' | 'reads'>;
 type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask'>;
 
@@ -50,13 +52,13 @@ const CREW_COMMAND = [
 export class Surroundings implements AsyncDisposable {
   /** The directory with the attempt's prompt and output. */
   readonly files: string;
-  /** What every command of the attempt gets. */
-  readonly env: Record<string, string>;
   readonly #stages: Stages;
   readonly #attempt: Attempt;
   readonly #scope: Scope;
   readonly #undo = new AsyncDisposableStack();
   #sockets: Sockets | undefined;
+  /** A sandbox that waits for the agent's command. */
+  #prepared: Prepared | undefined;
   /** What the agent itself runs in; it may be granted more. */
   #running: { running: Running; workspace: Workspace } | undefined;
 
@@ -76,7 +78,11 @@ export class Surroundings implements AsyncDisposable {
     this.#attempt = attempt;
     this.#scope = effectiveScope(attempt.task, attempt.agent);
     this.files = stages.home.attempt(attempt.run, attempt.start.task, attempt.start.attempt);
-    this.env = environment(stages, attempt, this.files);
+  }
+
+  /** What every command of the attempt gets. */
+  get env(): Record<string, string> {
+    return environment(this.#stages, this.#attempt, this.files);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -90,29 +96,45 @@ export class Surroundings implements AsyncDisposable {
     return { env: this.env, ...this.#fence(ALL, sockets) };
   }
 
+  /** Makes the sandbox of the agent's command ahead of it. */
+  async prepare(workspace: Workspace | undefined): Promise<void> {
+    const { prepare } = this.#stages.launcher;
+    if (prepare === undefined) return;
+    const { fence, ...around } = await this.#place(workspace);
+    if (fence === undefined) return;
+    const prepared = prepare({ ...around, fence });
+    this.#prepared = prepared;
+    this.#undo.defer(async () => {
+      if (this.#prepared === prepared) await prepared.discard();
+    });
+  }
+
   async launch(workspace: Workspace | undefined, start: Start): Promise<Running> {
-    const { launcher } = this.#stages;
-    if (workspace === undefined) return launcher.launch(this.#inNoWorkspace(start));
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    const running =
+      prepared?.start(start) ?? this.#stages.launcher.launch({ ...start, ...(await this.#place(workspace)) });
+    if (workspace) this.#running = { running, workspace };
+    return running;
+  }
+
+  async #place(workspace: Workspace | undefined): Promise<Place> {
+    if (workspace === undefined)
+      return { ...this.#fence(NOTHING, this.#sockets), cwd: this.#stages.home.empty, emptyCwd: true };
     const parts = await this.#parts(workspace);
     await workspace.makeDirectories(parts.write);
-    const running = launcher.launch(
-      await workspace.inside({ ...start, ...this.#fence(parts, this.#sockets) }),
-    );
-    this.#running = { running, workspace };
-    return running;
+    return workspace.inside(this.#fence(parts, this.#sockets));
   }
 
   /** On a throw-away layer, all of which may be written. */
   async launchCheck(workspace: Workspace | undefined, start: Start): Promise<Running> {
     const { launcher } = this.#stages;
-    if (workspace === undefined) return launcher.launch(this.#inNoWorkspace(start));
+    if (workspace === undefined) return launcher.launch({ ...start, ...(await this.#place(undefined)) });
     const parts = { ...ALL, mask: await maskOf(workspace) };
-    return launcher.launch(await workspace.insideScratch({ ...start, ...this.#fence(parts, this.#sockets) }));
-  }
-
-  #inNoWorkspace(start: Start): Launch {
-    const cwd = this.#stages.home.empty;
-    return { ...start, ...this.#fence(NOTHING, this.#sockets), cwd, emptyCwd: true };
+    return launcher.launch({
+      ...start,
+      ...(await workspace.insideScratch(this.#fence(parts, this.#sockets))),
+    });
   }
 
   /** What of the workspace may be written, and what may become so. */
@@ -217,7 +239,8 @@ function environment(
     Object.assign(env, { PATH, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
   }
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
-  return { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
+  const all: Record<string, string> = { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
+  return isFenced ? { ...toolVariables(all.PATH ?? ''), ...all } : all;
 }
 
 function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {

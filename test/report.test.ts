@@ -26,7 +26,10 @@ import { commit } from './fixtures/collected.ts';
 const CHROMIUM = '/usr/bin/chromium';
 
 function reportOf(fixture: Fixture, shownState: ShownRunState, notes: string[] = []): RunReport {
-  return buildReport(fixture.events, { diffs: fixture.diffs, shownState, notes });
+  const event: Event = { type: 'run.isolation', kind: 'fences', notes };
+  const [first, ...rest] = fixture.events;
+  const events = [first!, { ...first!, event }, ...rest];
+  return buildReport(events, { diffs: fixture.diffs, shownState });
 }
 
 function taskOf(report: RunReport, id: string): RunReport['tasks'][number] {
@@ -259,6 +262,7 @@ Changed on the branch
   D src/dead.c  sweep
 
 Isolation
+  fenced: bubblewrap, own network
   memory is not limited: no writable cgroup v2
 
 Next

@@ -9,6 +9,7 @@ const ROWS: string[][] = [
   ['doors', 'bosun'],
   ['operations'],
   ['drive'],
+  ['ahead'],
   ['engine'],
   ['surroundings'],
   ['attempt'],

@@ -3,14 +3,19 @@
  * It knows no workflow library.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const CONCURRENCY = 8;
 
-/** What each step starts, and whether its input and output are pipes to us; the caller may say. */
-const { argv, pipes } = JSON.parse(process.env.BENCH_STEP ?? '{"argv":["true"],"pipes":false}');
+/**
+ * What each step starts, with which files at descriptors 3 and up, in which environment, and whether its output
+ * goes through pipes to us; the caller may say.
+ */
+const { argv, files, env, pipes } = JSON.parse(
+  process.env.BENCH_STEP ?? '{"argv":["true"],"files":[],"pipes":false}',
+);
 const [command, ...args] = argv.map((part) => (part === '%PARENT%' ? String(process.pid) : part));
 
 let startedCount = 0;
@@ -19,8 +24,10 @@ let startedCount = 0;
 export function step() {
   startedCount += 1;
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: pipes ? 'pipe' : 'ignore', detached: pipes });
-    child.stdin?.end();
+    const out = pipes ? 'pipe' : 'ignore';
+    const opened = files.map((file) => openSync(file, 'r+')); // anew each time: what is read is read
+    const child = spawn(command, args, { env, stdio: ['ignore', out, out, ...opened], detached: pipes });
+    for (const file of opened) closeSync(file);
     child.stdout?.resume();
     child.stderr?.resume();
     child.once('error', reject);

@@ -2,6 +2,7 @@
  * The journal's events. Facts come from the world (an attempt ended, a person answered); decisions come from
  * `decide` and are acted on once they are in the journal. State is a fold over both.
  */
+import type { Isolation } from './isolation.ts';
 import type { Collected, Conflict, Outcome } from './run.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
 
@@ -17,6 +18,8 @@ export type Fact =
       base: string;
       dirty: boolean;
     }
+  /** An engine begins to drive the run: what holds its commands. */
+  | ({ type: 'run.isolation' } & Isolation)
   | { type: 'run.resumed'; by: string }
   | { type: 'run.cancelling'; mode: 'graceful' | 'now'; by: string }
   | { type: 'task.retried'; task: string; by: string }

@@ -75,6 +75,10 @@ export interface TaskReport {
   commit: string | null;
   /** What its agents asked for beyond their scopes. */
   access: AccessReport[];
+  /** Connections that the scope did not allow, each once. */
+  denied: DeniedReport[];
+  /** How many more were denied than `denied` has room for. */
+  deniedLeftOut: number;
   diff: DiffReport | null;
   output: Json;
   log: LogReport;
@@ -89,6 +93,15 @@ export interface AccessReport {
   answer: 'yes' | 'no' | null;
   by: string | null;
   why: string | null;
+}
+
+export interface DeniedReport {
+  host: string;
+  /** 0 where the request named none. */
+  port: number;
+  why: string;
+  /** An attempt is counted once, however often it tried. */
+  count: number;
 }
 
 export interface AttemptReport {

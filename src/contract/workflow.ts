@@ -170,13 +170,16 @@ export const Input = z.strictObject({
 
 export const Tasks = z.record(name, Task);
 
+/** Whether to go on where commands cannot be fenced in. */
+export const IsolationDemand = z.enum(['required', 'best-effort']);
+
 export const WorkflowFile = z.strictObject({
   name: name.describe('Runs and their branches are named after it.'),
   description: z.string().optional(),
   inputs: z.record(name, Input).default({}),
   budget: Budget.optional(),
   concurrency: z.int().min(1).max(1000).default(4),
-  isolation: z.enum(['required', 'best-effort']).default('best-effort'),
+  isolation: IsolationDemand.default('best-effort'),
   workspace: WorkspaceOptions.optional(),
   'on-conflict': OnConflict.default('fail'),
   'on-failure': OnFailure.default('stop'),
@@ -184,6 +187,7 @@ export const WorkflowFile = z.strictObject({
   tasks: Tasks.describe('What to do; a task starts when its own needs are met.'),
 });
 
+export type IsolationDemand = z.output<typeof IsolationDemand>;
 export type Budget = z.output<typeof Budget>;
 export type Scope = z.output<typeof Scope>;
 export type Limits = z.output<typeof Limits>;

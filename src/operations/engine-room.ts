@@ -1,11 +1,14 @@
 /** Everything that is needed to drive a run: the repository, the lock, the journal, the machine's parts. */
+import { statSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
+import { isFenced } from '../contract/isolation.ts';
 import { Drive } from '../drive.ts';
 import type { Stages } from '../attempt.ts';
 import { createHome, type Home } from '../home.ts';
-import { chooseSandbox, isFenced, type Sandbox } from '../sandbox/choose.ts';
+import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
 import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -13,6 +16,8 @@ import { openEngineGit } from '../system/engine-git.ts';
 import { inspectRepository, type Repository } from '../system/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 import { engineAtWork, engineFile } from './journal.ts';
+
+const OTHERS_MAY_READ = 0o005;
 
 export interface EngineRoom extends AsyncDisposable {
   repository: Repository;
@@ -38,6 +43,7 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
   const store = undo.use(openSqliteStore(home.journal));
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.directory);
+  if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
   const workspaces = undo.use(openWorkspaces(git, sandbox));
   const stages: Stages = {
     home,
@@ -62,6 +68,16 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
       await all.disposeAsync();
     },
   };
+}
+
+/** Agents of a root engine run as somebody else, whose git must be able to read what the user's has. */
+function checkReadable({ commonDir }: Repository, uid: number): void {
+  const objects = path.join(commonDir, 'objects');
+  if ((statSync(objects).mode & OTHERS_MAY_READ) === OTHERS_MAY_READ) return;
+  throw new BosunError(
+    'system',
+    `agents run as user ${uid}, who cannot read ${objects}; let others read it: chmod -R o+rX ${objects}, or run bosun as an ordinary user`,
+  );
 }
 
 function busy(home: Home): BosunError {

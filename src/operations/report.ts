@@ -15,8 +15,6 @@ import { findHome } from '../home.ts';
 import { findRun, openJournal, shownState, type Journal } from './journal.ts';
 
 const DIFFS_MAX = 200;
-const UNFENCED =
-  'no fences: an attempt has its own workspace and process tree, but can read and write whatever you can';
 
 export interface ReportFiles {
   html: string;
@@ -28,10 +26,10 @@ export async function reportOf(options: { cwd: string; run?: string }): Promise<
   await using journal = openJournal(options.cwd);
   const run = await findRun(journal.store, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
-  return await makeReport(journal, git, run.id, [UNFENCED]);
+  return await makeReport(journal, git, run.id);
 }
 
-/** The report that was written when the run ended: it also knows what that engine had to do without. */
+/** The report that was written when the run ended; it is the same, and there is no need to ask git again. */
 export async function savedReport(options: { cwd: string; run: string }): Promise<RunReport> {
   const home = findHome(options.cwd);
   const text =
@@ -52,8 +50,8 @@ export async function reportPage(options: { cwd: string; run?: string }): Promis
 }
 
 /** Writes report.html, report.json and report.txt; the run itself is over by now. */
-export async function writeReport(room: EngineRoom, id: string, notes: string[]): Promise<ReportFiles> {
-  const report = await makeReport(room, room.stages.git, id, [UNFENCED, ...notes]);
+export async function writeReport(room: EngineRoom, id: string): Promise<ReportFiles> {
+  const report = await makeReport(room, room.stages.git, id);
   const directory = room.home.run(id);
   await mkdir(directory, { recursive: true });
   const files = reportFiles(directory);
@@ -70,12 +68,7 @@ function reportFiles(directory: string): ReportFiles {
   return { html: file('report.html'), json: file('report.json'), text: file('report.txt') };
 }
 
-async function makeReport(
-  { home, store }: Journal,
-  git: EngineGit,
-  id: string,
-  notes: string[],
-): Promise<RunReport> {
+async function makeReport({ home, store }: Journal, git: EngineGit, id: string): Promise<RunReport> {
   const run = await findRun(store, id);
   const events = await store.read(id);
   const diffs = await diffsOf(git, events);
@@ -92,7 +85,6 @@ async function makeReport(
     changed,
     diffs,
     shownState: shownState(home, run),
-    notes,
   });
 }
 

@@ -7,10 +7,12 @@ import type { Json, Workflow } from '../contract/workflow.ts';
 import { suggest } from '../base/suggest.ts';
 import { resolveInputs } from '../definition/inputs.ts';
 import { refuseUnsupported } from '../definition/supported.ts';
+import type { Isolation } from '../contract/isolation.ts';
 import { createRun, type Drive } from '../drive.ts';
 import { commitDirtyTree } from '../system/dirty-tree.ts';
 import { changedFiles } from '../system/repository.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
+import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
 
 export interface WatchOptions {
@@ -31,6 +33,8 @@ export interface StartOptions extends WatchOptions {
 
 export interface LiveRun {
   id: string;
+  /** What holds its commands. */
+  isolation: Isolation;
   /** What a person should know before it starts. */
   notes: string[];
   /** Resolves with the run as it ended; rejects where the engine itself could not go on. */
@@ -46,7 +50,8 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   const room = await enterEngineRoom(options.cwd);
   try {
     const { repository } = room;
-    const notes = [...room.sandbox.notes];
+    const isolation = checkIsolation(room, workflow, source);
+    const notes = [...isolation.notes];
     const changed = await changedFiles(repository.top, 'all');
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // The workflow file itself is read as it is.
@@ -65,7 +70,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
       : repository.head;
     const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs);
     options.seen?.(await room.store.read(id)); // its beginning; the rest is told as it happens
-    return await live(room, id, [], options, notes);
+    return await live(room, await room.drive(id, options), [], { isolation, notes });
   } catch (error) {
     await room[Symbol.asyncDispose]();
     throw error;
@@ -117,13 +122,16 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
   try {
     const run = await findRun(room.store, options.run);
     const drive = await room.drive(run.id, options);
+    const { workflow, source } = drive.state;
+    // A run keeps the workflow that it was started with, whatever the file says by now.
+    const isolation = checkIsolation(room, workflow, `${source} (as run ${run.id} was started)`);
     const first = fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
       run.state === 'cancelling' && first.type !== 'run.resumed'
         ? [{ type: 'run.resumed', by: 'person' }, first]
         : [first];
-    return await live(room, run.id, facts, options, [...room.sandbox.notes], drive);
+    return await live(room, drive, facts, { isolation, notes: isolation.notes });
   } catch (error) {
     await room[Symbol.asyncDispose]();
     throw error;
@@ -132,19 +140,17 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
 
 async function live(
   room: EngineRoom,
-  id: string,
+  drive: Drive,
   facts: Fact[],
-  options: WatchOptions,
-  notes: string[],
-  opened?: Drive,
+  told: { isolation: Isolation; notes: string[] },
 ): Promise<LiveRun> {
-  const drive = opened ?? (await room.drive(id, options));
+  const { id } = drive.state;
   const end = async (): Promise<RunView> => {
     try {
-      await drive.run(facts);
+      await drive.run([{ type: 'run.isolation', ...told.isolation }, ...facts]);
       // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
       const { writeReport } = await import('./report.ts');
-      await writeReport(room, id, notes);
+      await writeReport(room, id);
       return await findRun(room.store, id);
     } finally {
       await room[Symbol.asyncDispose]();
@@ -154,7 +160,7 @@ async function live(
   finished.catch(() => {}); // whoever awaits it is told; nobody has to
   return {
     id,
-    notes,
+    ...told,
     finished,
     cancel: (mode, by = 'person') => drive.cancel(mode, by),
     answer: (question, answer, by = 'person') => drive.answer(question, answer, by),

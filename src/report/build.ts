@@ -4,6 +4,7 @@ import type { RunReport, TaskReport, Totals } from '../contract/report.ts';
 import type { ShownRunState, TaskView } from '../contract/run.ts';
 import { foldRun, inOrder, type FoldedRun } from './fold.ts';
 import type { Folded } from './fold-tasks.ts';
+import { isolationLines } from './isolation.ts';
 import { LIMITS, shareOut } from './limits.ts';
 import { nextCommands } from './next.ts';
 import { reportDiff } from './patch.ts';
@@ -17,8 +18,6 @@ export interface ReportExtra {
   views?: TaskView[];
   /** What all of it changed, between the base and the head. */
   changed?: { files: number; linesAdded: number; linesRemoved: number };
-  /** What held of the isolation that was asked for, and what could not be had. */
-  notes: string[];
 }
 
 export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): RunReport {
@@ -42,7 +41,7 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
       dirty: created.dirty,
       inputs: created.inputs,
     },
-    isolation: extra.notes,
+    isolation: isolationLines(run),
     totals: {
       ...sumUp(tasks),
       ...(extra.changed && {

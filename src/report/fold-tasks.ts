@@ -73,6 +73,8 @@ function addTask(
       message: null,
       commit: null,
       access: [],
+      denied: [],
+      deniedLeftOut: 0,
       output: null,
     },
     definition,

@@ -1,11 +1,14 @@
 /** Reads a run's events into what a report needs of each task. Pure; knows nothing of how a report looks. */
 import type { EventOf, Recorded } from '../contract/event.ts';
+import type { Isolation } from '../contract/isolation.ts';
 import type { ConflictReport, QuestionReport } from '../contract/report.ts';
 import type { RunState } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { addAccess, answerAccess } from './fold-access.ts';
+import { addDenied } from './fold-denied.ts';
 import { endAttempt, newAttempt } from './fold-attempts.ts';
 import { addTasks, expandTask, type Folded } from './fold-tasks.ts';
+import { addIsolation } from './isolation.ts';
 import { clip, LIMITS } from './limits.ts';
 
 export interface FoldedRun {
@@ -18,6 +21,9 @@ export interface FoldedRun {
   tasks: Map<string, Folded>;
   conflicts: ConflictReport[];
   questions: QuestionReport[];
+  /** What held, as far as it differed between the engines that drove the run; the latest last. */
+  isolations: Isolation[];
+  hasStarted: boolean;
 }
 
 export function foldRun(events: Iterable<Recorded>): FoldedRun {
@@ -47,6 +53,8 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
     tasks: new Map(),
     conflicts: [],
     questions: [],
+    isolations: [],
+    hasStarted: false,
   };
   addTasks(run.tasks, created.workflow.tasks, created.workflow, undefined);
   return run;
@@ -56,6 +64,9 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
   // A clock may jump back; a report's times do not.
   run.lastAtMs = Math.max(run.lastAtMs, atMs);
   switch (event.type) {
+    case 'run.isolation':
+      addIsolation(run.isolations, event);
+      return;
     case 'run.resumed':
       reopen(run, null);
       return;
@@ -106,6 +117,7 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
   const attempt = 'attempt' in event ? report.attempts.findLast(({ n }) => n === event.attempt) : undefined;
   switch (event.type) {
     case 'attempt.started':
+      run.hasStarted = true;
       report.state = 'running';
       report.startedAtMs ??= atMs;
       report.attempts.push(newAttempt(event, atMs));
@@ -115,6 +127,9 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       return;
     case 'attempt.output':
       task.tail.add(event, logCharsEach(run));
+      return;
+    case 'attempt.denied':
+      addDenied(report, event);
       return;
     case 'attempt.finished':
       if (attempt?.outcome === null) endAttempt(attempt, event, atMs);

@@ -10,6 +10,7 @@ import {
   changedCountOf,
   count,
   describeAccess,
+  describeDenied,
   glyphOf,
   reasonOf,
   shortCommit,
@@ -83,6 +84,7 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
     facts.length === 0 ? null : markup`<dl class="meta">${facts}</dl>`,
     task.attempts.length === 0 ? null : markup`<h4>Attempts</h4>${renderAttempts(task)}`,
     renderAccess(task),
+    renderDenied(task),
     renderFiles(task),
     task.output === null ? null : markup`<h4>Output</h4><pre>${JSON.stringify(task.output, null, 2)}</pre>`,
     renderLog(task),
@@ -123,6 +125,12 @@ function renderAccess({ access }: TaskReport): Markup | null {
   if (access.length === 0) return null;
   const entries = access.map((asked) => markup`<li>${spellControls(describeAccess(asked))}</li>`);
   return markup`<h4>Access</h4><ul>${entries}</ul>`;
+}
+
+function renderDenied({ denied, deniedLeftOut }: TaskReport): Markup | null {
+  if (denied.length === 0) return null;
+  const entries = denied.map((each) => markup`<li>${spellControls(describeDenied(each))}</li>`);
+  return markup`<h4>Denied connections</h4><ul>${entries}</ul>${deniedLeftOut > 0 ? markup`<p class="note">and ${deniedLeftOut} more</p>` : null}`;
 }
 
 function renderFiles(task: TaskReport): Markup | null {

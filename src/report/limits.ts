@@ -12,6 +12,7 @@ export const LIMITS = {
   messageChars: 4_000,
   outputChars: 64_000,
   listEntries: 1_000,
+  deniedPerTask: 100,
 } as const;
 
 /** The part of `total` each may have: the small ones get all they ask for, the large ones equal parts. */

@@ -8,6 +8,7 @@ import {
   countStates,
   describeAccess,
   describeCost,
+  describeDenied,
   glyphOf,
   headline,
   reasonOf,
@@ -28,6 +29,7 @@ const SHOWN = {
   outside: 3,
   refused: 3,
   access: 6,
+  denied: 6,
   notes: 3,
 };
 
@@ -61,6 +63,7 @@ export function renderText(report: RunReport, options: TextOptions): string {
     files(report, paint, width),
     outside(report, width),
     access(report, paint, width),
+    denied(report, width),
     refused(report, width),
     notes(report, width),
     next(report, paint, width),
@@ -239,6 +242,15 @@ function access({ tasks }: RunReport, paint: Paint, width: number): string[] {
     return `  ${sign} ${fitColumns(`${spellControls(id)}  ${plainLine(describeAccess(asked))}`, width - 4)}`;
   });
   return ['Access', ...lines, ...more(all.length, SHOWN.access)];
+}
+
+/** Connections that no scope allowed: often why something failed. */
+function denied({ tasks }: RunReport, width: number): string[] {
+  const all = tasks.flatMap(({ id, denied }) => denied.map((each) => `${id}  ${describeDenied(each)}`));
+  if (all.length === 0) return [];
+  const total = tasks.reduce((sum, { deniedLeftOut }) => sum + deniedLeftOut, all.length);
+  const lines = all.slice(0, SHOWN.denied).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);
+  return ['Denied connections', ...lines, ...more(total, SHOWN.denied)];
 }
 
 /** What an attempt left that no commit can hold: it must not be missed only because it is not there. */

@@ -1,5 +1,12 @@
 /** The words and signs of a report, the same in a terminal and on the page. */
-import type { AccessReport, AttemptReport, RunReport, TaskReport, Totals } from '../contract/report.ts';
+import type {
+  AccessReport,
+  AttemptReport,
+  DeniedReport,
+  RunReport,
+  TaskReport,
+  Totals,
+} from '../contract/report.ts';
 import type { ShownRunState, TaskState } from '../contract/run.ts';
 import { formatDuration } from '../base/units.ts';
 
@@ -118,3 +125,12 @@ export function describeAccess({ globs, answer, by, why }: AccessReport): string
   if (answer === null) return `asked for: ${names}`;
   return answer === 'yes' ? `granted: ${names} (by ${by})` : `refused: ${names} (by ${by}: ${why})`;
 }
+
+/** `api.example.com:443 (scope.network does not name it)`, and in how many attempts where there were more. */
+export function describeDenied({ host, port, why, count = 1 }: Partial<DeniedReport> & Place): string {
+  const name = host.includes(':') && port !== 0 ? `[${host}]` : host;
+  const times = count > 1 ? `, in ${count.toLocaleString('en')} attempts` : '';
+  return `${name}${port === 0 ? '' : `:${port}`} (${why})${times}`;
+}
+
+type Place = Pick<DeniedReport, 'host' | 'port' | 'why'>;

@@ -4,9 +4,8 @@
  */
 import { totalmem } from 'node:os';
 import path from 'node:path';
-import type { Launch } from '../system/process.ts';
+import type { Surrounding } from '../system/process.ts';
 import type { Fence } from '../system/fence.ts';
-import { proxyEnvironment } from './bridge.ts';
 import { systemMounts } from './machine.ts';
 
 export const INSIDE = {
@@ -23,13 +22,14 @@ export const DESCRIPTORS = { seccomp: 3, options: 4, status: 5 } as const;
 const MEMORY_FILES_BYTES_MAX = 4 * 1024 ** 3;
 
 /** All but the command itself. `native` is the launcher, where there is one. */
-export function bwrapOptions(launch: Launch, fence: Fence, native: string | undefined): string[] {
-  const { cwd, env, emptyCwd } = launch;
-  const sizeBytes = Math.min(
-    fence.limits.diskBytes ?? MEMORY_FILES_BYTES_MAX,
-    Math.floor(totalmem() / 2),
-    MEMORY_FILES_BYTES_MAX,
-  );
+export function bwrapOptions(
+  { cwd, emptyCwd, fence }: Surrounding,
+  env: Record<string, string>,
+  native: string | undefined,
+): string[] {
+  const { diskBytes = Infinity, memoryBytes = Infinity } = fence.limits;
+  // These files are memory, which nobody counts as the command's.
+  const sizeBytes = Math.min(diskBytes, memoryBytes, Math.floor(totalmem() / 2), MEMORY_FILES_BYTES_MAX);
   const inMemory = (at: string): string[] => ['--size', String(sizeBytes), '--tmpfs', at];
   const options =
     '--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' ');
@@ -43,8 +43,7 @@ export function bwrapOptions(launch: Launch, fence: Fence, native: string | unde
   if (fence.sockets !== undefined) options.push('--ro-bind', fence.sockets, INSIDE.sockets);
   if (native !== undefined) options.push('--ro-bind', native, INSIDE.launch);
   if (!emptyCwd) options.push(...workspaceMounts(cwd, fence));
-  const all = { ...env, ...(fence.egress && proxyEnvironment()), HOME: INSIDE.home };
-  for (const [name, value] of Object.entries(all)) options.push('--setenv', name, value);
+  for (const [name, value] of Object.entries(env)) options.push('--setenv', name, value);
   options.push('--remount-ro', '/', '--chdir', emptyCwd ? INSIDE.home : cwd);
   return options;
 }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import type { BosunError } from '../contract/errors.ts';
+import type { SandboxKind } from '../contract/isolation.ts';
 import type { Fence } from '../system/fence.ts';
 import { findProgram, type Launch, type Launcher } from '../system/process.ts';
 import { removeTree } from '../system/remove-tree.ts';
@@ -11,22 +12,21 @@ import { chooseLimits, type LimitsDescription } from './limits/choose-limits.ts'
 import { LinuxLauncher, type Fences } from './linux.ts';
 import { MACOS_NOTES, MacosLauncher } from './macos.ts';
 import { BareLauncher } from './none.ts';
+import { namespaceFacts, obstacles, type Obstacle } from './obstacles.ts';
 import { callFilter } from './seccomp.ts';
 
 export interface Sandbox {
   /** `namespaces`: process trees are held, but nothing is fenced off. */
-  kind: 'fences' | 'macos' | 'namespaces' | 'none';
+  kind: SandboxKind;
   launcher: Launcher;
   /** Overlays can be mounted on the file system of the directory asked about. */
   overlay: boolean;
   /** Which limits are held by what; nothing where none is. */
   limits?: LimitsDescription;
+  /** What is in the way of fences, and what to do about it; empty where they hold. */
+  lacks: Obstacle[];
   /** What is weaker here than it could be, and why; for people. */
   notes: string[];
-}
-
-export function isFenced({ kind }: Sandbox): boolean {
-  return kind === 'fences' || kind === 'macos';
 }
 
 const chosen = new Map<string, Promise<Sandbox>>();
@@ -43,51 +43,69 @@ export function chooseSandbox(directory: string): Promise<Sandbox> {
 }
 
 async function tryAll(directory: string): Promise<Sandbox> {
-  const bare = (why: string): Sandbox => ({
+  const lacks: Obstacle[] = [];
+  const bare = (lack: Obstacle[]): Sandbox => ({
     kind: 'none',
     launcher: new BareLauncher(),
     overlay: false,
-    notes: [`NO FENCES: ${why}; commands can read and write all that you can, workspaces are full copies`],
+    lacks: [...lacks, ...lack],
+    notes: ['no namespaces: workspaces are full copies'],
   });
-  if (process.platform === 'darwin')
-    return { kind: 'macos', launcher: new MacosLauncher(), overlay: false, notes: [...MACOS_NOTES] };
-  if (process.platform !== 'linux') return bare(`${process.platform} has none`);
+  if (process.platform === 'darwin') {
+    const launcher = new MacosLauncher();
+    return { kind: 'macos', launcher, overlay: false, lacks: [ON_MACOS], notes: [...MACOS_NOTES] };
+  }
+  if (process.platform !== 'linux') return bare([{ what: `${process.platform} has none`, remedy: ON_LINUX }]);
   const notes: string[] = [];
   try {
     const fences = await findFences(directory);
-    if (typeof fences !== 'string') {
+    if (!('what' in fences)) {
       const launcher = new LinuxLauncher({ fences });
       const limits = fences.limits.describe();
       const noOverlay = await tryOverlay(launcher, directory, EMPTY_FENCE);
-      if (noOverlay === undefined) return { kind: 'fences', launcher, overlay: true, limits, notes };
+      if (noOverlay === undefined) return { kind: 'fences', launcher, overlay: true, limits, lacks, notes };
       const noFence = await tryLaunch(launcher, { ...NOTHING, emptyCwd: true, fence: EMPTY_FENCE });
       if (noFence === undefined) {
         notes.push(`no overlay: ${noOverlay}; workspaces are full copies`);
-        return { kind: 'fences', launcher, overlay: false, limits, notes };
+        return { kind: 'fences', launcher, overlay: false, limits, lacks, notes };
       }
-      notes.push(unfenced(noFence));
-    } else notes.push(unfenced(fences));
+      lacks.push(...inTheWay(noFence));
+    } else lacks.push(fences);
     const launcher = new LinuxLauncher();
     const failure = await tryLaunch(launcher, NOTHING);
-    if (failure !== undefined) return bare(failure);
+    if (failure !== undefined) return bare(lacks.includes(NO_BUBBLEWRAP) ? inTheWay(failure) : []);
     const noOverlay = await tryOverlay(launcher, directory);
     if (noOverlay !== undefined) notes.push(`no overlay: ${noOverlay}; workspaces are full copies`);
-    return { kind: 'namespaces', launcher, overlay: noOverlay === undefined, notes };
+    return { kind: 'namespaces', launcher, overlay: noOverlay === undefined, lacks, notes };
   } catch (error) {
-    return bare((error as Error).message);
+    return bare([{ what: (error as Error).message, remedy: TRY_AGAIN }]);
   }
 }
 
-function unfenced(why: string): string {
-  return `NO FENCES: ${why}; commands can read and write all that you can`;
+const TRY_AGAIN = 'mend that, and try again with: bosun doctor';
+const ON_LINUX = 'run bosun on Linux; on Windows, in WSL2';
+const ON_MACOS: Obstacle = {
+  what: 'what macOS offers is untested, and holds no limits and no process that leaves its group',
+  remedy: ON_LINUX,
+};
+const NO_BUBBLEWRAP: Obstacle = {
+  what: 'bubblewrap is not installed',
+  remedy: 'install the package bubblewrap (apt, dnf, apk, zypper) or pacman -S bubblewrap',
+};
+
+/** What is known to forbid namespaces, else what the machine said. */
+function inTheWay(failure: string): Obstacle[] {
+  const known = obstacles(namespaceFacts());
+  return known.length > 0 ? known : [{ what: `namespaces cannot be made (${failure})`, remedy: TRY_AGAIN }];
 }
 
-/** What fences are made of, or why there are none. */
-async function findFences(directory: string): Promise<Fences | string> {
+/** What fences are made of, or what is in the way of them. */
+async function findFences(directory: string): Promise<Fences | Obstacle> {
   const bwrap = findProgram('bwrap');
-  if (bwrap === undefined) return 'bubblewrap is not installed';
+  if (bwrap === undefined) return NO_BUBBLEWRAP;
   const filter = callFilter();
-  if (filter === undefined) return `there is no filter of system calls for ${process.arch}`;
+  if (filter === undefined)
+    return { what: `there is no filter of system calls for ${process.arch}`, remedy: 'use x64 or arm64' };
   const seccomp = path.join(directory, 'seccomp.bpf');
   writeFileSync(seccomp, filter);
   return { bwrap, seccomp, limits: await chooseLimits() };

@@ -19,6 +19,7 @@ export class FencedTree {
   #release: (() => void) | undefined;
   #asked: NodeJS.Signals | undefined;
   #breach: Breach | undefined;
+  #isHeld = false;
   #isOver = false;
 
   /** `channel` is where bwrap says that the first process is there, and at the end how the command ended. */
@@ -41,6 +42,12 @@ export class FencedTree {
     if (this.init !== undefined) kill(-this.init.pid, signal);
   }
 
+  /** From now on it has a command, and its limits are held. */
+  hold(): void {
+    this.#isHeld = true;
+    if (this.init !== undefined) this.#startHolding(this.init.pid);
+  }
+
   /** Gives the limit for which it was ended, if it was. */
   end(): Breach | undefined {
     this.#isOver = true;
@@ -56,8 +63,12 @@ export class FencedTree {
     const startTicks = pid && new ProcessTable().read(pid)?.startTicks;
     if (pid === undefined || startTicks === undefined) return; // it has ended already
     this.init = { pid, startTicks };
-    this.#release = this.#hold(pid, (breach) => (this.#breach ??= breach));
+    if (this.#isHeld) this.#startHolding(pid);
     if (this.#asked) kill(-pid, this.#asked);
+  }
+
+  #startHolding(pid: number): void {
+    if (!this.#isOver) this.#release ??= this.#hold(pid, (breach) => (this.#breach ??= breach));
   }
 }
 

@@ -5,13 +5,21 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import type { Fence } from '../system/fence.ts';
 import { asGroup } from '../system/group.ts';
-import { start, type Exit, type Launch, type Launcher, type Running } from '../system/process.ts';
+import {
+  start,
+  type Exit,
+  type Launch,
+  type Launcher,
+  type Prepared,
+  type Running,
+  type Surrounding,
+} from '../system/process.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
-import { bridged } from './bridge.ts';
+import { bridged, proxyEnvironment } from './bridge.ts';
 import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
 import { parentOfAll } from './parent-of-all.ts';
 import { FencedTree } from './fenced-tree.ts';
@@ -61,9 +69,31 @@ export class LinuxLauncher implements Launcher {
   launch(launch: Launch): Running {
     const { fence } = launch;
     if (fence === undefined) return this.#plain(launch);
-    if (this.#fences === undefined)
-      throw new BosunError('system', `cannot fence ${launch.argv[0]} in: install bubblewrap`);
-    return this.#fenced(launch, fence, this.#fences);
+    if (this.prepare !== undefined) return this.prepare({ ...launch, fence }).start(launch);
+    const env = insideEnvironment(launch.env, fence);
+    const argv = [...prlimitArgv(fence.limits), ...insideArgv(launch.argv, fence)];
+    return this.#fenced({ ...launch, fence }, argv, env, launch.input).start();
+  }
+
+  /** Only the native launcher can wait inside for a command. */
+  get prepare(): ((surroundings: Surrounding) => Prepared) | undefined {
+    if (this.#native === undefined || this.#fences === undefined) return undefined;
+    return (surroundings) => {
+      const { fence } = surroundings;
+      const inside = [INSIDE.launch, 'inside', ...kernelLimits(fence.limits)];
+      const fenced = this.#fenced(surroundings, inside, {}, null);
+      return {
+        start: ({ argv, env, input }) => {
+          const message = commandMessage(insideArgv(argv, fence), insideEnvironment(env, fence), input);
+          fenced.stdin!.end(Buffer.concat([message, Buffer.from(input ?? '')]));
+          return fenced.start();
+        },
+        async discard() {
+          fenced.running.kill();
+          await fenced.running.exited.catch(() => {});
+        },
+      };
+    };
   }
 
   #plain(launch: Launch): Running {
@@ -73,39 +103,41 @@ export class LinuxLauncher implements Launcher {
       ...reads,
     ]);
     const child = start(line, { cwd: '/', env, detached: true, input: launch.input });
-    return asGroup(child, line, { settle: whyNotStarted(child, launch) });
+    return asGroup(child, line, { settle: whyNotStarted(child, launch.cwd) });
   }
 
-  #fenced(launch: Launch, fence: Fence, fences: Fences): Running {
-    const { argv, cwd, overlay } = launch;
-    const limited =
-      this.#native === undefined
-        ? prlimitArgv(fence.limits)
-        : [INSIDE.launch, 'inside', ...kernelLimits(fence.limits), '--'];
-    const own = fence.egress ? bridged(argv) : argv;
-    const command = [fences.bwrap, '--args', String(DESCRIPTORS.options), '--', ...limited, ...own];
+  #fenced(
+    surroundings: Surrounding,
+    argv: string[],
+    env: Record<string, string>,
+    input: string | null | undefined,
+  ): { stdin: Writable | null; running: Running; start(): Running } {
+    if (this.#fences === undefined) throw new BosunError('system', 'there are no fences: install bubblewrap');
+    const { bwrap, seccomp, limits } = this.#fences;
+    const { cwd, overlay, fence } = surroundings;
+    const command = [bwrap, '--args', String(DESCRIPTORS.options), '--', ...argv];
     const line = this.#line({ command, cwd, emptyCwd: false, overlay, isFence: true }, [
-      ...placesOf(launch),
+      ...placesOf(surroundings),
       ...fence.read,
       ...fence.own,
       ...(fence.sockets === undefined ? [] : [fence.sockets]),
       PACKAGE,
     ]);
-    const filter = openSync(fences.seccomp, 'r');
-    let child;
+    const filter = openSync(seccomp, 'r');
+    let child: ChildProcess;
     try {
       const more: [number, 'pipe'] = [filter, 'pipe'];
-      child = start(line, { cwd: '/', env: ENV, detached: true, input: launch.input, more });
+      child = start(line, { cwd: '/', env: ENV, detached: true, input, more });
     } finally {
       closeSync(filter);
     }
     const channel = child.stdio[DESCRIPTORS.options] as unknown as Duplex;
-    channel.end(`${bwrapOptions(launch, fence, this.#native).join('\0')}\0`);
+    channel.end(`${bwrapOptions(surroundings, env, this.#native).join('\0')}\0`);
     const tree = new FencedTree(child.pid, channel, (initPid, onBreach) =>
-      fences.limits.hold({ initPid, limits: fence.limits, disk: diskOf(launch, fence), onBreach }),
+      limits.hold({ initPid, limits: fence.limits, disk: diskOf(surroundings), onBreach }),
     );
-    const settle = whyNotStarted(child, launch, tree);
-    const running = asGroup(child, line, {
+    const settle = whyNotStarted(child, cwd, tree);
+    const running: Running = asGroup(child, line, {
       async settle(exit, killed) {
         const breach = tree.end();
         await settle(exit, killed);
@@ -113,8 +145,15 @@ export class LinuxLauncher implements Launcher {
       },
       signal: (signal) => tree.signal(signal),
     });
-    if (!canWiden) return running;
-    return { ...running, grant: (directories) => this.#grant(tree, cwd, directories) };
+    if (canWiden) running.grant = (directories) => this.#grant(tree, cwd, directories);
+    return {
+      stdin: child.stdin,
+      running,
+      start() {
+        tree.hold();
+        return running;
+      },
+    };
   }
 
   async #grant(tree: FencedTree, workspace: string, directories: string[]): Promise<void> {
@@ -137,13 +176,31 @@ export class LinuxLauncher implements Launcher {
   }
 }
 
+function insideArgv(argv: string[], { egress }: Fence): string[] {
+  return egress ? bridged(argv) : argv;
+}
+
+function insideEnvironment(env: Record<string, string>, { egress }: Fence): Record<string, string> {
+  return { ...env, ...(egress && proxyEnvironment()), HOME: INSIDE.home };
+}
+
+/** As native/launch.c reads it. */
+function commandMessage(argv: string[], env: Record<string, string>, input: string | undefined): Buffer {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const parts = [input === undefined ? 'nothing' : 'input', String(argv.length), ...argv, ...variables];
+  if (parts.some((part) => part.includes('\0')))
+    throw new BosunError('system', `cannot start ${argv[0]}: an argument or a variable holds a NUL byte`);
+  const body = Buffer.from(`${parts.join('\0')}\0`);
+  return Buffer.concat([Buffer.from(String(body.length).padStart(10, '0')), body]);
+}
+
 /** Where what is written inside lands outside. */
-function diskOf({ overlay, cwd, emptyCwd }: Launch, { own }: Fence): string[] {
+function diskOf({ overlay, cwd, emptyCwd, fence: { own } }: Surrounding): string[] {
   return [...own, ...(overlay ? [overlay.upper] : emptyCwd ? [] : [cwd])];
 }
 
 /** What a launch's own directories lie in. */
-function placesOf({ overlay, cwd }: Launch): string[] {
+function placesOf({ overlay, cwd }: Pick<Launch, 'overlay' | 'cwd'>): string[] {
   if (overlay === undefined) return [cwd];
   return [parentOfAll([...overlay.lowers, overlay.upper, overlay.work, overlay.at])];
 }
@@ -151,7 +208,7 @@ function placesOf({ overlay, cwd }: Launch): string[] {
 /** Throws, after the child's end, where the surroundings could not be made. */
 function whyNotStarted(
   { stderr }: ChildProcess,
-  { argv, cwd }: Launch,
+  cwd: string,
   tree?: FencedTree,
 ): (exit: Exit, killed: boolean) => Promise<undefined> {
   let said = '';
@@ -167,7 +224,7 @@ function whyNotStarted(
     const why = Buffer.from(said, 'latin1').toString().slice(mark.length).trim();
     throw new BosunError(
       'system',
-      `cannot prepare the surroundings of ${argv[0]} in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
+      `cannot prepare the surroundings of a command in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
       { data: { why } },
     );
   };

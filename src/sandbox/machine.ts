@@ -1,6 +1,5 @@
-/** What of this machine every sandbox shows, read-only: the system's programs and libraries, and toolchains on the PATH. */
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+/** What of this machine every sandbox shows, read-only: the system's programs and libraries. Never a secret of anybody's. */
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const NATIVE = path.resolve(import.meta.dirname, '../../native');
@@ -60,51 +59,7 @@ export function systemMounts(): string[] {
   return system;
 }
 
-/** Paths outside the system's own directories without which the programs on the PATH would not work. */
-export function toolchains(searchPath: string): string[] {
-  const found = new Set<string>();
-  for (const directory of searchPath.split(':')) {
-    if (!path.isAbsolute(directory) || isSystem(directory)) continue;
-    if (isAbove(directory, homedir()) || !statSync(directory, { throwIfNoEntry: false })?.isDirectory())
-      continue;
-    found.add(directory);
-    for (const near of companions(directory)) found.add(near);
-    for (const target of linkTargets(directory)) found.add(target);
-  }
-  return outermost([...found]);
-}
-
-const COMPANIONS = ['lib', 'lib64', 'libexec', 'include'];
-const LINKS_MAX = 500;
-
-/** Programs in `x/bin` find their libraries in `x/lib`; the rest of x may be anybody's, such as a home. */
-function companions(directory: string): string[] {
-  if (directory.endsWith('/node_modules/.bin')) return [path.dirname(directory)];
-  if (!/^s?bin$/.test(path.basename(directory))) return [];
-  return COMPANIONS.map((name) => path.join(path.dirname(directory), name)).filter(
-    (name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined,
-  );
-}
-
-/** A program that is a link to somewhere else: that file, or the package that it is part of. */
-function linkTargets(directory: string): string[] {
-  const targets: string[] = [];
-  for (const entry of readdirSync(directory, { withFileTypes: true }).slice(0, LINKS_MAX)) {
-    if (!entry.isSymbolicLink()) continue;
-    let target: string;
-    try {
-      target = realpathSync(path.join(directory, entry.name));
-    } catch {
-      continue; // it points nowhere
-    }
-    if (isSystem(target)) continue;
-    const modules = target.lastIndexOf('/node_modules/');
-    targets.push(modules === -1 ? target : target.slice(0, modules + '/node_modules'.length));
-  }
-  return targets;
-}
-
-function isSystem(file: string): boolean {
+export function isSystem(file: string): boolean {
   return /^\/(usr|bin|sbin|lib(32|64|x32)?|nix\/store|gnu\/store)(\/|$)/.test(file);
 }
 
@@ -124,6 +79,6 @@ export function outermost(paths: string[]): string[] {
   return kept.sort();
 }
 
-function isAbove(directory: string, file: string): boolean {
+export function isAbove(directory: string, file: string): boolean {
   return file === directory || file.startsWith(directory === '/' ? '/' : `${directory}/`);
 }

@@ -47,6 +47,8 @@ function change(state: State, event: Event, atMs: number): void {
   switch (event.type) {
     case 'run.created':
       throw new Error('a run is created once');
+    case 'run.isolation':
+      return; // it is for people; nothing is decided by it
     case 'run.resumed':
       return resume(state);
     case 'task.retried':
@@ -77,6 +79,7 @@ type NodeEvent = Exclude<
   {
     type:
       | 'run.created'
+      | 'run.isolation'
       | 'run.resumed'
       | 'run.cancelling'
       | 'run.finished'
@@ -88,6 +91,7 @@ type NodeEvent = Exclude<
 function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): void {
   switch (event.type) {
     case 'attempt.output':
+    case 'attempt.denied':
       return;
     case 'access.requested':
     case 'access.said':

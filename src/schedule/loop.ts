@@ -20,6 +20,8 @@ export interface LoopOptions {
   nowMs(): number;
   /** Carries out a decision that is in the journal. Must not throw; what comes of it is submitted as a fact. */
   act(decision: Decision): void;
+  /** Is told when all decisions of a turn were acted on. */
+  settled?(): void;
   /** Is told of each batch once it is in the journal. */
   seen?(events: Recorded[]): void;
   /** A named point at which a test may stop the engine. */
@@ -126,6 +128,8 @@ export class Loop {
         decisions.push(next);
       }
     };
+    // What holds is written down before anything is started behind it.
+    while (facts[0]?.type === 'run.isolation') take(facts.shift()!);
     settle(); // a run that is taken over may have something open
     for (const fact of facts) {
       take(fact);
@@ -144,6 +148,7 @@ export class Loop {
     fault?.(`after:${events.map((event) => event.type).join(',')}`);
     seen?.(events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event })));
     for (const decision of decisions) act(decision);
+    this.#options.settled?.();
     if (state.state !== 'running' && state.state !== 'cancelling') {
       this.#end();
       this.#finished.resolve(state);

@@ -160,6 +160,10 @@ export class Queue<T> {
   get size(): number {
     return this.#items.length - this.#head;
   }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (let at = this.#head; at < this.#items.length; at++) yield this.#items[at]!;
+  }
 }
 
 const ENDED: ReadonlySet<TaskState> = new Set(['done', 'failed', 'skipped', 'cancelled']);

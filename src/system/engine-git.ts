@@ -4,13 +4,15 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
+import { writeIgnore } from './bosun-ignore.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
 import { ImportStream } from './import-stream.ts';
 import type { Captured } from './process.ts';
 import type { Repository } from './repository.ts';
+import { sandboxUid } from './sandbox-user.ts';
 
 export const RAW_ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding\n';
 const CONFIG = `[core]
@@ -51,8 +53,7 @@ export async function openEngineGit(repository: Repository): Promise<EngineGit> 
   const home = path.join(repository.top, '.bosun');
   try {
     await mkdir(home, { recursive: true });
-    // git ignores all of .bosun without a word in the user's own files
-    await writeFile(path.join(home, '.gitignore'), '*\n', { flag: 'wx' }).catch(ignoreExisting);
+    await writeIgnore(home);
     const directory = path.join(home, 'git');
     const isMade = await readFile(path.join(directory, 'HEAD')).catch(() => undefined);
     if (isMade === undefined) await make(directory, repository);
@@ -71,9 +72,12 @@ async function make(directory: string, repository: Repository): Promise<void> {
       '--quiet',
       '--bare',
       '--template=',
+      // Whatever the umask: workspaces borrow from it, and may be another user's.
+      ...(sandboxUid === undefined ? [] : ['--shared=0644']),
       `--object-format=${repository.objectFormat}`,
       fresh,
     ]);
+    if (sandboxUid !== undefined) await chmod(fresh, 0o755);
     await mkdir(path.join(fresh, 'info'), { recursive: true });
     await mkdir(path.join(fresh, 'objects', 'info'), { recursive: true });
     await writeFile(path.join(fresh, 'info', 'attributes'), RAW_ATTRIBUTES);
@@ -246,10 +250,6 @@ export class EngineGit {
         : { path: where, added: Number(added), deleted: Number(deleted) };
     });
   }
-}
-
-function ignoreExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
 }
 
 /** Turns the system's refusal to write into something a person can act on. */

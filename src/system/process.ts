@@ -63,6 +63,18 @@ export interface Launcher {
   /** Who its commands run as, where that is not the engine's own user; the group has the same number. */
   readonly uid?: number | undefined;
   launch(what: Launch): Running;
+  /** Makes the surroundings now, for a command that comes later; absent where that cannot be done. */
+  readonly prepare?: ((surroundings: Surrounding) => Prepared) | undefined;
+}
+
+/** What is known of a launch before its command is. */
+export type Surrounding = Omit<Launch, 'argv' | 'env' | 'input'> & { fence: Fence };
+
+/** A sandbox that waits for its command; it takes one, and is never used again. */
+export interface Prepared {
+  start(command: Pick<Launch, 'argv' | 'env' | 'input'>): Running;
+  /** Ends it where it was not needed. */
+  discard(): Promise<void>;
 }
 
 export interface Captured {

@@ -8,7 +8,7 @@
  *   bases/copy-<fingerprint>/files      what `copy` names
  *   bases/<one of these>-<hash>/setup   what `setup` did on top of all these
  */
-import { copyFile, mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { EngineGit } from '../system/engine-git.ts';
 import { splitNul } from '../system/git.ts';
@@ -78,6 +78,7 @@ export class Bases {
   readonly #limits: BaseLimits;
   /** Names of those with a full checkout, the last used first. */
   #roots: string[] | undefined;
+  #claimed: Promise<void> | undefined;
   /** One full checkout at a time: the second request may be near the first. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -92,9 +93,20 @@ export class Bases {
     const view = viewOf(commit, options.hide ?? []);
     this.#touch(view.name);
     return this.#once(`${view.name} ${JSON.stringify(options)}`, async () => {
+      await (this.#claimed ??= this.#claim());
       const base = await this.#once(view.name, () => this.#inTurn(() => this.#ofView(view)));
       return this.#withOptions(base, options, setup);
     });
+  }
+
+  /** What an engine of another user left here must be ours to show. */
+  async #claim(): Promise<void> {
+    const { uid } = this.#maker;
+    if (uid === undefined) return;
+    for (const name of await readdir(this.directory).catch((): string[] => [])) {
+      const home = path.join(this.directory, name);
+      if ((await stat(home)).uid !== uid) await giveTree(uid, home);
+    }
   }
 
   /** A workspace lies on the base of this name until it is released. */

@@ -23,7 +23,7 @@ import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
 import { objectsFor, withReads } from './reads.ts';
 import { usedBytes } from './used-bytes.ts';
 import { makeDirectories, treeOf } from './tree.ts';
-import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
+import type { Around, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
 export class CloneWorkspaces implements Workspaces {
   readonly kind = 'clone';
@@ -162,15 +162,15 @@ class CloneWorkspace implements Workspace {
     this.#excludes = () => engine.repository.excludes();
   }
 
-  async inside(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
-    return { ...withReads(launch, this.#objects), cwd: this.path };
+  async inside(around: Around): Promise<Placed> {
+    return { ...withReads(around, this.#objects), cwd: this.path };
   }
 
-  async insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+  async insideScratch(around: Around): Promise<Placed> {
     await mkdir(this.#scratch, { recursive: true });
     const cwd = await mkdtemp(path.join(this.#scratch, 'copy-'));
     await copyTree(this.path, cwd);
-    return { ...withReads(launch, this.#objects), cwd };
+    return { ...withReads(around, this.#objects), cwd };
   }
 
   async changes(): Promise<Change[]> {

@@ -25,7 +25,7 @@ import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './s
 import { makeDirectories, treeOf } from './tree.ts';
 import { objectsFor, withReads } from './reads.ts';
 import { usedBytes } from './used-bytes.ts';
-import type { Base, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
+import type { Around, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
 export class OverlayWorkspaces implements Workspaces {
   readonly kind = 'overlay';
@@ -165,17 +165,17 @@ class OverlayWorkspace implements Workspace {
     this.#excludes = () => engine.repository.excludes();
   }
 
-  async inside(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+  async inside(around: Around): Promise<Placed> {
     const work = await this.#fresh('work');
-    return this.#complete(launch, { lowers: this.base.lowers, upper: this.#upper, work, at: this.path });
+    return this.#complete(around, { lowers: this.base.lowers, upper: this.#upper, work, at: this.path });
   }
 
-  async insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch> {
+  async insideScratch(around: Around): Promise<Placed> {
     const scratch = await this.#fresh('scratch');
     const [upper, work] = [path.join(scratch, 'upper'), path.join(scratch, 'work')];
     await Promise.all([mkdir(upper), mkdir(work)]);
     give(this.#uid, upper, work);
-    return this.#complete(launch, { lowers: [this.#upper, ...this.base.lowers], upper, work, at: this.path });
+    return this.#complete(around, { lowers: [this.#upper, ...this.base.lowers], upper, work, at: this.path });
   }
 
   async changes(): Promise<Change[]> {
@@ -227,8 +227,8 @@ class OverlayWorkspace implements Workspace {
     }
   }
 
-  #complete(launch: Omit<Launch, 'cwd'>, overlay: OverlayMount): Launch {
-    return { ...withReads(launch, this.#objects), cwd: this.path, overlay };
+  #complete(around: Around, overlay: OverlayMount): Placed {
+    return { ...withReads(around, this.#objects), cwd: this.path, overlay };
   }
 }
 

@@ -41,16 +41,20 @@ export interface Setup {
   signal?: AbortSignal;
 }
 
+/** What a workspace looks at of a launch, and what it adds. */
+export type Around = Pick<Launch, 'fence' | 'reads'>;
+export type Placed = Pick<Launch, 'fence' | 'reads' | 'cwd' | 'overlay'>;
+
 export interface Workspace {
   /** `agent-{id}-{timestamp}` */
   readonly name: string;
   /** The directory the attempt works in, as the attempt sees it. */
   readonly path: string;
   readonly base: Base;
-  /** Completes a launch so that it runs in this workspace. */
-  inside(launch: Omit<Launch, 'cwd'>): Promise<Launch>;
+  /** What a launch needs to run in this workspace. */
+  inside(around: Around): Promise<Placed>;
   /** The same, on a throw-away layer: the command sees the work and cannot change it. */
-  insideScratch(launch: Omit<Launch, 'cwd'>): Promise<Launch>;
+  insideScratch(around: Around): Promise<Placed>;
   /** What kinds of things lie where, as the attempt will see them. */
   tree(): Promise<Tree>;
   /** Makes directories where there are none yet; nothing on the way may be a link. */

@@ -1,9 +1,10 @@
 /** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
 import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf, Recorded } from '../../contract/event.ts';
+import { isFenced } from '../../contract/isolation.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
-import { count, shortCommit } from '../../report/words.ts';
+import { count, describeDenied, shortCommit } from '../../report/words.ts';
 import { formatCount, formatElapsed } from './figures.ts';
 import type { Color, Paint } from './output.ts';
 
@@ -80,6 +81,8 @@ export class EventLines {
           text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
         };
       }
+      case 'run.isolation':
+        return isFenced(event) ? undefined : { text: 'is NOT FENCED', color: 'bad' };
       case 'run.resumed':
         return { text: 'goes on' };
       case 'run.cancelling':
@@ -134,6 +137,8 @@ export class EventLines {
               ? `resolves the conflict (attempt ${event.attempt})`
               : `started (attempt ${event.attempt})`,
         };
+      case 'attempt.denied':
+        return { text: `denied: ${describeDenied(event)}`, color: 'ask' };
       case 'attempt.finished':
         return this.#attempt(event);
       case 'task.finished':

@@ -1,6 +1,7 @@
 /** What a live view shows of a run: a fold over its events. Pure: it draws nothing and reads no clock. */
 import type { Recorded } from '../../contract/event.ts';
 import type { QuestionView, RunState, TaskState } from '../../contract/run.ts';
+import { describeDenied } from '../../report/words.ts';
 import { apply, create } from '../../schedule/fold.ts';
 import type { Node, State } from '../../schedule/state.ts';
 import { taskView } from '../../schedule/view.ts';
@@ -58,6 +59,7 @@ export class LiveModel {
       if (event.type === 'run.created') this.#state = create(event, atMs);
       else if (this.#state) apply(this.#state, event, atMs);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
+      if (event.type === 'attempt.denied') this.#keepLine(event.task, `denied: ${describeDenied(event)}`);
       if (event.type === 'attempt.started' || event.type === 'task.finished') this.#lines.delete(event.task);
     }
   }

@@ -1,8 +1,10 @@
 /** Shows a run that this process drives until it ends: a live view in a terminal, lines elsewhere, or NDJSON. */
 import type { Recorded } from '../../contract/event.ts';
+import { isFenced } from '../../contract/isolation.ts';
 import type { RunState } from '../../contract/run.ts';
 import { savedReport } from '../../operations/report.ts';
 import type { LiveRun, WatchOptions } from '../../operations/run.ts';
+import { describeIsolation } from '../../report/isolation.ts';
 import { renderText } from '../../report/text.ts';
 import { isOn, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
@@ -42,6 +44,8 @@ export async function watch(
   let state: RunState;
   try {
     live = await start({ seen: (events) => show.seen(events) });
+    if (!isFenced(live.isolation))
+      show.say(`WARNING: ${describeIsolation(live.isolation)}; bosun doctor says what to do`);
     for (const note of live.notes) show.say(`note: ${note}`);
     interrupts.attach(live);
     show.attach?.(live, interrupts);

@@ -1,17 +1,12 @@
 /** Puts each limit to what holds it best on this machine, and says which that is. */
+import type { HeldLimits } from '../../contract/isolation.ts';
 import type { FenceLimits } from '../../system/fence.ts';
 import { tryCgroups, type Cgroup, type CgroupLimits, type CgroupPlaces } from './cgroup.ts';
 import { ProcessTable } from './process-table.ts';
 import { Watchdog, type WatchdogOptions, type WatchRequest } from './watchdog.ts';
 
 export interface LimitsDescription {
-  held: {
-    memory: 'cgroup' | 'watchdog';
-    processes: 'cgroup' | 'prlimit';
-    cpu: 'cgroup' | 'watchdog';
-    disk: 'watchdog';
-    'open files': 'prlimit';
-  };
+  held: HeldLimits;
   /** What is weaker than it could be, and why; for people. */
   notes: string[];
 }

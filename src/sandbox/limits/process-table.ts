@@ -23,7 +23,6 @@ const OUTSIDERS_FOR_MS = 1000;
 const buffer = Buffer.alloc(4096);
 
 export class ProcessTable {
-  readonly #pageBytes = pageBytes();
   readonly #outsiders = new Set<number>();
   #outsidersSinceMs = 0;
 
@@ -34,7 +33,7 @@ export class ProcessTable {
 
   read(pid: number): ProcessEntry | undefined {
     const text = readProc(`/proc/${pid}/stat`);
-    return text === undefined ? undefined : parseStat(pid, text, this.#pageBytes);
+    return text === undefined ? undefined : parseStat(pid, text);
   }
 
   /**
@@ -106,7 +105,7 @@ export function pssBytes(pid: number): number | undefined {
   return match ? Number(match[1]) * 1024 : 0;
 }
 
-function parseStat(pid: number, text: string, pageBytes: number): ProcessEntry {
+function parseStat(pid: number, text: string): ProcessEntry {
   // The name stands in brackets and may itself hold brackets and blanks.
   const state = text.lastIndexOf(')') + 2;
   const field = text.slice(state).split(' ');
@@ -119,7 +118,7 @@ function parseStat(pid: number, text: string, pageBytes: number): ProcessEntry {
     childrenCpuMs: (number(13) + number(14)) * TICK_MS,
     threads: number(17),
     startTicks: number(19),
-    rssBytes: number(21) * pageBytes,
+    rssBytes: number(21) * pageBytes(),
   };
 }
 
@@ -138,7 +137,13 @@ function readProc(file: string, flag?: 'empty-when-gone'): string | undefined {
   }
 }
 
+let page: number | undefined;
+
+/** Read once: the kernel counts all the pages of this process for the answer, which takes milliseconds. */
 function pageBytes(): number {
-  const match = /^KernelPageSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/smaps', 'latin1'));
-  return match ? Number(match[1]) * 1024 : 4096;
+  if (page === undefined) {
+    const match = /^KernelPageSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/smaps', 'latin1'));
+    page = match ? Number(match[1]) * 1024 : 4096;
+  }
+  return page;
 }

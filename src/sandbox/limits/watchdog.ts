@@ -136,7 +136,9 @@ export class Watchdog {
   #end(watched: Watched, breach: Breach, tree?: ProcessEntry[]): void {
     const { initPid, onBreach } = watched.request;
     if (this.#watched.get(initPid) !== watched) return;
-    const all = tree ?? this.#table.trees(new Set([initPid]), performance.now()).get(initPid) ?? [];
+    // Of all sandboxes: the table takes whoever is below none of these roots for an outsider.
+    const roots = new Set(this.#watched.keys());
+    const all = tree ?? this.#table.trees(roots, performance.now()).get(initPid) ?? [];
     // The first process takes its namespace along; the others are for a tree that has no namespace of its own.
     if (this.#table.read(initPid)?.startTicks === watched.startTicks)
       for (const pid of [initPid, ...all.map(({ pid }) => pid)]) kill(pid);

@@ -1,0 +1,57 @@
+/**
+ * What the engine starts for a task, as its launcher is given it, fence and all; and the same launch in directories
+ * of its own, to be started as often as a bench likes. It starts nothing itself but the one run that it looks at.
+ */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Stages } from '../src/attempt.ts';
+import type { WorkflowSource } from '../src/contract/workflow.ts';
+import { createRun, Drive } from '../src/drive.ts';
+import { workflow } from '../src/index.ts';
+import { enterEngineRoom } from '../src/operations/engine-room.ts';
+import type { Launch, Launcher } from '../src/system/process.ts';
+import { give, sandboxUid } from '../src/system/sandbox-user.ts';
+
+interface Seen {
+  launcher: Launcher;
+  launch: Launch;
+}
+
+/** Runs a workflow of one task to its end and returns what was started for it. */
+export async function launchOf(repo: string, source: WorkflowSource): Promise<Seen> {
+  await using room = await enterEngineRoom(repo);
+  const { repository, sandbox, store } = room;
+  if (sandbox.kind !== 'fences' || !sandbox.overlay)
+    throw new Error(`this machine has no fences to measure: ${sandbox.notes.join('; ')}`);
+  const { launcher } = sandbox;
+  let seen: Launch | undefined;
+  const looking: Launcher = { uid: launcher.uid, launch: (what) => launcher.launch((seen = what)) };
+  const stages: Stages = { ...room.stages, launcher: looking };
+  const { head: base } = repository;
+  const run = { workflow: workflow(source), source: 'bench', inputs: {}, base, dirty: false };
+  const id = await createRun(store, run, Date.now());
+  const { state } = await (await Drive.open(id, { store, stages, nowMs: Date.now })).run([]);
+  if (state !== 'done' || seen?.fence === undefined)
+    throw new Error(`run ${id} in ${repo} is ${state}, or had no fence`);
+  return { launcher, launch: seen };
+}
+
+/** Makes the directories that an attempt has to itself, and puts a launch into them. `directory` is new. */
+export function placed(launch: Launch, directory: string): Launch {
+  const make = (name: string): string => {
+    const made = path.join(directory, name);
+    mkdirSync(made);
+    give(sandboxUid, made);
+    return made;
+  };
+  mkdirSync(directory);
+  const { overlay, fence } = launch;
+  const own = {
+    ...fence!,
+    own: [make('own')],
+    ...(fence!.sockets !== undefined && { sockets: make('sockets') }),
+  };
+  if (overlay === undefined) return { ...launch, fence: own };
+  const [upper, work, at] = [make('upper'), make('work'), make('at')];
+  return { ...launch, fence: own, cwd: at, overlay: { ...overlay, upper, work, at } };
+}

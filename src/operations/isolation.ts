@@ -1,0 +1,118 @@
+/** Holds what a run demands against what this machine can hold. It fails closed, before anything is started. */
+import { release } from 'node:os';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { HeldLimits, Isolation } from '../contract/isolation.ts';
+import type { Agent, Workflow } from '../contract/workflow.ts';
+import { loadConfigs, userConfigFile } from '../definition/config.ts';
+import type { Home } from '../home.ts';
+import type { Sandbox } from '../sandbox/choose.ts';
+import { canWiden } from '../sandbox/grant.ts';
+
+const LIMIT_NAMES = {
+  memory: 'memory',
+  processes: 'processes',
+  cpu: 'cpu',
+  disk: 'disk',
+  files: 'open files',
+} as const satisfies Record<string, keyof HeldLimits>;
+
+/** What holds, to be written down; throws where that is less than is required. `source` is the workflow's file. */
+export function checkIsolation(
+  { home, sandbox }: { home: Home; sandbox: Sandbox },
+  workflow: Workflow,
+  source: string,
+): Isolation {
+  const demands = demandsOf(home, workflow, source);
+  const unheld = unheldLimits(workflow, sandbox);
+  if (demands.length > 0 && sandbox.kind !== 'fences') throw notFenced(sandbox, demands);
+  if (demands.length > 0 && unheld.length > 0) throw notLimited(unheld, demands);
+  const limits = unheld.map((limit) => `the workflow limits ${limit}, which this machine cannot hold`);
+  const grants =
+    sandbox.kind === 'fences' && !canWiden && hasGrants(workflow)
+      ? [
+          'what an agent is granted holds from its next attempt on: without a compiler at install, no running sandbox can be opened',
+        ]
+      : [];
+  return {
+    ...isolationOf(sandbox),
+    notes: [...sandbox.notes, ...(sandbox.kind === 'fences' ? limits : []), ...grants],
+  };
+}
+
+export function isolationOf({ kind, launcher, limits, lacks, notes }: Sandbox): Isolation {
+  return {
+    kind,
+    ...(launcher.uid !== undefined && { uid: launcher.uid }),
+    ...(limits && { limits: limits.held }),
+    ...(kind !== 'fences' && { lacks: lacks.map(({ what }) => what).join('; ') }),
+    notes,
+  };
+}
+
+/** Who demands isolation, by the names of files; the strictest wins, so one is enough. */
+function demandsOf(home: Home, workflow: Workflow, source: string): string[] {
+  return [...demandsOfConfigs(home), ...demandsOfWorkflow(workflow, source)];
+}
+
+export function demandsOfConfigs(home: Home | undefined): string[] {
+  return loadConfigs([...(home ? [home.config] : []), userConfigFile()])
+    .filter(({ config }) => config.isolation === 'required')
+    .map(({ file }) => (home ? path.relative(home.top, file) : file).replace(/^\.\.\/.*/, file));
+}
+
+/** Also of the workflows that it uses. */
+function demandsOfWorkflow({ isolation, nested = {} }: Workflow, source: string): string[] {
+  return [
+    ...(isolation === 'required' ? [source] : []),
+    ...Object.entries(nested).flatMap(([file, each]) => demandsOfWorkflow(each, file)),
+  ];
+}
+
+function notFenced({ lacks }: Sandbox, demands: string[]): BosunError {
+  const machine = `this machine (${process.platform} ${release()}, as ${process.getuid?.() === 0 ? 'root' : 'an ordinary user'})`;
+  const lines = lacks.map(({ what, remedy }) => `  ${what}\n    → ${remedy}`);
+  return new BosunError(
+    'not-supported',
+    [
+      `nothing was started: isolation is required by ${demands.join(' and ')}, and ${machine} cannot fence commands in:`,
+      ...lines,
+      `Mend that (bosun doctor tries it), or set isolation: best-effort in ${demands.join(' and ')}.`,
+    ].join('\n'),
+    { data: { demands, lacks } },
+  );
+}
+
+function notLimited(unheld: string[], demands: string[]): BosunError {
+  return new BosunError(
+    'not-supported',
+    `nothing was started: isolation is required by ${demands.join(' and ')}, and this machine cannot hold the limit on ${unheld.join(', ')} that the workflow names; bosun doctor says why. Remove the limit, or set isolation: best-effort`,
+    { data: { demands, unheld } },
+  );
+}
+
+function unheldLimits(workflow: Workflow, { limits }: Sandbox): string[] {
+  const named = new Set(everyLimits(workflow).flatMap((each) => Object.keys(each)));
+  return Object.entries(LIMIT_NAMES)
+    .filter(([name, held]) => named.has(name) && limits?.held[held] === undefined)
+    .map(([, held]) => held);
+}
+
+function everyLimits(workflow: Workflow): NonNullable<Agent['limits']>[] {
+  return everyHolder(workflow).flatMap(({ limits }) => limits ?? []);
+}
+
+function hasGrants(workflow: Workflow): boolean {
+  return everyHolder(workflow).some(({ scope }) => scope?.grant !== undefined && scope.grant !== 'never');
+}
+
+/** All that may have limits and a scope: agents and tasks, also of the workflows that it uses. */
+function everyHolder({ agents, tasks, nested = {} }: Workflow): Pick<Agent, 'limits' | 'scope'>[] {
+  const all = Object.values(tasks);
+  return [
+    ...Object.values(agents),
+    ...all,
+    ...all.flatMap(({ agent }) => (typeof agent === 'object' ? [agent] : [])),
+    ...Object.values(nested).flatMap(everyHolder),
+  ];
+}

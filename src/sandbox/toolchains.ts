@@ -1,0 +1,108 @@
+/** Which paths outside the system's own directories the programs on a PATH need. Never shows what may hold credentials. */
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { isAbove, isSystem, outermost } from './machine.ts';
+import { toolHomes } from './tool-homes.ts';
+
+const COMPANIONS = ['lib', 'lib64', 'libexec', 'include', 'pyvenv.cfg'];
+const LINKS_MAX = 500;
+/** Every one is a mount, which costs the start of each command some of its time. */
+const PATHS_MAX = 150;
+/** A PATH is searched again after this long: something may have been installed, or have gone. */
+const FRESH_MS = 10_000;
+const FOUND_MAX = 100;
+
+/** Below a home. Nothing that lies above one of these is ever shown for the sake of a tool. */
+const SECRETS = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.azure',
+  '.config',
+  '.docker',
+  '.kube',
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  '.git-credentials',
+  '.m2/settings.xml',
+  '.gem/credentials',
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+];
+
+const found = new Map<string, { paths: string[]; atMs: number }>();
+
+/** Searched once in a while: a run asks again for each of its commands. */
+export function toolchains(searchPath: string, home = homedir()): string[] {
+  const key = `${home}:${searchPath}`;
+  const known = found.get(key);
+  if (known && performance.now() - known.atMs < FRESH_MS) return known.paths;
+  const paths = search(searchPath, home);
+  if (found.size >= FOUND_MAX) found.clear();
+  found.set(key, { paths, atMs: performance.now() });
+  return paths;
+}
+
+function search(searchPath: string, home: string): string[] {
+  const shown = new Set<string>();
+  for (const directory of searchPath.split(':')) {
+    if (!path.isAbsolute(directory) || isAbove(directory, home)) continue;
+    // What the system's administrator installs lies elsewhere, and is linked to from there.
+    if (isSystem(directory) && !isAbove('/usr/local', directory)) continue;
+    if (!isReadable(directory)) continue;
+    for (const file of [directory, ...companions(directory), ...linkTargets(directory)]) shown.add(file);
+  }
+  for (const { show } of toolHomes(searchPath)) for (const file of show) shown.add(file);
+  const secrets = SECRETS.map((name) => path.join(home, name));
+  const allowed = [...shown].filter(
+    (file) => !isSystem(file) && !secrets.some((secret) => isAbove(file, secret)),
+  );
+  return outermost(allowed).slice(0, PATHS_MAX);
+}
+
+/** Programs in `x/bin` find their libraries in `x/lib`; the rest of x may be anybody's, such as a home. */
+function companions(directory: string): string[] {
+  if (directory.endsWith('/node_modules/.bin')) return [path.dirname(directory)];
+  if (!/^s?bin$/.test(path.basename(directory))) return [];
+  return COMPANIONS.map((name) => path.join(path.dirname(directory), name)).filter(
+    (name) => statSync(name, { throwIfNoEntry: false }) !== undefined,
+  );
+}
+
+/** Programs that are links to somewhere else: those files with what belongs to them, or the package they are part of. */
+function linkTargets(directory: string): string[] {
+  const links = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+  return links.slice(0, LINKS_MAX).flatMap(({ name }) => targetsOf(path.join(directory, name)));
+}
+
+function targetsOf(link: string): string[] {
+  let target: string;
+  try {
+    target = realpathSync(link);
+  } catch {
+    return []; // it points nowhere
+  }
+  if (!statSync(target).isFile()) return [];
+  const modules = target.lastIndexOf('/node_modules/');
+  if (modules !== -1) return [target.slice(0, modules + '/node_modules'.length)];
+  // A link may lead to another one, which has to be there too.
+  const next = path.resolve(path.dirname(link), readlinkSync(link));
+  const isLink = lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  return [
+    ...(isLink ? [next, ...companions(path.dirname(next))] : []),
+    target,
+    ...companions(path.dirname(target)),
+  ];
+}
+
+/** A PATH may name what is not there, is no directory, or is not for this user: a shell passes over it, too. */
+function isReadable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return statSync(directory).isDirectory();
+  } catch {
+    return false;
+  }
+}
