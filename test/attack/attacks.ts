@@ -74,12 +74,18 @@ export const ATTACKS: readonly Attack[] = [
   attack('files/read-only-utime.pl', 'change the times of a read-only file', '1970'),
 
   attack('files/proc-1-root.sh', 'read a secret through the root of the first process', '/proc/1/root', root),
+  attack('files/proc-1-write.sh', 'write through the root of the first process', 'wrote it', root),
   attack('files/proc-any-root.sh', 'read a secret through the root of any process', 'read it through'),
   attack('files/proc-self-root.sh', 'climb over its own root with ..', 'over the root'),
   attack('files/proc-any-cwd.sh', 'write through the working directory of any process', 'wrote it through'),
   attack('files/proc-any-descriptor.pl', 'open the files that other processes hold open', 'read it through'),
   attack('files/inherited-descriptor.pl', 'read from a descriptor that was left open', 'from descriptor'),
 
+  attack(
+    'files/own-directory.pl',
+    'replace the directory that the engine reads its output from',
+    'elsewhere',
+  ),
   attack('files/sibling-read.pl', "read another attempt's workspace", 'read'),
   attack('files/sibling-write.pl', "write to another attempt's workspace", 'wrote'),
   attack('files/engine-database-read.pl', "read the engine's database", 'read'),
@@ -108,6 +114,10 @@ export const ATTACKS: readonly Attack[] = [
     'became writable',
     root,
   ),
+  attack('files/mount-setattr.pl', 'clear what makes a mount read-only', 'became writable', {
+    ...root,
+    kernelStops: /ENOSYS/,
+  }),
   attack('files/unmount.pl', 'unmount what makes a directory read-only', 'unmounted', root),
   attack('files/pivot-root.pl', 'take another root directory', '/ is another', root),
   attack('files/open-tree.pl', 'attach a copy of a mount elsewhere', 'is at', root),
@@ -148,6 +158,8 @@ export const ATTACKS: readonly Attack[] = [
   attack('network/metadata.pl', 'reach the metadata service of a cloud', 'answered'),
   attack('network/abstract-socket.pl', 'reach a unix socket that has no file', 'answered'),
   attack('network/engine-socket.pl', "reach the engine's unix socket", 'answered'),
+  attack('network/other-socket.pl', 'reach the socket of another attempt', 'answered'),
+  attack('network/replace-socket.pl', 'replace the socket that the engine listens on', 'was replaced'),
   attack('network/dns.pl', 'ask a resolver outside', 'answered'),
   attack('network/raw-socket.pl', 'open a raw socket', 'is open', root),
   attack('network/packet-socket.pl', 'open a packet socket', 'is open', { ...root, ...absent }),
@@ -215,6 +227,15 @@ export const ATTACKS: readonly Attack[] = [
   attack('resources/disk-home.pl', 'fill its home over its limit', 'wrote', {
     limits: { diskBytes: 4 * MB },
   }),
+  attack('resources/disk-shared-memory.pl', 'fill shared memory over its limit', 'wrote', {
+    limits: { diskBytes: 4 * MB },
+  }),
+  attack('resources/disk-own-files.pl', 'fill the directory with its own files over its limit', 'wrote', {
+    limits: { diskBytes: 4 * MB },
+  }),
+  attack('resources/disk-deleted.pl', 'fill the disk with a file that has no name', 'wrote', {
+    limits: { diskBytes: 4 * MB },
+  }),
   attack('resources/small-files.pl', 'fill the disk with very small files', 'made', {
     limits: { diskBytes: 2 * MB },
   }),
@@ -233,6 +254,8 @@ export const ATTACKS: readonly Attack[] = [
 export const ORDINARY: readonly { program: string; can: string }[] = [
   { program: 'ordinary/write-scope.sh', can: 'write, rename and delete in what its scope names' },
   { program: 'ordinary/git.sh', can: 'use git in its workspace' },
+  { program: 'ordinary/own-files.sh', can: 'leave files for the engine' },
+  { program: 'ordinary/own-socket.pl', can: 'reach the engine by its own socket' },
   { program: 'ordinary/own-loopback.mjs', can: 'listen on a port and connect to itself' },
   { program: 'ordinary/children.sh', can: 'start, signal and await children of its own' },
 ];

@@ -1,6 +1,7 @@
 /** Everything that an attack could try to reach, in a network of its own: nothing here leaves the machine. */
 import dgram from 'node:dgram';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 
@@ -19,6 +20,16 @@ export async function startServers(directory: string, secret: string): Promise<R
   await listen(tell(), { path: `\0${abstractName}` });
   const engineSocket = path.join(directory, 'engine.sock');
   await listen(tell(), { path: engineSocket, readableAll: true, writableAll: true });
+  const [ownSocket, otherSocket] = ['mine', 'other'].map((name) =>
+    path.join(directory, 's', name, 'agent.sock'),
+  );
+  for (const [file, server] of [
+    [ownSocket!, net.createServer((socket) => void socket.on('error', () => {}).end('mine\n'))],
+    [otherSocket!, tell()],
+  ] as const) {
+    mkdirSync(path.dirname(file), { recursive: true });
+    await listen(server, { path: file, readableAll: true, writableAll: true });
+  }
   const proxy = await listen(openProxy(), { port: 0, host: '127.0.0.1' });
   await startResolver(secret);
   return {
@@ -27,6 +38,8 @@ export async function startServers(directory: string, secret: string): Promise<R
     OTHER_HOST,
     ABSTRACT_SOCKET: abstractName,
     ENGINE_SOCKET: engineSocket,
+    OWN_SOCKET: ownSocket!,
+    OTHER_SOCKET: otherSocket!,
     HTTP_PROXY: `http://127.0.0.1:${proxy}`,
   };
 }

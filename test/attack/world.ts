@@ -55,6 +55,7 @@ export function makeTemplate({ directory, secret }: Surroundings): void {
   const files: Record<string, string> = {
     'secret/secret.txt': `${secret}\n`,
     'outside/target.txt': 'as it was\n',
+    'own/files/prompt': 'a prompt, as it was\n',
     'outside/held.txt': `held-${secret}\n`,
     'engine/bosun.db': `${secret}\n`,
     'base/package.json': '{ "scripts": { "test": "true" } }\n',
@@ -117,6 +118,7 @@ export function makeWorld(attack: Attack, surroundings: Surroundings): World {
     SSH_AUTHORIZED_KEYS: at('home/.ssh/authorized_keys'),
     USER_REPO: at('repo'),
     USER_REPO_CONFIG: at('repo/.git/config'),
+    OWN_FILES: at('own/files'),
     BASE_FILE: at('base/package.json'),
     PROOF_FILE: at('proof/proof.txt'),
     LEAKED: process.env.LEAKED ?? '',
@@ -131,7 +133,8 @@ export function makeWorld(attack: Attack, surroundings: Surroundings): World {
     write: ['src', '.git'],
     keep: ['src/locked/deep'],
     read: [programs, path.dirname(process.execPath)],
-    own: [],
+    own: [env.OWN_FILES],
+    sockets: path.dirname(servers.OWN_SOCKET!),
     grantable: [],
     mask: [],
     egress: false,
@@ -139,6 +142,7 @@ export function makeWorld(attack: Attack, surroundings: Surroundings): World {
   };
   const world = { root, workspace, programs, env, fence, proofFile: env.PROOF_FILE };
   giveAway(workspace);
+  giveAway(env.OWN_FILES);
   return world;
 }
 
@@ -183,6 +187,7 @@ export async function startVictim(world: World, secret: string, withKey: boolean
 export function photograph(world: World): Map<string, string> {
   const lines = new Map<string, string>();
   const own = ['src', '.git'].map((name) => path.join(world.workspace, name));
+  own.push(...world.fence.own);
   const kept = path.join(world.workspace, 'src/locked/deep');
   const engine = path.join(world.root, 'repo/.bosun');
   const walk = (file: string): void => {

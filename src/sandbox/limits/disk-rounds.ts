@@ -102,7 +102,7 @@ export class DiskRounds {
     );
     if (!this.#watched.has(one)) return;
     const heldFromMs = performance.now();
-    use.bytes += heldBytes(one.pids());
+    use.bytes += heldBytes(one.pids(), new Set(one.directories.map(deviceOf)));
     const nowMs = performance.now();
     const costMs = tookMs + nowMs - heldFromMs;
     this.#creditMs -= costMs;

@@ -1,12 +1,13 @@
 /** The disk that deleted files take while processes still hold them open: no walk through directories finds them. */
 import { readdirSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
 
-/** Files in memory are on no disk: those of a tmpfs, and what memfd_create makes. */
+/** Files in memory are on no disk: those of the sandbox's own tmpfs, which have a size, and what memfd_create makes. */
 const TMPFS_MAGIC = 0x01021994;
 /** Descriptors that are looked at in one go. */
 const DESCRIPTORS_MAX = 2000;
 
-export function heldBytes(pids: readonly number[]): number {
+/** A layer may itself lie in memory: `layerDevices` are those of the directories that are measured. */
+export function heldBytes(pids: readonly number[], layerDevices: ReadonlySet<number>): number {
   const seen = new Set<string>();
   let bytes = 0;
   let left = DESCRIPTORS_MAX;
@@ -17,7 +18,7 @@ export function heldBytes(pids: readonly number[]): number {
       const stat = deletedFile(file);
       if (stat === undefined || stat.blocks === 0n) continue;
       const key = `${stat.dev}:${stat.ino}`;
-      if (seen.has(key) || inMemory(file)) continue;
+      if (seen.has(key) || (!layerDevices.has(Number(stat.dev)) && inMemory(file))) continue;
       seen.add(key);
       bytes += Number(stat.blocks) * 512;
     }

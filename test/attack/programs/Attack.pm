@@ -16,7 +16,7 @@ my %X64 = (
     read => 0, mmap => 9, ioctl => 16, socket => 41, setsockopt => 54, mount => 165, umount2 => 166, pivot_root => 155,
     mknod => 133, chroot => 161, personality => 135, ptrace => 101, unshare => 272, setns => 308, keyctl => 250,
     add_key => 248, bpf => 321, perf_event_open => 298, userfaultfd => 323, io_uring_setup => 425, kcmp => 312,
-    process_vm_readv => 310, pidfd_open => 434, pidfd_getfd => 438, open_tree => 428, move_mount => 429, fsopen => 430,
+    process_vm_readv => 310, pidfd_open => 434, pidfd_getfd => 438, open_tree => 428, mount_setattr => 442, move_mount => 429, fsopen => 430,
     open_by_handle_at => 304, name_to_handle_at => 303, linkat => 265, setxattr => 188, clone => 56, getpid => 39,
     finit_module => 313, iopl => 172, prctl => 157,
 );
@@ -24,7 +24,7 @@ my %ARM64 = (
     read => 63, mmap => 222, ioctl => 29, socket => 198, setsockopt => 208, mount => 40, umount2 => 39, pivot_root => 41,
     chroot => 51, personality => 92, ptrace => 117, unshare => 97, setns => 268, keyctl => 219,
     add_key => 217, bpf => 280, perf_event_open => 241, userfaultfd => 282, io_uring_setup => 425, kcmp => 272,
-    process_vm_readv => 270, pidfd_open => 434, pidfd_getfd => 438, open_tree => 428, move_mount => 429, fsopen => 430,
+    process_vm_readv => 270, pidfd_open => 434, pidfd_getfd => 438, open_tree => 428, mount_setattr => 442, move_mount => 429, fsopen => 430,
     open_by_handle_at => 265, name_to_handle_at => 264, linkat => 37, setxattr => 5, clone => 220, getpid => 172,
     finit_module => 273, prctl => 167,
 );
