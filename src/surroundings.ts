@@ -82,7 +82,7 @@ export class Surroundings implements AsyncDisposable {
 
   /** What every command of the attempt gets. */
   get env(): Record<string, string> {
-    return environment(this.#stages, this.#attempt, this.files);
+    return environment(this.#stages, this.#attempt);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -222,18 +222,12 @@ async function maskOf(workspace: Workspace): Promise<string[]> {
 }
 
 /** Nothing of the engine's own environment but what any program needs. */
-function environment(
-  { isFenced, launcher }: Stages,
-  { agent, task, start, run }: Attempt,
-  files: string,
-): Record<string, string> {
+function environment({ isFenced }: Stages, { agent, task, start, run }: Attempt): Record<string, string> {
   const env: Record<string, string> = { TERM: 'dumb', CI: '1' };
   for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'SHELL']) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
-  // Whoever does not run as the engine's user cannot use that user's home.
-  if (!isFenced && launcher.uid !== undefined) env.HOME = files;
   if (isFenced) {
     const PATH = [env.PATH, path.join(PACKAGE, 'bin')].filter(Boolean).join(':');
     Object.assign(env, { PATH, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });

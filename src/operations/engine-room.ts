@@ -33,7 +33,7 @@ export interface EngineRoom extends AsyncDisposable {
 }
 
 /** Takes the repository for this engine alone. */
-export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
+export async function enterEngineRoom(cwd: string, { unfenced = false } = {}): Promise<EngineRoom> {
   const repository = await inspectRepository(cwd);
   const home = await createHome(repository.top);
   const lock = takeLock(home.lock);
@@ -43,7 +43,7 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
   await clearAttempts(home);
   const store = undo.use(openSqliteStore(home.journal));
   const git = undo.use(await openEngineGit(repository));
-  const sandbox = await chooseSandbox(home.directory);
+  const sandbox = await chooseSandbox(home.directory, unfenced);
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
   const workspaces = undo.use(openWorkspaces(git, sandbox));
   const stages: Stages = {

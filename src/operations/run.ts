@@ -16,6 +16,8 @@ import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
 
 export interface WatchOptions {
+  /** Do without fences that this machine could make: a person's wish, never a workflow's. */
+  unfenced?: boolean;
   /** Is told of everything that happens, once it is in the journal. */
   seen?(events: Recorded[]): void;
   /** A named point at which a test may stop the engine. */
@@ -47,7 +49,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   const { workflow, source } = options;
   refuseUnsupported(workflow);
   const inputs = resolveInputs(workflow, options.inputs ?? {});
-  const room = await enterEngineRoom(options.cwd);
+  const room = await enterEngineRoom(options.cwd, options);
   try {
     const { repository } = room;
     const isolation = checkIsolation(room, workflow, source);
@@ -118,7 +120,7 @@ export async function retryTask(options: GoOnOptions & { task: string }): Promis
 }
 
 async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => Fact): Promise<LiveRun> {
-  const room = await enterEngineRoom(options.cwd);
+  const room = await enterEngineRoom(options.cwd, options);
   try {
     const run = await findRun(room.store, options.run);
     const drive = await room.drive(run.id, options);

@@ -21,11 +21,11 @@ export const DESCRIPTORS = { seccomp: 3, options: 4, status: 5 } as const;
 
 const MEMORY_FILES_BYTES_MAX = 4 * 1024 ** 3;
 
-/** All but the command itself. `native` is the launcher, where there is one. */
+/** All but the command itself. `native` is the launcher, where there is one; `etc` is what is shown as /etc. */
 export function bwrapOptions(
   { cwd, emptyCwd, fence }: Surrounding,
   env: Record<string, string>,
-  native: string | undefined,
+  { native, etc }: { native: string | undefined; etc: string },
 ): string[] {
   const { diskBytes = Infinity, memoryBytes = Infinity } = fence.limits;
   // These files are memory, which nobody counts as the command's.
@@ -35,7 +35,7 @@ export function bwrapOptions(
     '--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' ');
   options.push('--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid));
   options.push('--seccomp', String(DESCRIPTORS.seccomp), '--json-status-fd', String(DESCRIPTORS.status));
-  options.push(...systemMounts());
+  options.push(...systemMounts(), '--ro-bind', etc, '/etc');
   options.push('--proc', '/proc', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev');
   options.push(...inMemory('/tmp'), ...inMemory(INSIDE.home), '--symlink', '/tmp', '/var/tmp');
   for (const file of fence.read) options.push('--ro-bind', file, file);

@@ -8,6 +8,7 @@ import type { Fence } from '../system/fence.ts';
 import { findProgram, type Launch, type Launcher } from '../system/process.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { give } from '../system/sandbox-user.ts';
+import { prepareEtc } from './etc.ts';
 import { chooseLimits, type LimitsDescription } from './limits/choose-limits.ts';
 import { LinuxLauncher, type Fences } from './linux.ts';
 import { MACOS_NOTES, MacosLauncher } from './macos.ts';
@@ -29,20 +30,26 @@ export interface Sandbox {
   notes: string[];
 }
 
+const UNFENCED: Obstacle = { what: 'asked for with --unfenced', remedy: 'leave out --unfenced' };
+
 const chosen = new Map<string, Promise<Sandbox>>();
 
-/** Tries once per process and directory. `directory` exists and is where layers will lie. */
-export function chooseSandbox(directory: string): Promise<Sandbox> {
-  let sandbox = chosen.get(directory);
+/**
+ * Tries once per process and directory. `directory` exists and is where layers will lie. `unfenced` is a person's wish,
+ * never a workflow's: it does without fences that could be had.
+ */
+export function chooseSandbox(directory: string, unfenced = false): Promise<Sandbox> {
+  const key = `${unfenced} ${directory}`;
+  let sandbox = chosen.get(key);
   if (sandbox === undefined) {
-    sandbox = tryAll(directory);
-    sandbox.catch(() => chosen.delete(directory));
-    chosen.set(directory, sandbox);
+    sandbox = tryAll(directory, unfenced);
+    sandbox.catch(() => chosen.delete(key));
+    chosen.set(key, sandbox);
   }
   return sandbox;
 }
 
-async function tryAll(directory: string): Promise<Sandbox> {
+async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
   const lacks: Obstacle[] = [];
   const bare = (lack: Obstacle[]): Sandbox => ({
     kind: 'none',
@@ -51,6 +58,7 @@ async function tryAll(directory: string): Promise<Sandbox> {
     lacks: [...lacks, ...lack],
     notes: ['no namespaces: workspaces are full copies'],
   });
+  if (process.platform === 'darwin' && unfenced) return bare([UNFENCED]);
   if (process.platform === 'darwin') {
     const launcher = new MacosLauncher();
     return { kind: 'macos', launcher, overlay: false, lacks: [ON_MACOS], notes: [...MACOS_NOTES] };
@@ -58,7 +66,7 @@ async function tryAll(directory: string): Promise<Sandbox> {
   if (process.platform !== 'linux') return bare([{ what: `${process.platform} has none`, remedy: ON_LINUX }]);
   const notes: string[] = [];
   try {
-    const fences = await findFences(directory);
+    const fences = unfenced ? UNFENCED : await findFences(directory);
     if (!('what' in fences)) {
       const launcher = new LinuxLauncher({ fences });
       const limits = fences.limits.describe();
@@ -108,7 +116,7 @@ async function findFences(directory: string): Promise<Fences | Obstacle> {
     return { what: `there is no filter of system calls for ${process.arch}`, remedy: 'use x64 or arm64' };
   const seccomp = path.join(directory, 'seccomp.bpf');
   writeFileSync(seccomp, filter);
-  return { bwrap, seccomp, limits: await chooseLimits() };
+  return { bwrap, seccomp, etc: prepareEtc(directory), limits: await chooseLimits() };
 }
 
 const NOTHING = { argv: ['/bin/sh', '-c', ':'], cwd: '/' };

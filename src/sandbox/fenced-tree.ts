@@ -1,7 +1,7 @@
 /** A tree behind a fence while it lives: which process is its first, how it is asked to end, what it may use. */
-import { readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import type { Breach } from '../system/fence.ts';
+import { onlyChildOf } from './only-child.ts';
 import { ProcessTable } from './limits/process-table.ts';
 
 const STATUS_CHARS_MAX = 4096;
@@ -69,15 +69,6 @@ export class FencedTree {
 
   #startHolding(pid: number): void {
     if (!this.#isOver) this.#release ??= this.#hold(pid, (breach) => (this.#breach ??= breach));
-  }
-}
-
-function onlyChildOf(pid: number): number | undefined {
-  try {
-    const first = Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'), 10);
-    return Number.isNaN(first) ? undefined : first;
-  } catch {
-    return undefined;
   }
 }
 

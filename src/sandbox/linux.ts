@@ -23,6 +23,7 @@ import { bridged, proxyEnvironment } from './bridge.ts';
 import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
 import { parentOfAll } from './parent-of-all.ts';
 import { FencedTree } from './fenced-tree.ts';
+import { onlyChildOf } from './only-child.ts';
 import { canWiden, widen } from './grant.ts';
 import type { Limits } from './limits/choose-limits.ts';
 import { kernelLimits, prlimitArgv } from './limits/prlimit.ts';
@@ -51,11 +52,14 @@ export interface Fences {
   bwrap: string;
   /** The file with the filter of system calls. */
   seccomp: string;
+  /** What is shown as /etc. */
+  etc: string;
   limits: Limits;
 }
 
 export class LinuxLauncher implements Launcher {
-  readonly uid = sandboxUid;
+  /** Without fences commands may do what the engine's user may, so they are he. */
+  readonly uid: number | undefined;
   readonly #native: string | undefined;
   readonly #utilLinux: UtilLinux | undefined;
   readonly #fences: Fences | undefined;
@@ -64,6 +68,7 @@ export class LinuxLauncher implements Launcher {
     this.#native = native && existsSync(NATIVE) ? NATIVE : undefined;
     this.#utilLinux = this.#native === undefined ? new UtilLinux() : undefined;
     this.#fences = fences;
+    this.uid = fences && sandboxUid;
   }
 
   launch(launch: Launch): Running {
@@ -103,7 +108,10 @@ export class LinuxLauncher implements Launcher {
       ...reads,
     ]);
     const child = start(line, { cwd: '/', env, detached: true, input: launch.input });
-    return asGroup(child, line, { settle: whyNotStarted(child, launch.cwd) });
+    return asGroup(child, line, {
+      settle: whyNotStarted(child, launch.cwd),
+      kill: () => killHeld(child.pid),
+    });
   }
 
   #fenced(
@@ -113,7 +121,7 @@ export class LinuxLauncher implements Launcher {
     input: string | null | undefined,
   ): { stdin: Writable | null; running: Running; start(): Running } {
     if (this.#fences === undefined) throw new BosunError('system', 'there are no fences: install bubblewrap');
-    const { bwrap, seccomp, limits } = this.#fences;
+    const { bwrap, seccomp, etc, limits } = this.#fences;
     const { cwd, overlay, fence } = surroundings;
     const command = [bwrap, '--args', String(DESCRIPTORS.options), '--', ...argv];
     const line = this.#line({ command, cwd, emptyCwd: false, overlay, isFence: true }, [
@@ -121,6 +129,7 @@ export class LinuxLauncher implements Launcher {
       ...fence.read,
       ...fence.own,
       ...(fence.sockets === undefined ? [] : [fence.sockets]),
+      etc,
       PACKAGE,
     ]);
     const filter = openSync(seccomp, 'r');
@@ -132,7 +141,7 @@ export class LinuxLauncher implements Launcher {
       closeSync(filter);
     }
     const channel = child.stdio[DESCRIPTORS.options] as unknown as Duplex;
-    channel.end(`${bwrapOptions(surroundings, env, this.#native).join('\0')}\0`);
+    channel.end(`${bwrapOptions(surroundings, env, { native: this.#native, etc }).join('\0')}\0`);
     const tree = new FencedTree(child.pid, channel, (initPid, onBreach) =>
       limits.hold({ initPid, limits: fence.limits, disk: diskOf(surroundings), onBreach }),
     );
@@ -144,6 +153,7 @@ export class LinuxLauncher implements Launcher {
         return breach && { ...exit, breach };
       },
       signal: (signal) => tree.signal(signal),
+      kill: () => killHeld(child.pid),
     });
     if (canWiden) running.grant = (directories) => this.#grant(tree, cwd, directories);
     return {
@@ -170,8 +180,8 @@ export class LinuxLauncher implements Launcher {
   }
 
   #line(around: Omit<LaunchPlan, 'uid' | 'shadows'>, needed: string[]): string[] {
-    const shadows = sandboxUid === undefined ? NO_SHADOWS : shadowsFor(outermost(needed));
-    const all = { ...around, uid: sandboxUid, shadows };
+    const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(outermost(needed));
+    const all = { ...around, uid: this.uid, shadows };
     return this.#native === undefined ? this.#utilLinux!.line(all) : nativeLine(this.#native, all);
   }
 }
@@ -203,6 +213,21 @@ function diskOf({ overlay, cwd, emptyCwd, fence: { own } }: Surrounding): string
 function placesOf({ overlay, cwd }: Pick<Launch, 'overlay' | 'cwd'>): string[] {
   if (overlay === undefined) return [cwd];
   return [parentOfAll([...overlay.lowers, overlay.upper, overlay.work, overlay.at])];
+}
+
+/**
+ * Ends the first process of the namespace, and all others with it. The launcher stays to bury it: were it ended too,
+ * that would be left to the machine's own init, which containers often lack.
+ */
+function killHeld(launcherPid: number | undefined): boolean {
+  const held = launcherPid === undefined ? undefined : onlyChildOf(launcherPid);
+  if (held === undefined) return false;
+  try {
+    process.kill(held, 'SIGKILL');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Throws, after the child's end, where the surroundings could not be made. */

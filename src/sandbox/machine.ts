@@ -2,38 +2,6 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-const NATIVE = path.resolve(import.meta.dirname, '../../native');
-
-/** Names for the user inside, and no look-ups over the network that is not there. */
-const OWN_ETC = ['passwd', 'group', 'nsswitch.conf', 'hosts'];
-/** Nothing of these holds a secret or says whose machine it is. */
-const SYSTEM_ETC = [
-  'alternatives',
-  'bash.bashrc',
-  'ca-certificates',
-  'ca-certificates.conf',
-  'debian_version',
-  'fonts',
-  'java-17-openjdk',
-  'java-21-openjdk',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'localtime',
-  'magic',
-  'mime.types',
-  'os-release',
-  'perl',
-  'pki',
-  'profile',
-  'protocols',
-  'python3',
-  'services',
-  'shells',
-  'ssl',
-  'terminfo',
-  'timezone',
-];
 /** Read-only stores that whole systems are built from, where there are any. */
 const STORES = ['/nix/store', '/gnu/store'];
 const ROOT_NAMES = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
@@ -52,8 +20,6 @@ export function systemMounts(): string[] {
       if (stat?.isSymbolicLink()) return ['--symlink', readlinkSync(at), at];
       return stat?.isDirectory() ? ['--ro-bind', at, at] : [];
     }),
-    ...SYSTEM_ETC.flatMap((name) => shown(`/etc/${name}`)),
-    ...OWN_ETC.flatMap((name) => ['--ro-bind', path.join(NATIVE, 'etc', name), `/etc/${name}`]),
     ...STORES.flatMap(shown),
   ];
   return system;

@@ -4,6 +4,8 @@ import { exitOf, type Exit, type Running } from './process.ts';
 
 /** How long output may still arrive after the end before the end is told anyway. */
 const DRAIN_MS = 1000;
+/** How long a child may take to follow what it held. */
+const KILL_MS = 200;
 
 export interface GroupOptions {
   /**
@@ -13,10 +15,12 @@ export interface GroupOptions {
   settle(exit: Exit, killed: boolean): Promise<Exit | undefined>;
   /** How the command is asked, where it is not in the child's own group. */
   signal?(signal: NodeJS.Signals): void;
+  /** Ends the tree in a gentler way than to end the child with it, if it can. */
+  kill?(): boolean;
 }
 
 /** `child` must have been started detached. */
-export function asGroup(child: ChildProcess, argv: string[], { settle, signal: ask }: GroupOptions): Running {
+export function asGroup(child: ChildProcess, argv: string[], { settle, signal: ask, kill: end }: GroupOptions): Running {
   let ended = false;
   let killed = false;
   const send = (signal: NodeJS.Signals): void => {
@@ -58,7 +62,8 @@ export function asGroup(child: ChildProcess, argv: string[], { settle, signal: a
     },
     kill() {
       killed = true;
-      send('SIGKILL');
+      if (ended || end?.() !== true) return send('SIGKILL');
+      setTimeout(send, KILL_MS, 'SIGKILL').unref();
     },
   };
 }

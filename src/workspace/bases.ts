@@ -101,8 +101,8 @@ export class Bases {
 
   /** What an engine of another user left here must be ours to show. */
   async #claim(): Promise<void> {
-    const { uid } = this.#maker;
-    if (uid === undefined) return;
+    if (process.getuid?.() !== 0) return;
+    const uid = this.#maker.uid ?? 0;
     for (const name of await readdir(this.directory).catch((): string[] => [])) {
       const home = path.join(this.directory, name);
       if ((await stat(home)).uid !== uid) await giveTree(uid, home);

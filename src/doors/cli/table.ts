@@ -13,6 +13,11 @@ const DIRTY: Option = {
   about: 'start from the files as they are, not from the last commit',
 };
 
+const UNFENCED: Option = {
+  flags: '--unfenced',
+  about: 'run commands without fences: they can do whatever you can',
+};
+
 export const COMMANDS: Command[] = [
   {
     name: 'init',
@@ -48,6 +53,7 @@ export const COMMANDS: Command[] = [
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
       DIRTY,
+      UNFENCED,
       { flags: '-n, --dry-run', about: 'show the tasks and start nothing' },
       VERBOSE,
       JSON_EVENTS,
@@ -75,6 +81,7 @@ export const COMMANDS: Command[] = [
       { flags: '--attempts <count>', about: 'how often the agent may try until the check passes' },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
       DIRTY,
+      UNFENCED,
       JSON_EVENTS,
     ],
     examples: [
@@ -195,7 +202,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'go on with a run that was interrupted, cancelled or failed',
     arguments: [RUN],
-    options: [VERBOSE, JSON_EVENTS],
+    options: [UNFENCED, VERBOSE, JSON_EVENTS],
     examples: [['resume', 'the latest run; what is done is not run again']],
     load: () => import('./commands/resume.ts'),
   },
@@ -211,7 +218,7 @@ export const COMMANDS: Command[] = [
         complete: 'task',
       },
     ],
-    options: [ON_RUN, VERBOSE, JSON_EVENTS],
+    options: [ON_RUN, UNFENCED, VERBOSE, JSON_EVENTS],
     examples: [['retry implement', 'of the latest run']],
     load: () => import('./commands/retry.ts'),
   },

@@ -43,7 +43,7 @@ export async function watch(
   let live: LiveRun | undefined;
   let state: RunState;
   try {
-    live = await start({ seen: (events) => show.seen(events) });
+    live = await start({ seen: (events) => show.seen(events), unfenced: isOn(typed, 'unfenced') });
     if (!isFenced(live.isolation))
       show.say(`WARNING: ${describeIsolation(live.isolation)}; bosun doctor says what to do`);
     for (const note of live.notes) show.say(`note: ${note}`);
