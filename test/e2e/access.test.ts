@@ -24,6 +24,7 @@ describe('a list of globs that may be granted', () => {
       `tasks:
   work:
     scope: { write: [src/**], grant: ['docs/*.md', 'new/**'] }
+    limits: { minutes: 0.5 }
     run: |
       sh -c 'n=0; until echo late >> docs/d.md; do n=$((n + 1)); sleep 0.02; done; echo "$$ after $n"' 2> /dev/null &
       writer=$!
@@ -105,6 +106,7 @@ describe('an owner that is running', () => {
       `tasks:
   owner:
     scope: { write: [docs/**] }
+    limits: { minutes: 0.5 }
     run: |
       until [ -n "$request" ]; do sleep 0.1; request=$(bosun agent inbox); done
       echo "$request"

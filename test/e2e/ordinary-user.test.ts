@@ -35,6 +35,7 @@ concurrency: 8
 tasks:
   scoped:
     scope: { write: [src/**], grant: ['docs/**'], env: { MARKER: ${marker} } }
+    limits: { minutes: 0.5 }
     run: |
       sh -c 'until echo late >> docs/d.md; do sleep 0.02; done' 2> /dev/null &
       bosun agent request-access 'docs/**'; wait
@@ -46,7 +47,7 @@ tasks:
       (setsid sleep 1000 &)
       git commit --quiet -am inside && echo committed
   memory: { run: "echo x > m; perl -e 'my $x = q(x) x 209715200; sleep 10'", limits: { memory: 64MB } }
-  forks: { run: "echo x > f; perl -e 'alarm 10; fork while 1'", limits: { processes: 40 } }
+  forks: { run: "echo x > f; perl -e 'my $end = time + 10; fork while time < $end'", limits: { processes: 40 } }
   disk: { run: 'echo x > d; dd if=/dev/zero of=big bs=1M count=100; sleep 10', limits: { disk: 16MB } }
   alone: { run: 'curl -s -m 2 http://127.0.0.1:${port}/' }
   reaching:
