@@ -5,6 +5,7 @@
  */
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { prepareEtc } from '../src/sandbox/etc.ts';
 import { bwrapOptions } from '../src/sandbox/bwrap.ts';
 import { callFilter } from '../src/sandbox/seccomp.ts';
 import { sandboxUid } from '../src/system/sandbox-user.ts';
@@ -37,7 +38,7 @@ export function handWrittenLine(launch: FencedLaunch): Line {
     sandboxUid === undefined
       ? []
       : ['setpriv', '--reuid', `${sandboxUid}`, '--regid', `${sandboxUid}`, '--clear-groups', '--'];
-  const options = bwrapOptions(launch, { ...env, HOME }, native);
+  const options = bwrapOptions(launch, { ...env, HOME }, { native, etc: etc() });
   options.splice(options.indexOf('--json-status-fd'), 2); // only the engine wants to know
   const script = 'mount -t overlay overlay -o "$1" "$2" && shift 2 && exec "$@"';
   const mount = overlay && ['unshare', '-Urm', 'sh', '-c', script, 'sh', overlayOptions(launch), overlay.at];
@@ -50,10 +51,15 @@ export function launchLine(launch: FencedLaunch): Line {
   const { overlay, fence } = launch;
   const become = sandboxUid === undefined ? [] : ['-u', String(sandboxUid)];
   const mount = overlay === undefined ? [] : ['-o', overlayOptions(launch), overlay.at];
-  const bwrap = ['bwrap', ...bwrapOptions(launch, {}, native), '--'];
+  const bwrap = ['bwrap', ...bwrapOptions(launch, {}, { native, etc: etc() }), '--'];
   const inside = ['/run/bosun-launch', 'inside', String(fence.limits.processes ?? 0), '0'];
   const line = [native, PARENT, ...become, ...mount, '-f', '--', ...bwrap, ...inside];
   return lineOf(line, commandFile(launch));
+}
+
+/** The same copy that engines show. */
+function etc(): string {
+  return prepareEtc(path.dirname(keptFile('filter', callFilter()!)));
 }
 
 function lineOf(argv: string[], stdin: string): Line {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { OutputSink } from '../../src/runtime/output.ts';
 import { chooseSandbox } from '../../src/sandbox/choose.ts';
 import { chooseLimits } from '../../src/sandbox/limits/choose-limits.ts';
+import { prepareEtc } from '../../src/sandbox/etc.ts';
 import { LinuxLauncher } from '../../src/sandbox/linux.ts';
 import { findProgram, type Launcher } from '../../src/system/process.ts';
 import { OUTPUT_KEPT_BYTES_MAX } from './attacks.ts';
@@ -18,6 +19,7 @@ export async function makeLaunchers(directory: string): Promise<{ native: Launch
   const fences = {
     bwrap: findProgram('bwrap')!,
     seccomp: path.join(directory, 'seccomp.bpf'),
+    etc: prepareEtc(directory),
     limits: await chooseLimits(),
   };
   return { native: launcher, utilLinux: new LinuxLauncher({ native: false, fences }) };
