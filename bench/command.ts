@@ -30,6 +30,8 @@ export function run(argv: readonly string[], options: Options = {}): Promise<str
 
 interface SpawnOptions extends Omit<Options, 'input'> {
   pipes?: boolean;
+  /** The descriptor that the command reads from; nothing where it is not given. */
+  stdin?: number;
   /** Descriptors 3 and up. */
   more?: number[];
 }
@@ -40,13 +42,17 @@ interface SpawnOptions extends Omit<Options, 'input'> {
  */
 export function spawnMs(
   argv: readonly string[],
-  { pipes = false, more = [], ...options }: SpawnOptions = {},
+  { pipes = false, stdin, more = [], ...options }: SpawnOptions = {},
 ): Promise<number> {
   const [command, ...args] = argv as [string, ...string[]];
   return new Promise((resolve, reject) => {
     const start = performance.now();
     const out = pipes ? 'pipe' : 'ignore';
-    const child = spawn(command, args, { ...options, stdio: ['ignore', out, out, ...more], detached: pipes });
+    const child = spawn(command, args, {
+      ...options,
+      stdio: [stdin ?? 'ignore', out, out, ...more],
+      detached: pipes,
+    });
     let said = '';
     child.stdout?.resume();
     child.stderr?.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-500)));

@@ -9,12 +9,15 @@ import type { WorkflowSource } from '../src/contract/workflow.ts';
 import { createRun, Drive } from '../src/drive.ts';
 import { workflow } from '../src/index.ts';
 import { enterEngineRoom } from '../src/operations/engine-room.ts';
+import type { Fence } from '../src/system/fence.ts';
 import type { Launch, Launcher } from '../src/system/process.ts';
 import { give, sandboxUid } from '../src/system/sandbox-user.ts';
 
+export type FencedLaunch = Launch & { fence: Fence };
+
 interface Seen {
   launcher: Launcher;
-  launch: Launch;
+  launch: FencedLaunch;
 }
 
 /** Runs a workflow of one task to its end and returns what was started for it. */
@@ -25,6 +28,7 @@ export async function launchOf(repo: string, source: WorkflowSource): Promise<Se
     throw new Error(`this machine has no fences to measure: ${sandbox.notes.join('; ')}`);
   const { launcher } = sandbox;
   let seen: Launch | undefined;
+  // It makes nothing ahead: what is started is then all there is to see.
   const looking: Launcher = { uid: launcher.uid, launch: (what) => launcher.launch((seen = what)) };
   const stages: Stages = { ...room.stages, launcher: looking };
   const { head: base } = repository;
@@ -33,11 +37,11 @@ export async function launchOf(repo: string, source: WorkflowSource): Promise<Se
   const { state } = await (await Drive.open(id, { store, stages, nowMs: Date.now })).run([]);
   if (state !== 'done' || seen?.fence === undefined)
     throw new Error(`run ${id} in ${repo} is ${state}, or had no fence`);
-  return { launcher, launch: seen };
+  return { launcher, launch: { ...seen, fence: seen.fence } };
 }
 
 /** Makes the directories that an attempt has to itself, and puts a launch into them. `directory` is new. */
-export function placed(launch: Launch, directory: string): Launch {
+export function placed(launch: FencedLaunch, directory: string): FencedLaunch {
   const make = (name: string): string => {
     const made = path.join(directory, name);
     mkdirSync(made);
@@ -47,9 +51,9 @@ export function placed(launch: Launch, directory: string): Launch {
   mkdirSync(directory);
   const { overlay, fence } = launch;
   const own = {
-    ...fence!,
+    ...fence,
     own: [make('own')],
-    ...(fence!.sockets !== undefined && { sockets: make('sockets') }),
+    ...(fence.sockets !== undefined && { sockets: make('sockets') }),
   };
   if (overlay === undefined) return { ...launch, fence: own };
   const [upper, work, at] = [make('upper'), make('work'), make('at')];

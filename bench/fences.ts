@@ -7,8 +7,7 @@
  * launcher does in one. It sets no limits and watches nothing; ours does both.
  */
 import path from 'node:path';
-import type { Launch } from '../src/system/process.ts';
-import { placed, launchOf } from './fenced.ts';
+import { launchOf, placed, type FencedLaunch } from './fenced.ts';
 import { handWrittenLine, launchLine, lineMs } from './launch-line.ts';
 import { atMost, forScale, interleave, roundsOr, timed, type Bench, type Figure } from './measure.ts';
 import { makeRepository } from './repository.ts';
@@ -30,12 +29,12 @@ export const bench: Bench = {
       tasks: { task: { agent: AGENT, prompt: 'nothing' } },
     });
     const one = { ...launch, argv: ['true'] };
-    const sides: Record<'bosun' | 'hand' | 'line', (what: Launch) => Promise<unknown>> = {
+    const sides: Record<'bosun' | 'hand' | 'line', (what: FencedLaunch) => Promise<unknown>> = {
       bosun: (what) => runToEnd(launcher, what),
       hand: (what) => lineMs(handWrittenLine(what)),
       line: (what) => lineMs(launchLine(what)),
     };
-    const atOnce = (side: (what: Launch) => Promise<unknown>, count: number) => (): Promise<number> => {
+    const atOnce = (side: (what: FencedLaunch) => Promise<unknown>, count: number) => (): Promise<number> => {
       const directory = scratch('layers');
       const all = Array.from({ length: count }, (_, n) => placed(one, path.join(directory, String(n))));
       return timed(() => Promise.all(all.map(side)));

@@ -3,6 +3,7 @@
  * missed is data; only a bench that cannot be run makes the exit code 1.
  */
 import { progress, type Bench } from './measure.ts';
+import { openPath } from './open-path.ts';
 import { removeScratch } from './scratch.ts';
 
 const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
@@ -12,9 +13,12 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   start: () => import('./start.ts'),
   resume: () => import('./resume.ts'),
   fences: () => import('./fences.ts'),
+  cancel: () => import('./cancel.ts'),
+  grant: () => import('./grant.ts'),
   peers: () => import('./peers.ts'),
 };
 
+openPath();
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {

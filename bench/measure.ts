@@ -56,11 +56,18 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   const middle = sorted.length >> 1;
   if (sorted.length === 0) throw new RangeError('no median of nothing');
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The smallest of the values that at least so many in a hundred are not above. */
+export function percentile(percent: number, values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  if (sorted.length === 0) throw new RangeError('no percentile of nothing');
+  return sorted[Math.ceil((percent / 100) * sorted.length) - 1]!;
 }
 
 /** `BENCH_ROUNDS` overrides how many rounds a bench asks for. */

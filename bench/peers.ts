@@ -13,7 +13,7 @@ import path from 'node:path';
 import { workflowOf } from './bosun.ts';
 import { run } from './command.ts';
 import { launchOf, placed } from './fenced.ts';
-import { filterFile, launchLine, LINE_ENVIRONMENT } from './launch-line.ts';
+import { launchLine, type Line } from './launch-line.ts';
 import { below, forScale, interleave, progress, roundsOr, type Bench, type Figure } from './measure.ts';
 import { makeRepository } from './repository.ts';
 import { scratch } from './scratch.ts';
@@ -23,13 +23,8 @@ const SHAPES = [
   { shape: 'chain', count: 100, rounds: 5 },
   { shape: 'fan-out', count: 1000, rounds: 3 },
 ] as const;
-/** What a peer's step starts; `files` are for descriptors 3 and up, and `env` is all it gets. */
-interface Step {
-  argv: string[];
-  files: string[];
-  env?: NodeJS.ProcessEnv;
-  pipes: boolean;
-}
+/** What a peer's step starts. */
+type Step = Partial<Line> & { argv: string[]; pipes: boolean };
 
 const here = import.meta.dirname;
 const directory = path.join(here, 'peers');
@@ -42,7 +37,7 @@ export const bench: Bench = {
     await install();
     const steps: Record<string, Step> = {
       'same launch': await fencedStep(),
-      'plain true': { argv: ['true'], files: [], pipes: false },
+      'plain true': { argv: ['true'], pipes: false },
     };
     for (const { shape, count, rounds } of SHAPES) {
       for (const [launch, step] of Object.entries(steps)) {
@@ -67,8 +62,7 @@ export const bench: Bench = {
 async function fencedStep(): Promise<Step> {
   const repo = await makeRepository(1);
   const { launch } = await launchOf(repo, workflowOf('apart', 1, { workspace: 'none' }));
-  const argv = launchLine(placed(launch, path.join(scratch('step'), 'directories')));
-  return { argv, files: [filterFile(), '/dev/null'], env: LINE_ENVIRONMENT, pipes: true };
+  return { ...launchLine(placed(launch, path.join(scratch('step'), 'directories'))), pipes: true };
 }
 
 async function wallMs(file: string, shape: string, count: number, step: Step): Promise<number> {

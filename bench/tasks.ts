@@ -6,10 +6,9 @@
  * nothing.
  */
 import path from 'node:path';
-import type { Launch } from '../src/system/process.ts';
 import { CONCURRENCY, runWorkflow, workflowOf } from './bosun.ts';
 import { bounded } from './command.ts';
-import { launchOf, placed } from './fenced.ts';
+import { launchOf, placed, type FencedLaunch } from './fenced.ts';
 import { launchLine, lineMs } from './launch-line.ts';
 import { atMost, interleave, roundsOr, timed, type Bench, type Figure } from './measure.ts';
 import { repositoryOf } from './repository.ts';
@@ -35,7 +34,7 @@ export const bench: Bench = {
   },
 };
 
-function bareLoop(launch: Launch): Promise<number> {
+function bareLoop(launch: FencedLaunch): Promise<number> {
   const directory = scratch('layers');
   return timed(() =>
     bounded(TASKS, CONCURRENCY, (index) =>

@@ -138,7 +138,11 @@ class Side {
     const mark = this.#nextName();
     const workspace = await workspaces.create(base, mark);
     const change = tenChanges(this.fileCount, this.#count);
-    await runToEnd(launcher, { argv: ['sh', '-c', change], env: ENVIRONMENT, ...(await workspace.inside({})) });
+    await runToEnd(launcher, {
+      argv: ['sh', '-c', change],
+      env: ENVIRONMENT,
+      ...(await workspace.inside({})),
+    });
     let changedCount = 0;
     const ms = await timed(async () => {
       const collected = await collect({

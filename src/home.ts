@@ -1,10 +1,11 @@
 /** Where bosun keeps what it has: the directory `.bosun` of a repository. Nothing else there is ever written. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileName } from './base/file-name.ts';
 import { BosunError } from './contract/errors.ts';
 import { writeIgnore } from './system/bosun-ignore.ts';
+import { removeTree } from './system/remove-tree.ts';
 import { sandboxUid } from './system/sandbox-user.ts';
 
 export class Home {
@@ -81,6 +82,12 @@ export async function createHome(top: string): Promise<Home> {
     );
   }
   return home;
+}
+
+/** Takes away what attempts of a killed engine left; whoever calls it holds the lock. */
+export async function clearAttempts(home: Home): Promise<void> {
+  for (const directory of [home.attempts, home.sockets])
+    for (const name of readdirSync(directory)) await removeTree(path.join(directory, name));
 }
 
 /** The nearest `.bosun` with a journal, upwards from a directory. Runs no git: it must be quick. */

@@ -24,7 +24,7 @@ function history(...events: Event[]): Recorded[] {
 }
 
 function report(...events: Event[]): ReturnType<typeof buildReport> {
-  return buildReport(history(...events), { diffs: new Map(), shownState: 'running', notes: [] });
+  return buildReport(history(...events), { diffs: new Map(), shownState: 'running' });
 }
 
 describe('a denied connection', () => {

@@ -159,6 +159,21 @@ describe('the page on the workflow file', () => {
   );
 });
 
+describe('the page on fences', () => {
+  const agent = inner(WorkflowFile.shape.agents);
+
+  it.each([
+    ['What a scope gives', inner(agent.shape.scope)],
+    ['Limits', inner(agent.shape.limits)],
+  ])('has all fields under "%s", and no other', (heading, schema) => {
+    const fields = rowsOf(sectionOf('docs/fences.md', `## ${heading}`)).filter(([cell]) =>
+      cell!.startsWith('`'),
+    );
+    const names = fields.map(([cell]) => unticked(cell!));
+    expect(names.toSorted(byText)).toEqual(Object.keys(schema.shape).sort(byText));
+  });
+});
+
 describe('the page on the command line', () => {
   it.each(COMMANDS.map((command) => [command.name, command] as const))(
     'has bosun %s with all its options',
@@ -307,6 +322,10 @@ function rowsOf(section: string): string[][] {
         .split('|')
         .map((cell) => cell.trim()),
     );
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1;
 }
 
 function unticked(cell: string): string {

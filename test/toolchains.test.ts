@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chooseSandbox, isFenced, type Sandbox } from '../src/sandbox/choose.ts';
+import { isFenced } from '../src/contract/isolation.ts';
+import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
 import { toolHomes } from '../src/sandbox/tool-homes.ts';
 import { toolchains } from '../src/sandbox/toolchains.ts';
 import type { Fence } from '../src/system/fence.ts';
@@ -140,6 +141,23 @@ describe('the homes of tools', () => {
       'jdk/conf', 'jdk/release', 'sdk/go/VERSION', 'sdk/go/src',
     ]); // prettier-ignore
   });
+});
+
+test.runIf(process.getuid!() === 0)('what an ordinary user may not enter is passed over', async () => {
+  home = path.join(directory, 'not-mine');
+  await put('.cargo/bin/cargo', '');
+  await put('.rustup/settings.toml', '');
+  await symlink(path.join(home, '.cargo/bin/cargo'), path.join(directory, 'layers/cargo'));
+  await chmod(home, 0o700);
+  const PATH = [path.join(home, '.cargo/bin'), path.join(directory, 'layers')].join(':');
+  const program = `
+    import { toolHomes } from '${path.resolve('src/sandbox/tool-homes.ts')}';
+    import { toolchains } from '${path.resolve('src/sandbox/toolchains.ts')}';
+    console.log(JSON.stringify([toolchains('${PATH}', '/nowhere'), toolHomes('${PATH}', {})]));`;
+  const as = 'setpriv --reuid=65534 --regid=65534 --clear-groups --'.split(' ');
+  const node = [process.execPath, '--input-type=module', '--eval', program];
+  const { stdout, stderr } = await startProgram([...as, ...node], '/').finished;
+  expect(stdout, stderr).toBe(`${JSON.stringify([[path.join(directory, 'layers')], []])}\n`);
 });
 
 test('a thousand programs that are links do not become a thousand mounts', async () => {

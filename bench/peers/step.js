@@ -10,12 +10,16 @@ import { join } from 'node:path';
 export const CONCURRENCY = 8;
 
 /**
- * What each step starts, with which files at descriptors 3 and up, in which environment, and whether its output
- * goes through pipes to us; the caller may say.
+ * What each step starts, which files are its stdin and its descriptors 3 and up, its environment, and whether its
+ * output goes through pipes to us; the caller may say.
  */
-const { argv, files, env, pipes } = JSON.parse(
-  process.env.BENCH_STEP ?? '{"argv":["true"],"files":[],"pipes":false}',
-);
+const {
+  argv,
+  stdin = '/dev/null',
+  files = [],
+  env,
+  pipes,
+} = JSON.parse(process.env.BENCH_STEP ?? '{"argv":["true"],"pipes":false}');
 const [command, ...args] = argv.map((part) => (part === '%PARENT%' ? String(process.pid) : part));
 
 let startedCount = 0;
@@ -25,8 +29,10 @@ export function step() {
   startedCount += 1;
   return new Promise((resolve, reject) => {
     const out = pipes ? 'pipe' : 'ignore';
-    const opened = files.map((file) => openSync(file, 'r+')); // anew each time: what is read is read
-    const child = spawn(command, args, { env, stdio: ['ignore', out, out, ...opened], detached: pipes });
+    // Anew each time: what is read is read.
+    const opened = [stdin, ...files].map((file) => openSync(file, 'r+'));
+    const stdio = [opened[0], out, out, ...opened.slice(1)];
+    const child = spawn(command, args, { env, stdio, detached: pipes });
     for (const file of opened) closeSync(file);
     child.stdout?.resume();
     child.stderr?.resume();

@@ -7,7 +7,7 @@ import type { Recorded } from '../contract/event.ts';
 import { isFenced } from '../contract/isolation.ts';
 import { Drive } from '../drive.ts';
 import type { Stages } from '../attempt.ts';
-import { createHome, type Home } from '../home.ts';
+import { clearAttempts, createHome, type Home } from '../home.ts';
 import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
 import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -40,6 +40,7 @@ export async function enterEngineRoom(cwd: string): Promise<EngineRoom> {
   if (!lock) throw busy(home);
   await using undo = new AsyncDisposableStack();
   undo.defer(() => lock[Symbol.dispose]());
+  await clearAttempts(home);
   const store = undo.use(openSqliteStore(home.journal));
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.directory);

@@ -120,6 +120,11 @@ function homeOf(tool: Tool, directory: string, engine: NodeJS.ProcessEnv): ToolH
   ];
 }
 
-function isThere(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+/** What the user may not look at is not there for his tools either. */
+export function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }

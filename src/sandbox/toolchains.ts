@@ -3,7 +3,7 @@ import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSy
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isAbove, isSystem, outermost } from './machine.ts';
-import { toolHomes } from './tool-homes.ts';
+import { isThere, toolHomes } from './tool-homes.ts';
 
 const COMPANIONS = ['lib', 'lib64', 'libexec', 'include', 'pyvenv.cfg'];
 const LINKS_MAX = 500;
@@ -66,35 +66,7 @@ function search(searchPath: string, home: string): string[] {
 function companions(directory: string): string[] {
   if (directory.endsWith('/node_modules/.bin')) return [path.dirname(directory)];
   if (!/^s?bin$/.test(path.basename(directory))) return [];
-  return COMPANIONS.map((name) => path.join(path.dirname(directory), name)).filter(
-    (name) => statSync(name, { throwIfNoEntry: false }) !== undefined,
-  );
-}
-
-/** Programs that are links to somewhere else: those files with what belongs to them, or the package they are part of. */
-function linkTargets(directory: string): string[] {
-  const links = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
-  return links.slice(0, LINKS_MAX).flatMap(({ name }) => targetsOf(path.join(directory, name)));
-}
-
-function targetsOf(link: string): string[] {
-  let target: string;
-  try {
-    target = realpathSync(link);
-  } catch {
-    return []; // it points nowhere
-  }
-  if (!statSync(target).isFile()) return [];
-  const modules = target.lastIndexOf('/node_modules/');
-  if (modules !== -1) return [target.slice(0, modules + '/node_modules'.length)];
-  // A link may lead to another one, which has to be there too.
-  const next = path.resolve(path.dirname(link), readlinkSync(link));
-  const isLink = lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-  return [
-    ...(isLink ? [next, ...companions(path.dirname(next))] : []),
-    target,
-    ...companions(path.dirname(target)),
-  ];
+  return COMPANIONS.map((name) => path.join(path.dirname(directory), name)).filter(isThere);
 }
 
 /** A PATH may name what is not there, is no directory, or is not for this user: a shell passes over it, too. */
@@ -104,5 +76,26 @@ function isReadable(directory: string): boolean {
     return statSync(directory).isDirectory();
   } catch {
     return false;
+  }
+}
+
+/** Programs that are links to somewhere else: those files with what belongs to them, or the package they are part of. */
+function linkTargets(directory: string): string[] {
+  const links = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+  return links.slice(0, LINKS_MAX).flatMap(({ name }) => targetsOf(path.join(directory, name)));
+}
+
+function targetsOf(link: string): string[] {
+  try {
+    const target = realpathSync(link);
+    if (!statSync(target).isFile()) return [];
+    const modules = target.lastIndexOf('/node_modules/');
+    if (modules !== -1) return [target.slice(0, modules + '/node_modules'.length)];
+    // A link may lead to another one, which has to be there too.
+    const next = path.resolve(path.dirname(link), readlinkSync(link));
+    const between = lstatSync(next).isSymbolicLink() ? [next] : [];
+    return [...between, target].flatMap((file) => [file, ...companions(path.dirname(file))]);
+  } catch {
+    return []; // it leads nowhere, or where the user may not go
   }
 }

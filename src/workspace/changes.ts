@@ -13,6 +13,8 @@ import { join, keyOf, list, lookup, lstatOrWhy, type Entry, type Layer } from '.
 import type { Hidden } from './workspace.ts';
 
 const CHANGES_MAX = 200_000;
+/** As long as files say they are: one with holes takes no room on the disk, and all its length in a commit. */
+const CHANGES_BYTES_MAX = 4 * 1024 ** 3;
 const SET_ID_BITS = 0o6000n;
 const GITIGNORE = Buffer.from('.gitignore');
 const GITIGNORE_BYTES_MAX = 1024 * 1024;
@@ -48,6 +50,7 @@ export async function findChanges(compared: Compared): Promise<Change[]> {
 
 class Walk {
   readonly changes: Change[] = [];
+  #bytes = 0;
   readonly #compared: Compared;
   readonly #submodules: ReadonlySet<string>;
 
@@ -151,6 +154,12 @@ class Walk {
       throw new BosunError(
         'system',
         `more than ${CHANGES_MAX} files changed in ${this.#compared.source(Buffer.alloc(0)).toString()}: if they are generated, name them in .gitignore`,
+      );
+    }
+    if (change.kind === 'file' && (this.#bytes += change.size) > CHANGES_BYTES_MAX) {
+      throw new BosunError(
+        'system',
+        `the changed files hold more than ${CHANGES_BYTES_MAX / 1024 ** 3} GB together, ${change.path.toString()} among them: if they are generated, name them in .gitignore`,
       );
     }
     this.changes.push(change);

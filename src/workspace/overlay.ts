@@ -19,7 +19,7 @@ import { findOpaque } from './opaque.ts';
 import { OpaqueReader } from './read-opaque.ts';
 import { moveTo, pack, setHead } from './private-git.ts';
 import { removeTree } from '../system/remove-tree.ts';
-import { give } from '../system/sandbox-user.ts';
+import { give, giveTree } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
 import { makeDirectories, treeOf } from './tree.ts';
@@ -260,7 +260,10 @@ class OverlayMaker implements LayerMaker {
 
   async delta({ root, from, to, isFiltered }: Delta, into: string): Promise<void> {
     const [delta, objects] = [path.join(into, 'delta'), path.join(into, 'objects')];
-    if (isFiltered) await pack(this.#engine, objects, to, from);
+    if (isFiltered) {
+      await pack(this.#engine, objects, to, from);
+      await giveTree(this.uid, objects);
+    }
     await this.#layer(isFiltered ? [objects, root] : [root], into, 'delta', (at, overlay) =>
       runToEnd(
         this.#launcher,

@@ -23,14 +23,12 @@ export async function runToEnd(
   const stop = (): void => running.kill();
   signal?.addEventListener('abort', stop, { once: true });
   try {
-    const { code, signal: by } = await running.exited;
+    const { code, signal: by, breach } = await running.exited;
     signal?.throwIfAborted();
     if (code === 0) return;
     const said = tail.toString().trim();
-    throw new BosunError(
-      'system',
-      `cannot ${purpose}: it ended with ${by ?? `exit code ${code}`}${said === '' ? '' : `\n${said}`}`,
-    );
+    const why = breach ? `it ${breach.message}` : `it ended with ${by ?? `exit code ${code}`}`;
+    throw new BosunError('system', `cannot ${purpose}: ${why}${said === '' ? '' : `\n${said}`}`);
   } finally {
     signal?.removeEventListener('abort', stop);
   }

@@ -83,6 +83,46 @@ describe('a hog', () => {
   });
 });
 
+describe('a hog that is not the command itself', () => {
+  let run: Told;
+  beforeAll(async () => {
+    const memory = 'limits: { memory: 64MB }';
+    run = await runFenced(
+      repository,
+      `concurrency: 8
+tasks:
+  check: { run: echo x > check.txt, check: sh hogs/memory.sh 200, ${memory} }
+  setup: { run: 'true', workspace: { setup: sh hogs/memory.sh 200 }, ${memory} }
+  threads: { run: "perl -Mthreads -e 'threads->create(sub { sleep 9 }) for 1 .. 100; sleep 9'", limits: { processes: 30 } }
+  still: { run: "perl -e 'my $x = q(x) x 209715200; kill 19, $$'; sleep 9", ${memory} }
+  git: { scope: { write: [] }, run: dd if=/dev/zero of=.git/big bs=1M count=100; sleep 9, limits: { disk: 16MB } }
+  output: { run: dd if=/dev/zero of=$BOSUN_OUTPUT bs=1M count=100; sleep 9, limits: { disk: 16MB } }
+  holes: { run: truncate -s 100G holes, limits: { disk: 16MB } }
+`,
+    );
+  });
+
+  it.each([
+    [
+      'check',
+      'check',
+      /^the check `sh hogs\/memory\.sh 200` failed: used \d+ MB of memory; 64 MB are allowed$/,
+    ],
+    ['setup', 'setup', /^cannot run the setup command .*: it used \d+ MB of memory; 64 MB are allowed$/],
+    ['threads', 'limit', /^ran \d+ processes and threads; 30 are allowed$/],
+    ['still', 'limit', /^used \d+ MB of memory; 64 MB are allowed$/],
+    ['git', 'limit', /^wrote \d+ MB to disk; 16 MB are allowed$/],
+    ['output', 'limit', /^wrote \d+ MB to disk; 16 MB are allowed$/],
+    [
+      'holes',
+      'collect',
+      /^the changed files hold more than 4 GB together, holes among them: if they are generated/,
+    ],
+  ])('is stopped and named, too: %s', (task, reason, message) => {
+    expect(run.ended(task).outcome).toMatchObject({ reason, message: expect.stringMatching(message) });
+  });
+});
+
 describe('a hog that is held', () => {
   let run: Told;
   beforeAll(async () => {

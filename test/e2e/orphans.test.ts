@@ -1,4 +1,6 @@
 /** Whatever an agent does to stay, nothing of it outlives its attempt, nor its engine. */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { bosun, type Started } from '../fixtures/cli.ts';
@@ -100,6 +102,11 @@ describe('an engine that is killed while it makes sandboxes', () => {
         await started.finished;
         await expectGone(marker, repository.path);
       }
+      // nor files: the next engine takes away what attempts had of their own
+      await using last = await startFenced(repository, 'tasks:\n  a: { run: "true" }\n');
+      expect((await last.finished).code).toBe(0);
+      for (const name of ['attempts', 's'])
+        expect(await readdir(path.join(repository.path, '.bosun', name))).toEqual([]);
     };
     await Promise.all([lane(0), lane(1)]);
   });

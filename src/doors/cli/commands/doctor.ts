@@ -1,8 +1,11 @@
 /** `bosun doctor` */
-import { diagnose, type Finding } from '../../../operations/doctor.ts';
+import { diagnose } from '../../../operations/doctor/diagnose.ts';
+import type { Finding } from '../../../operations/doctor/finding.ts';
+import { columnsOf, padColumns, plainLine } from '../../../report/plain.ts';
 import { isOn, type Typed } from '../command.ts';
-import { hasColor, painter, writeError, writeOut } from '../output.ts';
+import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 
+const TEXT_COLUMNS_MIN = 30;
 const TONES = { ok: 'good', warn: 'ask', fail: 'bad' } as const;
 
 export async function run(typed: Typed): Promise<number> {
@@ -14,15 +17,40 @@ export async function run(typed: Typed): Promise<number> {
 
 function tell(findings: Finding[]): void {
   const paint = painter(hasColor(process.stdout));
-  const width = Math.max(...findings.map(({ name }) => name.length));
+  const nameColumns = Math.max(...findings.map(({ name }) => name.length));
+  const margin = ' '.repeat(nameColumns + 8);
+  const columns = Math.max(TEXT_COLUMNS_MIN, columnsOfStream(process.stdout) - margin.length - 1);
   for (const { name, level, found, advice } of findings) {
-    writeOut(`${paint(TONES[level], level.padEnd(4))}  ${name.padEnd(width)}  ${found}\n`);
-    if (advice !== undefined) writeOut(`${' '.repeat(width + 8)}${paint('quiet', `→ ${advice}`)}\n`);
+    const [first = '', ...rest] = wrap(found, columns);
+    writeOut(`${paint(TONES[level], level.padEnd(4))}  ${padColumns(name, nameColumns)}  ${first}\n`);
+    for (const line of rest) writeOut(`${margin}${line}\n`);
+    if (advice === undefined) continue;
+    wrap(advice, columns - 2).forEach((line, n) =>
+      writeOut(`${margin}${paint('quiet', `${n === 0 ? '→' : ' '} ${line}`)}\n`),
+    );
   }
-  const failed = findings.filter(({ level }) => level === 'fail').map(({ name }) => name);
-  writeError(
-    failed.length > 0
-      ? `\nbosun cannot run here before this is mended: ${failed.join(', ')}\n`
-      : '\nthis machine has what bosun needs\n',
-  );
+  writeError(`\n${verdict(findings)}\n`);
+}
+
+function verdict(findings: Finding[]): string {
+  const named = (level: Finding['level']): string[] =>
+    findings.filter((finding) => finding.level === level).map(({ name }) => name);
+  if (named('fail').length > 0) return `to be mended first: ${named('fail').join(', ')}`;
+  if (named('warn').includes('isolation'))
+    return 'bosun works here, but agents are NOT FENCED: they can do whatever you can';
+  if (named('warn').length > 0)
+    return `this machine has what bosun needs; could be better: ${named('warn').join(', ')}`;
+  return 'this machine has what bosun needs';
+}
+
+/** At blanks; a word that is longer than a line is left whole, so that it can be copied. */
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of plainLine(text).split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && columnsOf(last) + 1 + columnsOf(word) <= columns)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
