@@ -307,7 +307,7 @@ function endOf(
 const UID = 65534;
 
 test.runIf(process.getuid?.() === 0)(
-  'all of this holds for an ordinary user too',
+  'all of this, and what links.test.ts has, holds for an ordinary user too',
   { timeout: 180_000 },
   async () => {
     const root = path.resolve(import.meta.dirname, '../..');
@@ -317,7 +317,13 @@ test.runIf(process.getuid?.() === 0)(
     const vitest = [path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--configLoader', 'runner'];
     const env = { PATH: process.env.PATH, HOME: directory, TMPDIR: directory };
     try {
-      const argv = [...ids, process.execPath, ...vitest, 'test/attack/engine.test.ts'];
+      const argv = [
+        ...ids,
+        process.execPath,
+        ...vitest,
+        'test/attack/engine.test.ts',
+        'test/attack/links.test.ts',
+      ];
       const { stdout } = await run('setpriv', argv, { cwd: root, env, maxBuffer: 64 * 1024 * 1024 });
       expect(stdout).toMatch(/Tests .*passed/);
     } finally {
