@@ -6,6 +6,7 @@ import { totalmem } from 'node:os';
 import path from 'node:path';
 import type { Surrounding } from '../system/process.ts';
 import type { Fence } from '../system/fence.ts';
+import { etcMounts } from './etc.ts';
 import { systemMounts } from './machine.ts';
 
 export const INSIDE = {
@@ -35,7 +36,7 @@ export function bwrapOptions(
     '--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' ');
   options.push('--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid));
   options.push('--seccomp', String(DESCRIPTORS.seccomp), '--json-status-fd', String(DESCRIPTORS.status));
-  options.push(...systemMounts(), '--ro-bind', etc, '/etc');
+  options.push(...systemMounts(), ...etcMounts(etc));
   options.push('--proc', '/proc', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev');
   options.push(...inMemory('/tmp'), ...inMemory(INSIDE.home), '--symlink', '/tmp', '/var/tmp');
   for (const file of fence.read) options.push('--ro-bind', file, file);

@@ -20,7 +20,11 @@ export interface GroupOptions {
 }
 
 /** `child` must have been started detached. */
-export function asGroup(child: ChildProcess, argv: string[], { settle, signal: ask, kill: end }: GroupOptions): Running {
+export function asGroup(
+  child: ChildProcess,
+  argv: string[],
+  { settle, signal: ask, kill: end }: GroupOptions,
+): Running {
   let ended = false;
   let killed = false;
   const send = (signal: NodeJS.Signals): void => {
