@@ -28,6 +28,7 @@ import {
 
 const OUTPUT_CHARS_MAX = 500;
 const AT_ONCE = 4;
+const GREEDY_AT_ONCE = 2;
 const VICTIM_END_MS = 500;
 /** Most attacks are on files: a process to attack is started only for those that name one. */
 const VICTIM = /VICTIM_|ENGINE_PID|SECRET_HANDLE|KEY_NAME|SHARED_KEY|\/cwd/;
@@ -64,7 +65,7 @@ async function main(resultFile: string, only: string | undefined): Promise<void>
     const all = [...attacks, ...ordinary];
     // how soon who takes too much is seen to depends on what else this process does: the others wait
     await inTurn(
-      AT_ONCE,
+      GREEDY_AT_ONCE,
       greedy.map((attack) => each('fenced', attack)),
     );
     await inTurn(AT_ONCE, [
