@@ -11,6 +11,7 @@ import type { Fence } from '../system/fence.ts';
 import { asGroup } from '../system/group.ts';
 import {
   start,
+  TOO_LONG,
   type Exit,
   type Launch,
   type Launcher,
@@ -34,6 +35,8 @@ import { shadowsFor } from './shadows.ts';
 const WHY_CHARS_MAX = 4096;
 /** For bwrap and what comes before it; the command's own goes another way. */
 const ENV = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
+/** What the kernel takes of one argument or variable. */
+const WORD_BYTES_MAX = 128 * 1024 - 1;
 const NO_SHADOWS = { directories: [], kept: [] };
 
 /** Built from native/launch.c where there is a compiler; without it the same is done by util-linux, more slowly. */
@@ -200,6 +203,8 @@ function commandMessage(argv: string[], env: Record<string, string>, input: stri
   const parts = [input === undefined ? 'nothing' : 'input', String(argv.length), ...argv, ...variables];
   if (parts.some((part) => part.includes('\0')))
     throw new BosunError('system', `cannot start ${argv[0]}: an argument or a variable holds a NUL byte`);
+  if (parts.some((part) => Buffer.byteLength(part) > WORD_BYTES_MAX))
+    throw new BosunError('system', `cannot start ${argv[0]}: ${TOO_LONG}`);
   const body = Buffer.from(`${parts.join('\0')}\0`);
   return Buffer.concat([Buffer.from(String(body.length).padStart(10, '0')), body]);
 }

@@ -106,14 +106,15 @@ export function start(argv: string[], options: SpawnOptions = {}): ChildProcess 
   return child;
 }
 
+export const TOO_LONG = 'an argument or a variable is longer than 128 KB, pass it in a file';
+
 function spawned(command: string, args: string[], options: NodeSpawnOptions): ChildProcess {
   try {
     return spawn(command, args, options);
   } catch (cause) {
     const { code, syscall, message } = cause as NodeJS.ErrnoException;
     if (syscall === undefined) throw cause;
-    const hint =
-      code === 'E2BIG' ? '; an argument or a variable is longer than 128 KB, pass it in a file' : '';
+    const hint = code === 'E2BIG' ? `; ${TOO_LONG}` : '';
     throw new BosunError('system', `cannot start ${command}: ${message}${hint}`, { cause });
   }
 }

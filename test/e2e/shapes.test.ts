@@ -60,17 +60,16 @@ tasks:
   });
 
   it('parallel: tasks without needs run at the same time, each in its own workspace', async () => {
-    // Each waits until it sees the other's process: one after another they would never end.
-    await using repository = await repositoryWith(`
-name: side
-concurrency: 2
-tasks:
-  left: { run: 'touch $DIR/left; until test -e $DIR/right; do sleep 0.02; done; ls > left.txt', env: { DIR: '\${{ inputs.dir }}' }, timeout: 30s }
-  right: { run: 'touch $DIR/right; until test -e $DIR/left; do sleep 0.02; done; ls > right.txt', env: { DIR: '\${{ inputs.dir }}' }, timeout: 30s }
-inputs: { dir: { required: true } }
-`);
-    const meeting = path.dirname(repository.path);
-    await run(repository, 0, '--input', `dir=${meeting}`);
+    const task = (name: string): string =>
+      `{ run: 'date +%s%N > $BOSUN_OUTPUT; sleep 1; date +%s%N >> $BOSUN_OUTPUT; ls > ${name}.txt' }`;
+    await using repository = await repositoryWith(
+      `name: side\nconcurrency: 2\ntasks:\n  left: ${task('left')}\n  right: ${task('right')}\n`,
+    );
+    const ends = of(await run(repository), 'task.finished').map(({ output }) =>
+      String(output).split('\n').map(BigInt),
+    );
+    const [[leftBegan, leftEnded], [rightBegan, rightEnded]] = ends as [[bigint, bigint], [bigint, bigint]];
+    expect(leftBegan < rightEnded && rightBegan < leftEnded).toBe(true);
     expect(await merged(repository, 'left.txt')).not.toContain('right.txt');
     expect(await merged(repository, 'right.txt')).not.toContain('left.txt');
   });
@@ -269,15 +268,13 @@ name: slow
 concurrency: 2
 tasks:
   quick: { run: 'echo quick > quick.txt' }
-  long: { run: 'echo half > half.txt; echo begun; test -e $FLAG || sleep 600; echo whole > whole.txt', env: { FLAG: '\${{ inputs.flag }}' } }
+  long: { run: 'echo half > half.txt; echo begun; test $BOSUN_ATTEMPT -gt 1 || sleep 600; echo whole > whole.txt' }
   last: { needs: [quick, long], run: 'ls > last.txt' }
-inputs: { flag: { required: true } }
 `;
 
   it('cancel: agents are ended, their work is kept, and resume goes on with what was not done', async () => {
     await using repository = await repositoryWith(slow);
-    const flag = path.join(path.dirname(repository.path), 'flag');
-    const running = start(repository.path, 'run', '--json', '--input', `flag=${flag}`);
+    const running = start(repository.path, 'run', '--json');
     await running.prints('begun');
     await running.prints('"task.finished","task":"quick"');
     expect((await bosun(repository.path, 'cancel')).code).toBe(0);
@@ -286,7 +283,6 @@ inputs: { flag: { required: true } }
     expect(outcomes(eventsIn(ended.stdout))).toEqual({ quick: 'done', long: 'cancelled', last: 'cancelled' });
     expect((await bosun(repository.path, 'diff', '--task', 'long')).stdout).toContain('+half');
 
-    await repository.write({ '../flag': '' });
     const resumed = await bosun(repository.path, 'resume', '--json');
     expect(resumed.code).toBe(0);
     expect(of(eventsIn(resumed.stdout), 'attempt.started').map(({ task }) => task)).toEqual(['long', 'last']);
@@ -295,15 +291,13 @@ inputs: { flag: { required: true } }
 
   it('resume: after kill -9 status says interrupted, and what was finished is not run again', async () => {
     await using repository = await repositoryWith(slow);
-    const flag = path.join(path.dirname(repository.path), 'flag');
-    const running = start(repository.path, 'run', '--json', '--input', `flag=${flag}`);
+    const running = start(repository.path, 'run', '--json');
     await running.prints('begun');
     await running.prints('"task.finished","task":"quick"');
     running.child.kill('SIGKILL');
     await running.finished;
     expect((await bosun(repository.path, 'status')).stdout).toContain('interrupted');
 
-    await repository.write({ '../flag': '' });
     const resumed = await bosun(repository.path, 'resume', '--json');
     expect(resumed.code).toBe(0);
     const events = eventsIn(resumed.stdout);
