@@ -87,6 +87,16 @@ describe('a machine with fences that cannot hold all', () => {
     expect(check('required', {}).notes).toEqual([]);
   });
 
+  it('tells of grants that wait for the next attempt, also where isolation is required', () => {
+    const told = (grant: 'ask' | 'never'): string[] => {
+      const tasks = { a: { run: 'true', scope: { write: ['a'], grant } } };
+      const made = workflow({ name: 'w', isolation: 'required', tasks });
+      return checkIsolation({ home: new Home(directory), sandbox, canGrant: false }, made, 'w').notes;
+    };
+    expect(told('ask')).toEqual([expect.stringContaining('from its next attempt on')]);
+    expect(told('never')).toEqual([]);
+  });
+
   it('tells of it where nothing is required', () => {
     expect(check('best-effort', { memory: '1GB' }).notes).toEqual([
       'the workflow limits memory, which this machine cannot hold',

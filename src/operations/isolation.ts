@@ -19,7 +19,7 @@ const LIMIT_NAMES = {
 
 /** What holds, to be written down; throws where that is less than is required. `source` is the workflow's file. */
 export function checkIsolation(
-  { home, sandbox }: { home: Home; sandbox: Sandbox },
+  { home, sandbox, canGrant = canWiden }: { home: Home; sandbox: Sandbox; canGrant?: boolean },
   workflow: Workflow,
   source: string,
 ): Isolation {
@@ -29,7 +29,7 @@ export function checkIsolation(
   if (demands.length > 0 && unheld.length > 0) throw notLimited(unheld, demands);
   const limits = unheld.map((limit) => `the workflow limits ${limit}, which this machine cannot hold`);
   const grants =
-    sandbox.kind === 'fences' && !canWiden && hasGrants(workflow)
+    sandbox.kind === 'fences' && !canGrant && hasGrants(workflow)
       ? [
           'what an agent is granted holds from its next attempt on: without a compiler at install, no running sandbox can be opened',
         ]

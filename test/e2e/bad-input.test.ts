@@ -275,7 +275,7 @@ describe('what a machine may do', () => {
       .finished;
     expect([result.code, result.stdout]).toEqual([
       0,
-      expect.stringMatching(/no namespaces: [^;]*; commands run\s+unfenced/),
+      expect.stringMatching(/NOT FENCED: user namespaces are turned off/),
     ]);
     expect((await bosun(repository.path, 'merge')).code).toBe(0);
     expect(await readFile(path.join(repository.path, 'x.txt'), 'utf8')).toBe('x\n');

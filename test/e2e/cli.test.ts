@@ -219,7 +219,7 @@ describe('bosun run, piped', () => {
     expect(failed.stdout).toContain('bosun retry bad');
     const retried = await bosun(repository.path, 'retry', 'bad', '--json');
     expect(retried.code).toBe(1);
-    expect(eventsIn(retried.stdout)[0]).toMatchObject({ type: 'task.retried', task: 'bad' });
+    expect(eventsIn(retried.stdout)[1]).toMatchObject({ type: 'task.retried', task: 'bad' });
   });
 
   it('runs one command or one agent with no workflow file', async () => {
