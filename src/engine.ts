@@ -225,7 +225,8 @@ async function judge(
     }
   }
   if (task.expand) {
-    const expansion = checkExpansion(ending.output ?? null, workflow);
+    const { hide } = effectiveScope(task, attempt.agent);
+    const expansion = checkExpansion(ending.output ?? null, workflow, hide);
     if ('problem' in expansion) return notEnough(ending, 'expand', expansion.problem);
     return { ...ending, expansion: expansion.tasks };
   }

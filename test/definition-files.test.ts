@@ -240,17 +240,15 @@ describe('what a run cannot do yet', () => {
     for (const line of [
       '  workflow: budget',
       '  agent "architect": runtime: claude-code',
-      '  agent "architect": scope.write',
       '  agent "developer": fallback',
-      '  agent "developer": limits.memory: 2GB',
       '  task "design": publishes',
       '  task "review": agent.runtime: claude-code',
       '  task "fix": handoff',
     ]) {
       expect(message.split('\n')).toContain(line);
     }
-    expect(message).not.toContain('scope.env');
-    expect(message).not.toContain('limits.minutes');
+    expect(message).not.toContain('scope.');
+    expect(message).not.toContain('limits.');
   });
 
   test('is found in the files that are used', () => {
@@ -372,6 +370,18 @@ test('tasks that a task wrote cannot give themselves hosts or files of the machi
     });
   }
   expect(checkExpansion({ a: { run: 'x', scope: { env: { A: '1' } } } }, planner)).toHaveProperty('tasks');
+});
+
+test('tasks that a task wrote see nothing that is hidden from it, or from the agent that they name', () => {
+  const planner = workflow({
+    name: 'x',
+    agents: { dev: { runtime: 'cli', command: 'x', scope: { hide: ['.env'] } } },
+    tasks: { plan: { run: 'true', expand: true } },
+  });
+  const written = { a: { run: 'x' }, b: { agent: 'dev', prompt: 'x', scope: { hide: [] } } };
+  expect(checkExpansion(written, planner, ['secrets/**'])).toMatchObject({
+    tasks: { a: { scope: { hide: ['secrets/**'] } }, b: { scope: { hide: ['secrets/**', '.env'] } } },
+  });
 });
 
 test('a suggestion is the nearest word, and none where nothing is near', () => {

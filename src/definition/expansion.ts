@@ -10,8 +10,15 @@ import { unsupported } from './supported.ts';
 const TASKS_MAX = 1000;
 const PROBLEMS_SHOWN_MAX = 10;
 
-/** The output is `{ tasks: … }`, or the tasks alone: a map, or a list in which each has a `name`. */
-export function checkExpansion(output: Json, workflow: Workflow): { tasks: Tasks } | { problem: string } {
+/**
+ * The output is `{ tasks: … }`, or the tasks alone: a map, or a list in which each has a `name`. What is hidden from
+ * whoever wrote them stays hidden from them.
+ */
+export function checkExpansion(
+  output: Json,
+  workflow: Workflow,
+  hidden: readonly string[] = [],
+): { tasks: Tasks } | { problem: string } {
   const named = byName(hasTasks(output) ? output.tasks : output);
   if (typeof named === 'string') return { problem: named };
   const count = Object.keys(named).length;
@@ -41,7 +48,15 @@ export function checkExpansion(output: Json, workflow: Workflow): { tasks: Tasks
   const refused = unsupported(rest);
   if (refused.length > 0)
     return { problem: `the output asks for what a run cannot do yet: ${refused.join('; ')}` };
-  return { tasks: parsed.data };
+  const tasks = Object.entries(parsed.data).map(([name, task]) => [name, hiding(task, workflow, hidden)]);
+  return { tasks: Object.fromEntries(tasks) as Tasks };
+}
+
+/** Nor can it uncover what is hidden from the agent that it names. */
+function hiding(task: Task, { agents }: Workflow, hidden: readonly string[]): Task {
+  const agent = typeof task.agent === 'string' ? agents[task.agent] : task.agent;
+  const hide = new Set([...hidden, ...(agent?.scope?.hide ?? []), ...(task.scope?.hide ?? [])]);
+  return hide.size === 0 ? task : { ...task, scope: { ...task.scope, hide: [...hide] } };
 }
 
 /** Who wrote the task must not thereby reach what the workflow did not give: hosts, and files of the machine. */

@@ -29,7 +29,6 @@ import { canWiden, widen } from './grant.ts';
 import type { Limits } from './limits/choose-limits.ts';
 import { kernelLimits, prlimitArgv } from './limits/prlimit.ts';
 import { FAILED, MARK, nativeLine, UtilLinux, type LaunchPlan } from './lines.ts';
-import { outermost } from './machine.ts';
 import { shadowsFor } from './shadows.ts';
 
 const WHY_CHARS_MAX = 4096;
@@ -183,7 +182,7 @@ export class LinuxLauncher implements Launcher {
   }
 
   #line(around: Omit<LaunchPlan, 'uid' | 'shadows'>, needed: string[]): string[] {
-    const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(outermost(needed));
+    const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(needed);
     const all = { ...around, uid: this.uid, shadows };
     return this.#native === undefined ? this.#utilLinux!.line(all) : nativeLine(this.#native, all);
   }
@@ -215,8 +214,8 @@ function diskOf({ overlay, cwd, emptyCwd, fence: { own } }: Surrounding): string
 }
 
 /** What a launch's own directories lie in. */
-function placesOf({ overlay, cwd }: Pick<Launch, 'overlay' | 'cwd'>): string[] {
-  if (overlay === undefined) return [cwd];
+function placesOf({ overlay, cwd, emptyCwd }: Omit<Launch, 'argv' | 'env'>): string[] {
+  if (overlay === undefined) return emptyCwd ? [] : [cwd];
   return [parentOfAll([...overlay.lowers, overlay.upper, overlay.work, overlay.at])];
 }
 

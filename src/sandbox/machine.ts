@@ -1,6 +1,5 @@
 /** What of this machine every sandbox shows, read-only: the system's programs and libraries. Never a secret of anybody's. */
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import path from 'node:path';
 
 /** Read-only stores that whole systems are built from, where there are any. */
 const STORES = ['/nix/store', '/gnu/store'];

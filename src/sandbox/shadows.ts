@@ -1,6 +1,7 @@
 /** Finds directories that the sandbox's user may not enter although something below them is to be shown to him. */
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { isAbove } from './machine.ts';
 
 export interface Shadows {
   /** Directories in whose place an empty one must stand. */
@@ -15,28 +16,34 @@ const entered = new Map<string, boolean>();
 
 export function shadowsFor(paths: readonly string[]): Shadows {
   const directories = new Set<string>();
-  const kept = new Set<string>();
-  for (const file of paths) {
-    const closed = firstClosed(path.dirname(file));
-    if (closed === undefined) continue;
+  const kept: string[] = [];
+  for (const file of [...new Set(paths)].sort((a, b) => a.length - b.length)) {
+    const closed = firstClosed('/', path.dirname(file));
+    // Into a directory that is closed itself nobody gets, but what lies in it may be wanted.
+    if (closed === undefined || !isOpen(file)) continue;
     directories.add(closed);
-    kept.add(file);
+    const isThere = kept.some((other) => isAbove(other, file) && !firstClosed(other, path.dirname(file)));
+    if (!isThere) kept.push(file);
   }
-  return { directories: [...directories], kept: [...kept] };
+  return { directories: [...directories], kept };
 }
 
-/** The topmost. */
-function firstClosed(directory: string): string | undefined {
+/** The topmost below `from`, down to `directory`. */
+function firstClosed(from: string, directory: string): string | undefined {
   const parts = directory.split('/').filter(Boolean);
-  for (let count = 1; count <= parts.length; count += 1) {
+  for (let count = from.split('/').filter(Boolean).length + 1; count <= parts.length; count += 1) {
     const at = `/${parts.slice(0, count).join('/')}`;
-    let isOpen = entered.get(at);
-    if (isOpen === undefined) {
-      const stat = statSync(at, { throwIfNoEntry: false });
-      isOpen = stat === undefined || (stat.mode & OTHERS_MAY_ENTER) !== 0;
-      entered.set(at, isOpen);
-    }
-    if (!isOpen) return at;
+    if (!isOpen(at)) return at;
   }
   return undefined;
+}
+
+function isOpen(file: string): boolean {
+  let isOpen = entered.get(file);
+  if (isOpen === undefined) {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    isOpen = !stat?.isDirectory() || (stat.mode & OTHERS_MAY_ENTER) !== 0;
+    entered.set(file, isOpen);
+  }
+  return isOpen;
 }

@@ -9,7 +9,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import type { Tree } from '../system/tree.ts';
-import { capture, type Launch, type Launcher } from '../system/process.ts';
+import { capture, type Launcher } from '../system/process.ts';
 import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles } from './find.ts';

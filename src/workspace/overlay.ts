@@ -8,7 +8,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
-import type { Launch, Launcher, OverlayMount } from '../system/process.ts';
+import type { Launcher, OverlayMount } from '../system/process.ts';
 import type { Tree } from '../system/tree.ts';
 import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';

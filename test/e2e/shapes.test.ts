@@ -66,7 +66,7 @@ tasks:
       `name: side\nconcurrency: 2\ntasks:\n  left: ${task('left')}\n  right: ${task('right')}\n`,
     );
     const ends = of(await run(repository), 'task.finished').map(({ output }) =>
-      String(output).split('\n').map(BigInt),
+      (output as string).split('\n').map(BigInt),
     );
     const [[leftBegan, leftEnded], [rightBegan, rightEnded]] = ends as [[bigint, bigint], [bigint, bigint]];
     expect(leftBegan < rightEnded && rightBegan < leftEnded).toBe(true);
