@@ -159,14 +159,14 @@ test('without namespaces an overlay is refused', () => {
   );
 });
 
-test('the choice is made once per directory and leaves nothing behind', async () => {
+test('the choice is made once per directory and leaves nothing behind but what fences are made of', async () => {
   const odd = path.join(directory, 'ö d:d,');
   await mkdir(odd);
   const sandbox = await chooseSandbox(odd);
   expect(sandbox.kind === 'none' || sandbox.launcher instanceof LinuxLauncher).toBe(true);
   expect(sandbox.overlay || sandbox.notes.length > 0).toBe(true);
   expect(await chooseSandbox(odd)).toBe(sandbox);
-  expect(await readdir(odd)).toEqual([]);
+  expect((await readdir(odd)).filter((name) => !/^(etc-|seccomp\.bpf$)/.test(name))).toEqual([]);
 });
 
 /** A command line that no other process has. */

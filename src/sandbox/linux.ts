@@ -182,7 +182,7 @@ export class LinuxLauncher implements Launcher {
   }
 
   #line(around: Omit<LaunchPlan, 'uid' | 'shadows'>, needed: string[]): string[] {
-    const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(needed);
+    const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(needed, this.uid);
     const all = { ...around, uid: this.uid, shadows };
     return this.#native === undefined ? this.#utilLinux!.line(all) : nativeLine(this.#native, all);
   }

@@ -223,7 +223,7 @@ describe('what an agent may do', () => {
     });
     const result = await bosun(repository.path, 'run');
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/bad +failed/)]);
-    expect(result.stdout).toMatch(/not started: .*null bytes/);
+    expect(result.stdout).toMatch(/not started: .*NUL byte/);
     expect((await bosun(repository.path, 'diff', '--stat')).stdout).toContain('x.txt');
   });
 
