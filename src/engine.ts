@@ -142,7 +142,7 @@ async function makeBase(
       commit,
       { ...options, hide },
       {
-        around: await around.setup(options.network ?? []),
+        around: options.setup === undefined ? { env: {} } : await around.setup(options.network ?? []),
         onOutput,
         signal: attempt.stop.graceful,
       },

@@ -14,7 +14,6 @@ import type { AccessAnswer } from './contract/access.ts';
 import type { Denied } from './egress/gate.ts';
 import { openEgress } from './egress/proxy.ts';
 import { directoriesOf, writableParts } from './sandbox/policy.ts';
-import { toolVariables } from './sandbox/tool-homes.ts';
 import { toolchains } from './sandbox/toolchains.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
@@ -152,7 +151,7 @@ export class Surroundings implements AsyncDisposable {
   #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
     const { home, isFenced } = this.#stages;
     const reads = [
-      ...toolchains(this.env.PATH ?? ''),
+      ...toolchains(this.env.PATH ?? '').paths,
       ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
       ...(sockets?.hasCrew ? CREW_COMMAND : []),
     ];
@@ -229,12 +228,13 @@ function environment({ isFenced }: Stages, { agent, task, start, run }: Attempt)
     if (value !== undefined) env[name] = value;
   }
   if (isFenced) {
-    const PATH = [env.PATH, path.join(PACKAGE, 'bin')].filter(Boolean).join(':');
-    Object.assign(env, { PATH, USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
+    Object.assign(env, { USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
+    const hasCrew = effectiveScope(task, agent).write !== undefined;
+    if (hasCrew) env.PATH = [env.PATH, path.join(PACKAGE, 'bin')].filter(Boolean).join(':');
   }
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
   const all: Record<string, string> = { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
-  return isFenced ? { ...toolVariables(all.PATH ?? ''), ...all } : all;
+  return isFenced ? { ...toolchains(all.PATH ?? '').variables, ...all } : all;
 }
 
 function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {

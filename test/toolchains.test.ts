@@ -153,7 +153,7 @@ test.runIf(process.getuid!() === 0)('what an ordinary user may not enter is pass
   const program = `
     import { toolHomes } from '${path.resolve('src/sandbox/tool-homes.ts')}';
     import { toolchains } from '${path.resolve('src/sandbox/toolchains.ts')}';
-    console.log(JSON.stringify([toolchains('${PATH}', '/nowhere'), toolHomes('${PATH}', {})]));`;
+    console.log(JSON.stringify([toolchains('${PATH}', '/nowhere').paths, toolHomes('${PATH}', {})]));`;
   const as = 'setpriv --reuid=65534 --regid=65534 --clear-groups --'.split(' ');
   const node = [process.execPath, '--input-type=module', '--eval', program];
   const { stdout, stderr } = await startProgram([...as, ...node], '/').finished;
@@ -166,7 +166,7 @@ test('a thousand programs that are links do not become a thousand mounts', async
     await put(`far/${n}/program`, '');
     await symlink(`../far/${n}/program`, path.join(home, 'many', `p${n}`));
   }
-  expect(toolchains(path.join(home, 'many'), home)).toHaveLength(150);
+  expect(toolchains(path.join(home, 'many'), home).paths).toHaveLength(150);
 });
 
 /** Runs a line of shell with these directories of the home on its PATH. */
@@ -175,7 +175,7 @@ async function inside(directories: string[], line: string): Promise<string> {
   const variables = toolHomes(PATH, NO_ENGINE).map((each) => each.variables);
   const fence: Fence = {
     write: [], keep: [], grantable: [], mask: [], own: [], egress: false, limits: {},
-    read: toolchains(PATH, home),
+    read: toolchains(PATH, home).paths,
   }; // prettier-ignore
   const running = sandbox.launcher.launch({
     argv: ['/bin/sh', '-c', line],

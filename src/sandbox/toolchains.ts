@@ -3,7 +3,7 @@ import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSy
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isAbove, isSystem, outermost } from './machine.ts';
-import { isThere, toolHomes } from './tool-homes.ts';
+import { isThere, toolHomes, toolVariables } from './tool-homes.ts';
 
 const COMPANIONS = ['lib', 'lib64', 'libexec', 'include', 'pyvenv.cfg'];
 const LINKS_MAX = 500;
@@ -32,17 +32,28 @@ const SECRETS = [
   '.cargo/credentials.toml',
 ];
 
-const found = new Map<string, { paths: string[]; atMs: number }>();
+interface Toolchains {
+  /** What to show. */
+  paths: string[];
+  /** What tells tools where they are. */
+  variables: Record<string, string>;
+}
+
+const found = new Map<string, Toolchains & { atMs: number }>();
 
 /** Searched once in a while: a run asks again for each of its commands. */
-export function toolchains(searchPath: string, home = homedir()): string[] {
+export function toolchains(searchPath: string, home = homedir()): Toolchains {
   const key = `${home}:${searchPath}`;
   const known = found.get(key);
-  if (known && performance.now() - known.atMs < FRESH_MS) return known.paths;
-  const paths = search(searchPath, home);
+  if (known && performance.now() - known.atMs < FRESH_MS) return known;
+  const fresh = {
+    paths: search(searchPath, home),
+    variables: toolVariables(searchPath),
+    atMs: performance.now(),
+  };
   if (found.size >= FOUND_MAX) found.clear();
-  found.set(key, { paths, atMs: performance.now() });
-  return paths;
+  found.set(key, fresh);
+  return fresh;
 }
 
 function search(searchPath: string, home: string): string[] {

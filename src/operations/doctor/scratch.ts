@@ -49,7 +49,7 @@ export class Scratch implements AsyncDisposable {
       keep: [],
       grantable: ['later'],
       mask: ['hidden/'],
-      read: [...toolchains(path.dirname(process.execPath)), process.execPath],
+      read: [...toolchains(path.dirname(process.execPath)).paths, process.execPath],
       own: [],
       egress: false,
       limits,
