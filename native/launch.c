@@ -15,6 +15,10 @@
  *   launch inside PROCESSES FILES
  *     sets limits within a sandbox (0: none), waits for a command on stdin and becomes it, see `await_command`
  *
+ *   launch serve SOCKET
+ *     stays, and does the first for each message on stdin, see `serve`: to fork a small process costs less than to fork
+ *     the engine. PARENT_PID is then left out of the words.
+ *
  * What keeps the command from being started is told on stderr after MARK, with the exit code 125.
  * Nothing outlives it: the command's tree dies with its pid namespace, that with this process, this with PARENT_PID.
  */
@@ -30,11 +34,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +65,16 @@ static void run(char **command) {
   int code = errno == ENOENT ? 127 : 126;
   dprintf(2, "%s: %s\n", command[0], strerror(errno));
   _exit(code);
+}
+
+static void read_fully(char *into, size_t length) {
+  while (length > 0) {
+    ssize_t count = read(0, into, length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) _exit(FAILED); /* nobody needs this process any more */
+    into += count;
+    length -= (size_t)count;
+  }
 }
 
 /* What the engine's own parents left open must not reach a command. */
@@ -196,16 +214,6 @@ static void limit(int resource, rlim_t most) {
   if (setrlimit(resource, &both) < 0) fail("setrlimit");
 }
 
-static void read_fully(char *into, size_t length) {
-  while (length > 0) {
-    ssize_t count = read(0, into, length);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) _exit(FAILED); /* nobody needs this sandbox any more */
-    into += count;
-    length -= (size_t)count;
-  }
-}
-
 /*
  * Ten digits say how many bytes follow. Those are parts, each ended by a zero byte: "input" or "nothing" for what
  * the rest of stdin is, the number of the command's words, these words, then its environment.
@@ -253,14 +261,12 @@ static int inside(int argc, char **argv) {
   return FAILED;
 }
 
-int main(int argc, char **argv) {
-  if (argc >= 2 && strcmp(argv[1], "inside") == 0) return inside(argc, argv);
-  if (argc < 4) return FAILED;
-  pid_t parent = atoi(argv[1]);
+/* `argv` begins with the options. */
+static int start(pid_t parent, int argc, char **argv, int has_status) {
   uid_t uid = 0;
   const char *shadows[KEPT_MAX], *from = "/", *cwd = "/", *overlay = NULL, *at = NULL;
   struct kept kept[KEPT_MAX];
-  int shadow_count = 0, kept_count = 0, is_empty = 0, is_fence = 0, n = 2;
+  int shadow_count = 0, kept_count = 0, is_empty = 0, is_fence = 0, n = 0;
   for (; n < argc && strcmp(argv[n], "--") != 0; n++) {
     char option = argv[n][0] == '-' ? argv[n][1] : 0;
     int values = option == 'o' ? 2 : strchr("ef", option) ? 0 : 1;
@@ -282,7 +288,7 @@ int main(int argc, char **argv) {
   if (n + 1 >= argc) return FAILED;
 
   die_with(parent);
-  close_from(is_fence ? NAMED_FILES_MAX : 3);
+  close_from(is_fence ? NAMED_FILES_MAX + has_status : 3);
   if (uid != 0) {
     if (shadow_count > 0) {
       if (unshare(CLONE_NEWNS) < 0) fail("unshare");
@@ -296,9 +302,144 @@ int main(int argc, char **argv) {
   if (chdir(from) < 0) fail(from);
   if (overlay != NULL && mount("overlay", at, "overlay", 0, overlay) < 0) fail("mount overlay");
   if (is_fence) {
-    if (dup2(4, 5) < 0) fail("dup2");
+    if (!has_status && dup2(4, 5) < 0) fail("dup2");
     return hold_in_pid_namespace(NULL, command);
   }
   if (is_empty && mount("tmpfs", cwd, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,mode=0700") < 0) fail("mount tmpfs");
   return hold_in_pid_namespace(cwd, command);
+}
+
+enum { ID_CHARS = 32, FREE_FILE = 10 };
+
+struct child {
+  pid_t pid;
+  char id[ID_CHARS + 1];
+};
+
+/* A stream of a command: a connection to the engine, which begins with whose it is and which. */
+static int connect_stream(const struct sockaddr_un *engine, const char *id, char which) {
+  char hello[ID_CHARS + 3];
+  int stream = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (stream < 0 || connect(stream, (const struct sockaddr *)engine, sizeof *engine) < 0) _exit(FAILED);
+  int length = snprintf(hello, sizeof hello, "%s%c\n", id, which);
+  if (write(stream, hello, (size_t)length) != length) _exit(FAILED);
+  return fcntl(stream, F_DUPFD_CLOEXEC, FREE_FILE);
+}
+
+static int file_of(const char *content, size_t length) {
+  int file = memfd_create("options", MFD_CLOEXEC);
+  if (file < 0 || write(file, content, length) != (ssize_t)length || lseek(file, 0, SEEK_SET) < 0) fail("memfd");
+  return fcntl(file, F_DUPFD_CLOEXEC, FREE_FILE);
+}
+
+static void become_child(const struct sockaddr_un *engine, char **parts, size_t count, const char *rest, size_t length) {
+  const char *id = parts[0], *filter = parts[2];
+  int has_input = strcmp(parts[1], "input") == 0, is_fence = filter[0] != 0;
+  size_t words = strtoul(parts[3], NULL, 10);
+  if (words == 0 || words > count - 4) _exit(FAILED);
+  setsid();
+  int files[6] = {-1, -1, -1, -1, -1, -1};
+  files[2] = connect_stream(engine, id, '2');
+  files[1] = connect_stream(engine, id, '1');
+  files[0] = has_input ? connect_stream(engine, id, '0') : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (is_fence) {
+    files[3] = open(filter, O_RDONLY | O_CLOEXEC);
+    if (files[3] >= 0) files[3] = fcntl(files[3], F_DUPFD_CLOEXEC, FREE_FILE);
+    files[4] = file_of(rest, length);
+    files[5] = connect_stream(engine, id, '5');
+  }
+  for (int n = 0; n < (is_fence ? 6 : 3); n++)
+    if (files[n] < 0 || dup2(files[n], n) < 0) _exit(FAILED);
+  char **argv = calloc(words + 1, sizeof *argv);
+  if (argv == NULL) _exit(FAILED);
+  memcpy(argv, parts + 4, words * sizeof *argv);
+  environ = parts + 4 + words;
+  _exit(start(getppid(), (int)words, argv, is_fence));
+}
+
+/* Tells of all that have ended. */
+static void bury(struct child *children, size_t *count) {
+  int status;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    for (size_t n = 0; n < *count; n++) {
+      if (children[n].pid != pid) continue;
+      dprintf(1, "ended %s %d %d\n", children[n].id, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+              WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+      children[n] = children[--*count];
+      break;
+    }
+  }
+}
+
+/*
+ * A message is two times ten digits: how many bytes of parts follow, and how many bytes after those. Each part is
+ * ended by a zero byte: an id, "input" or "nothing", the file with the filter of system calls or nothing, the number of
+ * words, the words, the environment. What comes after the parts are the options for bwrap.
+ */
+static int serve(int argc, char **argv) {
+  struct sockaddr_un engine = {.sun_family = AF_UNIX};
+  if (argc < 4 || strlen(argv[3]) >= sizeof engine.sun_path) return FAILED;
+  strcpy(engine.sun_path, argv[3]);
+  die_with(atoi(argv[2]));
+  sigset_t mask, before;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &mask, &before);
+  struct pollfd events[2] = {{0, POLLIN, 0}, {signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK), POLLIN, 0}};
+  if (events[1].fd < 0) fail("signalfd");
+  struct child *children = NULL;
+  size_t count = 0, room = 0;
+  for (;;) {
+    if (poll(events, 2, -1) < 0 && errno != EINTR) fail("poll");
+    if (events[1].revents) {
+      char ignored[sizeof(struct signalfd_siginfo)];
+      while (read(events[1].fd, ignored, sizeof ignored) > 0) continue;
+      bury(children, &count);
+    }
+    if (!events[0].revents) continue;
+    char digits[21] = {0}, first[11] = {0};
+    if (read(0, digits, 1) <= 0) { /* the engine has no more use for it */
+      unlink(argv[3]);
+      *strrchr(argv[3], '/') = 0;
+      rmdir(argv[3]);
+      return 0;
+    }
+    read_fully(digits + 1, 19);
+    memcpy(first, digits, 10);
+    size_t length = strtoul(first, NULL, 10), rest = strtoul(digits + 10, NULL, 10), parts = 0;
+    char *text = malloc(length + rest + 1);
+    if (text == NULL || length == 0) return FAILED;
+    read_fully(text, length + rest);
+    for (size_t n = 0; n < length; n++) parts += text[n] == 0;
+    char **list = calloc(parts + 1, sizeof *list);
+    if (list == NULL || parts < 5 || text[length - 1] != 0) return FAILED;
+    char *part = text;
+    for (size_t n = 0; n < parts; n++, part += strlen(part) + 1) list[n] = part;
+    if (strlen(list[0]) != ID_CHARS) return FAILED;
+    if (count == room) {
+      room = room == 0 ? 64 : room * 2;
+      children = realloc(children, room * sizeof *children);
+      if (children == NULL) return FAILED;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+      sigprocmask(SIG_SETMASK, &before, NULL);
+      become_child(&engine, list, parts, text + length, rest);
+    }
+    if (pid > 0) {
+      children[count].pid = pid;
+      strcpy(children[count++].id, list[0]);
+      dprintf(1, "started %s %d\n", list[0], pid);
+    } else {
+      dprintf(1, "refused %s %s\n", list[0], strerror(errno));
+    }
+    free(list);
+    free(text);
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 2 && strcmp(argv[1], "inside") == 0) return inside(argc, argv);
+  if (argc >= 2 && strcmp(argv[1], "serve") == 0) return serve(argc, argv);
+  return argc < 4 ? FAILED : start(atoi(argv[1]), argc - 2, argv + 2, 0);
 }

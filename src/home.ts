@@ -87,7 +87,8 @@ export async function createHome(top: string): Promise<Home> {
 /** Takes away what attempts of a killed engine left; whoever calls it holds the lock. */
 export async function clearAttempts(home: Home): Promise<void> {
   for (const directory of [home.attempts, home.sockets])
-    for (const name of readdirSync(directory)) await removeTree(path.join(directory, name));
+    for (const name of readdirSync(directory))
+      if (Number.parseInt(name, 10) !== process.pid) await removeTree(path.join(directory, name));
 }
 
 /** The nearest `.bosun` with a journal, upwards from a directory. Runs no git: it must be quick. */

@@ -65,10 +65,12 @@ async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
   }
   if (process.platform !== 'linux') return bare([{ what: `${process.platform} has none`, remedy: ON_LINUX }]);
   const notes: string[] = [];
+  const sockets = path.join(directory, 's');
   try {
+    await mkdir(sockets, { recursive: true });
     const fences = unfenced ? UNFENCED : await findFences(directory);
     if (!('what' in fences)) {
-      const launcher = new LinuxLauncher({ fences });
+      const launcher = new LinuxLauncher({ fences, sockets });
       const limits = fences.limits.describe();
       const noOverlay = await tryOverlay(launcher, directory, EMPTY_FENCE);
       if (noOverlay === undefined) return { kind: 'fences', launcher, overlay: true, limits, lacks, notes };
@@ -79,7 +81,7 @@ async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
       }
       lacks.push(...inTheWay(noFence));
     } else lacks.push(fences);
-    const launcher = new LinuxLauncher();
+    const launcher = new LinuxLauncher({ sockets });
     const failure = await tryLaunch(launcher, NOTHING);
     if (failure !== undefined) return bare(lacks.includes(NO_BUBBLEWRAP) ? inTheWay(failure) : []);
     const noOverlay = await tryOverlay(launcher, directory);

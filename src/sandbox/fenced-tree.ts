@@ -1,5 +1,5 @@
 /** A tree behind a fence while it lives: which process is its first, how it is asked to end, what it may use. */
-import type { Duplex } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Breach } from '../system/fence.ts';
 import { onlyChildOf } from './only-child.ts';
 import { ProcessTable } from './limits/process-table.ts';
@@ -13,8 +13,8 @@ export class FencedTree {
   init: { pid: number; startTicks: number } | undefined;
   /** The command itself ended; else its surroundings could not be made, or it was ended from outside. */
   hasRun = false;
-  readonly #launcherPid: number | undefined;
-  readonly #channel: Duplex;
+  readonly #launcherPid: () => number | undefined;
+  readonly #channel: Readable;
   readonly #hold: Hold;
   #release: (() => void) | undefined;
   #asked: NodeJS.Signals | undefined;
@@ -23,7 +23,7 @@ export class FencedTree {
   #isOver = false;
 
   /** `channel` is where bwrap says that the first process is there, and at the end how the command ended. */
-  constructor(launcherPid: number | undefined, channel: Duplex, hold: Hold) {
+  constructor(launcherPid: () => number | undefined, channel: Readable, hold: Hold) {
     this.#launcherPid = launcherPid;
     this.#channel = channel;
     this.#hold = hold;
@@ -57,8 +57,9 @@ export class FencedTree {
   }
 
   #started(): void {
-    if (this.#isOver || this.#launcherPid === undefined) return;
-    const bwrap = onlyChildOf(this.#launcherPid);
+    const launcher = this.#launcherPid();
+    if (this.#isOver || launcher === undefined) return;
+    const bwrap = onlyChildOf(launcher);
     const pid = bwrap && onlyChildOf(bwrap);
     const startTicks = pid && new ProcessTable().read(pid)?.startTicks;
     if (pid === undefined || startTicks === undefined) return; // it has ended already

@@ -24,12 +24,11 @@ export interface LaunchPlan {
   isFence: boolean;
 }
 
-export function nativeLine(program: string, around: LaunchPlan): string[] {
+/** Options and command of native/launch.c. */
+export function nativeWords(around: LaunchPlan): string[] {
   const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
   const from = overlay && parentOfAll(layersOf(overlay));
   return [
-    program,
-    String(process.pid),
     ...(uid === undefined ? [] : ['-u', String(uid)]),
     ...(uid === undefined ? [] : shadows.directories.flatMap((directory) => ['-s', directory])),
     ...(uid === undefined ? [] : shadows.kept.flatMap((file) => ['-r', file])),

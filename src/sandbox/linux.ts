@@ -2,16 +2,17 @@
  * Holds a command: behind its fence (bubblewrap), or, for commands of the engine's own, in a mount and a pid
  * namespace. Never falls back to something weaker: what cannot be made is an error.
  */
-import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Duplex, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import type { Fence } from '../system/fence.ts';
 import { asGroup } from '../system/group.ts';
 import {
   start,
   TOO_LONG,
+  type Child,
   type Exit,
   type Launch,
   type Launcher,
@@ -19,6 +20,7 @@ import {
   type Running,
   type Surrounding,
 } from '../system/process.ts';
+import { Spawner } from '../system/spawner.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
 import { bridged, proxyEnvironment } from './bridge.ts';
 import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
@@ -28,7 +30,7 @@ import { onlyChildOf } from './only-child.ts';
 import { canWiden, widen } from './grant.ts';
 import type { Limits } from './limits/choose-limits.ts';
 import { kernelLimits, prlimitArgv } from './limits/prlimit.ts';
-import { FAILED, MARK, nativeLine, UtilLinux, type LaunchPlan } from './lines.ts';
+import { FAILED, MARK, nativeWords, UtilLinux, type LaunchPlan } from './lines.ts';
 import { shadowsFor } from './shadows.ts';
 
 const WHY_CHARS_MAX = 4096;
@@ -46,6 +48,8 @@ const PACKAGE = path.resolve(import.meta.dirname, '../..');
 export interface LinuxOptions {
   /** False does without the native launcher, as where there is no compiler. */
   native?: boolean;
+  /** Where a socket of its own may lie. */
+  sockets?: string;
   /** What fences are made of; without it a launch with a fence is an error. */
   fences?: Fences;
 }
@@ -64,11 +68,13 @@ export class LinuxLauncher implements Launcher {
   readonly uid: number | undefined;
   readonly #native: string | undefined;
   readonly #utilLinux: UtilLinux | undefined;
+  readonly #spawner: Spawner | undefined;
   readonly #fences: Fences | undefined;
 
-  constructor({ native = true, fences }: LinuxOptions = {}) {
+  constructor({ native = true, fences, sockets = tmpdir() }: LinuxOptions = {}) {
     this.#native = native && existsSync(NATIVE) ? NATIVE : undefined;
     this.#utilLinux = this.#native === undefined ? new UtilLinux() : undefined;
+    this.#spawner = this.#native === undefined ? undefined : new Spawner(this.#native, sockets);
     this.#fences = fences;
     this.uid = fences && sandboxUid;
   }
@@ -104,16 +110,15 @@ export class LinuxLauncher implements Launcher {
   }
 
   #plain(launch: Launch): Running {
-    const { argv, cwd, env, overlay, emptyCwd = false, reads = [] } = launch;
-    const line = this.#line({ command: argv, cwd, emptyCwd, overlay, isFence: false }, [
+    const { argv, cwd, env, overlay, emptyCwd = false, reads = [], input } = launch;
+    const plan = this.#plan({ command: argv, cwd, emptyCwd, overlay, isFence: false }, [
       ...placesOf(launch),
       ...reads,
     ]);
-    const child = start(line, { cwd: '/', env, detached: true, input: launch.input });
-    return asGroup(child, line, {
-      settle: whyNotStarted(child, launch.cwd),
-      kill: () => killHeld(child.pid),
-    });
+    const child: Child =
+      this.#spawner?.start({ argv: nativeWords(plan), env, input }) ??
+      start(this.#utilLinux!.line(plan), { cwd: '/', env, detached: true, input });
+    return asGroup(child, argv, { settle: whyNotStarted(child, cwd), kill: () => killHeld(child.pid) });
   }
 
   #fenced(
@@ -126,7 +131,7 @@ export class LinuxLauncher implements Launcher {
     const { bwrap, seccomp, etc, limits } = this.#fences;
     const { cwd, overlay, fence } = surroundings;
     const command = [bwrap, '--args', String(DESCRIPTORS.options), '--', ...argv];
-    const line = this.#line({ command, cwd, emptyCwd: false, overlay, isFence: true }, [
+    const plan = this.#plan({ command, cwd, emptyCwd: false, overlay, isFence: true }, [
       ...placesOf(surroundings),
       ...fence.read,
       ...fence.own,
@@ -134,21 +139,16 @@ export class LinuxLauncher implements Launcher {
       etc,
       PACKAGE,
     ]);
-    const filter = openSync(seccomp, 'r');
-    let child: ChildProcess;
-    try {
-      const more: [number, 'pipe'] = [filter, 'pipe'];
-      child = start(line, { cwd: '/', env: ENV, detached: true, input, more });
-    } finally {
-      closeSync(filter);
-    }
-    const channel = child.stdio[DESCRIPTORS.options] as unknown as Duplex;
-    channel.end(`${bwrapOptions(surroundings, env, { native: this.#native, etc }).join('\0')}\0`);
-    const tree = new FencedTree(child.pid, channel, (initPid, onBreach) =>
-      limits.hold({ initPid, limits: fence.limits, disk: diskOf(surroundings), onBreach }),
+    const options = `${bwrapOptions(surroundings, env, { native: this.#native, etc }).join('\0')}\0`;
+    const { child, status } = this.#startFenced(plan, input, { filter: seccomp, options });
+    const tree = new FencedTree(
+      () => child.pid,
+      status,
+      (initPid, onBreach) =>
+        limits.hold({ initPid, limits: fence.limits, disk: diskOf(surroundings), onBreach }),
     );
     const settle = whyNotStarted(child, cwd, tree);
-    const running: Running = asGroup(child, line, {
+    const running: Running = asGroup(child, command, {
       async settle(exit, killed) {
         const breach = tree.end();
         await settle(exit, killed);
@@ -168,6 +168,28 @@ export class LinuxLauncher implements Launcher {
     };
   }
 
+  #startFenced(
+    plan: LaunchPlan,
+    input: string | null | undefined,
+    fence: { filter: string; options: string },
+  ): { child: Child & { stdin: Writable | null }; status: Readable } {
+    if (this.#spawner !== undefined) {
+      const child = this.#spawner.start({ argv: nativeWords(plan), env: ENV, input, fence });
+      return { child, status: child.status };
+    }
+    const filter = openSync(fence.filter, 'r');
+    try {
+      const more: [number, 'pipe'] = [filter, 'pipe'];
+      const line = this.#utilLinux!.line(plan);
+      const child = start(line, { cwd: '/', env: ENV, detached: true, input, more });
+      const channel = child.stdio[DESCRIPTORS.options] as unknown as Duplex;
+      channel.end(fence.options);
+      return { child, status: channel };
+    } finally {
+      closeSync(filter);
+    }
+  }
+
   async #grant(tree: FencedTree, workspace: string, directories: string[]): Promise<void> {
     if (tree.init === undefined)
       throw new BosunError('system', 'nothing can be granted: the attempt has ended');
@@ -181,10 +203,9 @@ export class LinuxLauncher implements Launcher {
     });
   }
 
-  #line(around: Omit<LaunchPlan, 'uid' | 'shadows'>, needed: string[]): string[] {
+  #plan(around: Omit<LaunchPlan, 'uid' | 'shadows'>, needed: string[]): LaunchPlan {
     const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(needed, this.uid);
-    const all = { ...around, uid: this.uid, shadows };
-    return this.#native === undefined ? this.#utilLinux!.line(all) : nativeLine(this.#native, all);
+    return { ...around, uid: this.uid, shadows };
   }
 }
 
@@ -236,7 +257,7 @@ function killHeld(launcherPid: number | undefined): boolean {
 
 /** Throws, after the child's end, where the surroundings could not be made. */
 function whyNotStarted(
-  { stderr }: ChildProcess,
+  { stderr }: Child,
   cwd: string,
   tree?: FencedTree,
 ): (exit: Exit, killed: boolean) => Promise<undefined> {

@@ -1,6 +1,5 @@
 /** A started child as the leader of its own process group: how it is asked, ended and waited for. */
-import type { ChildProcess } from 'node:child_process';
-import { exitOf, type Exit, type Running } from './process.ts';
+import { exitOf, type Child, type Exit, type Running } from './process.ts';
 
 /** How long output may still arrive after the end before the end is told anyway. */
 const DRAIN_MS = 1000;
@@ -21,14 +20,18 @@ export interface GroupOptions {
 
 /** `child` must have been started detached. */
 export function asGroup(
-  child: ChildProcess,
+  child: Child,
   argv: string[],
   { settle, signal: ask, kill: end }: GroupOptions,
 ): Running {
   let ended = false;
   let killed = false;
   const send = (signal: NodeJS.Signals): void => {
-    if (ended || child.pid === undefined) return; // the number may belong to someone else by now
+    if (ended) return; // the number may belong to someone else by now
+    if (child.pid === undefined) {
+      child.once('spawn', () => send(signal)); // it is about to be started
+      return;
+    }
     try {
       process.kill(-child.pid, signal);
     } catch {
@@ -56,7 +59,9 @@ export function asGroup(
   });
   exited.catch(() => {}); // whoever waits is told; nobody may be waiting yet
   return {
-    pid: child.pid ?? 0,
+    get pid() {
+      return child.pid ?? 0;
+    },
     stdout: child.stdout!,
     stderr: child.stderr!,
     exited,

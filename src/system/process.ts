@@ -44,8 +44,8 @@ export interface Exit {
 
 /** A process tree that was started; it is gone as a whole when `exited` resolves. */
 export interface Running {
-  /** 0 where nothing could be started; `exited` then says why. */
-  pid: number;
+  /** 0 until it is started, and where nothing could be; `exited` then says why. */
+  readonly pid: number;
   stdout: Readable;
   stderr: Readable;
   /** Rejects with a BosunError where the surroundings could not be made, so that the command never ran. */
@@ -56,6 +56,19 @@ export interface Running {
   kill(): void;
   /** Opens directories of the workspace, relative to it, for writing by the running tree; absent where that cannot be done. */
   grant?(directories: string[]): Promise<void>;
+}
+
+/** What is looked at of a child, however it was started. */
+export interface Child {
+  readonly pid?: number | undefined;
+  readonly stdout: Readable | null;
+  readonly stderr: Readable | null;
+  once(event: 'spawn', listener: () => void): unknown;
+  once(event: 'error', listener: (error: Error) => void): unknown;
+  once(
+    event: 'exit' | 'close',
+    listener: (code: number | null, signal: NodeJS.Signals | null) => void,
+  ): unknown;
 }
 
 /** Starts something inside whatever this machine has to hold it. */
@@ -159,7 +172,7 @@ export async function capture(
 }
 
 /** Resolves once the process has ended and its output is read. */
-export function exitOf(child: ChildProcess, argv: string[]): Promise<Exit> {
+export function exitOf(child: Child, argv: string[]): Promise<Exit> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause) =>
       reject(new BosunError('system', `cannot start ${argv[0]}: ${cause.message}`, { cause })),

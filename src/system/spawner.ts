@@ -1,0 +1,196 @@
+/**
+ * Has a small native process start others, because to fork the engine itself would hold it up for milliseconds each
+ * time. What it starts looks like any child of Node's, and dies with the engine all the same.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { constants, tmpdir } from 'node:os';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { start, keepAwake } from './process.ts';
+
+/** An id, which stream of it, and a line end. */
+const HELLO_BYTES = 34;
+const ID_BYTES = 16;
+const LINE_CHARS_MAX = 200;
+const PENDING_MAX = 4096;
+/** What the kernel takes as the path of a unix socket, and how much of it is ours. */
+const SOCKET_PATH_BYTES_MAX = 107;
+const SOCKET_NAME_BYTES = '/1234567-123456/s'.length;
+
+export interface SpawnRequest {
+  /** Options and command of the launcher, without its parent's number. */
+  argv: string[];
+  env: Record<string, string>;
+  /** As `start` of process.ts takes it. */
+  input: string | null | undefined;
+  fence?: { filter: string; options: string };
+}
+
+/** The part of a ChildProcess that is used of those that are started here. */
+export class SpawnedChild extends EventEmitter {
+  pid: number | undefined;
+  readonly stdin: PassThrough | null;
+  readonly stdout = new PassThrough();
+  readonly stderr = new PassThrough();
+  readonly status = new PassThrough();
+  exitCode: number | null = null;
+  #isOpen = 2;
+  #exit: [code: number | null, signal: NodeJS.Signals | null] | undefined;
+
+  constructor(hasInput: boolean) {
+    super();
+    this.stdin = hasInput ? new PassThrough() : null;
+    for (const stream of [this.stdout, this.stderr]) {
+      stream.once('close', () => {
+        this.#isOpen -= 1;
+        this.#closeIfDone();
+      });
+    }
+  }
+
+  attach(which: string, socket: Socket): void {
+    socket.on('error', () => {}); // a pipe that breaks has ended
+    if (which === '0') this.stdin?.pipe(socket);
+    else socket.pipe(which === '1' ? this.stdout : which === '2' ? this.stderr : this.status);
+    if (which !== '0') socket.once('close', () => this.#streamOf(which).end());
+  }
+
+  end(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#exit = [code, signal];
+    this.exitCode = code;
+    this.stdin?.destroy();
+    this.emit('exit', code, signal);
+    this.#closeIfDone();
+  }
+
+  #streamOf(which: string): PassThrough {
+    return which === '1' ? this.stdout : which === '2' ? this.stderr : this.status;
+  }
+
+  #closeIfDone(): void {
+    if (this.#exit && this.#isOpen === 0) this.emit('close', ...this.#exit);
+  }
+}
+
+export class Spawner {
+  readonly #program: string;
+  readonly #directory: string;
+  readonly #children = new Map<string, SpawnedChild>();
+  #server: Server | undefined;
+  #process: ChildProcess | undefined;
+  #waiting: Buffer[] = [];
+
+  /** `directory` is where its socket lies. */
+  constructor(program: string, directory: string) {
+    this.#program = program;
+    this.#directory = directory;
+  }
+
+  start({ argv, env, input, fence }: SpawnRequest): SpawnedChild {
+    const child = new SpawnedChild(input !== undefined);
+    const id = randomBytes(ID_BYTES).toString('hex');
+    this.#children.set(id, child);
+    this.#open();
+    if (this.#children.size === 1) this.#keepAwake(true);
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const kind = input === undefined ? 'nothing' : 'input';
+    const parts = [id, kind, fence?.filter ?? '', String(argv.length), ...argv, ...variables];
+    const text = Buffer.from(`${parts.join('\0')}\0`);
+    const options = Buffer.from(fence?.options ?? '');
+    this.#send(Buffer.concat([Buffer.from(digits(text.length) + digits(options.length)), text, options]));
+    if (input !== undefined && input !== null) child.stdin!.end(input);
+    return child;
+  }
+
+  #send(message: Buffer): void {
+    if (this.#server?.listening) this.#process!.stdin!.write(message);
+    else this.#waiting.push(message);
+  }
+
+  #open(): void {
+    if (this.#process !== undefined) return;
+    const socket = path.join(this.#makeDirectory(), 's');
+    const server = createServer((connection) => this.#greet(connection));
+    server.listen({ path: socket, backlog: PENDING_MAX }, () => {
+      for (const message of this.#waiting.splice(0)) spawned.stdin!.write(message);
+    });
+    const spawned = start([this.#program, 'serve', String(process.pid), socket], {
+      cwd: '/',
+      env: {},
+      input: null,
+    });
+    spawned.stderr!.resume();
+    let said = '';
+    spawned.stdout!.on('data', (chunk: Buffer) => {
+      const lines = (said + chunk.toString('latin1')).split('\n');
+      said = lines.pop()!.slice(0, LINE_CHARS_MAX);
+      for (const line of lines) this.#hear(line.split(' '));
+    });
+    const gone = (): void => {
+      if (this.#process !== spawned) return;
+      this.#process = undefined;
+      this.#server = undefined;
+      server.close();
+      // What it started died with it.
+      for (const id of [...this.#children.keys()])
+        this.#hear(['ended', id, '-1', String(constants.signals.SIGKILL)]);
+    };
+    spawned.once('error', gone);
+    spawned.once('exit', gone);
+    this.#server = server;
+    this.#process = spawned;
+  }
+
+  /** Nobody else may enter it; the process takes it away when it ends. */
+  #makeDirectory(): string {
+    const isShort = Buffer.byteLength(this.#directory) + SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES_MAX;
+    return mkdtempSync(path.join(isShort ? this.#directory : tmpdir(), `${process.pid}-`));
+  }
+
+  /** Whose connection it is, it says first. */
+  #greet(connection: Socket): void {
+    connection.on('error', () => {});
+    const take = (): void => {
+      const hello = connection.read(HELLO_BYTES) as Buffer | null;
+      if (hello === null) return;
+      connection.off('readable', take);
+      const text = hello.toString('latin1');
+      const child = this.#children.get(text.slice(0, 2 * ID_BYTES));
+      if (child === undefined) connection.destroy();
+      else child.attach(text[2 * ID_BYTES]!, connection);
+    };
+    connection.on('readable', take);
+  }
+
+  #hear([what, id = '', ...rest]: string[]): void {
+    const child = this.#children.get(id);
+    if (child === undefined) return;
+    if (what === 'started') {
+      child.pid = Number(rest[0]);
+      child.emit('spawn');
+      return;
+    }
+    if (what === 'refused') child.emit('error', new Error(rest.join(' ')));
+    else {
+      const [code, signal] = rest.map(Number) as [number, number];
+      const name = Object.entries(constants.signals).find(([, number]) => number === signal)?.[0];
+      child.end(code < 0 ? null : code, (name as NodeJS.Signals | undefined) ?? null);
+    }
+    this.#children.delete(id);
+    if (this.#children.size === 0) this.#keepAwake(false);
+  }
+
+  #keepAwake(isAwake: boolean): void {
+    if (this.#process) keepAwake(this.#process, isAwake);
+    if (isAwake) this.#server?.ref();
+    else this.#server?.unref();
+  }
+}
+
+function digits(value: number): string {
+  return String(value).padStart(10, '0');
+}
