@@ -11,6 +11,7 @@ import { apply, create } from '../src/schedule/fold.ts';
 import type { Node, State } from '../src/schedule/state.ts';
 import { upcoming } from '../src/schedule/upcoming.ts';
 import type { Fence } from '../src/system/fence.ts';
+import type { Prepared } from '../src/system/process.ts';
 import { bosun } from './fixtures/cli.ts';
 import { processesWith, runFenced, startFenced } from './fixtures/fenced-run.ts';
 import { makeRepository } from './fixtures/repository.ts';
@@ -76,9 +77,9 @@ describe('a sandbox that waits', () => {
     egress: false,
     limits: {},
   };
-  const prepared = async (directory: string) => {
+  const prepared = async (directory: string, limits: Fence['limits'] = {}): Promise<Prepared> => {
     const { launcher } = await chooseSandbox(directory);
-    return launcher.prepare!({ cwd: directory, emptyCwd: true, fence: FENCE });
+    return launcher.prepare!({ cwd: directory, emptyCwd: true, fence: { ...FENCE, limits } });
   };
   const scratch = async (): Promise<{ path: string } & AsyncDisposable> => {
     const at = await mkdtemp(path.join(tmpdir(), 'bosun-ahead-'));
@@ -112,10 +113,12 @@ describe('a sandbox that waits', () => {
 
   it('is gone when it is not needed', async () => {
     await using directory = await scratch();
-    const waiting = await prepared(directory.path);
-    await expect.poll(() => processesWith(directory.path).length).toBeGreaterThan(0);
+    const processes = 30_000 + (process.pid % 10_000); // stands in its command line, with a little on top
+    const waiting = await prepared(directory.path, { processes });
+    const marker = `inside\0${processes + 16}\0`;
+    await expect.poll(() => processesWith(marker).length).toBeGreaterThan(0);
     await waiting.discard();
-    expect(processesWith(directory.path)).toEqual([]);
+    expect(processesWith(marker)).toEqual([]);
   });
 });
 

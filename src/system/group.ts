@@ -43,15 +43,18 @@ export function asGroup(
     closed.catch(reject);
     child.once('exit', (code, signal) => {
       ended = true;
+      const drain = drainTime();
       void (async () => {
         try {
           const exit = (await settle({ code, signal }, killed)) ?? { code, signal };
-          await Promise.race([closed, drainTime()]);
+          await Promise.race([closed, drain.promise]);
+          clearTimeout(drain.timer);
           // Somebody who got away may still hold them; nobody reads on.
           child.stdout?.destroy();
           child.stderr?.destroy();
           resolve(exit);
         } catch (error) {
+          clearTimeout(drain.timer);
           reject(error);
         }
       })();
@@ -77,6 +80,7 @@ export function asGroup(
   };
 }
 
-function drainTime(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
+function drainTime(): { promise: Promise<void>; timer: NodeJS.Timeout } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, timer: setTimeout(resolve, DRAIN_MS) };
 }

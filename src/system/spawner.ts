@@ -17,6 +17,8 @@ const HELLO_BYTES = 34;
 const ID_BYTES = 16;
 const LINE_CHARS_MAX = 200;
 const PENDING_MAX = 4096;
+/** How long a stream may take to be heard of after the end of its process. */
+const LATE_MS = 500;
 /** What the kernel takes as the path of a unix socket, and how much of it is ours. */
 const SOCKET_PATH_BYTES_MAX = 107;
 const SOCKET_NAME_BYTES = '/1234567-123456/s'.length;
@@ -38,7 +40,8 @@ export class SpawnedChild extends EventEmitter {
   readonly stderr = new PassThrough();
   readonly status = new PassThrough();
   exitCode: number | null = null;
-  #isOpen = 2;
+  #openStreams = 2;
+  #attached = 0;
   #exit: [code: number | null, signal: NodeJS.Signals | null] | undefined;
 
   constructor(hasInput: boolean) {
@@ -46,17 +49,31 @@ export class SpawnedChild extends EventEmitter {
     this.stdin = hasInput ? new PassThrough() : null;
     for (const stream of [this.stdout, this.stderr]) {
       stream.once('close', () => {
-        this.#isOpen -= 1;
+        this.#openStreams -= 1;
         this.#closeIfDone();
       });
     }
   }
 
   attach(which: string, socket: Socket): void {
-    socket.on('error', () => {}); // a pipe that breaks has ended
-    if (which === '0') this.stdin?.pipe(socket);
-    else socket.pipe(which === '1' ? this.stdout : which === '2' ? this.stderr : this.status);
-    if (which !== '0') socket.once('close', () => this.#streamOf(which).end());
+    this.#attached += which === '1' || which === '2' ? 1 : 0;
+    if (which === '0') {
+      this.stdin?.pipe(socket);
+      return;
+    }
+    const stream = which === '1' ? this.stdout : which === '2' ? this.stderr : this.status;
+    socket.pipe(stream);
+    socket.once('close', () => stream.end()); // also where it broke
+  }
+
+  /** It has ended, and nothing more of it can come. */
+  get isSettled(): boolean {
+    return this.#exit !== undefined && this.#attached === 2;
+  }
+
+  /** Its streams never came: it ended before it could say so. */
+  giveUp(): void {
+    for (const stream of [this.stdout, this.stderr]) stream.end();
   }
 
   end(code: number | null, signal: NodeJS.Signals | null): void {
@@ -67,12 +84,8 @@ export class SpawnedChild extends EventEmitter {
     this.#closeIfDone();
   }
 
-  #streamOf(which: string): PassThrough {
-    return which === '1' ? this.stdout : which === '2' ? this.stderr : this.status;
-  }
-
   #closeIfDone(): void {
-    if (this.#exit && this.#isOpen === 0) this.emit('close', ...this.#exit);
+    if (this.#exit && this.#openStreams === 0) this.emit('close', ...this.#exit);
   }
 }
 
@@ -160,8 +173,9 @@ export class Spawner {
       connection.off('readable', take);
       const text = hello.toString('latin1');
       const child = this.#children.get(text.slice(0, 2 * ID_BYTES));
-      if (child === undefined) connection.destroy();
-      else child.attach(text[2 * ID_BYTES]!, connection);
+      if (child === undefined) return void connection.destroy();
+      child.attach(text[2 * ID_BYTES]!, connection);
+      if (child.isSettled) this.#forget(text.slice(0, 2 * ID_BYTES));
     };
     connection.on('readable', take);
   }
@@ -180,6 +194,16 @@ export class Spawner {
       const name = Object.entries(constants.signals).find(([, number]) => number === signal)?.[0];
       child.end(code < 0 ? null : code, (name as NodeJS.Signals | undefined) ?? null);
     }
+    if (what === 'refused' || child.isSettled) return this.#forget(id);
+    // Its connections may be heard of only after its end.
+    setTimeout(() => {
+      if (!this.#children.has(id)) return;
+      child.giveUp();
+      this.#forget(id);
+    }, LATE_MS);
+  }
+
+  #forget(id: string): void {
     this.#children.delete(id);
     if (this.#children.size === 0) this.#keepAwake(false);
   }
