@@ -3,9 +3,10 @@
  * store on disk, warms up with ten steps, then times one workflow; how each is set up is said in its own file
  * under peers/.
  *
- * Our tasks always run behind a fence of their own, which no peer offers. So there are two comparisons: with the
- * peers' steps started through the very same command line, mounts, filter and pipes as ours (what differs is
- * scheduling and journal), and with the peers' steps as a plain `true` without pipes (what differs is everything).
+ * Our tasks run behind fences of their own, which no peer offers. So there are two comparisons: with the peers' steps
+ * started through the very same command line, mounts, filter and pipes as ours (what differs is scheduling and
+ * journal), and with fences on neither side: ours with `unfenced` (still a shell in a pid namespace of its own, with
+ * pipes whose output is recorded), theirs as a plain `true` without pipes.
  */
 import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +38,7 @@ export const bench: Bench = {
     await install();
     const steps: Record<string, Step> = {
       'same launch': await fencedStep(),
-      'plain true': { argv: ['true'], pipes: false },
+      'unfenced, plain true': { argv: ['true'], pipes: false },
     };
     for (const { shape, count, rounds } of SHAPES) {
       for (const [launch, step] of Object.entries(steps)) {

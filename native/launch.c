@@ -15,6 +15,9 @@
  *   launch inside PROCESSES FILES
  *     sets limits within a sandbox (0: none), waits for a command on stdin and becomes it, see `await_command`
  *
+ *   launch wait
+ *     only waits for a command on stdin and becomes it
+ *
  *   launch serve SOCKET
  *     stays, and does the first for each message on stdin, see `serve`: to fork a small process costs less than to fork
  *     the engine. PARENT_PID is then left out of the words.
@@ -440,6 +443,7 @@ static int serve(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   if (argc >= 2 && strcmp(argv[1], "inside") == 0) return inside(argc, argv);
+  if (argc >= 2 && strcmp(argv[1], "wait") == 0) await_command();
   if (argc >= 2 && strcmp(argv[1], "serve") == 0) return serve(argc, argv);
   return argc < 4 ? FAILED : start(atoi(argv[1]), argc - 2, argv + 2, 0);
 }

@@ -99,9 +99,7 @@ export class Surroundings implements AsyncDisposable {
   async prepare(workspace: Workspace | undefined): Promise<void> {
     const { prepare } = this.#stages.launcher;
     if (prepare === undefined) return;
-    const { fence, ...around } = await this.#place(workspace);
-    if (fence === undefined) return;
-    const prepared = prepare({ ...around, fence });
+    const prepared = prepare(await this.#place(workspace));
     this.#prepared = prepared;
     this.#undo.defer(async () => {
       if (this.#prepared === prepared) await prepared.discard();

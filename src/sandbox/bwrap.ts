@@ -24,7 +24,7 @@ const MEMORY_FILES_BYTES_MAX = 4 * 1024 ** 3;
 
 /** All but the command itself. `native` is the launcher, where there is one; `etc` is what is shown as /etc. */
 export function bwrapOptions(
-  { cwd, emptyCwd, fence }: Surrounding,
+  { cwd, emptyCwd, fence }: Surrounding & { fence: Fence },
   env: Record<string, string>,
   { native, etc }: { native: string | undefined; etc: string },
 ): string[] {

@@ -11,9 +11,7 @@ import type { Fence } from '../system/fence.ts';
 import { asGroup } from '../system/group.ts';
 import {
   start,
-  TOO_LONG,
   type Child,
-  type Exit,
   type Launch,
   type Launcher,
   type Prepared,
@@ -22,22 +20,19 @@ import {
 } from '../system/process.ts';
 import { Spawner } from '../system/spawner.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
-import { bridged, proxyEnvironment } from './bridge.ts';
 import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
 import { parentOfAll } from './parent-of-all.ts';
 import { FencedTree } from './fenced-tree.ts';
-import { onlyChildOf } from './only-child.ts';
+import { commandMessage, insideArgv, insideEnvironment } from './command-message.ts';
 import { canWiden, widen } from './grant.ts';
+import { killHeld, whyNotStarted } from './held.ts';
 import type { Limits } from './limits/choose-limits.ts';
 import { kernelLimits, prlimitArgv } from './limits/prlimit.ts';
-import { FAILED, MARK, nativeWords, UtilLinux, type LaunchPlan } from './lines.ts';
+import { nativeWords, UtilLinux, type LaunchPlan } from './lines.ts';
 import { shadowsFor } from './shadows.ts';
 
-const WHY_CHARS_MAX = 4096;
 /** For bwrap and what comes before it; the command's own goes another way. */
 const ENV = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
-/** What the kernel takes of one argument or variable. */
-const WORD_BYTES_MAX = 128 * 1024 - 1;
 const NO_SHADOWS = { directories: [], kept: [] };
 
 /** Built from native/launch.c where there is a compiler; without it the same is done by util-linux, more slowly. */
@@ -63,6 +58,16 @@ export interface Fences {
   limits: Limits;
 }
 
+/** A command, or what waits for one. */
+interface Held {
+  stdin: Writable | null;
+  running: Running;
+  /** It has its command now. */
+  start(): Running;
+}
+
+type Fenced = Surrounding & { fence: Fence };
+
 export class LinuxLauncher implements Launcher {
   /** Without fences commands may do what the engine's user may, so they are he. */
   readonly uid: number | undefined;
@@ -80,53 +85,70 @@ export class LinuxLauncher implements Launcher {
   }
 
   launch(launch: Launch): Running {
-    const { fence } = launch;
-    if (fence === undefined) return this.#plain(launch);
-    if (this.prepare !== undefined) return this.prepare({ ...launch, fence }).start(launch);
-    const env = insideEnvironment(launch.env, fence);
-    const argv = [...prlimitArgv(fence.limits), ...insideArgv(launch.argv, fence)];
-    return this.#fenced({ ...launch, fence }, argv, env, launch.input).start();
+    const { fence, env, argv, input } = launch;
+    if (this.prepare !== undefined) return this.prepare(launch).start(launch);
+    if (fence === undefined) return this.#plain(launch, argv, env, input).running;
+    const command = [...prlimitArgv(fence.limits), ...insideArgv(argv, fence)];
+    return this.#fenced({ ...launch, fence }, command, insideEnvironment(env, fence), input).start();
   }
 
   /** Only the native launcher can wait inside for a command. */
   get prepare(): ((surroundings: Surrounding) => Prepared) | undefined {
-    if (this.#native === undefined || this.#fences === undefined) return undefined;
+    const native = this.#native;
+    if (native === undefined) return undefined;
     return (surroundings) => {
       const { fence } = surroundings;
-      const inside = [INSIDE.launch, 'inside', ...kernelLimits(fence.limits)];
-      const fenced = this.#fenced(surroundings, inside, {}, null);
+      const held =
+        fence === undefined
+          ? this.#plain(surroundings, [native, 'wait'], {}, null)
+          : this.#fenced(
+              { ...surroundings, fence },
+              [INSIDE.launch, 'inside', ...kernelLimits(fence.limits)],
+              {},
+              null,
+            );
       return {
         start: ({ argv, env, input }) => {
-          const message = commandMessage(insideArgv(argv, fence), insideEnvironment(env, fence), input);
-          fenced.stdin!.end(Buffer.concat([message, Buffer.from(input ?? '')]));
-          return fenced.start();
+          const words = fence ? insideArgv(argv, fence) : argv;
+          const message = commandMessage(words, fence ? insideEnvironment(env, fence) : env, input);
+          held.stdin!.end(Buffer.concat([message, Buffer.from(input ?? '')]));
+          return held.start();
         },
         async discard() {
-          fenced.running.kill();
-          await fenced.running.exited.catch(() => {});
+          held.running.kill();
+          await held.running.exited.catch(() => {});
         },
       };
     };
   }
 
-  #plain(launch: Launch): Running {
-    const { argv, cwd, env, overlay, emptyCwd = false, reads = [], input } = launch;
-    const plan = this.#plan({ command: argv, cwd, emptyCwd, overlay, isFence: false }, [
-      ...placesOf(launch),
+  #plain(
+    surroundings: Surrounding,
+    command: string[],
+    env: Record<string, string>,
+    input: string | null | undefined,
+  ): Held {
+    const { cwd, overlay, emptyCwd = false, reads = [] } = surroundings;
+    const plan = this.#plan({ command, cwd, emptyCwd, overlay, isFence: false }, [
+      ...placesOf(surroundings),
       ...reads,
     ]);
-    const child: Child =
+    const child: Child & { stdin: Writable | null } =
       this.#spawner?.start({ argv: nativeWords(plan), env, input }) ??
       start(this.#utilLinux!.line(plan), { cwd: '/', env, detached: true, input });
-    return asGroup(child, argv, { settle: whyNotStarted(child, cwd), kill: () => killHeld(child.pid) });
+    const running = asGroup(child, command, {
+      settle: whyNotStarted(child, cwd),
+      kill: () => killHeld(child.pid),
+    });
+    return { stdin: child.stdin, running, start: () => running };
   }
 
   #fenced(
-    surroundings: Surrounding,
+    surroundings: Fenced,
     argv: string[],
     env: Record<string, string>,
     input: string | null | undefined,
-  ): { stdin: Writable | null; running: Running; start(): Running } {
+  ): Held {
     if (this.#fences === undefined) throw new BosunError('system', 'there are no fences: install bubblewrap');
     const { bwrap, seccomp, etc, limits } = this.#fences;
     const { cwd, overlay, fence } = surroundings;
@@ -209,73 +231,13 @@ export class LinuxLauncher implements Launcher {
   }
 }
 
-function insideArgv(argv: string[], { egress }: Fence): string[] {
-  return egress ? bridged(argv) : argv;
-}
-
-function insideEnvironment(env: Record<string, string>, { egress }: Fence): Record<string, string> {
-  return { ...env, ...(egress && proxyEnvironment()), HOME: INSIDE.home };
-}
-
-/** As native/launch.c reads it. */
-function commandMessage(argv: string[], env: Record<string, string>, input: string | undefined): Buffer {
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const parts = [input === undefined ? 'nothing' : 'input', String(argv.length), ...argv, ...variables];
-  if (parts.some((part) => part.includes('\0')))
-    throw new BosunError('system', `cannot start ${argv[0]}: an argument or a variable holds a NUL byte`);
-  if (parts.some((part) => Buffer.byteLength(part) > WORD_BYTES_MAX))
-    throw new BosunError('system', `cannot start ${argv[0]}: ${TOO_LONG}`);
-  const body = Buffer.from(`${parts.join('\0')}\0`);
-  return Buffer.concat([Buffer.from(String(body.length).padStart(10, '0')), body]);
-}
-
 /** Where what is written inside lands outside. */
-function diskOf({ overlay, cwd, emptyCwd, fence: { own } }: Surrounding): string[] {
+function diskOf({ overlay, cwd, emptyCwd, fence: { own } }: Fenced): string[] {
   return [...own, ...(overlay ? [overlay.upper] : emptyCwd ? [] : [cwd])];
 }
 
 /** What a launch's own directories lie in. */
-function placesOf({ overlay, cwd, emptyCwd }: Omit<Launch, 'argv' | 'env'>): string[] {
+function placesOf({ overlay, cwd, emptyCwd }: Surrounding): string[] {
   if (overlay === undefined) return emptyCwd ? [] : [cwd];
   return [parentOfAll([...overlay.lowers, overlay.upper, overlay.work, overlay.at])];
-}
-
-/**
- * Ends the first process of the namespace, and all others with it. The launcher stays to bury it: were it ended too,
- * that would be left to the machine's own init, which containers often lack.
- */
-function killHeld(launcherPid: number | undefined): boolean {
-  const held = launcherPid === undefined ? undefined : onlyChildOf(launcherPid);
-  if (held === undefined) return false;
-  try {
-    process.kill(held, 'SIGKILL');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Throws, after the child's end, where the surroundings could not be made. */
-function whyNotStarted(
-  { stderr }: Child,
-  cwd: string,
-  tree?: FencedTree,
-): (exit: Exit, killed: boolean) => Promise<undefined> {
-  let said = '';
-  stderr!.on('data', (chunk: Buffer) => {
-    if (said.length < WHY_CHARS_MAX) said += chunk.toString('latin1', 0, WHY_CHARS_MAX);
-  });
-  return async (exit, killed) => {
-    if (killed || tree?.hasRun || (exit.code !== FAILED && (tree === undefined || exit.code !== 1))) return;
-    if (!stderr!.closed) await new Promise((resolve) => stderr!.once('close', resolve));
-    if (tree?.hasRun) return;
-    const mark = [MARK, 'bwrap: '].find((mark) => said.startsWith(mark));
-    if (mark === undefined) return;
-    const why = Buffer.from(said, 'latin1').toString().slice(mark.length).trim();
-    throw new BosunError(
-      'system',
-      `cannot prepare the surroundings of a command in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
-      { data: { why } },
-    );
-  };
 }

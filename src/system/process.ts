@@ -81,7 +81,7 @@ export interface Launcher {
 }
 
 /** What is known of a launch before its command is. */
-export type Surrounding = Omit<Launch, 'argv' | 'env' | 'input'> & { fence: Fence };
+export type Surrounding = Omit<Launch, 'argv' | 'env' | 'input'>;
 
 /** A sandbox that waits for its command; it takes one, and is never used again. */
 export interface Prepared {

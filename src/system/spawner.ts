@@ -149,7 +149,7 @@ export class Spawner {
       this.#server = undefined;
       server.close();
       // What it started died with it.
-      for (const id of [...this.#children.keys()])
+      for (const id of this.#children.keys())
         this.#hear(['ended', id, '-1', String(constants.signals.SIGKILL)]);
     };
     spawned.once('error', gone);

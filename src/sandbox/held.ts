@@ -1,0 +1,48 @@
+/** How a launcher's child is ended, and what its end means. */
+import { BosunError } from '../contract/errors.ts';
+import type { Child, Exit } from '../system/process.ts';
+import type { FencedTree } from './fenced-tree.ts';
+import { FAILED, MARK } from './lines.ts';
+import { onlyChildOf } from './only-child.ts';
+
+const WHY_CHARS_MAX = 4096;
+
+/**
+ * Ends the first process of the namespace, and all others with it. The launcher stays to bury it: were it ended too,
+ * that would be left to the machine's own init, which containers often lack.
+ */
+export function killHeld(launcherPid: number | undefined): boolean {
+  const held = launcherPid === undefined ? undefined : onlyChildOf(launcherPid);
+  if (held === undefined) return false;
+  try {
+    process.kill(held, 'SIGKILL');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws, after the child's end, where the surroundings could not be made. */
+export function whyNotStarted(
+  { stderr }: Child,
+  cwd: string,
+  tree?: FencedTree,
+): (exit: Exit, killed: boolean) => Promise<undefined> {
+  let said = '';
+  stderr!.on('data', (chunk: Buffer) => {
+    if (said.length < WHY_CHARS_MAX) said += chunk.toString('latin1', 0, WHY_CHARS_MAX);
+  });
+  return async (exit, killed) => {
+    if (killed || tree?.hasRun || (exit.code !== FAILED && (tree === undefined || exit.code !== 1))) return;
+    if (!stderr!.closed) await new Promise((resolve) => stderr!.once('close', resolve));
+    if (tree?.hasRun) return;
+    const mark = [MARK, 'bwrap: '].find((mark) => said.startsWith(mark));
+    if (mark === undefined) return;
+    const why = Buffer.from(said, 'latin1').toString().slice(mark.length).trim();
+    throw new BosunError(
+      'system',
+      `cannot prepare the surroundings of a command in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
+      { data: { why } },
+    );
+  };
+}
