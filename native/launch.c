@@ -18,9 +18,9 @@
  *   launch wait
  *     only waits for a command on stdin and becomes it
  *
- *   launch serve SOCKET
+ *   launch serve PARENT_PID DIRECTORY
  *     stays, and does the first for each message on stdin, see `serve`: to fork a small process costs less than to fork
- *     the engine. PARENT_PID is then left out of the words.
+ *     the engine. The streams of what it starts are connections to the socket `s` of DIRECTORY.
  *
  * What keeps the command from being started is told on stderr after MARK, with the exit code 125.
  * Nothing outlives it: the command's tree dies with its pid namespace, that with this process, this with PARENT_PID.
@@ -381,9 +381,12 @@ static void bury(struct child *children, size_t *count) {
  */
 static int serve(int argc, char **argv) {
   struct sockaddr_un engine = {.sun_family = AF_UNIX};
-  if (argc < 4 || strlen(argv[3]) >= sizeof engine.sun_path) return FAILED;
-  strcpy(engine.sun_path, argv[3]);
+  if (argc < 4) return FAILED;
   die_with(atoi(argv[2]));
+  /* held open, so that it is found wherever its directory is moved to */
+  int directory = open(argv[3], O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) fail(argv[3]);
+  snprintf(engine.sun_path, sizeof engine.sun_path, "/proc/self/fd/%d/s", directory);
   sigset_t mask, before;
   sigemptyset(&mask);
   sigaddset(&mask, SIGCHLD);
@@ -402,8 +405,7 @@ static int serve(int argc, char **argv) {
     if (!events[0].revents) continue;
     char digits[21] = {0}, first[11] = {0};
     if (read(0, digits, 1) <= 0) { /* the engine has no more use for it */
-      unlink(argv[3]);
-      *strrchr(argv[3], '/') = 0;
+      unlinkat(directory, "s", 0);
       rmdir(argv[3]);
       return 0;
     }

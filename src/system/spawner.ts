@@ -126,12 +126,12 @@ export class Spawner {
 
   #open(): void {
     if (this.#process !== undefined) return;
-    const socket = path.join(this.#makeDirectory(), 's');
+    const directory = this.#makeDirectory();
     const server = createServer((connection) => this.#greet(connection));
-    server.listen({ path: socket, backlog: PENDING_MAX }, () => {
+    server.listen({ path: path.join(directory, 's'), backlog: PENDING_MAX }, () => {
       for (const message of this.#waiting.splice(0)) spawned.stdin!.write(message);
     });
-    const spawned = start([this.#program, 'serve', String(process.pid), socket], {
+    const spawned = start([this.#program, 'serve', String(process.pid), directory], {
       cwd: '/',
       env: {},
       input: null,
