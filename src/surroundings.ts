@@ -3,7 +3,7 @@
  * first command of the attempt, gone after the last. The fence is drawn here, and held by the sandbox.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
@@ -65,7 +65,7 @@ export class Surroundings implements AsyncDisposable {
     const made = new Surroundings(stages, attempt);
     await mkdir(made.files, { recursive: true });
     give(stages.launcher.uid, made.files);
-    made.#undo.defer(() => removeTree(made.files));
+    made.#undo.defer(() => rmdir(made.files).catch(() => removeTree(made.files))); // it is empty, most of the time
     const { network = [], write } = made.#scope;
     if (stages.isFenced && (network.length > 0 || write !== undefined))
       made.#sockets = await made.#openSockets(network, write !== undefined);

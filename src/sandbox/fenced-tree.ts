@@ -6,20 +6,27 @@ import { ProcessTable } from './limits/process-table.ts';
 
 const STATUS_CHARS_MAX = 4096;
 
+/** What ends sooner uses little: it is not worth being watched. */
+const HOLD_AFTER_MS = 20;
+
 type Hold = (initPid: number, onBreach: (breach: Breach) => void) => () => void;
 
+interface Init {
+  pid: number;
+  startTicks: number;
+}
+
 export class FencedTree {
-  /** The first process inside, as this machine numbers it; all others descend from it, and share its group at first. */
-  init: { pid: number; startTicks: number } | undefined;
   /** The command itself ended; else its surroundings could not be made, or it was ended from outside. */
   hasRun = false;
   readonly #launcherPid: () => number | undefined;
   readonly #channel: Readable;
   readonly #hold: Hold;
+  #init: Init | undefined;
   #release: (() => void) | undefined;
   #asked: NodeJS.Signals | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #breach: Breach | undefined;
-  #isHeld = false;
   #isOver = false;
 
   /** `channel` is where bwrap says that the first process is there, and at the end how the command ended. */
@@ -30,46 +37,48 @@ export class FencedTree {
     channel.on('error', () => {}); // it ended before it read its options: its exit code says so
     let said = '';
     channel.on('data', (chunk: Buffer) => {
-      if (said === '') this.#started();
       said = (said + chunk.toString('latin1')).slice(-STATUS_CHARS_MAX);
       if (said.includes('"exit-code"')) this.hasRun = true;
+      else if (this.#asked) this.signal(this.#asked);
     });
+  }
+
+  /** The first process inside, as this machine numbers it; all others descend from it, and share its group at first. */
+  get init(): Init | undefined {
+    if (this.#init === undefined && !this.#isOver) {
+      const launcher = this.#launcherPid();
+      const bwrap = launcher && onlyChildOf(launcher);
+      const pid = bwrap && onlyChildOf(bwrap);
+      const startTicks = pid && new ProcessTable().read(pid)?.startTicks;
+      if (pid !== undefined && startTicks !== undefined) this.#init = { pid, startTicks };
+    }
+    return this.#init;
   }
 
   /** bwrap and the first process inside take no notice of it: they end when the command does. */
   signal(signal: NodeJS.Signals): void {
-    this.#asked = signal;
-    if (this.init !== undefined) kill(-this.init.pid, signal);
+    const { init } = this;
+    this.#asked = init === undefined ? signal : undefined; // it is not there yet
+    if (init !== undefined) kill(-init.pid, signal);
   }
 
   /** From now on it has a command, and its limits are held. */
   hold(): void {
-    this.#isHeld = true;
-    if (this.init !== undefined) this.#startHolding(this.init.pid);
+    this.#timer = setTimeout(() => {
+      if (this.#isOver) return;
+      if (this.init === undefined) return this.hold(); // it is still being made
+      this.#release = this.#hold(this.init.pid, (breach) => (this.#breach ??= breach));
+      if (this.#asked) this.signal(this.#asked);
+    }, HOLD_AFTER_MS);
   }
 
   /** Gives the limit for which it was ended, if it was. */
   end(): Breach | undefined {
     this.#isOver = true;
+    clearTimeout(this.#timer);
     this.#release?.();
     this.#channel.destroy();
     return this.#breach;
-  }
-
-  #started(): void {
-    const launcher = this.#launcherPid();
-    if (this.#isOver || launcher === undefined) return;
-    const bwrap = onlyChildOf(launcher);
-    const pid = bwrap && onlyChildOf(bwrap);
-    const startTicks = pid && new ProcessTable().read(pid)?.startTicks;
-    if (pid === undefined || startTicks === undefined) return; // it has ended already
-    this.init = { pid, startTicks };
-    if (this.#isHeld) this.#startHolding(pid);
-    if (this.#asked) kill(-pid, this.#asked);
-  }
-
-  #startHolding(pid: number): void {
-    if (!this.#isOver) this.#release ??= this.#hold(pid, (breach) => (this.#breach ??= breach));
   }
 }
 

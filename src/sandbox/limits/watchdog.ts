@@ -72,7 +72,7 @@ export class Watchdog {
       request,
       startTicks: init.startTicks,
       pids: [initPid],
-      dueAtMs: 0,
+      dueAtMs: performance.now() + unseenAtFirstMs(limits),
       pssDueAtMs: 0,
       throttle: limits.cpu === undefined ? undefined : new CpuThrottle(limits.cpu, initPid),
       leaveDisk: undefined,
@@ -156,6 +156,12 @@ export class Watchdog {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/** As long as it takes to use up what is allowed, from nothing. */
+function unseenAtFirstMs({ cpu, processes = Infinity, memoryBytes = Infinity }: FenceLimits): number {
+  if (cpu !== undefined) return 0;
+  return Math.min(UNSEEN_MS_MAX, processes / FORKS_PER_MS, memoryBytes / TAKE_BYTES_PER_MS);
 }
 
 /**
