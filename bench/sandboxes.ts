@@ -13,7 +13,10 @@ interface Sandbox {
   spaces: Set<string>;
 }
 
-/** Those that are there now: each child of the engine with something below it that is in another pid namespace. */
+/**
+ * Those that are there now: each child of the engine, or of the process that starts others for it, with something
+ * below it that is in another pid namespace.
+ */
 export class Sandboxes {
   readonly #all: Sandbox[];
   /** Looking must cost little, for what is looked at shares the machine: what was no sandbox's is not read again. */
@@ -24,7 +27,8 @@ export class Sandboxes {
     const children = Map.groupBy(processes, ({ parent }) => parent);
     const spacesBelow = (pid: number): string[] =>
       (children.get(pid) ?? []).flatMap((child) => [child.space, ...spacesBelow(child.pid)]);
-    this.#all = (children.get(engine) ?? [])
+    const near = children.get(engine) ?? [];
+    this.#all = [...near, ...near.flatMap(({ pid }) => children.get(pid) ?? [])]
       .map(({ pid, space }) => ({ launcher: pid, space, spaces: new Set(spacesBelow(pid)) }))
       .filter(({ space, spaces }) => spaces.size > 0 && !spaces.has(space));
     const launchers = new Set(this.#all.map(({ launcher }) => launcher));
