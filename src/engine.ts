@@ -63,7 +63,14 @@ export async function makePlace(
   await using made = new AsyncDisposableStack();
   const around = made.use(await Surroundings.make(stages, attempt));
   const workspace = await prepareWorkspace(stages, attempt, around, sink);
-  if (isAhead) await around.prepare(workspace);
+  if (isAhead) {
+    try {
+      await around.prepare(workspace);
+    } catch (error) {
+      if (workspace) await stages.workspaces.remove(workspace.name); // the attempt itself makes another
+      throw error;
+    }
+  }
   const all = made.move();
   return { around, workspace, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

@@ -1,5 +1,5 @@
 /** Where bosun keeps what it has: the directory `.bosun` of a repository. Nothing else there is ever written. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileName } from './base/file-name.ts';
@@ -84,11 +84,18 @@ export async function createHome(top: string): Promise<Home> {
   return home;
 }
 
+/** A copy of /etc is made again where it is missing; one of a machine that has changed since is of no use. */
+const ETC_MS = 7 * 24 * 3600 * 1000;
+
 /** Takes away what attempts of a killed engine left; whoever calls it holds the lock. */
 export async function clearAttempts(home: Home): Promise<void> {
   for (const directory of [home.attempts, home.sockets])
     for (const name of readdirSync(directory))
       if (Number.parseInt(name, 10) !== process.pid) await removeTree(path.join(directory, name));
+  for (const name of readdirSync(home.directory)) {
+    const file = path.join(home.directory, name);
+    if (name.startsWith('etc-') && Date.now() - statSync(file).mtimeMs > ETC_MS) await removeTree(file);
+  }
 }
 
 /** The nearest `.bosun` with a journal, upwards from a directory. Runs no git: it must be quick. */

@@ -1,6 +1,6 @@
 /**
- * What stands around one attempt: its fence, its environment, its own files, its ways to the network and to us. Made before the
- * first command of the attempt, gone after the last. The fence is drawn here, and held by the sandbox.
+ * What stands around one attempt: its fence, its environment, its own files, its ways to the network and to us. Made
+ * before the first command of the attempt, gone after the last. The fence is drawn here, and held by the sandbox.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
@@ -67,8 +67,13 @@ export class Surroundings implements AsyncDisposable {
     give(stages.launcher.uid, made.files);
     made.#undo.defer(() => rmdir(made.files).catch(() => removeTree(made.files))); // it is empty, most of the time
     const { network = [], write } = made.#scope;
-    if (stages.isFenced && (network.length > 0 || write !== undefined))
-      made.#sockets = await made.#openSockets(network, write !== undefined);
+    try {
+      if (stages.isFenced && (network.length > 0 || write !== undefined))
+        made.#sockets = await made.#openSockets(network, write !== undefined);
+    } catch (error) {
+      await made[Symbol.asyncDispose]();
+      throw error;
+    }
     return made;
   }
 

@@ -1,5 +1,5 @@
 /** Finds out, by trying, what this machine can hold a command with. Never claims what it did not see work. */
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import type { BosunError } from '../contract/errors.ts';
@@ -117,7 +117,10 @@ async function findFences(directory: string): Promise<Fences | Obstacle> {
   if (filter === undefined)
     return { what: `there is no filter of system calls for ${process.arch}`, remedy: 'use x64 or arm64' };
   const seccomp = path.join(directory, 'seccomp.bpf');
-  writeFileSync(seccomp, filter);
+  // Never half a file: another process may be starting commands with it.
+  const fresh = `${seccomp}.${process.pid}`;
+  writeFileSync(fresh, filter);
+  renameSync(fresh, seccomp);
   return { bwrap, seccomp, etc: prepareEtc(directory), limits: await chooseLimits() };
 }
 

@@ -3,7 +3,7 @@
  * them mounted by itself would make every start slower by milliseconds. Nothing that others may not read is copied.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /** Names for the user inside, and no look-ups over the network that is not there. */
@@ -53,8 +53,6 @@ export function prepareEtc(directory: string): string {
   const hash = createHash('sha256').update(`1\n${OWN}\n${seen}`).digest('hex').slice(0, 16);
   const prepared = path.join(directory, `etc-${hash}`);
   if (existsSync(prepared)) return prepared;
-  for (const name of readdirSync(directory))
-    if (name.startsWith('etc-')) rmSync(path.join(directory, name), { recursive: true, force: true });
   const fresh = `${prepared}.new-${process.pid}`;
   mkdirSync(fresh, { recursive: true, mode: 0o755 });
   for (const [index, name] of COPIED.entries()) {

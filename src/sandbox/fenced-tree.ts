@@ -58,8 +58,8 @@ export class FencedTree {
   /** bwrap and the first process inside take no notice of it: they end when the command does. */
   signal(signal: NodeJS.Signals): void {
     const { init } = this;
-    this.#asked = init === undefined ? signal : undefined; // it is not there yet
-    if (init !== undefined) kill(-init.pid, signal);
+    const isTold = init !== undefined && kill(-init.pid, signal);
+    this.#asked = isTold ? undefined : signal; // it is still being made
   }
 
   /** From now on it has a command, and its limits are held. */
@@ -82,10 +82,10 @@ export class FencedTree {
   }
 }
 
-function kill(pid: number, signal: NodeJS.Signals): void {
+function kill(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch {
-    // it is gone
+    return false; // it is gone, or not there yet
   }
 }

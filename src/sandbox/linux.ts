@@ -110,8 +110,13 @@ export class LinuxLauncher implements Launcher {
       return {
         start: ({ argv, env, input }) => {
           const words = fence ? insideArgv(argv, fence) : argv;
-          const message = commandMessage(words, fence ? insideEnvironment(env, fence) : env, input);
-          held.stdin!.end(Buffer.concat([message, Buffer.from(input ?? '')]));
+          try {
+            const message = commandMessage(words, fence ? insideEnvironment(env, fence) : env, input);
+            held.stdin!.end(Buffer.concat([message, Buffer.from(input ?? '')]));
+          } catch (error) {
+            held.running.kill(); // nobody else can give it a command
+            throw error;
+          }
           return held.start();
         },
         async discard() {

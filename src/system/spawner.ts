@@ -7,10 +7,11 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { constants, tmpdir } from 'node:os';
+import { constants } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { start, keepAwake } from './process.ts';
+import { openSocketPath } from './socket-path.ts';
 
 /** An id, which stream of it, and a line end. */
 const HELLO_BYTES = 34;
@@ -19,9 +20,6 @@ const LINE_CHARS_MAX = 200;
 const PENDING_MAX = 4096;
 /** How long a stream may take to be heard of after the end of its process. */
 const LATE_MS = 500;
-/** What the kernel takes as the path of a unix socket, and how much of it is ours. */
-const SOCKET_PATH_BYTES_MAX = 107;
-const SOCKET_NAME_BYTES = '/1234567-123456/s'.length;
 
 export interface SpawnRequest {
   /** Options and command of the launcher, without its parent's number. */
@@ -39,7 +37,6 @@ export class SpawnedChild extends EventEmitter {
   readonly stdout = new PassThrough();
   readonly stderr = new PassThrough();
   readonly status = new PassThrough();
-  exitCode: number | null = null;
   #openStreams = 2;
   #attached = 0;
   #exit: [code: number | null, signal: NodeJS.Signals | null] | undefined;
@@ -78,7 +75,6 @@ export class SpawnedChild extends EventEmitter {
 
   end(code: number | null, signal: NodeJS.Signals | null): void {
     this.#exit = [code, signal];
-    this.exitCode = code;
     this.stdin?.destroy();
     this.emit('exit', code, signal);
     this.#closeIfDone();
@@ -126,10 +122,16 @@ export class Spawner {
 
   #open(): void {
     if (this.#process !== undefined) return;
-    const directory = this.#makeDirectory();
+    // Nobody else may enter it; the process takes it away when it ends.
+    const directory = mkdtempSync(path.join(this.#directory, `${process.pid}-`));
+    const socket = openSocketPath(path.join(directory, 's'));
     const server = createServer((connection) => this.#greet(connection));
-    server.listen({ path: path.join(directory, 's'), backlog: PENDING_MAX }, () => {
+    server.listen({ path: socket.path, backlog: PENDING_MAX }, () => {
       for (const message of this.#waiting.splice(0)) spawned.stdin!.write(message);
+    });
+    server.on('error', (error) => {
+      for (const id of this.#children.keys()) this.#hear(['refused', id, error.message]);
+      spawned.kill('SIGKILL');
     });
     const spawned = start([this.#program, 'serve', String(process.pid), directory], {
       cwd: '/',
@@ -147,7 +149,8 @@ export class Spawner {
       if (this.#process !== spawned) return;
       this.#process = undefined;
       this.#server = undefined;
-      server.close();
+      this.#waiting = [];
+      server.close(() => socket[Symbol.dispose]());
       // What it started died with it.
       for (const id of this.#children.keys())
         this.#hear(['ended', id, '-1', String(constants.signals.SIGKILL)]);
@@ -156,12 +159,6 @@ export class Spawner {
     spawned.once('exit', gone);
     this.#server = server;
     this.#process = spawned;
-  }
-
-  /** Nobody else may enter it; the process takes it away when it ends. */
-  #makeDirectory(): string {
-    const isShort = Buffer.byteLength(this.#directory) + SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES_MAX;
-    return mkdtempSync(path.join(isShort ? this.#directory : tmpdir(), `${process.pid}-`));
   }
 
   /** Whose connection it is, it says first. */
