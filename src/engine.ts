@@ -167,13 +167,24 @@ function jobOf(
   workspace: Workspace | undefined,
 ): Job {
   const { start, task, agent } = attempt;
+  const { write } = effectiveScope(task, agent);
   const { minutes } = effectiveLimits(task, agent);
   return {
     agent,
     prompt: start.prompt,
     feedback: start.feedback,
     env: around.env,
+    cwd: workspace?.path ?? around.files,
     files: around.files,
+    memory: around.files,
+    models: undefined,
+    session: undefined,
+    schema: task.output,
+    mcp: {},
+    isReadOnly: write !== undefined && write.length === 0,
+    emit: () => {},
+    ask: () => Promise.resolve('no'),
+    onSteer: () => () => {},
     timeoutMs: task.timeout !== undefined ? parseDurationMs(task.timeout) : minutes && minutes * 60_000,
     stop: attempt.stop,
     output,

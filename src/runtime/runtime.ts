@@ -1,4 +1,8 @@
-/** What every runtime does: turns a prompt into work in a workspace. Implementations: cli.ts. */
+/**
+ * What every runtime does: turns a prompt into work in a workspace. Implementations: claude-code.ts, opencode.ts,
+ * codex.ts, acp.ts, cli.ts; all pass test/cases/runtime.case.ts.
+ */
+import type { AgentError, AgentEvent, Dialect, JsonSchema, McpServer } from '../contract/model.ts';
 import type { Outcome } from '../contract/run.ts';
 import type { Agent, Json } from '../contract/workflow.ts';
 import type { Launch, Running } from '../system/process.ts';
@@ -18,18 +22,48 @@ export interface Job {
   prompt: string;
   feedback: string | undefined;
   env: Record<string, string>;
-  /** The directory with the attempt's own files, outside the workspace. */
+  /** Where the command starts, as it sees it. */
+  cwd: string;
+  /** The directory with the attempt's own files, outside the workspace; the same path inside and outside. */
   files: string;
+  /** A directory that later attempts of the same task find as it was left: for the agent's own settings and sessions. */
+  memory: string;
   timeoutMs: number | undefined;
   stop: StopSignal;
   output: OutputSink;
   launch(launch: Omit<Launch, 'cwd'>): Promise<Running>;
+  /** Where models are reached from inside; absent for plain commands. */
+  models: Models | undefined;
+  /** A conversation of an earlier attempt to go on with; `fork` leaves that one as it is. */
+  session: { id: string; fork: boolean } | undefined;
+  /** The JSON Schema that the output must satisfy. */
+  schema: JsonSchema | undefined;
+  mcp: Record<string, McpServer>;
+  /** Whether the agent may change files at all: its fence holds that anyway, this is for its own settings. */
+  isReadOnly: boolean;
+  emit(event: AgentEvent): void;
+  /** Asks a person, with a default and a time-out of its own: never hangs. */
+  ask(text: string): Promise<'yes' | 'no'>;
+  /** Gives what people say to the running agent to a listener; the return value ends that. */
+  onSteer(listener: (text: string) => void): () => void;
+}
+
+/** The gateway as the agent sees it: `${baseUrl}/anthropic/v1/messages`, `/openai/chat/completions`, `/openai/responses`, `/gemini/v1beta/…`, `/<provider>/…`. */
+export interface Models {
+  /** Such as http://127.0.0.1:4180. */
+  baseUrl: string;
+  /** A placeholder that opens nothing: the gateway has the real one. */
+  key: string;
+  /** The providers that are configured, by name, with the protocol that each speaks. */
+  providers: Record<string, Dialect>;
 }
 
 export interface Result {
   outcome: Outcome;
   /** What the agent gave as its output: JSON where it is JSON, else text. */
   output: Json;
+  /** Why it failed, where the runtime knows; decides on a fallback. */
+  error?: AgentError;
 }
 
 export interface Runtime {

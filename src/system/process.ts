@@ -3,7 +3,7 @@ import { spawn, type ChildProcess, type SpawnOptions as NodeSpawnOptions } from 
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import type { Breach, Fence } from './fence.ts';
 
@@ -27,6 +27,8 @@ export interface Launch {
   overlay?: OverlayMount;
   /** What the command reads from its stdin; nothing where it is not given. */
   input?: string;
+  /** Leaves its stdin open after `input`, for `Running.stdin`. */
+  talks?: boolean;
   /** Makes `cwd` an empty directory of the command's own, gone with it. */
   emptyCwd?: boolean;
   /** Paths that a command of the engine's own reads, besides its directory and its overlay. */
@@ -46,6 +48,8 @@ export interface Exit {
 export interface Running {
   /** 0 until it is started, and where nothing could be; `exited` then says why. */
   readonly pid: number;
+  /** Of a launch that talks. */
+  stdin?: Writable;
   stdout: Readable;
   stderr: Readable;
   /** Rejects with a BosunError where the surroundings could not be made, so that the command never ran. */

@@ -1,0 +1,76 @@
+/** What agents say and do, and what models cost, as every part of bosun speaks of it. Types only. */
+import type { Json } from './workflow.ts';
+
+/** Why an agent, or the model behind it, could not go on. */
+export type AgentErrorKind =
+  | 'auth' // the key or the login is not accepted
+  | 'rate-limit' // refused for longer than we are patient
+  | 'overloaded' // the provider fails on its side
+  | 'bad-request'
+  | 'network' // the provider cannot be reached, or breaks off
+  | 'timeout' // it says nothing any more
+  | 'budget' // the money is spent
+  | 'refused' // the model, or a person who was asked, will not do it
+  | 'crashed'; // the agent's program failed
+
+export interface AgentError {
+  kind: AgentErrorKind;
+  /** For people; holds no key. */
+  message: string;
+  /** What the model's server answered. */
+  status?: number;
+}
+
+/** `input` is without what was read from or written to a cache. */
+export interface Tokens {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** What went over the wire for somebody: an attempt, a task, an agent, a run. */
+export interface Spending {
+  requests: number;
+  tokens: Tokens;
+  usd: number;
+  /** Requests to models whose price nobody knows; their dollars are not in `usd`. */
+  unpriced: number;
+}
+
+/** What every runtime tells of its agent while it works; texts are cut to what a journal can hold. */
+export type AgentEvent =
+  | { kind: 'started'; session?: string; model?: string }
+  | { kind: 'text'; text: string }
+  | { kind: 'tool-call'; id: string; name: string; input: string }
+  | { kind: 'tool-result'; id: string; isError: boolean; text: string }
+  | { kind: 'file-changed'; path: string }
+  /** It wants to do something that it may not do unasked. */
+  | { kind: 'asked'; id: string; text: string; answer: 'yes' | 'no' }
+  /** What the runtime itself claims, up to now, in this attempt. */
+  | { kind: 'usage'; tokens: Tokens; usd?: number }
+  | { kind: 'error'; error: AgentError }
+  | { kind: 'finished'; turns: number; toolCalls: number };
+
+/** One request to a model that was answered, as the gateway metered it. */
+export interface ModelUse {
+  provider: string;
+  model: string;
+  tokens: Tokens;
+  /** Null where nobody knows the model's price. */
+  usd: number | null;
+  /** The agent used its own login, not a key of ours. */
+  ownLogin?: true;
+}
+
+/** A tool server that an agent may use. */
+export type McpServer =
+  | { command: string; args?: string[]; env?: Record<string, string> }
+  | { url: string; headers?: Record<string, string> };
+
+/** What a provider speaks; `openai` has chat completions and responses. */
+export type Dialect = 'anthropic' | 'openai' | 'gemini';
+
+export type JsonSchema = Record<string, Json>;
