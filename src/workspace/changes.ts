@@ -3,7 +3,7 @@
  * out, what no commit may hold refused. Never runs git.
  */
 import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { Breather } from '../base/breather.ts';
 import { isDotGit } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
@@ -51,6 +51,7 @@ export async function findChanges(compared: Compared): Promise<Change[]> {
 class Walk {
   readonly changes: Change[] = [];
   #bytes = 0;
+  readonly #breather = new Breather();
   readonly #compared: Compared;
   readonly #submodules: ReadonlySet<string>;
 
@@ -84,7 +85,7 @@ class Walk {
         await this.#below(below, difference.isReplaced, rules, isIgnored, isGone);
       else this.#entry(below, difference.stat, isIgnored || rules.ignores(below.toString(), false), isGone);
     }
-    await setImmediate(); // a large layer must not hold up everything else
+    await this.#breather.breathe(); // a large layer must not hold up everything else
   }
 
   async #below(

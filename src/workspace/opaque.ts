@@ -2,7 +2,8 @@
  * Finds the directories of a layer that hide all below them. Node reads no extended attributes: a native program
  * does, or tar, which is asked for the headers of those directories that could be meant.
  */
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
 import { capture } from '../system/process.ts';
 import type { OpaqueReader } from './read-opaque.ts';
@@ -18,7 +19,7 @@ export async function findOpaque(
   reader: OpaqueReader | undefined,
 ): Promise<Set<string>> {
   const candidates: Buffer[] = [];
-  await findShared(upper, lowers, Buffer.alloc(0), candidates);
+  await findShared(upper, lowers, Buffer.alloc(0), candidates, new Breather());
   if (candidates.length === 0) return new Set();
   if (!reader) return askTar(upper, candidates);
   const answers = await reader.read(candidates.map((candidate) => join(upper, candidate)));
@@ -31,13 +32,15 @@ async function findShared(
   lowers: readonly Layer[],
   at: Buffer,
   found: Buffer[],
+  breather: Breather,
 ): Promise<void> {
-  for (const entry of await readdir(join(upper, at), { encoding: 'buffer', withFileTypes: true })) {
+  await breather.breathe();
+  for (const entry of readdirSync(join(upper, at), { encoding: 'buffer', withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     const path = join(at, entry.name);
     if (keyOf(path) === '.git' || lookup(lowers, path)?.stat.isDirectory() !== true) continue;
     found.push(path);
-    await findShared(upper, lowers, path, found);
+    await findShared(upper, lowers, path, found, breather);
   }
 }
 

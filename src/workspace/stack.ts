@@ -86,12 +86,16 @@ function isUnderOpaque(layer: Layer, path: Buffer): boolean {
   return false;
 }
 
+/** Asked for far more often than it is there: so nothing is thrown. */
 export function lstatOrWhy(path: Buffer | string): BigIntStats | 'ENOENT' | 'ENOTDIR' {
-  try {
-    return lstatSync(path, { bigint: true });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return code;
-    throw error;
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ?? (isBelowFile(keyOf(Buffer.from(path))) ? 'ENOTDIR' : 'ENOENT');
+}
+
+function isBelowFile(key: string): boolean {
+  for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) {
+    const above = lstatSync(Buffer.from(key.slice(0, end), 'latin1'), { throwIfNoEntry: false });
+    if (above !== undefined) return !above.isDirectory();
   }
+  return false;
 }
