@@ -86,16 +86,12 @@ function isUnderOpaque(layer: Layer, path: Buffer): boolean {
   return false;
 }
 
-/** Asked for far more often than it is there: so nothing is thrown. */
+/** Most of what is asked for is not there: so nothing is thrown for it. */
 export function lstatOrWhy(path: Buffer | string): BigIntStats | 'ENOENT' | 'ENOTDIR' {
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat ?? (isBelowFile(keyOf(Buffer.from(path))) ? 'ENOTDIR' : 'ENOENT');
-}
-
-function isBelowFile(key: string): boolean {
-  for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) {
-    const above = lstatSync(Buffer.from(key.slice(0, end), 'latin1'), { throwIfNoEntry: false });
-    if (above !== undefined) return !above.isDirectory();
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? 'ENOENT';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return 'ENOTDIR';
+    throw error;
   }
-  return false;
 }
