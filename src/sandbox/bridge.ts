@@ -1,8 +1,13 @@
 /** What runs inside the sandbox so that programs find the proxy where they look for one: on a port of loopback. */
 
-/** Where the sandbox shows the attempt's socket. */
-const EGRESS_SOCKET = '/run/bosun/egress.sock';
-const EGRESS_PORT = 3128;
+/** A port of loopback, and the socket it leads to, as the sandbox shows it. */
+interface Bridge {
+  port: number;
+  socket: string;
+}
+
+export const EGRESS: Bridge = { port: 3128, socket: '/run/bosun/egress.sock' };
+export const GATEWAY: Bridge = { port: 4180, socket: '/run/bosun/gateway.sock' };
 
 /** The command never ran: its way to the network could not be opened. */
 export const BRIDGE_FAILED = 125;
@@ -23,30 +28,37 @@ listens() {
   done < /proc/net/tcp
   return 1
 }
-(
-  setsid socat "TCP-LISTEN:$2,bind=127.0.0.1,reuseaddr,fork,backlog=128" "UNIX-CONNECT:$3" </dev/null >/dev/null 2>&1 &
+count=$1; shift
+n=0 pids=
+for each in "$@"; do
+  [ "$n" -lt "$count" ] || break
+  n=$((n + 1))
+  pids="$pids $(setsid socat "TCP-LISTEN:\${each%%:*},bind=127.0.0.1,reuseaddr,fork,backlog=128" "UNIX-CONNECT:\${each#*:}" </dev/null >/dev/null 2>&1 & echo $!)"
+done
+for pid in $pids; do
+  port=\${1%%:*}; shift
+  hex=$(printf %04X "$port")
   tries=0
-  until listens "$1"; do
+  until listens "$hex"; do
     tries=$((tries + 1))
-    [ "$tries" -lt ${TRIES_MAX} ] && kill -0 "$!" 2>/dev/null || exit 1
+    [ "$tries" -lt ${TRIES_MAX} ] && kill -0 "$pid" 2>/dev/null || {
+      echo "bosun: socat could not open the way to the network on port $port; is it installed, and the port free?" >&2
+      exit ${BRIDGE_FAILED}
+    }
     sleep 0.002
   done
-) || {
-  echo "bosun: socat could not open the way to the network on port $2; is it installed, and the port free?" >&2
-  exit ${BRIDGE_FAILED}
-}
-shift 3
+done
 exec "$@"
 `;
 
-/** The command line that opens the bridge and then becomes the command, with its exit code and signals. */
-export function bridged(argv: readonly string[], port = EGRESS_PORT): string[] {
-  const hex = port.toString(16).toUpperCase().padStart(4, '0');
-  return ['/bin/sh', '-c', SCRIPT, 'bosun', hex, String(port), EGRESS_SOCKET, ...argv];
+/** The command line that opens the bridges and then becomes the command, with its exit code and signals. */
+export function bridged(argv: readonly string[], bridges: readonly Bridge[] = [EGRESS]): string[] {
+  const words = bridges.map(({ port, socket }) => `${port}:${socket}`);
+  return ['/bin/sh', '-c', SCRIPT, 'bosun', String(bridges.length), ...words, ...argv];
 }
 
 /** What makes programs use it. Loopback is the sandbox's own, so it is never asked of the proxy. */
-export function proxyEnvironment(port = EGRESS_PORT): Record<string, string> {
+export function proxyEnvironment(port = EGRESS.port): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const direct = 'localhost,127.0.0.1,::1';
   return {

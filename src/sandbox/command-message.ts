@@ -2,14 +2,15 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Fence } from '../system/fence.ts';
 import { TOO_LONG } from '../system/process.ts';
-import { bridged, proxyEnvironment } from './bridge.ts';
+import { bridged, EGRESS, GATEWAY, proxyEnvironment } from './bridge.ts';
 import { INSIDE } from './bwrap.ts';
 
 /** What the kernel takes of one argument or variable. */
 const WORD_BYTES_MAX = 128 * 1024 - 1;
 
-export function insideArgv(argv: string[], { egress }: Fence): string[] {
-  return egress ? bridged(argv) : argv;
+export function insideArgv(argv: string[], { egress, gateway }: Fence): string[] {
+  const bridges = [...(egress ? [EGRESS] : []), ...(gateway ? [GATEWAY] : [])];
+  return bridges.length > 0 ? bridged(argv, bridges) : argv;
 }
 
 export function insideEnvironment(env: Record<string, string>, { egress }: Fence): Record<string, string> {
@@ -20,10 +21,10 @@ export function insideEnvironment(env: Record<string, string>, { egress }: Fence
 export function commandMessage(
   argv: string[],
   env: Record<string, string>,
-  input: string | undefined,
+  hasInput: boolean,
 ): Buffer {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const parts = [input === undefined ? 'nothing' : 'input', String(argv.length), ...argv, ...variables];
+  const parts = [hasInput ? 'input' : 'nothing', String(argv.length), ...argv, ...variables];
   if (parts.some((part) => part.includes('\0')))
     throw new BosunError('system', `cannot start ${argv[0]}: an argument or a variable holds a NUL byte`);
   if (parts.some((part) => Buffer.byteLength(part) > WORD_BYTES_MAX))

@@ -85,11 +85,20 @@ export class LinuxLauncher implements Launcher {
   }
 
   launch(launch: Launch): Running {
-    const { fence, env, argv, input } = launch;
+    const { fence, env, argv, talks = false } = launch;
     if (this.prepare !== undefined) return this.prepare(launch).start(launch);
-    if (fence === undefined) return this.#plain(launch, argv, env, input).running;
-    const command = [...prlimitArgv(fence.limits), ...insideArgv(argv, fence)];
-    return this.#fenced({ ...launch, fence }, command, insideEnvironment(env, fence), input).start();
+    const input = talks ? null : launch.input;
+    const held =
+      fence === undefined
+        ? this.#plain(launch, argv, env, input)
+        : this.#fenced(
+            { ...launch, fence },
+            [...prlimitArgv(fence.limits), ...insideArgv(argv, fence)],
+            insideEnvironment(env, fence),
+            input,
+          );
+    if (talks) held.stdin!.write(launch.input ?? '');
+    return talking(held, talks);
   }
 
   /** Only the native launcher can wait inside for a command. */
@@ -108,16 +117,18 @@ export class LinuxLauncher implements Launcher {
               null,
             );
       return {
-        start: ({ argv, env, input }) => {
+        start: ({ argv, env, input, talks = false }) => {
           const words = fence ? insideArgv(argv, fence) : argv;
           try {
-            const message = commandMessage(words, fence ? insideEnvironment(env, fence) : env, input);
-            held.stdin!.end(Buffer.concat([message, Buffer.from(input ?? '')]));
+            const hasInput = talks || input !== undefined;
+            const message = commandMessage(words, fence ? insideEnvironment(env, fence) : env, hasInput);
+            held.stdin!.write(Buffer.concat([message, Buffer.from(input ?? '')]));
+            if (!talks) held.stdin!.end();
           } catch (error) {
             held.running.kill(); // nobody else can give it a command
             throw error;
           }
-          return held.start();
+          return talking(held, talks);
         },
         async discard() {
           held.running.kill();
@@ -234,6 +245,13 @@ export class LinuxLauncher implements Launcher {
     const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(needed, this.uid);
     return { ...around, uid: this.uid, shadows };
   }
+}
+
+/** It has its command; whoever talks to it keeps its stdin. */
+function talking(held: Held, talks: boolean): Running {
+  const running = held.start();
+  if (talks && held.stdin) running.stdin = held.stdin;
+  return running;
 }
 
 /** Where what is written inside lands outside. */

@@ -18,7 +18,7 @@ const SWEEPS_MAX = 20;
 export class BareLauncher implements Launcher {
   readonly #setpriv = process.platform === 'linux' ? findProgram('setpriv') : undefined;
 
-  launch({ argv, cwd: shared, env, overlay, emptyCwd, input }: Launch): ReturnType<Launcher['launch']> {
+  launch({ argv, cwd: shared, env, overlay, emptyCwd, input, talks }: Launch): ReturnType<Launcher['launch']> {
     if (overlay)
       throw new BosunError('system', `cannot mount ${overlay.at}: this machine forbids namespaces`);
     const cwd = emptyCwd ? mkdtempSync(path.join(shared, 'of-')) : shared;
@@ -28,10 +28,11 @@ export class BareLauncher implements Launcher {
       cwd,
       env: { ...env, [LAUNCH_VARIABLE]: mark.slice(LAUNCH_VARIABLE.length + 1) },
       detached: true,
-      input,
+      input: talks ? null : input,
     });
+    if (talks) child.stdin!.write(input ?? '');
     const { pid } = child;
-    return asGroup(child, argv, {
+    const running = asGroup(child, argv, {
       async settle() {
         if (pid !== undefined) killGroup(pid);
         await sweep(mark);
@@ -39,6 +40,8 @@ export class BareLauncher implements Launcher {
         return undefined;
       },
     });
+    if (talks) running.stdin = child.stdin!;
+    return running;
   }
 }
 

@@ -17,6 +17,8 @@ export interface Fence {
   sockets?: string;
   /** Whether a proxy to allowed hosts listens at `egress.sock` among the sockets. */
   egress: boolean;
+  /** Whether the gateway to models listens at `gateway.sock` among them. */
+  gateway?: boolean;
   limits: FenceLimits;
 }
 

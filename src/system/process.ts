@@ -85,11 +85,11 @@ export interface Launcher {
 }
 
 /** What is known of a launch before its command is. */
-export type Surrounding = Omit<Launch, 'argv' | 'env' | 'input'>;
+export type Surrounding = Omit<Launch, 'argv' | 'env' | 'input' | 'talks'>;
 
 /** A sandbox that waits for its command; it takes one, and is never used again. */
 export interface Prepared {
-  start(command: Pick<Launch, 'argv' | 'env' | 'input'>): Running;
+  start(command: Pick<Launch, 'argv' | 'env' | 'input' | 'talks'>): Running;
   /** Ends it where it was not needed. */
   discard(): Promise<void>;
 }
