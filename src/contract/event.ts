@@ -2,6 +2,8 @@
  * The journal's events. Facts come from the world (an attempt ended, a person answered); decisions come from
  * `decide` and are acted on once they are in the journal. State is a fold over both.
  */
+import type { AgentError, AgentEvent, ModelUse } from './model.ts';
+import type { BudgetUnit, RuntimeName } from './workflow.ts';
 import type { Isolation } from './isolation.ts';
 import type { Collected, Conflict, Outcome } from './run.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
@@ -49,6 +51,20 @@ export type Fact =
       base64?: string;
       droppedBytes?: number;
     }
+  /** What the agent says and does. */
+  | { type: 'attempt.agent'; task: string; attempt: number; event: AgentEvent }
+  /** A model answered the agent, at this price. */
+  | ({ type: 'model.used'; task: string; attempt: number } & ModelUse)
+  /** A provider has to be waited for, by all agents alike. */
+  | { type: 'model.waiting'; provider: string; delayMs: number; why: string }
+  /** The attempt waits for a person: the agent wants to do something, or money or patience are at their end. */
+  | ({ type: 'attempt.asked'; task: string; attempt: number } & Ask)
+  /** Most of a budget is spent. */
+  | ({ type: 'budget.warned' } & BudgetMark)
+  /** A person set limits anew. */
+  | { type: 'budget.set'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string }
+  /** A person speaks to the running agent. */
+  | { type: 'task.steered'; task: string; text: string; by: string }
   /** A connection that the scope does not allow. */
   | { type: 'attempt.denied'; task: string; attempt: number; host: string; port: number; why: string }
   | {
@@ -61,6 +77,8 @@ export type Fact =
       output?: Json;
       /** What the next attempt is told: why this one was not enough. */
       feedback?: string;
+      /** What went wrong between the agent and its model; decides on a fallback. */
+      error?: AgentError;
       /** The tasks that an `expand` task wrote, checked. */
       expansion?: Tasks;
     }
@@ -101,6 +119,10 @@ export type Decision =
       feedback?: string;
       /** The rendered environment of the task. */
       env?: Record<string, string>;
+      /** A conversation of an earlier attempt that is gone on with; `fork` leaves that one as it is. */
+      session?: { id: string; fork: boolean };
+      /** In place of the agent's own runtime, which failed. */
+      fallback?: { runtime: RuntimeName; because: string };
     }
   | { type: 'attempt.stopping'; task: string; attempt: number; mode: 'graceful' | 'now' }
   /** The task's `if` holds; it waits for a slot. Tasks without a condition need no such event. */
@@ -139,8 +161,19 @@ export type Decision =
       why: string;
     }
   | {
+      type: 'attempt.answered';
+      task: string;
+      attempt: number;
+      id: string;
+      answer: 'yes' | 'no';
+      /** `policy`, `ended`, or whoever answered the question. */
+      by: string;
+      /** With a yes to a budget: the new limit. */
+      limit?: number;
+    }
+  | {
       type: 'question.asked';
-      /** Of a request for access, its id; else the task's. */
+      /** Of something that an attempt asks, its id; else the task's. */
       id: string;
       task: string;
       text: string;
@@ -153,7 +186,26 @@ export type Decision =
       outcome: Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
       output?: Json;
     }
-  | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled' };
+  | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
+
+/** Something an attempt has to ask a person. */
+export interface Ask {
+  id: string;
+  text: string;
+  default: 'yes' | 'no';
+  timeoutMs?: number;
+  /** A budget that is spent; a yes raises it. */
+  budget?: BudgetMark & { raiseTo: number; isHard: boolean };
+}
+
+/** How much of a budget is spent. */
+export interface BudgetMark {
+  /** `run`, `agent:<name>` or `task:<id>`. */
+  account: string;
+  unit: BudgetUnit;
+  spent: number;
+  limit: number;
+}
 
 export type Event = Fact | Decision;
 export type EventType = Event['type'];

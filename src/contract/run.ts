@@ -1,4 +1,6 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
+import type { Spending } from './model.ts';
+import type { BudgetUnit, RuntimeName } from './workflow.ts';
 
 /**
  *            needs met          slot free            outcome            changes on the branch
@@ -40,6 +42,8 @@ export type FailReason =
   | 'collect' // the changes could not be collected
   | 'start' // the command could not be started
   | 'expand' // the output is not a set of tasks
+  | 'agent' // the agent could not go on; its error says why
+  | 'budget' // the money is spent
   | 'tasks'; // a task within failed
 
 /** How an attempt or a task ended. Values, not exceptions. */
@@ -92,6 +96,12 @@ export interface RunView {
   counts: Partial<Record<TaskState, number>>;
   lastSeq: number;
   questions: QuestionView[];
+  /** Absent where no model was used. */
+  spending?: Spending;
+  /** What the whole run may spend. */
+  limits?: Partial<Record<BudgetUnit, number>>;
+  /** Why it was cancelled, where no person did it. */
+  because?: 'budget';
 }
 
 export interface TaskView {
@@ -110,6 +120,10 @@ export interface TaskView {
   changedCount?: number;
   /** Files that the last attempt changed although its scope did not allow it; absent where there are none. */
   outsideCount?: number;
+  /** In place of the agent's own runtime. */
+  runtime?: RuntimeName;
+  /** Absent where no model was used. */
+  spending?: Spending;
 }
 
 export interface QuestionView {

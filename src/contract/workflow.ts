@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const TASKS_MAX = 20_000;
-const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as const;
+export const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as const;
 
 const name = z
   .string()
@@ -18,6 +18,8 @@ const Size = z.union(
   [z.int().nonnegative(), z.string().regex(/^\d+(\.\d+)?\s?(B|KB|MB|GB|TB)$/i, SIZE_MESSAGE)],
   SIZE_MESSAGE,
 );
+
+export const BUDGET_UNITS = ['usd', 'tokens', 'requests', 'minutes'] as const;
 
 export const Budget = z.strictObject({
   usd: z.number().positive().optional(),
@@ -54,6 +56,18 @@ const Limits = z.strictObject({
   output: Size.optional().describe('How much of what the agent prints is kept.'),
 });
 
+const McpServer = z.union(
+  [
+    z.strictObject({
+      command: z.string().min(1),
+      args: z.array(z.string()).optional(),
+      env: z.record(z.string(), z.string()).optional(),
+    }),
+    z.strictObject({ url: z.url(), headers: z.record(z.string(), z.string()).optional() }),
+  ],
+  'must be a map with a command, or with a url',
+);
+
 export const Agent = z.strictObject({
   runtime: z.enum(RUNTIMES).default('claude-code'),
   description: z.string().optional(),
@@ -64,7 +78,11 @@ export const Agent = z.strictObject({
     .optional()
     .describe('For cli and acp: what to start. A string goes to the shell, a list is started as it is.'),
   turns: z.int().positive().optional(),
-  fallback: z.array(z.enum(RUNTIMES)).optional(),
+  fallback: z
+    .array(z.enum(RUNTIMES))
+    .optional()
+    .describe('Runtimes to go on with where the first fails; of the same family.'),
+  mcp: z.record(name, McpServer).optional().describe('Tool servers that the agent may use.'),
   scope: Scope.optional(),
   limits: Limits.optional(),
   budget: Budget.optional(),
@@ -189,6 +207,8 @@ export const WorkflowFile = z.strictObject({
 
 export type IsolationDemand = z.output<typeof IsolationDemand>;
 export type Budget = z.output<typeof Budget>;
+export type BudgetUnit = (typeof BUDGET_UNITS)[number];
+export type RuntimeName = (typeof RUNTIMES)[number];
 export type Scope = z.output<typeof Scope>;
 export type Limits = z.output<typeof Limits>;
 export type Agent = z.output<typeof Agent>;

@@ -7,6 +7,7 @@ import type { Decision, EventOf } from '../contract/event.ts';
 import type { FailReason } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { decideAccess } from './decide-access.ts';
+import { decideAsked, isHeld } from './decide-asked.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from './expression.ts';
 import { inherited, runsAnyway } from './fold.ts';
 import { renderInputs, renderText, renderWork, scopeOf } from './prompt.ts';
@@ -18,10 +19,12 @@ const ITEMS_MAX = 10_000;
 export function decide(state: State): Decision | undefined {
   const request = state.asks.peek();
   if (request) return decideAccess(state, request);
+  const ask = state.wants.peek();
+  if (ask) return decideAsked(state, ask);
   const waiting = state.todo.peek();
   if (waiting) return orFail(waiting, () => decideNode(state, waiting));
   const ready = state.ready.peek();
-  if (ready && state.running < state.workflow.concurrency)
+  if (ready && state.running < state.workflow.concurrency && !isHeld(state))
     return orFail(ready, () => startAttempt(state, ready));
   if (state.open === 0 && (state.state === 'running' || state.state === 'cancelling')) return endRun(state);
   return undefined;
@@ -105,6 +108,10 @@ function startAttempt(state: State, node: Node): Decision {
     ...work,
     ...(next?.continues !== undefined && { continues: next.continues }),
     ...(next?.feedback !== undefined && { feedback: next.feedback }),
+    ...(next?.session !== undefined && { session: next.session }),
+    ...(node.fallback && {
+      fallback: { runtime: node.fallback.runtime, because: node.fallback.because },
+    }),
   };
 }
 
@@ -170,6 +177,7 @@ function endRun(state: State): Decision {
   return {
     type: 'run.finished',
     state: wasCancelled ? 'cancelled' : top.some(hasFailed) ? 'failed' : 'done',
+    ...(wasCancelled && state.because && { because: state.because }),
   };
 }
 

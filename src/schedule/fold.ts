@@ -4,7 +4,18 @@
  * what waits for a decision.
  */
 import type { Event, EventOf } from '../contract/event.ts';
+import { turnClocks } from './budget.ts';
 import { changeAccess, closeRequests, ownerEnded, personSaid } from './fold-access.ts';
+import {
+  answerGiven,
+  askAnswered,
+  attemptAsked,
+  closeAsked,
+  forgetAsked,
+  questionAsked,
+} from './fold-asked.ts';
+import { noteSpending, setLimits } from './fold-budget.ts';
+import { fallBack, goneOnWith, noteSession, sessionOf } from './fold-session.ts';
 import { arrive, move, push, queue, uncount } from './moves.ts';
 import { addItems, addTasks } from './nodes.ts';
 import { isWithin, reopen, resume } from './reopen.ts';
@@ -30,6 +41,11 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     questions: new Map(),
     requests: new Map(),
     asks: new Queue(),
+    asked: new Map(),
+    wants: new Queue(),
+    spending: new Map(),
+    limits: new Map(),
+    clocks: new Map(),
     createdAtMs: atMs,
     counts: {},
   };
@@ -48,7 +64,12 @@ function change(state: State, event: Event, atMs: number): void {
     case 'run.created':
       throw new Error('a run is created once');
     case 'run.isolation':
-      return; // it is for people; nothing is decided by it
+      return forgetAsked(state); // whoever asked an earlier engine is gone
+    case 'model.waiting':
+    case 'budget.warned':
+      return; // for people; nothing is decided by it
+    case 'budget.set':
+      return setLimits(state, event.account, event.limits);
     case 'run.resumed':
       return resume(state);
     case 'task.retried':
@@ -64,6 +85,7 @@ function change(state: State, event: Event, atMs: number): void {
       if (!question) return;
       state.questions.delete(event.id);
       if (state.requests.has(event.id)) return personSaid(state, event);
+      if (state.asked.has(event.id)) return answerGiven(state, event);
       const node = nodeOf(state, question.task);
       if (node.state !== 'asking') return;
       node.answer = event;
@@ -84,6 +106,9 @@ type NodeEvent = Exclude<
       | 'run.cancelling'
       | 'run.finished'
       | 'task.retried'
+      | 'model.waiting'
+      | 'budget.warned'
+      | 'budget.set'
       | 'question.answered';
   }
 >;
@@ -92,6 +117,18 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
   switch (event.type) {
     case 'attempt.output':
     case 'attempt.denied':
+    case 'task.steered':
+      return;
+    case 'attempt.agent':
+      if (event.event.kind === 'started') noteSession(node, event.attempt, event.event.session);
+      return;
+    case 'model.used':
+      if (event.attempt === node.attempt) node.hasUsedModel = true;
+      return noteSpending(state, node, event);
+    case 'attempt.asked':
+      return attemptAsked(state, event);
+    case 'attempt.answered':
+      if (askAnswered(state, event) === 'stop') stopForBudget(state);
       return;
     case 'access.requested':
     case 'access.said':
@@ -100,6 +137,10 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'access.answered':
       return changeAccess(state, node, event);
     case 'question.asked':
+      if (state.asked.has(event.id)) {
+        keepQuestion(state, event, atMs);
+        return questionAsked(state, event.id);
+      }
       if (!state.requests.has(event.id)) break;
       keepQuestion(state, event, atMs);
       return changeAccess(state, node, event);
@@ -114,7 +155,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'attempt.finished':
       // The fence: only the attempt that runs may end, and only once.
       if (node.state === 'running' && event.attempt === node.attempt && !node.ended)
-        attemptEnded(state, node, event);
+        attemptEnded(state, node, event, atMs);
       return;
     case 'task.merged':
       if (node.state !== 'merging' || event.attempt !== node.attempt) return;
@@ -144,8 +185,10 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.started = event;
       node.rounds = event.continues === undefined && event.purpose === 'work' ? 1 : node.rounds + 1;
       node.startedAtMs ??= atMs;
+      turnClocks(state, node, 1, atMs);
       delete node.next;
       delete node.isCollected;
+      delete node.hasUsedModel;
       if (event.continues === undefined) {
         delete node.workspace;
         delete node.workspaceBase;
@@ -158,6 +201,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       move(state, node, 'delayed');
       node.failures++;
       node.delayMs = event.delayMs;
+      node.next = sessionOf(node, event.attempt, true);
       delete node.ended;
       return;
     case 'task.merging':
@@ -180,10 +224,12 @@ function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: numb
   state.questions.set(question.id, { ...question, askedAtMs: atMs });
 }
 
-function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>): void {
+function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>, atMs: number): void {
   state.running--;
+  turnClocks(state, node, -1, atMs);
   delete node.stopping;
   closeRequests(state, node);
+  closeAsked(state, node);
   node.lastOutcome = event.outcome;
   node.isCollected = event.collected !== undefined;
   if (event.collected) {
@@ -193,15 +239,27 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
   if (event.outcome.kind === 'lost' && !state.cancelling) {
     // The engine died, not the attempt: it counts for nothing and is done again, told what the lost one was told.
     const { continues, feedback } = node.started!;
-    node.next = { ...(continues && { continues }), ...(feedback && { feedback }) };
+    node.next = {
+      ...(continues && { continues }),
+      ...(feedback && { feedback }),
+      ...goneOnWith(node, event),
+    };
     if (node.next.continues !== undefined) node.rounds--;
     return queue(state, node);
+  }
+  if (event.outcome.kind === 'failed' && !state.cancelling && fallBack(node, event)) {
+    move(state, node, 'ready');
+    return state.ready.unshift(node);
   }
   const { resolving } = node;
   const hasTriesLeft = resolving ? resolving.tries < RESOLVE_TRIES_MAX : node.rounds < node.task.attempts;
   if (event.outcome.kind === 'failed' && event.feedback && hasTriesLeft && !state.cancelling) {
     if (resolving) resolving.tries++;
-    node.next = { continues: event.attempt, feedback: event.feedback };
+    node.next = {
+      continues: event.attempt,
+      feedback: event.feedback,
+      ...sessionOf(node, event.attempt, false),
+    };
     move(state, node, 'ready');
     return state.ready.unshift(node);
   }
@@ -293,11 +351,19 @@ export function runsAnyway(node: Node): boolean {
   return node.task.if !== undefined && /\b(always|failed)\s*\(/.test(node.task.if);
 }
 
+/** As a person would cancel it: all work is kept, and it can be gone on with once there is more. */
+function stopForBudget(state: State): void {
+  if (state.cancelling) return;
+  state.because = 'budget';
+  cancel(state, 'graceful');
+}
+
 function cancel(state: State, mode: 'graceful' | 'now'): void {
   if (state.cancelling === 'now') return;
   state.cancelling = mode;
   state.state = 'cancelling';
   closeRequests(state);
+  closeAsked(state);
   for (const node of state.nodes.values()) {
     if (hasEnded(node) || node.state === 'expanded' || node.state === 'merging') continue;
     if (node.stopping === mode) continue;

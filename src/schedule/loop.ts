@@ -6,6 +6,7 @@ import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
 import type { Request, Store } from '../store/store.ts';
 import { decide } from './decide.ts';
 import { apply, nodeOf } from './fold.ts';
+import { agentLine } from './agent-line.ts';
 import type { Node, State } from './state.ts';
 import { runView, taskView } from './view.ts';
 
@@ -164,8 +165,9 @@ export class Loop {
     }
     if (!('task' in event)) return;
     const node = nodeOf(state, event.task);
-    if (event.type === 'attempt.output') {
-      const line = event.text && lastLineOf(event.text);
+    if (event.type === 'attempt.output' || event.type === 'attempt.agent') {
+      const text = event.type === 'attempt.output' ? event.text : agentLine(event.event);
+      const line = text && lastLineOf(text);
       if (line) this.#lastLines.set(node.id, line);
     }
     if (event.type === 'task.finished') {
@@ -205,6 +207,12 @@ export class Loop {
 
 function factOf(request: Request): Fact {
   if (request.do === 'cancel') return { type: 'run.cancelling', mode: request.mode, by: request.by };
+  if (request.do === 'steer')
+    return { type: 'task.steered', task: request.task, text: request.text, by: request.by };
+  if (request.do === 'budget') {
+    const { account, limits, by } = request;
+    return { type: 'budget.set', account, limits, by };
+  }
   const { question: id, answer, by, note } = request;
   return { type: 'question.answered', id, answer, by, ...(note !== undefined && { note }) };
 }

@@ -17,6 +17,7 @@ export function reopen(state: State, again: (node: Node) => boolean): void {
   state.state = 'running';
   delete state.endedAtMs;
   delete state.cancelling;
+  delete state.because;
   for (const node of state.nodes.values()) delete node.stopping;
   const reopened = new Set<Node>();
   const take = (node: Node): void => {
@@ -57,7 +58,7 @@ function open(state: State, node: Node): void {
   node.results = node.own ?? [];
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
-    'output', 'endedAtMs', 'lastOutcome',
+    'output', 'endedAtMs', 'lastOutcome', 'fallback',
   ] as const) delete node[key]; // prettier-ignore
   state.open++;
   if (node.parent) node.parent.open++;

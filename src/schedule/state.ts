@@ -1,7 +1,9 @@
 /** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
 import type { QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
-import type { EventOf } from '../contract/event.ts';
-import type { Json, Task, Workflow } from '../contract/workflow.ts';
+import type { Ask, EventOf } from '../contract/event.ts';
+import type { Spending } from '../contract/model.ts';
+import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
+import type { Clock, Limits } from './budget.ts';
 
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {
@@ -43,7 +45,13 @@ export interface Node {
   resolving?: { marked: string; conflict: Conflict; tries: number };
   conflicted?: EventOf<'task.conflicted'>;
   /** For the next attempt: the one it goes on from and what it is told. */
-  next?: { continues?: number; feedback?: string };
+  next?: { continues?: number; feedback?: string; session?: { id: string; fork: boolean } };
+  /** The conversation of the last attempt that had one. */
+  session?: { id: string; runtime: RuntimeName; attempt: number };
+  /** The runtime in place of the agent's own, and how many of its fallbacks were tried. */
+  fallback?: { runtime: RuntimeName; because: string; count: number };
+  /** A model has answered the attempt that runs. */
+  hasUsedModel?: boolean;
   /** Starts from all that is merged, not from its needs alone. */
   onTop?: boolean;
   stopping?: 'graceful' | 'now';
@@ -80,6 +88,8 @@ export interface Node {
   changedCount?: number;
   /** Files that the scope did not allow. */
   outsideCount?: number;
+  /** Of all its attempts and of the tasks within; the same as that of its account. */
+  spending?: Spending;
 }
 
 /** A request for access that has no answer yet. */
@@ -95,6 +105,15 @@ export interface AccessRequest {
   /** What a person said. */
   answer?: EventOf<'question.answered'>;
   /** Stands in `asks`. */
+  queued?: boolean;
+}
+
+/** What an attempt asked a person, and has no answer yet. */
+export interface OpenAsk extends Ask {
+  readonly task: string;
+  readonly attempt: number;
+  said?: EventOf<'question.answered'>;
+  /** Stands in `wants`. */
   queued?: boolean;
 }
 
@@ -124,6 +143,15 @@ export interface State {
   requests: Map<string, AccessRequest>;
   /** Those of them that need a decision, in order. Empty whenever a batch of events is complete. */
   asks: Queue<AccessRequest>;
+  /** What attempts asked, by its id, and those of it that need a decision. */
+  asked: Map<string, OpenAsk>;
+  wants: Queue<OpenAsk>;
+  /** By account: what was spent, what a person allowed since, how long attempts were at work. */
+  spending: Map<string, Spending>;
+  limits: Map<string, Limits>;
+  clocks: Map<string, Clock>;
+  /** Why the run is being cancelled, where no person did it. */
+  because?: 'budget';
   createdAtMs: number;
   endedAtMs?: number;
   counts: Partial<Record<TaskState, number>>;

@@ -1,6 +1,7 @@
 /** What people see of a state: the views that are stored beside the events. */
 import type { RunView, TaskView } from '../contract/run.ts';
 import { agentOf } from './agent-of.ts';
+import { limitsOf, RUN_ACCOUNT } from './budget.ts';
 import type { Node, State } from './state.ts';
 
 export function runView(state: State): RunView {
@@ -15,6 +16,8 @@ export function runView(state: State): RunView {
     branch: branchOf(state.id),
     counts: { ...state.counts },
     lastSeq: 0, // the store knows it
+    ...runSpending(state),
+    ...(state.because && { because: state.because }),
     questions: [...state.questions.values()].map(({ id, task, text, default: fallback, askedAtMs }) => ({
       id,
       task,
@@ -22,6 +25,15 @@ export function runView(state: State): RunView {
       default: fallback,
       askedAtMs,
     })),
+  };
+}
+
+function runSpending(state: State): Pick<RunView, 'spending' | 'limits'> {
+  const spending = state.spending.get(RUN_ACCOUNT);
+  const limits = limitsOf(state, RUN_ACCOUNT, state.workflow.budget);
+  return {
+    ...(spending && { spending: structuredClone(spending) }),
+    ...(Object.keys(limits).length > 0 && { limits }),
   };
 }
 
@@ -46,6 +58,8 @@ export function taskView(node: Node, lastLine?: string): TaskView {
     ...(node.branchCommit !== undefined && { commit: node.branchCommit }),
     ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
     ...(node.outsideCount && { outsideCount: node.outsideCount }),
+    ...(node.fallback && { runtime: node.fallback.runtime }),
+    ...(node.spending && { spending: structuredClone(node.spending) }),
   };
 }
 

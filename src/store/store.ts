@@ -1,11 +1,14 @@
 /** The journal's interface: whole operations, never a transaction handed out. Implementation: sqlite.ts. */
 import type { EventOf, Event, Recorded } from '../contract/event.ts';
+import type { BudgetUnit } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 
 /** What a door asks of the engine that drives a run, through the store. */
 export type Request =
   | { do: 'cancel'; mode: 'graceful' | 'now'; by: string }
-  | { do: 'answer'; question: string; answer: 'yes' | 'no'; by: string; note?: string };
+  | { do: 'answer'; question: string; answer: 'yes' | 'no'; by: string; note?: string }
+  | { do: 'steer'; task: string; text: string; by: string }
+  | { do: 'budget'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string };
 
 interface Entry {
   atMs: number;

@@ -1,0 +1,20 @@
+/** Budgets in words for people. Pure. */
+import type { BudgetMark } from '../contract/event.ts';
+import type { BudgetUnit } from '../contract/workflow.ts';
+
+/** Such as: the run has spent $4.98 of $5.00. */
+export function describeBudget({ account, unit, spent, limit }: BudgetMark): string {
+  const whose = account === 'run' ? 'the run' : account.replace(':', ' ');
+  return `${whose} has used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}`;
+}
+
+export function describeUnit(unit: BudgetUnit, value: number): string {
+  if (unit === 'usd') return describeUsd(value);
+  const rounded = unit === 'minutes' ? Math.round(value * 10) / 10 : Math.round(value);
+  return `${rounded.toLocaleString('en-US')} ${unit}`;
+}
+
+/** Cents are nothing to look at where all of it is less than one. */
+export function describeUsd(usd: number): string {
+  return `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 4 : 2)}`;
+}

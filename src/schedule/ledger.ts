@@ -1,0 +1,269 @@
+/**
+ * Holds every request to a model until it may be paid for: reserves before, settles after, so that no more is
+ * overspent than the answers already under way. What was spent is a fold over the journal; what is reserved lives
+ * here alone and dies with the engine, as the requests do.
+ */
+import type { BudgetMark } from '../contract/event.ts';
+import type { ModelUse, Spending, Tokens } from '../contract/model.ts';
+import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
+import type { AskDesk } from './ask-desk.ts';
+import {
+  accountsOf,
+  limitsOf,
+  noSpending,
+  RUN_ACCOUNT,
+  spend,
+  tokenCount,
+  workedMs,
+  writtenBudgets,
+} from './budget.ts';
+import type { Loop } from './loop.ts';
+import type { Node } from './state.ts';
+import { describeBudget, describeUnit } from './budget-words.ts';
+
+const WARN_AT = 0.8;
+/** What an answer is expected to be long until some were seen. */
+const OUTPUT_TOKENS_FIRST = 500;
+/** A budget that nobody answers for stops the run, with all work kept: it can be raised and gone on with later. */
+const ASK_MS = 15 * 60_000;
+/** The same tool call this often in a row, and again after as many more, is asked about. */
+const LOOP_TIMES = 10;
+const WAITING_MAX = 10_000;
+
+/** What a request may cost, as far as can be told before it is sent. */
+export interface Wanted {
+  model: string;
+  tokens: Tokens;
+  usd: number | null;
+  loop?: { tool: string; times: number };
+}
+
+export type Granted =
+  { isAdmitted: true; settle(use?: ModelUse): void } | { isAdmitted: false; message: string };
+
+interface Account {
+  id: string;
+  written: Budget | undefined;
+  spent: Spending;
+  reserved: { usd: number; tokens: number; requests: number };
+  warned: Set<BudgetUnit>;
+  refusal?: string;
+}
+
+export interface LedgerOptions {
+  loop: Pick<Loop, 'state' | 'submit' | 'note' | 'isOver'>;
+  desk: AskDesk;
+  nowMs(): number;
+  /** Dollars for so many tokens of a model; null where nobody knows. */
+  price(model: string, tokens: Tokens): number | null;
+}
+
+export class Ledger {
+  readonly #options: LedgerOptions;
+  readonly #accounts = new Map<string, Account>();
+  readonly #waiting = new Set<() => void>();
+  readonly #loops = new Map<string, number>();
+  #outputTokens = OUTPUT_TOKENS_FIRST;
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the request may go, or never may. */
+  async admit(node: Node, attempt: number, wanted: Wanted, signal: AbortSignal): Promise<Granted> {
+    const accounts = this.#accountsOf(node);
+    for (;;) {
+      if (signal.aborted) return refused('the agent has gone');
+      const refusal = accounts.find((account) => account.refusal !== undefined)?.refusal;
+      if (refusal !== undefined) return refused(refusal);
+      const unpriced =
+        wanted.usd === null ? accounts.find((account) => this.#needsPrice(account)) : undefined;
+      if (unpriced) return refused(describeUnpriced(unpriced.id, wanted.model));
+      const looping = await this.#checkLoop(node, attempt, wanted);
+      if (looping !== undefined) return refused(looping);
+      const short = accounts.map((account) => this.#short(account)).find((found) => found !== undefined);
+      if (short === undefined) break;
+      if (short.isSpent) void this.#askFor(node, attempt, short.account, short.mark);
+      if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
+      await this.#change(signal);
+    }
+    return this.#reserve(node, attempt, accounts, wanted);
+  }
+
+  /** Looks at what only time can use up; to be called now and then. */
+  lookAtClock(): void {
+    for (const node of this.#options.loop.state.nodes.values()) {
+      if (node.state !== 'running') continue;
+      for (const account of this.#accountsOf(node)) {
+        if (limitsOf(this.#options.loop.state, account.id, account.written).minutes === undefined) continue;
+        this.#warn(account);
+        const short = this.#short(account);
+        if (short?.isSpent && short.mark.unit === 'minutes' && account.refusal === undefined)
+          void this.#askFor(node, node.attempt, account, short.mark);
+      }
+    }
+  }
+
+  /** Limits were set anew. */
+  changed(): void {
+    for (const account of this.#accounts.values()) delete account.refusal;
+    this.#wake();
+  }
+
+  #reserve(node: Node, attempt: number, accounts: Account[], wanted: Wanted): Granted {
+    const output = Math.min(wanted.tokens.output, this.#outputTokens);
+    const tokens = { ...wanted.tokens, output };
+    const usd = this.#options.price(wanted.model, tokens) ?? 0;
+    const count = tokenCount({ tokens });
+    const add = (sign: 1 | -1): void => {
+      for (const { reserved } of accounts) {
+        reserved.usd += sign * usd;
+        reserved.tokens += sign * count;
+        reserved.requests += sign;
+      }
+    };
+    add(1);
+    let isSettled = false;
+    const settle = (use?: ModelUse): void => {
+      if (isSettled) return;
+      isSettled = true;
+      add(-1);
+      if (use) {
+        this.#outputTokens += (use.tokens.output - this.#outputTokens) / 8;
+        for (const account of accounts) {
+          spend(account.spent, use);
+          this.#warn(account);
+        }
+        this.#options.loop.note({ type: 'model.used', task: node.id, attempt, ...use });
+      }
+      this.#wake();
+    };
+    return { isAdmitted: true, settle };
+  }
+
+  /** Why an account has nothing left: spent, or only promised to requests that are under way. */
+  #short(account: Account): { account: Account; mark: BudgetMark; isSpent: boolean } | undefined {
+    const limits = limitsOf(this.#options.loop.state, account.id, account.written);
+    const { reserved } = account;
+    const promised = { usd: reserved.usd, tokens: reserved.tokens, requests: reserved.requests, minutes: 0 };
+    for (const unit of BUDGET_UNITS) {
+      const limit = limits[unit];
+      if (limit === undefined) continue;
+      const spent = this.#spent(account, unit);
+      if (spent + promised[unit] < limit) continue;
+      return { account, mark: { account: account.id, unit, spent, limit }, isSpent: spent >= limit };
+    }
+    return undefined;
+  }
+
+  #spent({ id, spent }: Account, unit: BudgetUnit): number {
+    if (unit === 'usd') return spent.usd;
+    if (unit === 'tokens') return tokenCount(spent);
+    if (unit === 'requests') return spent.requests;
+    const clock = this.#options.loop.state.clocks.get(id);
+    return clock ? workedMs(clock, this.#options.nowMs()) / 60_000 : 0;
+  }
+
+  #warn(account: Account): void {
+    const limits = limitsOf(this.#options.loop.state, account.id, account.written);
+    for (const unit of BUDGET_UNITS) {
+      const limit = limits[unit];
+      const spent = this.#spent(account, unit);
+      if (limit === undefined || spent < WARN_AT * limit || account.warned.has(unit)) continue;
+      account.warned.add(unit);
+      this.#options.loop.note({ type: 'budget.warned', account: account.id, unit, spent, limit });
+    }
+  }
+
+  async #askFor(node: Node, attempt: number, account: Account, mark: BudgetMark): Promise<void> {
+    const raiseTo = raised(mark, account.written);
+    const text = `${sentence(describeBudget(mark))}. Raise it to ${describeUnit(mark.unit, raiseTo)} and go on?`;
+    const isHard = account.written?.enforce === 'hard';
+    const answer = await this.#options.desk.ask(node.id, attempt, {
+      id: `${account.id}+budget`,
+      text,
+      default: 'no',
+      timeoutMs: ASK_MS,
+      budget: { ...mark, raiseTo, isHard },
+    });
+    if (answer === 'no') account.refusal ??= `the budget is spent: ${describeBudget(mark)}`;
+    else account.warned.delete(mark.unit);
+    this.#wake();
+  }
+
+  async #checkLoop(node: Node, attempt: number, { loop }: Wanted): Promise<string | undefined> {
+    const key = `${node.id}@${attempt}`;
+    if (loop === undefined || loop.times < (this.#loops.get(key) ?? LOOP_TIMES)) return undefined;
+    this.#loops.set(key, loop.times + LOOP_TIMES);
+    const answer = await this.#options.desk.ask(node.id, attempt, {
+      id: `${node.id}+loop`,
+      text: `It has called ${loop.tool} with the same input ${loop.times} times in a row. Let it go on?`,
+      default: 'no',
+      timeoutMs: ASK_MS,
+    });
+    return answer === 'yes'
+      ? undefined
+      : `it went round in circles: ${loop.tool} with the same input ${loop.times} times`;
+  }
+
+  #needsPrice(account: Account): boolean {
+    const { usd } = limitsOf(this.#options.loop.state, account.id, account.written);
+    return usd !== undefined && account.written?.['unknown-price'] !== 'allow';
+  }
+
+  #accountsOf(node: Node): Account[] {
+    const { state } = this.#options.loop;
+    const written = writtenBudgets(state, node);
+    return accountsOf(node).map((id) => {
+      let account = this.#accounts.get(id);
+      if (!account) {
+        const spent = structuredClone(state.spending.get(id) ?? noSpending());
+        account = {
+          id,
+          written: written.get(id),
+          spent,
+          reserved: { usd: 0, tokens: 0, requests: 0 },
+          warned: new Set(),
+        };
+        this.#accounts.set(id, account);
+      }
+      return account;
+    });
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  /** The first that waits is looked at first. */
+  #wake(): void {
+    for (const done of [...this.#waiting]) done();
+  }
+}
+
+/** A yes gives as much again as the workflow says. */
+function raised({ unit, spent, limit }: BudgetMark, written: Budget | undefined): number {
+  const step = written?.[unit] ?? limit;
+  return limit + step * Math.max(1, Math.ceil((spent - limit + Number.EPSILON) / step));
+}
+
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function refused(message: string): Granted {
+  return { isAdmitted: false, message };
+}
+
+function describeUnpriced(account: string, model: string): string {
+  const whose = account === RUN_ACCOUNT ? 'the run' : account.replace(':', ' ');
+  return `nobody knows the price of ${model}, and ${whose} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+}
