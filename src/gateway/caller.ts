@@ -1,5 +1,5 @@
 /** Who is behind a request, and what must be asked before it may go. Types only; the engine has the answers. */
-import type { ModelUse, Tokens } from '../contract/model.ts';
+import type { AgentErrorKind, ModelUse, Tokens } from '../contract/model.ts';
 
 export interface Caller {
   task: string;
@@ -22,4 +22,5 @@ export interface Wish {
 export type Admission =
   /** To be settled exactly once; `use` is absent where nothing was answered. */
   | { isAdmitted: true; settle(use?: ModelUse): void }
-  | { isAdmitted: false; message: string };
+  /** `budget` where no kind is given. */
+  | { isAdmitted: false; message: string; kind?: AgentErrorKind };

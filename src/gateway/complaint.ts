@@ -1,0 +1,78 @@
+/** An error as an agent's own protocol says it, so that the agent stops and shows our sentence. It decides nothing. */
+import type { AgentErrorKind, Dialect } from '../contract/model.ts';
+
+interface Complaint {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const MESSAGE_CHARS_MAX = 2000;
+const REASON_CHARS_MAX = 300;
+
+export function complaintOf(dialect: Dialect, status: number, said: string): Complaint {
+  const message = said.length > MESSAGE_CHARS_MAX ? `${said.slice(0, MESSAGE_CHARS_MAX)}…` : said;
+  return {
+    status,
+    // The gateway has been patient already; more of it by the agent would only cost time.
+    headers: { 'content-type': 'application/json', 'x-should-retry': 'false' },
+    body: JSON.stringify(bodyOf(dialect, status, message)),
+  };
+}
+
+/** Why a provider's own answer is an error; undefined where it is none. */
+export function kindOfStatus(status: number): AgentErrorKind | undefined {
+  if (status < 400) return undefined;
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 408) return 'timeout';
+  if (status === 429) return 'rate-limit';
+  return status < 500 ? 'bad-request' : 'overloaded';
+}
+
+/** What a provider says of its error; nothing of what it says of keys. */
+export function reasonIn(kind: AgentErrorKind, body: Buffer): string {
+  if (kind === 'auth') return '';
+  try {
+    const { error } = JSON.parse(body.toString()) as { error?: { message?: unknown } };
+    return typeof error?.message === 'string' ? `: ${error.message.slice(0, REASON_CHARS_MAX)}` : '';
+  } catch {
+    return '';
+  }
+}
+
+function bodyOf(dialect: Dialect, status: number, message: string): unknown {
+  if (dialect === 'anthropic') return { type: 'error', error: { type: anthropicType(status), message } };
+  if (dialect === 'openai')
+    return { error: { message, type: openaiType(status), param: null, code: 'bosun' } };
+  return { error: { code: status, message, status: geminiStatus(status) } };
+}
+
+function anthropicType(status: number): string {
+  const types: Record<number, string> = {
+    401: 'authentication_error',
+    403: 'permission_error',
+    404: 'not_found_error',
+    413: 'request_too_large',
+    429: 'rate_limit_error',
+    529: 'overloaded_error',
+  };
+  return types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+}
+
+function openaiType(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  return status < 500 ? 'invalid_request_error' : 'server_error';
+}
+
+function geminiStatus(status: number): string {
+  const names: Record<number, string> = {
+    401: 'UNAUTHENTICATED',
+    403: 'PERMISSION_DENIED',
+    404: 'NOT_FOUND',
+    429: 'RESOURCE_EXHAUSTED',
+    503: 'UNAVAILABLE',
+    504: 'DEADLINE_EXCEEDED',
+  };
+  return names[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
+}

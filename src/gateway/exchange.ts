@@ -1,0 +1,210 @@
+/**
+ * One request's life: read → wish → admitted (perhaps hours later) → sent → passed on as it arrives → settled. It
+ * knows nothing of budgets, keys or retries: those are the caller's and the transport's.
+ */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { NO_TOKENS, type AgentError, type Dialect, type ModelUse } from '../contract/model.ts';
+import type { Admission, Caller, Wish } from './caller.ts';
+import { complaintOf, kindOfStatus, reasonIn } from './complaint.ts';
+import { requestHeaders, responseHeaders } from './headers.ts';
+import { meterFor, type Meter } from './meter.ts';
+import type { PriceOf } from './prices.ts';
+import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
+import { routeOf, type Route } from './route.ts';
+import { TransportError, type ModelResponse, type Transport } from './transport.ts';
+import { wishOf } from './wish.ts';
+
+/** What is the same for all requests of an attempt. */
+export interface Surroundings {
+  caller: Caller;
+  transport: Transport;
+  priceOf: PriceOf;
+  providers: Readonly<Record<string, Dialect>>;
+  bodyBytesMax: number;
+  /** Told of bytes that are kept; throws a BodyProblem where they are too many. */
+  hold(bytes: number): void;
+  onError(error: AgentError): void;
+}
+
+const ERROR_BYTES_MAX = 16 * 1024;
+/** For agents this means: do not try again; a person has to do something first. */
+const REFUSED_STATUS = 403;
+
+type Settle = (use?: ModelUse) => void;
+
+/** Never throws. `url` is what follows the door's own address. */
+export async function exchange(
+  around: Surroundings,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  url: string,
+): Promise<void> {
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  outgoing.on('error', () => {}); // its close is what counts
+  const route = routeOf(incoming.method ?? 'GET', url, around.providers);
+  const { dialect } = route;
+  try {
+    if ('status' in route) throw new BodyProblem(route.status, route.message);
+    await carry(around, incoming, outgoing, route, gone.signal);
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    const told = tellOf(error);
+    around.onError(told);
+    complain(outgoing, dialect, told);
+  }
+}
+
+async function carry(
+  around: Surroundings,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  route: Route,
+  signal: AbortSignal,
+): Promise<void> {
+  const { caller, transport } = around;
+  let body = await readBody(incoming, around.bodyBytesMax, around.hold);
+  const parsed = route.isFree || body.length === 0 ? undefined : parseBody(body);
+  if (route.api !== undefined && (typeof parsed !== 'object' || parsed === null))
+    throw new BodyProblem(400, 'bosun: the body is no JSON object');
+  const wish = wishOf(route, parsed, body.length, around.priceOf);
+  if (route.api === 'chat') body = askForUsage(body, parsed);
+  const { provider, dialect, path } = route;
+  const { task, attempt } = caller;
+  const headers = requestHeaders(incoming.headers);
+  const request = { task, attempt, provider, dialect, method: incoming.method ?? 'GET', path, headers, body };
+  const admission = await caller.admit(wish, signal);
+  if (!admission.isAdmitted) throw new Refused(admission);
+  const settle = onlyOnce(admission.settle);
+  try {
+    signal.throwIfAborted();
+    const response = await transport.send(request, signal);
+    await relay(around, route, wish, response, outgoing, signal, settle);
+  } finally {
+    settle(); // where nothing was answered
+  }
+}
+
+async function relay(
+  around: Surroundings,
+  route: Route,
+  wish: Wish,
+  response: ModelResponse,
+  outgoing: ServerResponse,
+  signal: AbortSignal,
+  settle: Settle,
+): Promise<void> {
+  const headers = responseHeaders(response.headers);
+  const kind = kindOfStatus(response.status);
+  if (kind !== undefined) {
+    headers['x-should-retry'] = 'false'; // the gateway has been patient already
+    const body = await pass(response, headers, outgoing, signal, new Beginning());
+    const { provider, model } = wish;
+    const what = `${provider} answered ${response.status} to a request for ${model || route.path}`;
+    around.onError({ kind, status: response.status, message: what + reasonIn(kind, body.bytes()) });
+    return;
+  }
+  const meter = route.api && meterFor(route.api, headers['content-type'] ?? '');
+  let isWhole = false;
+  try {
+    await pass(response, headers, outgoing, signal, meter);
+    isWhole = true;
+  } finally {
+    settle(useOf(around.priceOf, wish, response, meter, isWhole));
+  }
+}
+
+/** At the speed of whoever reads: nothing is buffered here. */
+async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
+  response: ModelResponse,
+  headers: Record<string, string>,
+  outgoing: ServerResponse,
+  signal: AbortSignal,
+  watcher: Watcher,
+): Promise<Watcher> {
+  outgoing.writeHead(response.status, headers);
+  // Else they wait for the first piece of the body, which may take a while.
+  if (headers['content-type']?.includes('text/event-stream')) outgoing.flushHeaders();
+  for await (const chunk of response.body) {
+    watcher?.push(chunk);
+    if (!outgoing.write(chunk)) await once(outgoing, 'drain', { signal });
+  }
+  outgoing.end();
+  return watcher;
+}
+
+function useOf(
+  priceOf: PriceOf,
+  wish: Wish,
+  response: ModelResponse,
+  meter: Meter | undefined,
+  isWhole: boolean,
+): ModelUse {
+  const { provider, model } = wish;
+  const own = response.ownLogin && { ownLogin: true as const };
+  if (meter === undefined) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
+  const { tokens: said, outputGuess } = meter.seen();
+  const counted = { ...(said ?? { ...wish.tokens, output: outputGuess }) };
+  // Of a stream that broke off only the beginning was counted.
+  if (!isWhole) counted.output = Math.max(counted.output, outputGuess);
+  const usd = wish.usd === null ? null : priceOf(model, counted);
+  const { input, output, cacheRead, cacheWrite } = counted;
+  return { provider, model, tokens: { input, output, cacheRead, cacheWrite }, usd, ...own };
+}
+
+/** The first bytes of an error, to say what it was. */
+class Beginning {
+  readonly #parts: Buffer[] = [];
+  #bytes = 0;
+
+  push(chunk: Buffer): void {
+    if (this.#bytes < ERROR_BYTES_MAX) this.#parts.push(chunk.subarray(0, ERROR_BYTES_MAX - this.#bytes));
+    this.#bytes += chunk.length;
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}
+
+class Refused extends Error {
+  readonly kind: AgentError['kind'];
+
+  constructor({ kind = 'budget', message }: Extract<Admission, { isAdmitted: false }>) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+function tellOf(error: unknown): AgentError & { status: number } {
+  if (error instanceof TransportError || error instanceof BodyProblem || error instanceof Refused) {
+    const kind = error instanceof BodyProblem ? 'bad-request' : error.kind;
+    return { kind, status: error instanceof Refused ? REFUSED_STATUS : error.status, message: error.message };
+  }
+  // What a bug says may be nothing for an agent to know.
+  return { kind: 'crashed', status: 500, message: 'bosun: something went wrong in the gateway' };
+}
+
+function complain(outgoing: ServerResponse, dialect: Dialect, { status, message }: AgentError): void {
+  // A body that has begun can only be broken off, so that nobody takes it for whole.
+  if (outgoing.headersSent) return void outgoing.destroy();
+  const { headers, body } = complaintOf(dialect, status ?? 500, message);
+  // What was not read of the request would be taken for the next one.
+  const close = outgoing.req.complete ? {} : { connection: 'close' };
+  outgoing.writeHead(status ?? 500, {
+    ...headers,
+    ...close,
+    'content-length': String(Buffer.byteLength(body)),
+  });
+  outgoing.end(body);
+}
+
+function onlyOnce(settle: Settle): Settle {
+  let isDone = false;
+  return (use) => {
+    if (isDone) return;
+    isDone = true;
+    settle(use);
+  };
+}

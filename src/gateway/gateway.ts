@@ -1,0 +1,50 @@
+/**
+ * The gateway of one engine: between agents and models, a door for each attempt. It meters and holds; who may spend
+ * is the callers' to say, and how a request gets its answer is the transport's.
+ */
+import type { AgentError, Dialect } from '../contract/model.ts';
+import type { Caller } from './caller.ts';
+import { openDoor, type DoorAt, type DoorLimits, type GatewayDoor } from './door.ts';
+import type { PriceOf } from './prices.ts';
+import type { Transport } from './transport.ts';
+
+export interface GatewayOptions {
+  transport: Transport;
+  /** See `priceTable`. */
+  priceOf: PriceOf;
+  /** What agents can ask for, by the first part of the path. */
+  providers: Readonly<Record<string, Dialect>>;
+  /** Told why a request failed, as agents say it in their own ways or not at all. */
+  onError?(caller: Caller, error: AgentError): void;
+  limits?: Partial<DoorLimits>;
+}
+
+export function openGateway(options: GatewayOptions): Gateway {
+  return new Gateway(options);
+}
+
+export class Gateway implements AsyncDisposable {
+  readonly #options: GatewayOptions;
+  readonly #doors = new Set<GatewayDoor>();
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /** Whoever comes through it is `caller`. To be closed when the attempt ends. */
+  async open(caller: Caller, at: DoorAt): Promise<GatewayDoor> {
+    const { transport, priceOf, providers, limits = {}, onError } = this.#options;
+    const tell = (error: AgentError): void => onError?.(caller, error);
+    const onClosed = (door: GatewayDoor): void => void this.#doors.delete(door);
+    const door = await openDoor(
+      { caller, transport, priceOf, providers, limits, onError: tell, onClosed },
+      at,
+    );
+    this.#doors.add(door);
+    return door;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#doors].map((door) => door[Symbol.asyncDispose]()));
+  }
+}

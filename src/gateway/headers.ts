@@ -1,0 +1,40 @@
+/** Which headers are passed on: all but those that belong to one connection. */
+import type { IncomingHttpHeaders } from 'node:http';
+
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** As the transport wants them: without length and encoding, as the body is handed on plain. */
+export function requestHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const named = namedByConnection(headers.connection);
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || OF_THE_CONNECTION.has(name) || named.has(name)) continue;
+    if (name === 'content-length' || name === 'content-encoding') continue;
+    passed[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  passed['accept-encoding'] = 'identity'; // counts are read from the answer as it passes
+  return passed;
+}
+
+export function responseHeaders(headers: Record<string, string>): Record<string, string> {
+  const named = namedByConnection(headers.connection);
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name) && !named.has(name)),
+  );
+}
+
+function namedByConnection(connection: string | undefined): Set<string> {
+  return new Set(connection?.toLowerCase().split(/\s*,\s*/));
+}

@@ -1,0 +1,85 @@
+/** What an agent sent: read up to a limit, decompressed, and where needed completed so that the answer can be metered. */
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+
+export class BodyProblem extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const DECODERS: Record<string, (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+};
+
+/** Throws a BodyProblem. `hold` is told of every byte before it is kept, and may throw one too. */
+export async function readBody(
+  incoming: IncomingMessage,
+  bodyBytesMax: number,
+  hold: (bytes: number) => void,
+): Promise<Buffer> {
+  if (Number(incoming.headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge(bodyBytesMax);
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  // What is not read to its end must not end the connection: the answer still goes over it.
+  for await (const part of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax);
+    hold(part.length);
+    parts.push(part);
+  }
+  const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity' || encoding === '') return body;
+  const decode = DECODERS[encoding];
+  if (decode === undefined)
+    throw new BodyProblem(415, `bosun: cannot read a body in "${encoding.slice(0, 50)}"; send it plain`);
+  try {
+    const plain = await decode(body, { maxOutputLength: bodyBytesMax });
+    hold(plain.length);
+    return plain;
+  } catch (error) {
+    if (error instanceof BodyProblem) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bodyBytesMax);
+    throw new BodyProblem(400, `bosun: the body is not the ${encoding} that it is said to be`);
+  }
+}
+
+export function parseBody(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Chat completions stream no counts unless asked to. */
+export function askForUsage(body: Buffer, parsed: unknown): Buffer {
+  const fields = parsed as { stream?: unknown; stream_options?: { include_usage?: unknown } | null };
+  if (fields.stream !== true) return body;
+  if (fields.stream_options === undefined) {
+    // Put in as bytes: to write all of it anew would cost more, and could change how numbers look.
+    const at = body.indexOf('{') + 1;
+    const asked = Buffer.from('"stream_options":{"include_usage":true},');
+    return Buffer.concat([body.subarray(0, at), asked, body.subarray(at)]);
+  }
+  if (fields.stream_options?.include_usage === true) return body;
+  return Buffer.from(
+    JSON.stringify({ ...fields, stream_options: { ...fields.stream_options, include_usage: true } }),
+  );
+}
+
+function tooLarge(bytesMax: number): BodyProblem {
+  return new BodyProblem(413, `bosun: the request is larger than ${mb(bytesMax)}; send less`);
+}
+
+export function mb(bytes: number): string {
+  return `${Math.round(bytes / 1024 ** 2)} MB`;
+}

@@ -1,0 +1,83 @@
+/** Reads what an answer cost in tokens out of its JSON, for each interface. Pure; it never guesses. */
+import type { Tokens } from '../contract/model.ts';
+import type { Api } from './route.ts';
+
+/** Tokens as the price table wants them. */
+export interface Counted extends Tokens {
+  /** The part of `cacheWrite` that is kept for an hour, which costs more. */
+  cacheWriteHour?: number;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Of a whole answer or of one event of a stream; undefined where it says nothing of tokens. */
+export function usageIn(api: Api, answer: unknown): Counted | undefined {
+  // Gemini streams a JSON array where it is not asked for events; what comes last is the sum.
+  if (Array.isArray(answer))
+    return answer.reduce<Counted | undefined>((seen, part) => more(seen, usageIn(api, part)), undefined);
+  if (!isFields(answer)) return undefined;
+  if (api === 'messages')
+    return fromMessages(answer.usage ?? (isFields(answer.message) ? answer.message.usage : undefined));
+  if (api === 'responses')
+    return fromOpenAi(isFields(answer.response) ? answer.response.usage : answer.usage, 'input', 'output');
+  if (api === 'chat') return fromOpenAi(answer.usage, 'prompt', 'completion');
+  return fromGemini(answer.usageMetadata);
+}
+
+/** Counts in a stream are running totals, and an event may leave some out or say 0: the highest are true. */
+export function more(left: Counted | undefined, right: Counted | undefined): Counted | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  const sum = {
+    input: Math.max(left.input, right.input),
+    output: Math.max(left.output, right.output),
+    cacheRead: Math.max(left.cacheRead, right.cacheRead),
+    cacheWrite: Math.max(left.cacheWrite, right.cacheWrite),
+  };
+  const cacheWriteHour = Math.max(left.cacheWriteHour ?? 0, right.cacheWriteHour ?? 0);
+  return cacheWriteHour > 0 ? { ...sum, cacheWriteHour } : sum;
+}
+
+function fromMessages(usage: unknown): Counted | undefined {
+  if (!isFields(usage)) return undefined;
+  const counted: Counted = {
+    input: count(usage.input_tokens),
+    output: count(usage.output_tokens),
+    cacheRead: count(usage.cache_read_input_tokens),
+    cacheWrite: count(usage.cache_creation_input_tokens),
+  };
+  const hour = isFields(usage.cache_creation) ? count(usage.cache_creation.ephemeral_1h_input_tokens) : 0;
+  return hour > 0 ? { ...counted, cacheWriteHour: Math.min(hour, counted.cacheWrite) } : counted;
+}
+
+/** What was read from or written to a cache is part of the total here. */
+function fromOpenAi(usage: unknown, input: string, output: string): Counted | undefined {
+  if (!isFields(usage)) return undefined;
+  const details = usage[`${input}_tokens_details`];
+  const cacheRead = isFields(details) ? count(details.cached_tokens) : 0;
+  const cacheWrite = isFields(details) ? count(details.cache_write_tokens) : 0;
+  return {
+    input: Math.max(0, count(usage[`${input}_tokens`]) - cacheRead - cacheWrite),
+    output: count(usage[`${output}_tokens`]),
+    cacheRead,
+    cacheWrite,
+  };
+}
+
+function fromGemini(usage: unknown): Counted | undefined {
+  if (!isFields(usage)) return undefined;
+  const cacheRead = count(usage.cachedContentTokenCount);
+  return {
+    input: Math.max(0, count(usage.promptTokenCount) - cacheRead) + count(usage.toolUsePromptTokenCount),
+    output: count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
+    cacheRead,
+    cacheWrite: 0,
+  };
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,338 @@
+/** The gateway's front, with real HTTP on both sides of it. */
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Admission } from '../src/gateway/caller.ts';
+import { TransportError } from '../src/gateway/transport.ts';
+import { ask, begin, events, makeRig, sendEvents, sendJson, type Rig } from './fixtures/gateway.ts';
+
+const MESSAGES = '/anthropic/v1/messages';
+const HELLO = { model: 'claude-opus-5-5', max_tokens: 1000, messages: [{ role: 'user', content: 'hello' }] };
+const USAGE = { input_tokens: 100, output_tokens: 20 };
+
+let rig: Rig;
+beforeAll(async () => void (rig = await makeRig()));
+afterEach(() => rig.reset());
+afterAll(() => rig[Symbol.asyncDispose]());
+
+describe('a request', () => {
+  it('reaches the provider and its answer the agent, byte for byte', async () => {
+    const text =
+      events({ type: 'message_start', message: { usage: USAGE } }) + ': odd\r\n\n' + events('[DONE]');
+    rig.serve((outgoing) => sendEvents(outgoing, text));
+    const answer = await ask(await rig.open(), `${MESSAGES}?beta=true`, HELLO, {
+      'x-api-key': 'placeholder',
+    });
+    expect(answer).toMatchObject({ status: 200, body: text });
+    expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    expect(rig.got).toMatchObject([{ method: 'POST', url: '/v1/messages?beta=true' }]);
+    expect(rig.got[0]!.headers).toMatchObject({ 'x-api-key': 'placeholder', 'accept-encoding': 'identity' });
+    expect(JSON.parse(rig.got[0]!.body)).toEqual(HELLO);
+  });
+
+  it('is held for as long as it takes to be admitted', async () => {
+    let admit: (admission: Admission) => void = () => {};
+    const door = await rig.open(undefined, {}, () => new Promise((resolve) => (admit = resolve)));
+    rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }));
+    const answer = ask(door, MESSAGES, HELLO);
+    await until(() => rig.wishes.length === 1);
+    await sleep(50);
+    expect(rig.got).toEqual([]);
+    admit({ isAdmitted: true, settle: (use) => rig.settled.push(use) });
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(rig.settled).toHaveLength(1);
+  });
+
+  it('is settled with its tokens and dollars', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }));
+    await ask(await rig.open(), MESSAGES, HELLO);
+    const tokens = { input: 100, output: 20, cacheRead: 0, cacheWrite: 0 };
+    expect(rig.settled).toEqual([
+      { provider: 'anthropic', model: 'claude-opus-5-5', tokens, usd: (100 * 4 + 20 * 20) / 1e6 },
+    ]);
+    expect(rig.errors).toEqual([]);
+  });
+
+  it('that is not admitted never leaves, and tells the agent why so that it stops', async () => {
+    const message = 'the budget of 5 dollars is spent; raise it with bosun answer';
+    const door = await rig.open(undefined, {}, async () => ({ isAdmitted: false, message }));
+    const answers = [
+      await ask(door, MESSAGES, HELLO),
+      await ask(door, '/openai/responses', HELLO),
+      await ask(door, '/gemini/v1beta/models/gemini-2.5-pro:generateContent', {}),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers['x-should-retry']])).toEqual(
+      Array(3).fill([403, 'false']),
+    );
+    expect(answers.map(({ body }) => JSON.parse(body))).toEqual([
+      { type: 'error', error: { type: 'permission_error', message } },
+      { error: { message, type: 'permission_error', param: null, code: 'bosun' } },
+      { error: { code: 403, message, status: 'PERMISSION_DENIED' } },
+    ]);
+    expect(rig.got).toEqual([]);
+    expect(rig.errors).toEqual(Array(3).fill({ kind: 'budget', status: 403, message }));
+  });
+
+  it('that was refused for another reason than money says which', async () => {
+    const refused = { isAdmitted: false, kind: 'refused', message: 'no' } as const;
+    await ask(await rig.open(undefined, {}, async () => refused), MESSAGES, HELLO);
+    expect(rig.errors).toMatchObject([{ kind: 'refused' }]);
+  });
+
+  it('that the transport gives up on is told in the dialect, and settled with nothing', async () => {
+    const send = (): never => {
+      throw new TransportError('timeout', 504, 'anthropic said nothing for 5m');
+    };
+    const door = await rig.open(undefined, { transport: { send } });
+    const answer = await ask(door, MESSAGES, HELLO);
+    expect(answer.status).toBe(504);
+    expect(JSON.parse(answer.body).error).toEqual({
+      type: 'api_error',
+      message: 'anthropic said nothing for 5m',
+    });
+    expect(rig.settled).toEqual([undefined]);
+    expect(rig.errors).toEqual([{ kind: 'timeout', status: 504, message: 'anthropic said nothing for 5m' }]);
+  });
+
+  it('that a bug stops says nothing of the bug', async () => {
+    const send = (): never => {
+      throw new Error('secret');
+    };
+    const answer = await ask(await rig.open(undefined, { transport: { send } }), MESSAGES, HELLO);
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toContain('secret');
+    expect(rig.settled).toEqual([undefined]);
+    expect(rig.errors).toMatchObject([{ kind: 'crashed' }]);
+  });
+
+  it('that the provider answers with an error costs nothing, and its kind is known', async () => {
+    const door = await rig.open();
+    const kinds = { 400: 'bad-request', 401: 'auth', 429: 'rate-limit', 529: 'overloaded' };
+    for (const status of Object.keys(kinds).map(Number)) {
+      rig.serve((outgoing) => sendJson(outgoing, { error: { message: `no ${status}` } }, status));
+      const answer = await ask(door, MESSAGES, HELLO);
+      expect(answer).toMatchObject({ status, body: `{"error":{"message":"no ${status}"}}` });
+      expect(answer.headers['x-should-retry']).toBe('false');
+    }
+    expect(rig.settled).toEqual([undefined, undefined, undefined, undefined]);
+    expect(rig.errors.map(({ kind }) => kind)).toEqual(Object.values(kinds));
+    const asked = 'to a request for claude-opus-5-5';
+    expect(rig.errors[0]!.message).toBe(`anthropic answered 400 ${asked}: no 400`);
+    expect(rig.errors[1]!.message).toBe(`anthropic answered 401 ${asked}`); // it could speak of the key
+  });
+});
+
+describe('an agent that goes away', () => {
+  it('while it waits to be admitted frees whoever decides', async () => {
+    let seen: AbortSignal | undefined;
+    const door = await rig.open(undefined, {}, (_wish, signal) => {
+      seen = signal;
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    const leaving = new AbortController();
+    const asking = begin(door, MESSAGES, HELLO, {}, leaving.signal).catch(() => {});
+    await until(() => seen !== undefined);
+    leaving.abort();
+    await asking;
+    await until(() => seen!.aborted);
+    expect(rig.errors).toEqual([]);
+  });
+
+  it('in the middle of an answer ends the request to the provider, and what was seen is settled', async () => {
+    let upstream: ServerResponse | undefined;
+    rig.serve((outgoing) => {
+      upstream = outgoing;
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      outgoing.write(
+        events({ type: 'message_start', message: { usage: { input_tokens: 70, output_tokens: 1 } } }),
+      );
+    });
+    const leaving = new AbortController();
+    const incoming = await begin(await rig.open(), MESSAGES, HELLO, {}, leaving.signal);
+    incoming.on('error', () => {});
+    await once(incoming, 'data');
+    leaving.abort();
+    await once(upstream!, 'close');
+    await until(() => rig.settled.length === 1);
+    expect(rig.settled).toMatchObject([{ tokens: { input: 70, output: 1 } }]);
+    expect(rig.errors).toEqual([]);
+  });
+});
+
+describe('a stream', () => {
+  it('that the provider breaks off is broken off for the agent, and counted as far as it went', async () => {
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      const delta = { choices: [{ delta: { content: 'x' } }], usage: null };
+      outgoing.write(events(delta, delta, delta), () => outgoing.destroy());
+    });
+    const incoming = await begin(await rig.open(), '/openai/chat/completions', {
+      ...{ model: 'gpt-5.5', stream: true, messages: [] },
+    });
+    await expect(incoming.toArray()).rejects.toThrow('aborted');
+    const input = Math.ceil(rig.got[0]!.body.length / 4) - 10; // without what the gateway asked for
+    expect(rig.settled).toMatchObject([
+      { model: 'gpt-5.5', tokens: { input: expect.any(Number), output: 3 } },
+    ]);
+    expect(rig.settled[0]!.tokens.input).toBeGreaterThanOrEqual(input);
+    expect(rig.errors).toMatchObject([{ kind: 'network' }]);
+  });
+
+  it('arrives as it is sent, head first', async () => {
+    let upstream: ServerResponse | undefined;
+    rig.serve((outgoing) => {
+      upstream = outgoing;
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    });
+    const incoming = await begin(await rig.open(), MESSAGES, HELLO);
+    for (const piece of ['data: 1\n\n', 'da', 'ta: 2\n\n']) {
+      upstream!.write(piece);
+      const [chunk] = (await once(incoming, 'data')) as [Buffer];
+      expect(chunk.toString()).toBe(piece);
+    }
+    upstream!.end();
+    await once(incoming, 'end');
+  });
+
+  it('waits for an agent that does not read', async () => {
+    let sentBytes = 0;
+    const piece = Buffer.alloc(64 * 1024, 'x');
+    const endBytes = 64 * 1024 * 1024;
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      const more = (): void => {
+        while (sentBytes < endBytes) {
+          sentBytes += piece.length;
+          if (!outgoing.write(piece)) return void outgoing.once('drain', more);
+        }
+        outgoing.end();
+      };
+      more();
+    });
+    const incoming = await begin(await rig.open(), MESSAGES, HELLO);
+    let before = -1;
+    while (before !== sentBytes) {
+      before = sentBytes;
+      await sleep(200);
+    }
+    expect(sentBytes).toBeLessThan(endBytes / 2);
+    let gotBytes = 0;
+    for await (const chunk of incoming as AsyncIterable<Buffer>) gotBytes += chunk.length;
+    expect(gotBytes).toBe(endBytes);
+  });
+});
+
+describe('a body', () => {
+  it('is bounded', async () => {
+    const door = await rig.open(undefined, { limits: { bodyBytesMax: 1024 } });
+    const answer = await ask(door, MESSAGES, JSON.stringify({ ...HELLO, system: 'x'.repeat(2000) }));
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body).error.type).toBe('request_too_large');
+    expect(rig.wishes).toEqual([]);
+  });
+
+  it('that unpacks to more than the limit is refused', async () => {
+    const door = await rig.open(undefined, { limits: { bodyBytesMax: 10_000 } });
+    const bomb = gzipSync(JSON.stringify({ ...HELLO, system: 'x'.repeat(20_000) }));
+    expect((await ask(door, MESSAGES, bomb, { 'content-encoding': 'gzip' })).status).toBe(413);
+  });
+
+  it('shares a limit with those of the other requests under way, for as long as they are', async () => {
+    let admit = (): void => {};
+    const waiting = new Promise<void>((resolve) => (admit = resolve));
+    const door = await rig.open(undefined, { limits: { heldBytesMax: 1500 } }, async () => {
+      await waiting;
+      return { isAdmitted: true, settle() {} };
+    });
+    rig.serve((outgoing) => sendJson(outgoing, {}));
+    const body = { ...HELLO, system: 'x'.repeat(1000) };
+    const first = ask(door, MESSAGES, body);
+    await until(() => rig.wishes.length === 1);
+    expect((await ask(door, MESSAGES, body)).status).toBe(503);
+    admit();
+    expect((await first).status).toBe(200);
+    expect((await ask(door, MESSAGES, body)).status).toBe(200);
+  });
+
+  it('that is packed is unpacked, so that it cannot hide what it asks for', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }));
+    const packed = zstdCompressSync(JSON.stringify(HELLO));
+    await ask(await rig.open(), MESSAGES, packed, { 'content-encoding': 'zstd' });
+    expect(rig.wishes).toMatchObject([{ model: 'claude-opus-5-5' }]);
+    expect(rig.got[0]!.headers['content-encoding']).toBeUndefined();
+    expect(JSON.parse(rig.got[0]!.body)).toEqual(HELLO);
+  });
+
+  it('that is no JSON, or packed as nobody knows, goes nowhere', async () => {
+    const door = await rig.open();
+    expect((await ask(door, MESSAGES, 'nonsense')).status).toBe(400);
+    expect((await ask(door, MESSAGES, 'x', { 'content-encoding': 'rot13' })).status).toBe(415);
+    expect((await ask(door, MESSAGES, 'x', { 'content-encoding': 'gzip' })).status).toBe(400);
+    expect(rig.got).toEqual([]);
+  });
+});
+
+describe('a door', () => {
+  it('is a socket that only its owner may use, and is gone with it', async () => {
+    const socketPath = path.join(rig.directory, 'own.sock');
+    const door = await rig.open({ socketPath, uid: 12345 });
+    const { mode, uid } = await stat(socketPath);
+    expect(mode & 0o777).toBe(0o600);
+    expect(uid).toBe(process.getuid!() === 0 ? 12345 : process.getuid!());
+    await door[Symbol.asyncDispose]();
+    expect(existsSync(socketPath)).toBe(false);
+  });
+
+  it('says what stands in its way', async () => {
+    const socketPath = path.join(rig.directory, 'taken');
+    await writeFile(socketPath, '');
+    await expect(rig.open({ socketPath })).rejects.toThrow(/^cannot open the way to models at .*EADDRINUSE/);
+    expect(existsSync(socketPath)).toBe(true);
+  });
+
+  it('can lie at a path that is longer than the kernel takes', async () => {
+    const directory = path.join(rig.directory, 'x'.repeat(150));
+    await mkdir(directory);
+    const door = await rig.open({ socketPath: path.join(directory, 'gateway.sock') });
+    expect((await stat(door.socketPath!)).isSocket()).toBe(true);
+    await door[Symbol.asyncDispose]();
+  });
+
+  it('on loopback opens only to whoever knows its whole address', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }));
+    const door = await rig.open('tcp');
+    expect((await ask(door, MESSAGES, HELLO)).status).toBe(200);
+    expect(door.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}$/);
+    const { origin } = new URL(door.baseUrl!);
+    for (const url of [MESSAGES, `/${'x'.repeat(32)}${MESSAGES}`, '/']) {
+      const answer = await fetch(`${origin}${url}`, { method: 'POST', body: JSON.stringify(HELLO) });
+      expect(answer.status).toBe(404);
+    }
+    expect(rig.got).toHaveLength(1);
+  });
+
+  it('that closes ends what is under way, and settles it first', async () => {
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      outgoing.write(events({ type: 'message_start', message: { usage: USAGE } }));
+    });
+    const door = await rig.open();
+    const incoming = await begin(door, MESSAGES, HELLO);
+    await once(incoming, 'data');
+    incoming.on('error', () => {});
+    await door[Symbol.asyncDispose]();
+    expect(rig.settled).toMatchObject([{ tokens: { input: 100 } }]);
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries += 1) {
+    if (tries > 500) throw new Error('it never came');
+    await sleep(5);
+  }
+}
