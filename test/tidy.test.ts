@@ -21,6 +21,7 @@ const ROWS: string[][] = [
     'crew',
     'runtime',
     'gateway',
+    'model-server',
     'collect',
     'merge',
     'report',

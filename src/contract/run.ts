@@ -31,6 +31,7 @@ export type ShownRunState = RunState | 'interrupted';
 /** Why something failed; each has its own line in a report. */
 export type FailReason =
   | 'exit' // the command ended with another code than 0, or by a signal
+  | 'agent' // the agent, or the model behind it, could not go on
   | 'timeout'
   | 'limit' // it used more of the machine than it may
   | 'check' // the check command failed

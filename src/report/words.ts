@@ -46,6 +46,7 @@ const STATES: TaskState[] = [
 
 const REASONS: Record<NonNullable<TaskReport['reason']>, string> = {
   exit: 'command failed',
+  agent: 'agent failed',
   limit: 'went past a limit',
   timeout: 'timed out',
   check: 'check failed',

@@ -1,0 +1,73 @@
+/**
+ * Runs an agent that is a program which takes one prompt and prints JSON lines: launches it, listens, and goes on with
+ * what people said meanwhile in a next turn of the same conversation. What the lines mean is the agent's own file's.
+ */
+import { formatDuration } from '../base/units.ts';
+import { failed, runCommand, type Ended } from './agent-command.ts';
+import { eachLine, readMessages, type Message } from './agent-lines.ts';
+import { AgentStory } from './agent-story.ts';
+import type { Job, Result } from './runtime.ts';
+
+const STEERS_MAX = 32;
+const STEER_CHARS_MAX = 64 * 1024;
+
+export interface AgentProgram {
+  name: string;
+  env: Record<string, string>;
+  /** What to start for one prompt, which comes on stdin. */
+  argv(session: Job['session']): string[];
+  prompt: string;
+  /** Takes one line that the program printed. */
+  read(message: Message, story: AgentStory): void;
+  /** Takes a line of its stderr; true where it is of no use that it goes on, as it told the story. */
+  isFutile?(line: string, story: AgentStory): boolean;
+}
+
+export async function runProgram(job: Job, program: AgentProgram): Promise<Result> {
+  const story = new AgentStory(program.name, job);
+  const endsAtMs = job.timeoutMs === undefined ? undefined : performance.now() + job.timeoutMs;
+  const steers: string[] = [];
+  const stopListening = job.onSteer((text) => {
+    if (steers.length < STEERS_MAX) steers.push(text.slice(0, STEER_CHARS_MAX));
+  });
+  try {
+    let input = program.prompt;
+    let session = job.session;
+    for (;;) {
+      story.begin();
+      const futile = new AbortController();
+      const { isFutile } = program;
+      const timeoutMs = endsAtMs === undefined ? undefined : Math.max(1, endsAtMs - performance.now());
+      const ended = await runCommand({
+        ...job,
+        argv: program.argv(session),
+        env: { ...job.env, ...program.env },
+        input,
+        streams: ['stdout', 'stderr'],
+        timeoutMs,
+        readStdout: (stdout) => readMessages(stdout, (message) => program.read(message, story)),
+        isFutile: futile.signal,
+        ...(isFutile && {
+          onStderr: eachLine((line) => {
+            if (isFutile(line, story)) futile.abort();
+          }),
+        }),
+      });
+      const said = steers.splice(0);
+      if (said.length === 0 || !story.isDone(ended) || story.session === undefined) {
+        return story.end(told(ended, job.timeoutMs));
+      }
+      input = said.join('\n\n');
+      session = { id: story.session, fork: false };
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+/** A later turn had less time than the whole; people know of the whole. */
+function told(ended: Ended, timeoutMs: number | undefined): Ended {
+  if (timeoutMs === undefined || ended.outcome.kind !== 'failed' || ended.outcome.reason !== 'timeout')
+    return ended;
+  return { ...ended, outcome: failed('timeout', `it did not end within ${formatDuration(timeoutMs)}`) };
+}

@@ -1,0 +1,55 @@
+/** The runtime for Codex: `codex exec --json`, its own sandbox off since ours stands around it. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import { failed } from './agent-command.ts';
+import { makeHome, writeAnew } from './agent-home.ts';
+import { runProgram } from './agent-program.ts';
+import { chooseModel } from './choose-model.ts';
+import { codexConfig } from './codex-config.ts';
+import { codexReader } from './codex-events.ts';
+import { needAgent } from './find-agent.ts';
+import type { Job, Result, Runtime } from './runtime.ts';
+
+/** What would reach out to others than the model, or go on for ever where the gateway is gone. */
+const OFF = ['plugins', 'apps', 'unbounded_connection_retries'];
+
+export const codex: Runtime = {
+  async run(job: Job): Promise<Result> {
+    try {
+      return await runProgram(job, await prepare(job));
+    } catch (error) {
+      if (!(error instanceof BosunError)) throw error;
+      const { message } = error;
+      return { outcome: failed('start', message), output: null, error: { kind: 'crashed', message } };
+    }
+  },
+};
+
+async function prepare(job: Job): Promise<Parameters<typeof runProgram>[1]> {
+  const found = needAgent('codex', job.agent);
+  const choice = chooseModel(job, ['openai']);
+  const home = await makeHome(job, 'codex');
+  await writeAnew(home, 'config.toml', codexConfig(job, choice));
+  const schemaFile = path.join(job.files, 'schema.json');
+  if (job.schema) await writeFile(schemaFile, JSON.stringify(job.schema));
+  const options = [
+    'exec',
+    '--json',
+    '--skip-git-repo-check',
+    '--ignore-rules',
+    '--dangerously-bypass-approvals-and-sandbox',
+    ...OFF.flatMap((feature) => ['--disable', feature]),
+    ...(job.schema ? ['--output-schema', schemaFile] : []),
+  ];
+  return {
+    name: 'codex',
+    env: { CODEX_HOME: home, BOSUN_MODEL_KEY: job.models?.key ?? '' },
+    prompt: [job.prompt, job.feedback].filter(Boolean).join('\n\n'),
+    argv(session) {
+      if (!session) return [...found.argv, ...options, '-'];
+      return [...found.argv, ...options, session.fork ? 'fork' : 'resume', session.id, '-'];
+    },
+    read: codexReader(choice.model),
+  };
+}

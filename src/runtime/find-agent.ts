@@ -1,0 +1,85 @@
+/** Which program stands behind an agent, where it lies and which version it is. It starts nothing but `--version`. */
+import { realpathSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Agent } from '../contract/workflow.ts';
+import { BosunError } from '../contract/errors.ts';
+import { capture, findProgram } from '../system/process.ts';
+
+const VERSION_TIMEOUT_MS = 10_000;
+
+/** How each is got, for those who have it not. */
+const INSTALL = {
+  'claude-code': { program: 'claude', how: 'npm install -g @anthropic-ai/claude-code' },
+  opencode: { program: 'opencode', how: 'npm install -g opencode-ai' },
+  codex: { program: 'codex', how: 'npm install -g @openai/codex' },
+} as const;
+
+export type NamedAgent = keyof typeof INSTALL;
+
+export interface FoundAgent {
+  /** What to start; arguments follow. */
+  argv: string[];
+  /** What must be visible to whoever starts it: a file's directory, or the packages that it is one of. */
+  reads: string[];
+}
+
+/** The agent's own `command` where it has one, else the program on the PATH; undefined where there is none. */
+export function findAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): FoundAgent | undefined {
+  const command = agent?.command;
+  if (typeof command === 'string')
+    return { argv: ['/bin/sh', '-c', `exec ${command} "$@"`, 'sh'], reads: [] };
+  const [word, ...words] = command ?? [INSTALL[runtime].program];
+  const file = word!.includes('/') ? path.resolve(word!) : findProgram(word!);
+  if (file === undefined) return undefined;
+  const real = realOf(file);
+  return real === undefined ? undefined : { argv: [real, ...words], reads: [packagesOf(real)] };
+}
+
+export function needAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): FoundAgent {
+  const found = findAgent(runtime, agent);
+  if (found) return found;
+  const { program, how } = INSTALL[runtime];
+  const what =
+    agent?.command === undefined ? `${program} is not on the PATH` : `${agent.command[0]} is not there`;
+  throw new BosunError(
+    'system',
+    `cannot start ${runtime}: ${what}; install it with ${how}, or name it in \`command\``,
+  );
+}
+
+/** What it says of itself; undefined where it says nothing of use. */
+export async function agentVersion({ argv }: FoundAgent): Promise<string | undefined> {
+  // Some make themselves at home even for that; not in the user's.
+  await using home = await mkdtempDisposable(path.join(tmpdir(), 'bosun-'));
+  try {
+    const { stdout } = await capture([...argv, '--version'], {
+      env: {
+        PATH: process.env.PATH ?? '/usr/bin:/bin',
+        HOME: home.path,
+        TMPDIR: path.join(home.path, 'tmp'),
+      },
+      signal: AbortSignal.timeout(VERSION_TIMEOUT_MS),
+    });
+    return /\d+\.\d+\.\d+[\w.-]*/.exec(stdout.toString())?.[0];
+  } catch (error) {
+    if (error instanceof BosunError) return undefined;
+    throw error;
+  }
+}
+
+function realOf(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Programs from packages load others beside them, so all of the outermost `node_modules` is needed. */
+function packagesOf(file: string): string {
+  const parts = file.split(path.sep);
+  const at = parts.indexOf('node_modules');
+  return at < 0 ? path.dirname(file) : parts.slice(0, at + 1).join(path.sep);
+}
