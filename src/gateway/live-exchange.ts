@@ -138,7 +138,7 @@ export class Answer {
     if (!this.response.closed) this.#timer.refresh();
     try {
       const { value, done } = await this.#chunks.next();
-      return done ? undefined : (value as Buffer);
+      return done ? undefined : value;
     } catch (error) {
       throw this.#signal.aborted ? hungUp(this.#signal) : failureOf(error as Error, this.#upstream);
     } finally {

@@ -2,9 +2,9 @@
  * The way to the providers themselves: with the right key, patiently. What can be tried again is tried again here, so
  * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
  */
-import { Answer, Connections, exchange, type Upstream } from './live-exchange.ts';
+import { begin, given, type Failure, type Used } from './live-answer.ts';
+import { type Answer, Connections, exchange, type Upstream } from './live-exchange.ts';
 import { isStrayPath, loginOf, returnedHeaders, withKey, withLogin, type Outgoing } from './live-headers.ts';
-import { withoutSecret } from './live-scrub.ts';
 import { fingerprint } from './keys.ts';
 import { hintMs, isQuotaSpent } from './patience-hints.ts';
 import { backoffMs, hungUp, Patience, type Turn } from './patience.ts';
@@ -12,13 +12,15 @@ import type { Provider, Providers } from './providers.ts';
 import { TransportError, type ModelRequest, type ModelResponse, type Transport } from './transport.ts';
 
 export const LIVE_LIMITS = {
-  /** Times that a request is sent where the provider fails on its side, or cannot be reached. */
-  triesMax: 5,
+  /** Times that a request is sent where the provider fails on its side, or cannot be reached: some 20 s. */
+  triesMax: 7,
   /** Of an answer that is not given on at once. */
   complaintBytesMax: 64 * 1024,
   /** Keys and logins that are remembered while nobody uses them. */
   idleLanesMax: 64,
 };
+
+export type LiveLimits = typeof LIVE_LIMITS;
 
 const FAILING = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 const PAUSING = new Set([429, 503, 529]);
@@ -39,6 +41,7 @@ export interface LiveOptions {
   env?: NodeJS.ProcessEnv;
   nowMs?: () => number;
   random?: () => number;
+  limits?: Partial<LiveLimits>;
 }
 
 export function liveTransport(options: LiveOptions): LiveTransport {
@@ -46,16 +49,29 @@ export function liveTransport(options: LiveOptions): LiveTransport {
 }
 
 /** What a request is sent with, and whose limits it shares. */
-interface Credentials {
+interface Credentials extends Used {
   outgoing: Outgoing;
-  /** What must not come back. */
-  secret: string | undefined;
-  isLogin: boolean;
   lane: Patience;
 }
 
-/** What came of one try, where it is not given on at once. */
-type Failure = { error: TransportError } | { status: number; headers: Record<string, string>; body: Buffer };
+/** One request, through all of its tries. */
+interface Sending {
+  request: ModelRequest;
+  provider: Provider;
+  upstream: Upstream;
+  signal: AbortSignal;
+  turn: Turn;
+  failures: number;
+  failingSinceMs?: number;
+  hasNewKey?: true;
+}
+
+/** What came of one try. */
+type Tried =
+  | { response: ModelResponse }
+  /** As soon as the key may be used again. */
+  | 'again'
+  | { failure: Failure };
 
 class LiveTransport implements Transport, AsyncDisposable {
   readonly #providers: Providers;
@@ -65,9 +81,11 @@ class LiveTransport implements Transport, AsyncDisposable {
   readonly #connections: Connections;
   readonly #upstreams = new Map<string, Upstream>();
   readonly #lanes = new Map<string, Patience>();
+  readonly #limits: LiveLimits;
   readonly #closing = new AbortController();
 
-  constructor({ providers, onWait, env, nowMs, random }: LiveOptions) {
+  constructor({ providers, onWait, env, nowMs, random, limits }: LiveOptions) {
+    this.#limits = { ...LIVE_LIMITS, ...limits };
     this.#providers = providers;
     this.#onWait = onWait ?? (() => {});
     this.#nowMs = nowMs ?? Date.now;
@@ -83,58 +101,19 @@ class LiveTransport implements Transport, AsyncDisposable {
     if (!provider || !upstream) throw unknownProvider(request.provider, this.#providers);
     if (isStrayPath(request.path))
       throw new TransportError('bad-request', 400, `"${request.path.slice(0, 200)}" is not a path of an API`);
-    const { method, body } = request;
-    const turn: Turn = { task: request.task, signal };
-    let failures = 0;
-    let failingSinceMs: number | undefined;
-    let hasNewKey = false;
+    const turn = { task: request.task, signal };
+    const sending: Sending = { request, provider, upstream, signal, turn, failures: 0 };
     for (;;) {
       const credentials = await this.#credentials(provider, request);
-      const { lane, secret, outgoing } = credentials;
-      await lane.enter(turn);
-      const sentMs = this.#nowMs();
-      let failure: Failure;
-      let isLeaving = true;
-      try {
-        const answer = await exchange({ upstream, method, body, ...outgoing }, this.#connections, signal);
-        const { status } = answer;
-        if (status === 401 && !credentials.isLogin && !hasNewKey && provider.key?.forget()) {
-          hasNewKey = true;
-          answer.close();
-          continue;
-        }
-        if (status !== 429 && !FAILING.has(status)) {
-          const response = await begin(answer, credentials);
-          isLeaving = false;
-          answer.onClosed(() => lane.leave());
-          if (status < 400) lane.succeeded();
-          return response;
-        }
-        const headers = returnedHeaders(answer.response.headers, secret);
-        failure = { status, headers, body: await answer.rest(LIVE_LIMITS.complaintBytesMax) };
-        const hint = hintMs(failure, this.#nowMs());
-        const isFinal = headers['x-should-retry'] === 'false' || isQuotaSpent(failure);
-        if (isFinal) return given(failure, credentials);
-        if (status === 429 || (PAUSING.has(status) && hint !== undefined)) {
-          const why =
-            status === 429 ? `the rate limit of ${provider.name}` : `${provider.name} is overloaded`;
-          const objection = lane.refused(turn, sentMs, hint, why);
-          if (!objection) continue;
-          if (status === 429) throw objection;
-          return given(failure, credentials);
-        }
-      } catch (error) {
-        if (!(error instanceof TransportError) || error.kind === 'rate-limit' || signal.aborted) throw error;
-        failure = { error };
-      } finally {
-        if (isLeaving) lane.leave();
-      }
-      failures++;
-      failingSinceMs ??= sentMs;
-      const waitMs = backoffMs(failures - 1, this.#random) / 2;
-      const hasPatience = this.#nowMs() + waitMs < failingSinceMs + provider.patienceMs;
-      if (failures >= LIVE_LIMITS.triesMax || !hasPatience || this.#closing.signal.aborted)
-        return given(failure, credentials, failures);
+      const tried = await this.#try(sending, credentials);
+      if (tried === 'again') continue;
+      if ('response' in tried) return tried.response;
+      const { failure } = tried;
+      const waitMs = backoffMs(sending.failures++, this.#random) / 2;
+      sending.failingSinceMs ??= this.#nowMs();
+      const isPatient = this.#nowMs() + waitMs < sending.failingSinceMs + provider.patienceMs;
+      if (sending.failures >= this.#limits.triesMax || !isPatient)
+        return given(failure, credentials, sending.failures);
       await this.#pause(waitMs, failure, request, signal);
     }
   }
@@ -143,6 +122,56 @@ class LiveTransport implements Transport, AsyncDisposable {
     this.#closing.abort();
     for (const lane of this.#lanes.values()) lane[Symbol.dispose]();
     this.#connections[Symbol.dispose]();
+  }
+
+  /** Sends it once, when it may go. Throws where no other try makes sense. */
+  async #try(sending: Sending, credentials: Credentials): Promise<Tried> {
+    const { provider, upstream, signal, turn, request } = sending;
+    const { lane, outgoing } = credentials;
+    await lane.enter(turn);
+    let isBegun = false;
+    try {
+      if (this.#closing.signal.aborted) throw closed();
+      const sentMs = this.#nowMs();
+      const call = { upstream, method: request.method, body: request.body, ...outgoing };
+      const answer = await exchange(call, this.#connections, signal);
+      const { status } = answer;
+      if (status === 429 || FAILING.has(status))
+        return await this.#judge(answer, sending, credentials, sentMs);
+      if (status === 401 && !credentials.isLogin && !sending.hasNewKey && provider.key?.forget()) {
+        sending.hasNewKey = true;
+        answer.close();
+        return 'again';
+      }
+      const response = await begin(answer, credentials);
+      if ('failure' in response) return response;
+      isBegun = true;
+      answer.onClosed(() => lane.leave());
+      if (status < 400) lane.succeeded();
+      return { response };
+    } catch (error) {
+      if (!(error instanceof TransportError) || signal.aborted || this.#closing.signal.aborted) throw error;
+      if (error.kind !== 'network' && error.kind !== 'timeout') throw error;
+      return { failure: { error } };
+    } finally {
+      if (!isBegun) lane.leave();
+    }
+  }
+
+  async #judge(answer: Answer, sending: Sending, credentials: Credentials, sentMs: number): Promise<Tried> {
+    const { status } = answer;
+    const { name } = sending.provider;
+    const headers = returnedHeaders(answer.response.headers, credentials.secret);
+    const failure = { status, headers, body: await answer.rest(this.#limits.complaintBytesMax) };
+    if (headers['x-should-retry'] === 'false' || isQuotaSpent(failure))
+      return { response: given(failure, credentials) };
+    const hint = hintMs(failure, this.#nowMs());
+    if (status !== 429 && (hint === undefined || !PAUSING.has(status))) return { failure };
+    const why = status === 429 ? `the rate limit of ${name}` : `${name} is overloaded`;
+    const objection = credentials.lane.refused(sending.turn, sentMs, hint, why);
+    if (!objection) return 'again';
+    if (status === 429) throw objection;
+    return { response: given(failure, credentials) };
   }
 
   async #credentials(provider: Provider, request: ModelRequest): Promise<Credentials> {
@@ -176,7 +205,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     const id = `${name} ${fingerprint(credential)}`;
     let lane = this.#lanes.get(id);
     if (lane) return lane;
-    if (this.#lanes.size >= LIVE_LIMITS.idleLanesMax)
+    if (this.#lanes.size >= this.#limits.idleLanesMax)
       for (const [other, { isIdle }] of this.#lanes) if (isIdle) this.#lanes.delete(other);
     lane = new Patience({
       provider: name,
@@ -207,60 +236,16 @@ class LiveTransport implements Transport, AsyncDisposable {
       closing.addEventListener('abort', end);
     });
     if (signal.aborted) throw hungUp(signal);
+    if (closing.aborted) throw closed();
   }
-}
-
-/** Waits for the first byte: what breaks before it can be tried again. */
-async function begin(answer: Answer, { secret, isLogin }: Credentials): Promise<ModelResponse> {
-  const { status, response } = answer;
-  const headers = returnedHeaders(response.headers, secret);
-  const first = await answer.next();
-  const isComplaint = status >= 400 && secret !== undefined;
-  if (isComplaint) delete headers['content-length'];
-  const body = bodyOf(answer, first);
-  return {
-    status,
-    headers,
-    body: isComplaint ? withoutSecret(body, secret) : body,
-    ...(isLogin && { ownLogin: true }),
-  };
-}
-
-/** Not a generator: one that is ended before it was begun would not close the answer. */
-function bodyOf(answer: Answer, first: Buffer | undefined): AsyncIterable<Buffer> {
-  let peeked = first;
-  const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
-    const value = peeked ?? (first && (await answer.next()));
-    peeked = undefined;
-    return value ? { value, done: false } : { value: undefined, done: true };
-  };
-  const end = async (): Promise<IteratorResult<Buffer, undefined>> => {
-    answer.close();
-    return { value: undefined, done: true };
-  };
-  return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
-}
-
-/** The last answer, or the last error; the agent need not try again what was tried here. */
-function given(failure: Failure, { secret, isLogin }: Credentials, tries = 1): ModelResponse {
-  if ('error' in failure) {
-    const { kind, status, message, cause } = failure.error;
-    throw new TransportError(kind, status, tries > 1 ? `${message} (${tries} tries)` : message, cause);
-  }
-  const { 'content-length': _, ...headers } = failure.headers;
-  const once = (async function* () {
-    yield failure.body;
-  })();
-  return {
-    status: failure.status,
-    headers: { ...headers, 'x-should-retry': 'false' },
-    body: secret === undefined ? once : withoutSecret(once, secret),
-    ...(isLogin && { ownLogin: true }),
-  };
 }
 
 function dressed(outgoing: Outgoing, { headers }: Provider): Outgoing {
   return { ...outgoing, headers: { ...outgoing.headers, ...headers } };
+}
+
+function closed(): TransportError {
+  return new TransportError('network', 503, 'the gateway was closed');
 }
 
 function unknownProvider(name: string, providers: Providers): TransportError {

@@ -88,7 +88,7 @@ export function resolveProviders(configs: readonly ConfigFile[], env: NodeJS.Pro
       // Whoever wrote the repository gets no credentials of anybody: not even those that the agent brings.
       const { concurrency, 'timeout-idle': idle, patience } = rest;
       const safe = { dialect, 'base-url': baseUrl, concurrency, 'timeout-idle': idle, patience };
-      providers.set(name, { ...custom(name, safe as ProviderConfig, env), passesLogin: false });
+      providers.set(name, { ...custom(name, safe, env), passesLogin: false });
     }
   }
   return providers;
@@ -102,7 +102,7 @@ function builtIn(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): 
   const key = keyOf(config, dialect, env) ?? (usual && new Key({ env: usual.env }, usual.header, { env }));
   const provider = assemble(name, config, config.dialect ?? dialect, given ?? baseUrl, key);
   if (given !== undefined || key) return provider;
-  const variables = Object.keys(keyVariables).reverse().join(' or ');
+  const variables = Object.keys(keyVariables).toReversed().join(' or ');
   return {
     ...provider,
     isKeyNeeded: true,
