@@ -1,9 +1,79 @@
 /** The configuration file: what a person or a repository wants of every run. */
 import { z } from 'zod';
-import { IsolationDemand } from './workflow.ts';
+import { Duration, IsolationDemand } from './workflow.ts';
+
+const KEY_MESSAGE =
+  'must be where the key is found, never the key itself: { env: NAME }, { command: [program, argument] } or { file: path }';
+
+/** Where a key is found; the key itself is never written into a configuration. */
+export const KeySource = z.union(
+  [
+    z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable') }),
+    z.strictObject({
+      command: z
+        .union([z.string().min(1), z.array(z.string()).min(1)], 'must be a command or a list of its words')
+        .describe('Prints the key. A string goes to the shell, a list is started as it is.'),
+    }),
+    z.strictObject({ file: z.string().regex(/^(\/|~\/)/, 'must be an absolute path, or begin with ~/') }),
+  ],
+  KEY_MESSAGE,
+);
+
+const BASE_URL_MESSAGE =
+  'must be an http or https address with no user, query or fragment, such as http://localhost:11434/v1';
+
+export const ProviderConfig = z.strictObject({
+  dialect: z.enum(['anthropic', 'openai', 'gemini']).optional(),
+  'base-url': z.string(BASE_URL_MESSAGE).refine(isBaseUrl, BASE_URL_MESSAGE).optional(),
+  key: KeySource.optional(),
+  'key-as': z
+    .enum(['bearer', 'x-api-key', 'x-goog-api-key'])
+    .optional()
+    .describe('The header that carries the key, where it is not the one of the dialect.'),
+  login: z.enum(['agent', 'key']).optional().describe('Whose credentials go first where both have some.'),
+  headers: z
+    .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not the name of a header'), z.string())
+    .optional(),
+  concurrency: z.int().min(1).max(1000).optional(),
+  'timeout-idle': Duration.optional(),
+  patience: Duration.optional(),
+});
+
+/** Dollars for a million tokens. */
+export const Price = z.strictObject({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  'cache-read': z.number().nonnegative().optional(),
+  'cache-write': z.number().nonnegative().optional(),
+});
+
+const providerName = z
+  .string()
+  .max(64)
+  .regex(/^[a-z0-9]+([._-][a-z0-9]+)*$/, 'must be small letters and digits, with - . or _ between them');
 
 export const Config = z.strictObject({
   isolation: IsolationDemand.optional(),
+  providers: z.record(providerName, ProviderConfig).optional(),
+  prices: z.record(z.string().min(1).max(200), Price).optional(),
 });
 
+export type KeySource = z.output<typeof KeySource>;
+export type ProviderConfig = z.output<typeof ProviderConfig>;
+export type Price = z.output<typeof Price>;
 export type Config = z.output<typeof Config>;
+
+/** A configuration that was read. */
+export interface ConfigFile {
+  /** As messages call it. */
+  file: string;
+  config: Config;
+  /** It is the user's own; else it came with the repository, maybe from a stranger. */
+  isUsers: boolean;
+}
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.username === '' && url.password === '' && !/[?#]/.test(text);
+}

@@ -11,7 +11,7 @@ const name = z
   .max(64);
 
 const DURATION_MESSAGE = 'must be a duration such as 500ms, 30s, 10m or 2h';
-const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE);
+export const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE);
 
 const SIZE_MESSAGE = 'must be a size such as 512MB or 2GB';
 const Size = z.union(

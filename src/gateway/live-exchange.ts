@@ -1,0 +1,192 @@
+/** One request over HTTP and its answer, once: it never retries. Every wait in it has an end. */
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIPv4 } from 'node:net';
+import { finished } from 'node:stream';
+import { hungUp } from './patience.ts';
+import { TransportError } from './transport.ts';
+
+const CONNECT_MS = 20_000;
+const HEADER_BYTES_MAX = 64 * 1024;
+const FREE_SOCKETS_MAX = 256;
+
+/** Where a provider is reached. */
+export interface Upstream {
+  /** As messages call it. */
+  provider: string;
+  url: URL;
+  /** How long nothing may come. */
+  idleMs: number;
+}
+
+export interface Call {
+  upstream: Upstream;
+  method: string;
+  /** Below the base URL. */
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Connections, kept for the next request; through the proxies that the environment names. */
+export class Connections implements Disposable {
+  readonly #all: http.Agent[] = [];
+  readonly #direct: { 'http:': http.Agent; 'https:': https.Agent };
+  readonly #proxied: { 'http:': http.Agent; 'https:': https.Agent };
+
+  constructor(env: NodeJS.ProcessEnv) {
+    const { HTTP_PROXY, HTTPS_PROXY, NO_PROXY, http_proxy, https_proxy, no_proxy } = env;
+    const proxyEnv = { HTTP_PROXY, HTTPS_PROXY, NO_PROXY, http_proxy, https_proxy, no_proxy };
+    const options = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX };
+    const make = (more: object): { 'http:': http.Agent; 'https:': https.Agent } => {
+      const agents = {
+        'http:': new http.Agent({ ...options, ...more }),
+        'https:': new https.Agent({ ...options, ...more }),
+      };
+      this.#all.push(agents['http:'], agents['https:']);
+      return agents;
+    };
+    this.#direct = make({});
+    this.#proxied = make({ proxyEnv });
+  }
+
+  for({ protocol, hostname }: URL): http.Agent {
+    // A proxy's loopback is another one.
+    const agents = isLoopback(hostname) ? this.#direct : this.#proxied;
+    return agents[protocol as 'http:' | 'https:'];
+  }
+
+  [Symbol.dispose](): void {
+    for (const agent of this.#all) agent.destroy();
+  }
+}
+
+/** Resolves with the head of the answer; throws a TransportError where there is none. */
+export function exchange(call: Call, connections: Connections, signal: AbortSignal): Promise<Answer> {
+  const { upstream, method, path, headers, body } = call;
+  const { url, idleMs, provider } = upstream;
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      reject(signal.aborted ? hungUp(signal) : failureOf(error, upstream));
+    };
+    const { request: send } = url.protocol === 'https:' ? https : http;
+    const request = send({
+      agent: connections.for(url),
+      hostname: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port,
+      method,
+      path: `${url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '')}${path}`,
+      headers,
+      signal,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      setDefaultHeaders: true,
+    });
+    let timer = setTimeout(
+      () => request.destroy(new TransportError('timeout', 504, `${provider} cannot be reached in time`)),
+      Math.min(CONNECT_MS, idleMs),
+    );
+    const onConnected = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => request.destroy(new TransportError('timeout', 504, silence(upstream))),
+        idleMs,
+      );
+    };
+    request.once('socket', (socket) => {
+      if (!socket.connecting) onConnected();
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
+    });
+    request.on('error', fail);
+    request.once('response', (response) => {
+      clearTimeout(timer);
+      resolve(new Answer(response, upstream, signal));
+    });
+    request.end(body.length > 0 ? body : undefined);
+  });
+}
+
+/** An answer that has begun. */
+export class Answer {
+  readonly response: IncomingMessage;
+  readonly #upstream: Upstream;
+  readonly #signal: AbortSignal;
+  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #timer: NodeJS.Timeout;
+  #isAwaited = false;
+
+  constructor(response: IncomingMessage, upstream: Upstream, signal: AbortSignal) {
+    this.response = response;
+    this.#upstream = upstream;
+    this.#signal = signal;
+    this.#chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    // It counts only while we wait for the provider: an agent may take its time.
+    this.#timer = setTimeout(() => {
+      if (this.#isAwaited) response.destroy(new TransportError('timeout', 504, silence(upstream)));
+    }, upstream.idleMs);
+    response.once('close', () => clearTimeout(this.#timer));
+    response.on('error', () => {}); // `next` tells it; nobody may be reading yet
+  }
+
+  get status(): number {
+    return this.response.statusCode!;
+  }
+
+  /** The next piece; undefined at the end. Throws a TransportError where it breaks off. */
+  async next(): Promise<Buffer | undefined> {
+    this.#isAwaited = true;
+    if (!this.response.closed) this.#timer.refresh();
+    try {
+      const { value, done } = await this.#chunks.next();
+      return done ? undefined : value;
+    } catch (error) {
+      throw this.#signal.aborted ? hungUp(this.#signal) : failureOf(error as Error, this.#upstream);
+    } finally {
+      this.#isAwaited = false;
+    }
+  }
+
+  /** All of it, or its start where it is longer. */
+  async rest(bytesMax: number): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for (let chunk = await this.next(); chunk; chunk = await this.next()) {
+        chunks.push(chunk);
+        if ((bytes += chunk.length) > bytesMax) break;
+      }
+    } catch {
+      // what there is of a complaint is enough
+    }
+    this.close();
+    return Buffer.concat(chunks).subarray(0, bytesMax);
+  }
+
+  /** Calls once, when the connection is no longer used for it. */
+  onClosed(listener: () => void): void {
+    if (this.response.closed) listener();
+    else finished(this.response, { writable: false }, listener);
+  }
+
+  /** Ends the connection, unless all was read. */
+  close(): void {
+    if (!this.response.readableEnded) this.response.destroy();
+  }
+}
+
+export function isLoopback(hostname: string): boolean {
+  if (isIPv4(hostname)) return hostname.startsWith('127.');
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.endsWith('.localhost');
+}
+
+function silence({ provider, idleMs }: Upstream): string {
+  return `${provider} said nothing for ${Math.round(idleMs / 1000)} s; if it needs longer, raise providers.${provider}.timeout-idle`;
+}
+
+function failureOf(error: Error, { provider, url }: Upstream): TransportError {
+  if (error instanceof TransportError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const isCut = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  const what = isCut ? 'broke off the connection' : `cannot be reached at ${url.host}: ${code ?? message}`;
+  return new TransportError('network', 502, `${provider} ${what}`, error);
+}

@@ -1,0 +1,258 @@
+/**
+ * The way to the providers themselves: with the right key, patiently. What can be tried again is tried again here, so
+ * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
+ */
+import { begin, given, type Failure, type Used } from './live-answer.ts';
+import { type Answer, Connections, exchange, type Upstream } from './live-exchange.ts';
+import { isStrayPath, loginOf, returnedHeaders, withKey, withLogin, type Outgoing } from './live-headers.ts';
+import { fingerprint } from './keys.ts';
+import { hintMs, isQuotaSpent } from './patience-hints.ts';
+import { backoffMs, hungUp, Patience, type Turn } from './patience.ts';
+import type { Provider, Providers } from './providers.ts';
+import { TransportError, type ModelRequest, type ModelResponse, type Transport } from './transport.ts';
+
+export const LIVE_LIMITS = {
+  /** Times that a request is sent where the provider fails on its side, or cannot be reached: some 20 s. */
+  triesMax: 7,
+  /** Of an answer that is not given on at once. */
+  complaintBytesMax: 64 * 1024,
+  /** Keys and logins that are remembered while nobody uses them. */
+  idleLanesMax: 64,
+};
+
+export type LiveLimits = typeof LIVE_LIMITS;
+
+const FAILING = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
+const PAUSING = new Set([429, 503, 529]);
+
+/** What a person may want to see: why nothing seems to happen. */
+export interface Wait {
+  provider: string;
+  /** Absent where all requests with the key wait. */
+  task?: string;
+  untilMs: number;
+  why: string;
+}
+
+export interface LiveOptions {
+  providers: Providers;
+  onWait?: (wait: Wait) => void;
+  /** For proxies. */
+  env?: NodeJS.ProcessEnv;
+  nowMs?: () => number;
+  random?: () => number;
+  limits?: Partial<LiveLimits>;
+}
+
+export function liveTransport(options: LiveOptions): LiveTransport {
+  return new LiveTransport(options);
+}
+
+/** What a request is sent with, and whose limits it shares. */
+interface Credentials extends Used {
+  outgoing: Outgoing;
+  lane: Patience;
+}
+
+/** One request, through all of its tries. */
+interface Sending {
+  request: ModelRequest;
+  provider: Provider;
+  upstream: Upstream;
+  signal: AbortSignal;
+  turn: Turn;
+  failures: number;
+  failingSinceMs?: number;
+  hasNewKey?: true;
+}
+
+/** What came of one try. */
+type Tried =
+  | { response: ModelResponse }
+  /** As soon as the key may be used again. */
+  | 'again'
+  | { failure: Failure };
+
+class LiveTransport implements Transport, AsyncDisposable {
+  readonly #providers: Providers;
+  readonly #onWait: (wait: Wait) => void;
+  readonly #nowMs: () => number;
+  readonly #random: () => number;
+  readonly #connections: Connections;
+  readonly #upstreams = new Map<string, Upstream>();
+  readonly #lanes = new Map<string, Patience>();
+  readonly #limits: LiveLimits;
+  readonly #closing = new AbortController();
+
+  constructor({ providers, onWait, env, nowMs, random, limits }: LiveOptions) {
+    this.#limits = { ...LIVE_LIMITS, ...limits };
+    this.#providers = providers;
+    this.#onWait = onWait ?? (() => {});
+    this.#nowMs = nowMs ?? Date.now;
+    this.#random = random ?? Math.random;
+    this.#connections = new Connections(env ?? process.env);
+    for (const { name, baseUrl, idleMs } of providers.values())
+      this.#upstreams.set(name, { provider: name, url: new URL(baseUrl), idleMs });
+  }
+
+  async send(request: ModelRequest, signal: AbortSignal): Promise<ModelResponse> {
+    const provider = this.#providers.get(request.provider);
+    const upstream = this.#upstreams.get(request.provider);
+    if (!provider || !upstream) throw unknownProvider(request.provider, this.#providers);
+    if (isStrayPath(request.path))
+      throw new TransportError('bad-request', 400, `"${request.path.slice(0, 200)}" is not a path of an API`);
+    const turn = { task: request.task, signal };
+    const sending: Sending = { request, provider, upstream, signal, turn, failures: 0 };
+    for (;;) {
+      const credentials = await this.#credentials(provider, request);
+      const tried = await this.#try(sending, credentials);
+      if (tried === 'again') continue;
+      if ('response' in tried) return tried.response;
+      const { failure } = tried;
+      const waitMs = backoffMs(sending.failures++, this.#random) / 2;
+      sending.failingSinceMs ??= this.#nowMs();
+      const isPatient = this.#nowMs() + waitMs < sending.failingSinceMs + provider.patienceMs;
+      if (sending.failures >= this.#limits.triesMax || !isPatient)
+        return given(failure, credentials, sending.failures);
+      await this.#pause(waitMs, failure, request, signal);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    for (const lane of this.#lanes.values()) lane[Symbol.dispose]();
+    this.#connections[Symbol.dispose]();
+  }
+
+  /** Sends it once, when it may go. Throws where no other try makes sense. */
+  async #try(sending: Sending, credentials: Credentials): Promise<Tried> {
+    const { provider, upstream, signal, turn, request } = sending;
+    const { lane, outgoing } = credentials;
+    await lane.enter(turn);
+    let isBegun = false;
+    try {
+      if (this.#closing.signal.aborted) throw closed();
+      const sentMs = this.#nowMs();
+      const call = { upstream, method: request.method, body: request.body, ...outgoing };
+      const answer = await exchange(call, this.#connections, signal);
+      const { status } = answer;
+      if (status === 429 || FAILING.has(status))
+        return await this.#judge(answer, sending, credentials, sentMs);
+      if (status === 401 && !credentials.isLogin && !sending.hasNewKey && provider.key?.forget()) {
+        sending.hasNewKey = true;
+        answer.close();
+        return 'again';
+      }
+      const response = await begin(answer, credentials);
+      if ('failure' in response) return response;
+      isBegun = true;
+      answer.onClosed(() => lane.leave());
+      if (status < 400) lane.succeeded();
+      return { response };
+    } catch (error) {
+      if (!(error instanceof TransportError) || signal.aborted || this.#closing.signal.aborted) throw error;
+      if (error.kind !== 'network' && error.kind !== 'timeout') throw error;
+      return { failure: { error } };
+    } finally {
+      if (!isBegun) lane.leave();
+    }
+  }
+
+  async #judge(answer: Answer, sending: Sending, credentials: Credentials, sentMs: number): Promise<Tried> {
+    const { status } = answer;
+    const { name } = sending.provider;
+    const headers = returnedHeaders(answer.response.headers, credentials.secret);
+    const failure = { status, headers, body: await answer.rest(this.#limits.complaintBytesMax) };
+    if (headers['x-should-retry'] === 'false' || isQuotaSpent(failure))
+      return { response: given(failure, credentials) };
+    const hint = hintMs(failure, this.#nowMs());
+    if (status !== 429 && (hint === undefined || !PAUSING.has(status))) return { failure };
+    const why = status === 429 ? `the rate limit of ${name}` : `${name} is overloaded`;
+    const objection = credentials.lane.refused(sending.turn, sentMs, hint, why);
+    if (!objection) return 'again';
+    if (status === 429) throw objection;
+    return { response: given(failure, credentials) };
+  }
+
+  async #credentials(provider: Provider, request: ModelRequest): Promise<Credentials> {
+    const login = provider.passesLogin ? loginOf(request) : undefined;
+    if (login !== undefined)
+      return {
+        outgoing: dressed(withLogin(request), provider),
+        secret: undefined,
+        isLogin: true,
+        lane: this.#lane(provider, login),
+      };
+    if (!provider.key && provider.isKeyNeeded)
+      throw new TransportError('auth', 401, `${provider.name} has ${provider.how}`);
+    let secret: string | undefined;
+    try {
+      secret = await provider.key?.read();
+    } catch (cause) {
+      const why = (cause as Error).message;
+      throw new TransportError('auth', 401, `no key for ${provider.name}: ${why}`, cause);
+    }
+    return {
+      outgoing: dressed(withKey(request, secret, provider.key?.header ?? 'bearer'), provider),
+      secret,
+      isLogin: false,
+      lane: this.#lane(provider, secret ?? ''),
+    };
+  }
+
+  #lane(provider: Provider, credential: string): Patience {
+    const { name, concurrencyMax, patienceMs } = provider;
+    const id = `${name} ${fingerprint(credential)}`;
+    let lane = this.#lanes.get(id);
+    if (lane) return lane;
+    if (this.#lanes.size >= this.#limits.idleLanesMax)
+      for (const [other, { isIdle }] of this.#lanes) if (isIdle) this.#lanes.delete(other);
+    lane = new Patience({
+      provider: name,
+      concurrencyMax,
+      patienceMs,
+      nowMs: this.#nowMs,
+      random: this.#random,
+      onPause: (pause) => this.#onWait({ provider: name, ...pause }),
+    });
+    this.#lanes.set(id, lane);
+    return lane;
+  }
+
+  async #pause(waitMs: number, failure: Failure, request: ModelRequest, signal: AbortSignal): Promise<void> {
+    const { provider, task } = request;
+    const why = 'error' in failure ? failure.error.message : `${provider} answered ${failure.status}`;
+    this.#onWait({ provider, task, untilMs: this.#nowMs() + waitMs, why });
+    const closing = this.#closing.signal;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        closing.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, waitMs);
+      signal.addEventListener('abort', end);
+      closing.addEventListener('abort', end);
+    });
+    if (signal.aborted) throw hungUp(signal);
+    if (closing.aborted) throw closed();
+  }
+}
+
+function dressed(outgoing: Outgoing, { headers }: Provider): Outgoing {
+  return { ...outgoing, headers: { ...outgoing.headers, ...headers } };
+}
+
+function closed(): TransportError {
+  return new TransportError('network', 503, 'the gateway was closed');
+}
+
+function unknownProvider(name: string, providers: Providers): TransportError {
+  const known = [...providers.keys()].join(', ');
+  return new TransportError(
+    'bad-request',
+    404,
+    `there is no provider "${name.slice(0, 64)}"; there are ${known}; add it to providers in your configuration`,
+  );
+}

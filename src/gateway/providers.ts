@@ -1,0 +1,165 @@
+/**
+ * Which model providers there are, where each is reached and whose key it gets: from configurations and from the
+ * usual variables of the engine's own environment. It contacts nobody, and reads no key.
+ */
+import { parseDurationMs } from '../base/units.ts';
+import { ProviderConfig, type ConfigFile } from '../contract/config.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Dialect } from '../contract/model.ts';
+import { Key, PLACEHOLDER_KEY, type KeyHeader } from './keys.ts';
+
+export interface Provider {
+  name: string;
+  dialect: Dialect;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  hasKey: boolean;
+  /** Where its key comes from, for people; never the key. */
+  how: string;
+  key: Key | undefined;
+  /** What an agent brings as its own login is passed on, and a key of ours then not used. */
+  passesLogin: boolean;
+  /** Without a key or a login it answers nothing, so nothing is sent. */
+  isKeyNeeded: boolean;
+  headers: Record<string, string>;
+  concurrencyMax: number;
+  idleMs: number;
+  patienceMs: number;
+}
+
+/** By name. */
+export type Providers = ReadonlyMap<string, Provider>;
+
+export const PROVIDER_DEFAULTS = {
+  /** Requests at once with one key. */
+  concurrencyMax: 32,
+  /** How long nothing may come: no answer, or no more of it. */
+  idleMs: 300_000,
+  /** How long a request is held for a rate limit. */
+  patienceMs: 600_000,
+};
+
+interface BuiltIn {
+  dialect: Dialect;
+  baseUrl: string;
+  baseUrlVariable: string;
+  /** The first that is set counts. */
+  keyVariables: Record<string, KeyHeader>;
+}
+
+const KEY_HEADERS: Record<Dialect, KeyHeader> = {
+  anthropic: 'x-api-key',
+  openai: 'bearer',
+  gemini: 'x-goog-api-key',
+};
+
+const BUILT_IN: Record<string, BuiltIn> = {
+  anthropic: {
+    dialect: 'anthropic',
+    baseUrl: 'https://api.anthropic.com',
+    baseUrlVariable: 'ANTHROPIC_BASE_URL',
+    keyVariables: { ANTHROPIC_AUTH_TOKEN: 'bearer', ANTHROPIC_API_KEY: 'x-api-key' },
+  },
+  openai: {
+    dialect: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+    keyVariables: { OPENAI_API_KEY: 'bearer' },
+  },
+  gemini: {
+    dialect: 'gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    baseUrlVariable: 'GOOGLE_GEMINI_BASE_URL',
+    keyVariables: { GEMINI_API_KEY: 'x-goog-api-key', GOOGLE_API_KEY: 'x-goog-api-key' },
+  },
+};
+
+/** Of configurations that were checked together, so that none of a repository names or redirects a key. */
+export function resolveProviders(configs: readonly ConfigFile[], env: NodeJS.ProcessEnv): Providers {
+  const providers = new Map<string, Provider>();
+  const own = configs.find(({ isUsers }) => isUsers)?.config.providers ?? {};
+  for (const name of Object.keys(BUILT_IN)) providers.set(name, builtIn(name, own[name] ?? {}, env));
+  for (const [name, config] of Object.entries(own))
+    if (!Object.hasOwn(BUILT_IN, name)) providers.set(name, custom(name, config, env));
+  for (const { config, isUsers } of configs) {
+    if (isUsers) continue;
+    for (const [name, { dialect, 'base-url': baseUrl, ...rest }] of Object.entries(config.providers ?? {})) {
+      if (providers.has(name)) continue; // the user's own is the one that counts
+      // Whoever wrote the repository gets no credentials of anybody: not even those that the agent brings.
+      const { concurrency, 'timeout-idle': idle, patience } = rest;
+      const safe = { dialect, 'base-url': baseUrl, concurrency, 'timeout-idle': idle, patience };
+      providers.set(name, { ...custom(name, safe, env), passesLogin: false });
+    }
+  }
+  return providers;
+}
+
+function builtIn(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): Provider {
+  const { dialect, baseUrl, baseUrlVariable, keyVariables } = BUILT_IN[name]!;
+  const given = config['base-url'] ?? baseUrlOf(env, baseUrlVariable);
+  const variable = Object.keys(keyVariables).find((each) => valueOf(env, each) !== undefined);
+  const usual = variable === undefined ? undefined : { env: variable, header: keyVariables[variable]! };
+  const key = keyOf(config, dialect, env) ?? (usual && new Key({ env: usual.env }, usual.header, { env }));
+  const provider = assemble(name, config, config.dialect ?? dialect, given ?? baseUrl, key);
+  if (given !== undefined || key) return provider;
+  const variables = Object.keys(keyVariables).toReversed().join(' or ');
+  return {
+    ...provider,
+    isKeyNeeded: true,
+    how: `no key: set ${variables}, or providers.${name}.key in your configuration; an agent's own login works too`,
+  };
+}
+
+function custom(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): Provider {
+  const dialect = config.dialect ?? 'openai';
+  return assemble(name, config, dialect, config['base-url'] ?? '', keyOf(config, dialect, env));
+}
+
+function assemble(
+  name: string,
+  config: ProviderConfig,
+  dialect: Dialect,
+  baseUrl: string,
+  key: Key | undefined,
+): Provider {
+  const { login, headers = {}, concurrency, 'timeout-idle': idle, patience } = config;
+  return {
+    name,
+    dialect,
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    hasKey: key?.isThere ?? false,
+    how: key
+      ? `key from ${key.how}${key.isThere ? '' : ', which is not set'}`
+      : `no key is sent to ${new URL(baseUrl).host}`,
+    key,
+    passesLogin: login === 'agent' || (!key && login === undefined),
+    isKeyNeeded: false,
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([field, value]) => [field.toLowerCase(), value]),
+    ),
+    concurrencyMax: concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
+    idleMs: idle === undefined ? PROVIDER_DEFAULTS.idleMs : parseDurationMs(idle),
+    patienceMs: patience === undefined ? PROVIDER_DEFAULTS.patienceMs : parseDurationMs(patience),
+  };
+}
+
+function keyOf(config: ProviderConfig, dialect: Dialect, env: NodeJS.ProcessEnv): Key | undefined {
+  if (!config.key) return undefined;
+  return new Key(config.key, config['key-as'] ?? KEY_HEADERS[dialect], { env });
+}
+
+function baseUrlOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = valueOf(env, name);
+  if (value === undefined || ProviderConfig.shape['base-url'].safeParse(value).success) return value;
+  // What is wrong in there may be a password.
+  throw new BosunError(
+    'usage',
+    `the variable ${name} is not an http or https address without user, query and fragment; correct it or unset it`,
+  );
+}
+
+/** An engine that runs below another one has placeholders there, which are as good as nothing. */
+function valueOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = env[name]?.trim();
+  return value === '' || value === PLACEHOLDER_KEY ? undefined : value;
+}
