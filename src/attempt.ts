@@ -2,6 +2,10 @@
 import type { AccessAnswer, OwnerSaid, PendingAccess } from './contract/access.ts';
 import type { EventOf, Fact } from './contract/event.ts';
 import type { Agent, Task, Workflow } from './contract/workflow.ts';
+import type { AgentError, Dialect, Tokens } from './contract/model.ts';
+import type { Caller } from './gateway/caller.ts';
+import type { Place } from './gateway/cassette/place.ts';
+import type { DoorAt } from './gateway/door.ts';
 import type { Home } from './home.ts';
 import type { StopSignal } from './runtime/runtime.ts';
 import type { EngineGit } from './system/engine-git.ts';
@@ -16,6 +20,28 @@ export interface Stages {
   /** Whether the launcher holds fences. */
   isFenced: boolean;
   workspaces: Workspaces;
+  models: ModelsStage;
+}
+
+/** The way to models; nothing of it is there before the first agent needs it. */
+export interface ModelsStage {
+  open(caller: ModelCaller, at: DoorAt): Promise<ModelDoor>;
+  /** Dollars for so many tokens; null where nobody knows. */
+  price(model: string, tokens: Tokens): number | null;
+}
+
+export interface ModelCaller extends Caller {
+  /** Where it works: a cassette holds names in place of these paths. */
+  place: Place;
+  /** A request failed for good. */
+  failed(error: AgentError): void;
+}
+
+export interface ModelDoor extends AsyncDisposable {
+  /** Undefined for a unix socket. */
+  baseUrl: string | undefined;
+  /** Those that can answer, with what each speaks. */
+  providers: Record<string, Dialect>;
 }
 
 /** How an attempt is told to end, by whoever may. */
@@ -44,6 +70,12 @@ export interface Attempt {
   /** What this attempt is asked as an owner, and its answer to that. */
   inbox(): PendingAccess[];
   answerAccess(id: string, answer: 'yes' | 'no'): OwnerSaid;
+  /** Resolves when a request to a model may go. */
+  admit: Caller['admit'];
+  /** Asks a person; an answer comes in any case. */
+  ask(text: string): Promise<'yes' | 'no'>;
+  /** What people say to the running agent; the return value ends that. */
+  onSteer(listener: (text: string) => void): () => void;
   emit(fact: Fact): void;
   nowMs(): number;
 }

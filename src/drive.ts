@@ -14,6 +14,8 @@ import { joinBases, mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
 import { TIMER_MS_MAX } from './base/units.ts';
 import { AccessDesk } from './schedule/access-desk.ts';
+import { AskDesk } from './schedule/ask-desk.ts';
+import { Ledger } from './schedule/ledger.ts';
 import { agentOf, scopeOf } from './schedule/agent-of.ts';
 import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
@@ -22,8 +24,13 @@ import { withGranted } from './schedule/scope-of.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
 import type { Store } from './store/store.ts';
+import { removeTree } from './system/remove-tree.ts';
 import { newestOf } from './workspace/name.ts';
 import type { BaseOptions } from './workspace/workspace.ts';
+
+const CLOCK_MS = 1000;
+/** How long an agent waits for a person before it has to do without. */
+const ASK_MS = 10 * 60_000;
 
 export interface NewRun {
   workflow: Workflow;
@@ -82,6 +89,12 @@ export class Drive {
   readonly #workspaces = new Map<string, KnownWorkspace[]>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #desk: AccessDesk;
+  readonly #asks: AskDesk;
+  readonly #ledger: Ledger;
+  /** Who listens to what people say to the agent of a task. */
+  readonly #steered = new Map<string, Set<(text: string) => void>>();
+  #clock: NodeJS.Timeout | undefined;
+  #asked = 0;
   #merging: Promise<void> = Promise.resolve();
 
   static async open(id: string, options: DriveOptions): Promise<Drive> {
@@ -96,10 +109,18 @@ export class Drive {
       state,
       lastSeq,
       act: (decision) => this.#act(decision),
+      heard: (fact) => this.#hear(fact),
       settled: () => this.#lookAhead(),
     });
     this.#ahead = new Ahead(options.stages, (node, start) => this.#attemptOf(node, start));
     this.#desk = new AccessDesk(this.#loop);
+    this.#asks = new AskDesk(this.#loop);
+    this.#ledger = new Ledger({
+      loop: this.#loop,
+      desk: this.#asks,
+      nowMs: options.nowMs,
+      price: (model, tokens) => options.stages.models.price(model, tokens),
+    });
   }
 
   get state(): State {
@@ -111,11 +132,14 @@ export class Drive {
     const lost = await this.#takeOver();
     for (const node of this.state.nodes.values()) this.#actAgain(node);
     this.#loop.start([...facts, ...lost]);
+    this.#clock = setInterval(() => this.#ledger.lookAtClock(), CLOCK_MS);
     try {
       return await this.#loop.finished;
     } finally {
       // Whatever ended the loop, nothing of ours stays behind.
+      clearInterval(this.#clock);
       this.#desk.close();
+      this.#asks.close();
       for (const stop of this.#stops.values()) stop.now.abort();
       for (const timer of this.#timers.values()) clearTimeout(timer);
       await Promise.allSettled([...this.#underWay, this.#ahead[Symbol.asyncDispose]()]);
@@ -128,6 +152,15 @@ export class Drive {
 
   answer(id: string, answer: 'yes' | 'no', by: string): void {
     this.#loop.submit({ type: 'question.answered', id, answer, by });
+  }
+
+  steer(task: string, text: string, by: string): void {
+    this.#loop.submit({ type: 'task.steered', task, text, by });
+  }
+
+  /** A provider has to be waited for. */
+  waits(wait: Omit<EventOf<'model.waiting'>, 'type'>): void {
+    this.#loop.note({ type: 'model.waiting', ...wait });
   }
 
   #act(decision: Decision): void {
@@ -156,12 +189,23 @@ export class Drive {
         clearTimeout(this.#timers.get(decision.id));
         this.#timers.delete(decision.id);
         return this.#desk.answered(decision);
+      case 'attempt.answered':
+        clearTimeout(this.#timers.get(decision.id));
+        this.#timers.delete(decision.id);
+        return this.#asks.answered(decision);
       case 'task.merging':
         this.#merging = this.#merging.then(() => this.#merge(decision));
         return this.#follow(this.#merging);
       case 'task.finished':
         return this.#follow(this.#clean(decision.task));
     }
+  }
+
+  /** What people said, once it is in the journal. */
+  #hear(fact: Fact): void {
+    if (fact.type === 'budget.set') this.#ledger.changed();
+    if (fact.type !== 'task.steered') return;
+    for (const listener of this.#steered.get(fact.task) ?? []) listener(fact.text);
   }
 
   /** What a decision of an earlier engine still asks for. */
@@ -296,6 +340,9 @@ export class Drive {
       requestAccess: (globs) => this.#desk.request(node.id, start.attempt, globs),
       inbox: () => this.#desk.inbox(node.id),
       answerAccess: (id, answer) => this.#desk.say(node.id, id, answer),
+      admit: (wish, signal) => this.#ledger.admit(node, start.attempt, wish, signal),
+      ask: (text) => this.#ask(node.id, start.attempt, text),
+      onSteer: (listener) => this.#listen(node.id, listener),
       emit: (fact) => {
         if (fact.type === 'attempt.workspace') {
           this.#workspacesOf(node.id).push({ name: fact.workspace, base: fact.base, attempt: start.attempt });
@@ -305,6 +352,17 @@ export class Drive {
       nowMs: this.#options.nowMs,
     };
     return { attempt, stop };
+  }
+
+  async #ask(task: string, attempt: number, text: string): Promise<'yes' | 'no'> {
+    const id = `${task}+${attempt}.${++this.#asked}`;
+    return this.#asks.ask(task, attempt, { id, text, default: 'no', timeoutMs: ASK_MS });
+  }
+
+  #listen(task: string, listener: (text: string) => void): () => void {
+    const listeners = this.#steered.get(task) ?? new Set();
+    this.#steered.set(task, listeners.add(listener));
+    return () => void listeners.delete(listener);
   }
 
   #stop(task: string, mode: 'graceful' | 'now'): void {
@@ -361,6 +419,10 @@ export class Drive {
     for (const { name, isCollected } of last.values()) {
       if (isCollected) await this.#options.stages.workspaces.remove(name);
     }
+    // What did not succeed may be tried again, and then remembers.
+    const node = nodeOf(this.state, task);
+    if (node.session && node.state === 'done')
+      await removeTree(this.#options.stages.home.memory(this.state.id, task));
   }
 
   #wait(key: string, delayMs: number, fact: Fact): void {

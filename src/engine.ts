@@ -16,18 +16,19 @@ import { attemptRef, collect } from './collect/collect.ts';
 import { tellOutside } from './collect/tell-outside.ts';
 import { BosunError } from './contract/errors.ts';
 import type { EventOf } from './contract/event.ts';
+import type { AgentError } from './contract/model.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
 import type { WorkspaceOptions } from './contract/workflow.ts';
 import { checkExpansion } from './definition/expansion.ts';
 import { joinBases } from './merge/merge.ts';
 import { runCommand, type Ended } from './runtime/agent-command.ts';
-import { cli } from './runtime/cli.ts';
+import { loadRuntime } from './runtime/load.ts';
 import { OutputSink } from './runtime/output.ts';
-import type { Job } from './runtime/runtime.ts';
+import type { Job, Result } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
 import { effectiveLimits, effectiveScope, withGranted } from './schedule/scope-of.ts';
 import type { EngineGit } from './system/engine-git.ts';
-import { Surroundings } from './surroundings.ts';
+import { runtimeOf, Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from './workspace/workspace.ts';
 
 /** `place` was made ahead, with `makePlace`. */
@@ -43,9 +44,13 @@ export async function runAttempt(
   return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
 }
 
+const INTERRUPTED =
+  'You were interrupted. Your files are as you left them: look at where you were, and go on with your task.';
+const AGAIN = 'Your last attempt failed. All files are as they were before it: start again, and do it better.';
+
 type Ending = Pick<
   EventOf<'attempt.finished'>,
-  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion'
+  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion' | 'error'
 >;
 
 /** Where an attempt happens. */
@@ -93,7 +98,8 @@ async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | un
   }
 
   const job = jobOf(attempt, around, sink, workspace);
-  const result = await cli.run(job);
+  const runtime = await loadRuntime(runtimeOf(attempt));
+  const result = explained(await runtime.run(job), around.modelError);
 
   let collected: Collected | undefined;
   try {
@@ -101,7 +107,12 @@ async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | un
   } catch (error) {
     return { outcome: result.outcome.kind === 'done' ? failure('collect', error) : result.outcome };
   }
-  const ending: Ending = { outcome: result.outcome, output: result.output, ...(collected && { collected }) };
+  const ending: Ending = {
+    outcome: result.outcome,
+    output: result.output,
+    ...(result.error && { error: result.error }),
+    ...(collected && { collected }),
+  };
   if (result.outcome.kind !== 'done') return ending;
   return await judge(stages, attempt, around, job, workspace, ending);
 }
@@ -172,25 +183,41 @@ function jobOf(
   const { minutes } = effectiveLimits(task, agent);
   return {
     agent,
-    prompt: start.prompt,
-    feedback: start.feedback,
+    ...wordsOf(attempt),
     env: around.env,
     cwd: workspace?.path ?? around.files,
     files: around.files,
-    memory: around.files,
-    models: undefined,
-    session: undefined,
+    memory: around.memory,
+    models: around.models,
+    session: start.session,
     schema: task.output,
-    mcp: {},
+    mcp: agent?.mcp ?? {},
     isReadOnly: write !== undefined && write.length === 0,
-    emit: () => {},
-    ask: () => Promise.resolve('no'),
-    onSteer: () => () => {},
+    emit: (event) => attempt.emit({ type: 'attempt.agent', ...names(attempt), event }),
+    ask: (text) => attempt.ask(text),
+    onSteer: (listener) => attempt.onSteer(listener),
     timeoutMs: task.timeout !== undefined ? parseDurationMs(task.timeout) : minutes && minutes * 60_000,
     stop: attempt.stop,
     output,
     launch: (launch) => around.launch(workspace, launch),
   };
+}
+
+/** An agent that remembers the task is told what is new, not everything again. */
+function wordsOf({ start }: Attempt): Pick<Job, 'prompt' | 'feedback'> {
+  const { prompt, feedback, session } = start;
+  if (session === undefined) return { prompt, feedback };
+  if (session.fork) return { prompt: `${AGAIN}\n\n${prompt}`, feedback };
+  return { prompt: feedback ?? INTERRUPTED, feedback: undefined };
+}
+
+/** The gateway saw what really happened to a request; what agents make of it differs from one to the other. */
+function explained(result: Result, seen: AgentError | undefined): Result {
+  const { outcome } = result;
+  if (outcome.kind !== 'failed' || seen === undefined) return result;
+  if (seen.kind === 'budget')
+    return { ...result, error: seen, outcome: { kind: 'failed', reason: 'budget', message: seen.message } };
+  return { ...result, error: seen };
 }
 
 /** The work as a commit under a private ref, whatever became of the attempt. */

@@ -46,6 +46,11 @@ export class Home {
     return path.join(this.directory, 'attempts');
   }
 
+  /** What the agents of a task remember from one attempt to the next: their settings and conversations. */
+  memory(run: string, task: string): string {
+    return path.join(this.directory, 'memory', fileName(`${run}.${task}`));
+  }
+
   /** A directory that stays empty. */
   get empty(): string {
     return path.join(this.directory, 'empty');
@@ -58,7 +63,7 @@ export class Home {
 }
 
 /** `.bosun` itself, and the directories below it that attempts have something in. */
-const PLACES = ['', 'attempts', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
+const PLACES = ['', 'attempts', 'memory', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
 const PASSAGE = 0o755;
 
 export async function createHome(top: string): Promise<Home> {

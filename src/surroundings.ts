@@ -8,9 +8,14 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
 import { parseSizeBytes } from './base/units.ts';
-import type { Agent, Scope } from './contract/workflow.ts';
+import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
+import type { AgentError } from './contract/model.ts';
+import type { DoorAt } from './gateway/door.ts';
+import { PLACEHOLDER_KEY } from './gateway/keys.ts';
+import type { Models } from './runtime/runtime.ts';
+import { GATEWAY } from './sandbox/bridge.ts';
 import type { Denied } from './egress/gate.ts';
 import { openEgress } from './egress/proxy.ts';
 import { directoriesOf, writableParts } from './sandbox/policy.ts';
@@ -22,11 +27,12 @@ import { removeTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
+const GATEWAY_URL = `http://127.0.0.1:${GATEWAY.port}`;
 /** More than any build needs, and few enough for the machine to stay usable while a fork bomb meets it. */
 const PROCESSES_DEFAULT = 4096;
 
-type Start = Pick<Launch, 'argv' | 'env' | 'input'>;
-type Place = Omit<Launch, 'argv' | 'env' | 'input'>;
+type Start = Pick<Launch, 'argv' | 'env' | 'input' | 'talks'>;
+type Place = Omit<Launch, 'argv' | 'env' | 'input' | 'talks'>;
 type Around = Pick<Launch, 'env' | 'fence' | 'reads'>;
 type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask'>;
 
@@ -34,6 +40,13 @@ interface Sockets {
   directory: string;
   hasEgress: boolean;
   hasCrew: boolean;
+  hasModels: boolean;
+}
+
+interface Ways {
+  allow: readonly string[];
+  withCrew: boolean;
+  withModels: boolean;
 }
 
 const NOTHING: Parts = { write: [], keep: [], grantable: [], mask: [] };
@@ -51,11 +64,19 @@ const CREW_COMMAND = [
 export class Surroundings implements AsyncDisposable {
   /** The directory with the attempt's prompt and output. */
   readonly files: string;
+  /** The directory that all attempts of the task share; only agents that have something to remember need it. */
+  readonly memory: string;
+  /** Where the agent reaches models, as it sees it. */
+  models: Models | undefined;
+  /** Why the last request to a model failed, as the gateway saw it. */
+  modelError: AgentError | undefined;
   readonly #stages: Stages;
   readonly #attempt: Attempt;
   readonly #scope: Scope;
   readonly #undo = new AsyncDisposableStack();
   #sockets: Sockets | undefined;
+  /** As the agent sees them, by what they are; the workspace's is known later. */
+  #paths: Record<string, string> | undefined;
   /** A sandbox that waits for the agent's command. */
   #prepared: Prepared | undefined;
   /** What the agent itself runs in; it may be granted more. */
@@ -66,10 +87,17 @@ export class Surroundings implements AsyncDisposable {
     await mkdir(made.files, { recursive: true });
     give(stages.launcher.uid, made.files);
     made.#undo.defer(() => rmdir(made.files).catch(() => removeTree(made.files))); // it is empty, most of the time
-    const { network = [], write } = made.#scope;
+    const { network: allow = [], write } = made.#scope;
+    const withCrew = write !== undefined;
+    const withModels = runtimeOf(attempt) !== 'cli';
     try {
-      if (stages.isFenced && (network.length > 0 || write !== undefined))
-        made.#sockets = await made.#openSockets(network, write !== undefined);
+      if (withModels) {
+        await mkdir(made.memory, { recursive: true });
+        give(stages.launcher.uid, made.memory);
+      }
+      if (stages.isFenced && (allow.length > 0 || withCrew || withModels))
+        made.#sockets = await made.#openSockets({ allow, withCrew, withModels });
+      else if (withModels) await made.#openModels('tcp');
     } catch (error) {
       await made[Symbol.asyncDispose]();
       throw error;
@@ -82,6 +110,7 @@ export class Surroundings implements AsyncDisposable {
     this.#attempt = attempt;
     this.#scope = effectiveScope(attempt.task, attempt.agent);
     this.files = stages.home.attempt(attempt.run, attempt.start.task, attempt.start.attempt);
+    this.memory = stages.home.memory(attempt.run, attempt.start.task);
   }
 
   /** What every command of the attempt gets. */
@@ -96,7 +125,9 @@ export class Surroundings implements AsyncDisposable {
   /** For the setup command of a base, which may write all of it. */
   async setup(hosts: readonly string[]): Promise<Around> {
     const sockets =
-      hosts.length > 0 && this.#stages.isFenced ? await this.#openSockets(hosts, false) : undefined;
+      hosts.length > 0 && this.#stages.isFenced
+        ? await this.#openSockets({ allow: hosts, withCrew: false, withModels: false })
+        : undefined;
     return { env: this.env, ...this.#fence(ALL, sockets) };
   }
 
@@ -114,6 +145,7 @@ export class Surroundings implements AsyncDisposable {
   async launch(workspace: Workspace | undefined, start: Start): Promise<Running> {
     const prepared = this.#prepared;
     this.#prepared = undefined;
+    if (this.#paths && workspace) this.#paths.workspace = workspace.path;
     const running =
       prepared?.start(start) ?? this.#stages.launcher.launch({ ...start, ...(await this.#place(workspace)) });
     if (workspace) this.#running = { running, workspace };
@@ -162,16 +194,17 @@ export class Surroundings implements AsyncDisposable {
     const fence: Fence = {
       ...parts,
       read: reads,
-      own: [this.files],
+      own: [this.files, ...(sockets?.hasModels ? [this.memory] : [])],
       ...(sockets && { sockets: sockets.directory }),
       egress: sockets?.hasEgress ?? false,
+      gateway: sockets?.hasModels ?? false,
       limits: limitsOf(effectiveLimits(this.#attempt.task, this.#attempt.agent)),
     };
     return { fence };
   }
 
-  /** A directory with the sockets behind which the proxy to these hosts, and we ourselves, can be reached. */
-  async #openSockets(allow: readonly string[], withCrew: boolean): Promise<Sockets> {
+  /** A directory with the sockets behind which the proxy to these hosts, models, and we ourselves, can be reached. */
+  async #openSockets({ allow, withCrew, withModels }: Ways): Promise<Sockets> {
     const { task, attempt } = this.#attempt.start;
     const { uid } = this.#stages.launcher;
     const directory = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
@@ -194,7 +227,26 @@ export class Surroundings implements AsyncDisposable {
       });
       this.#undo.use(crew);
     }
-    return { directory, hasEgress: allow.length > 0, hasCrew: withCrew };
+    if (withModels) await this.#openModels({ socketPath: path.join(directory, 'gateway.sock'), ...owner });
+    return { directory, hasEgress: allow.length > 0, hasCrew: withCrew, hasModels: withModels };
+  }
+
+  async #openModels(at: DoorAt): Promise<void> {
+    const { start, run, admit } = this.#attempt;
+    const { files, memory } = this;
+    this.#paths = { files, memory, repository: this.#stages.home.top };
+    const door = await this.#stages.models.open(
+      {
+        task: start.task,
+        attempt: start.attempt,
+        place: { run, paths: this.#paths },
+        admit,
+        failed: (error) => (this.modelError = error),
+      },
+      at,
+    );
+    this.#undo.use(door);
+    this.models = { baseUrl: door.baseUrl ?? GATEWAY_URL, key: PLACEHOLDER_KEY, providers: door.providers };
   }
 
   /** A yes is in the journal before it takes effect in what runs. */
@@ -210,6 +262,11 @@ export class Surroundings implements AsyncDisposable {
     await running.grant(directoriesOf(answer.globs, await workspace.tree()));
     return answer;
   }
+}
+
+/** The one that does this attempt: the agent's own, or another where that one failed. */
+export function runtimeOf({ start, agent }: Attempt): RuntimeName {
+  return start.fallback?.runtime ?? agent?.runtime ?? 'cli';
 }
 
 /** What is there of it: an agent may have removed some. */

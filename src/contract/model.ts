@@ -67,8 +67,8 @@ export interface ModelUse {
 
 /** A tool server that an agent may use. */
 export type McpServer =
-  | { command: string; args?: string[]; env?: Record<string, string> }
-  | { url: string; headers?: Record<string, string> };
+  | { command: string; args?: string[] | undefined; env?: Record<string, string> | undefined }
+  | { url: string; headers?: Record<string, string> | undefined };
 
 /** What a provider speaks; `openai` has chat completions and responses. */
 export type Dialect = 'anthropic' | 'openai' | 'gemini';

@@ -43,7 +43,6 @@ export type FailReason =
   | 'collect' // the changes could not be collected
   | 'start' // the command could not be started
   | 'expand' // the output is not a set of tasks
-  | 'agent' // the agent could not go on; its error says why
   | 'budget' // the money is spent
   | 'tasks'; // a task within failed
 

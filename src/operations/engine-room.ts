@@ -16,6 +16,7 @@ import { openEngineGit } from '../system/engine-git.ts';
 import { inspectRepository, type Repository } from '../system/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 import { engineAtWork, engineFile } from './journal.ts';
+import { Models, type Cassette } from './models.ts';
 
 const OTHERS_MAY_READ = 0o005;
 
@@ -33,7 +34,10 @@ export interface EngineRoom extends AsyncDisposable {
 }
 
 /** Takes the repository for this engine alone. */
-export async function enterEngineRoom(cwd: string, { unfenced = false } = {}): Promise<EngineRoom> {
+export async function enterEngineRoom(
+  cwd: string,
+  { unfenced = false, ...cassette }: { unfenced?: boolean } & Cassette = {},
+): Promise<EngineRoom> {
   const repository = await inspectRepository(cwd);
   const home = await createHome(repository.top);
   const lock = takeLock(home.lock);
@@ -46,12 +50,14 @@ export async function enterEngineRoom(cwd: string, { unfenced = false } = {}): P
   const sandbox = await chooseSandbox(home.directory, unfenced);
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
   const workspaces = undo.use(openWorkspaces(git, sandbox));
+  const models = undo.use(new Models(home, cassette));
   const stages: Stages = {
     home,
     git,
     launcher: sandbox.launcher,
     isFenced: isFenced(sandbox),
     workspaces,
+    models,
   };
   const all = undo.move();
   return {
@@ -62,7 +68,9 @@ export async function enterEngineRoom(cwd: string, { unfenced = false } = {}): P
     sandbox,
     async drive(run, options = {}) {
       await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }));
-      return Drive.open(run, { store, stages, nowMs: Date.now, ...options });
+      const drive = await Drive.open(run, { store, stages, nowMs: Date.now, ...options });
+      models.onWait = (wait) => drive.waits(wait);
+      return drive;
     },
     async [Symbol.asyncDispose]() {
       await rm(engineFile(home), { force: true });

@@ -58,7 +58,6 @@ const REASONS: Record<NonNullable<TaskReport['reason']>, string> = {
   collect: 'not collected',
   start: 'not started',
   expand: 'wrong tasks',
-  agent: 'agent failed',
   budget: 'budget spent',
   tasks: 'tasks failed',
 };

@@ -21,6 +21,8 @@ export interface LoopOptions {
   nowMs(): number;
   /** Carries out a decision that is in the journal. Must not throw; what comes of it is submitted as a fact. */
   act(decision: Decision): void;
+  /** Is told of each fact that is in the journal. */
+  heard?(fact: Fact): void;
   /** Is told when all decisions of a turn were acted on. */
   settled?(): void;
   /** Is told of each batch once it is in the journal. */
@@ -112,6 +114,7 @@ export class Loop {
     clearTimeout(this.#later);
     this.#later = undefined;
     const facts = this.#inbox.splice(0);
+    const noted = [...facts];
     const handled = this.#handled.splice(0);
     const atMs = nowMs();
     const events: Event[] = [];
@@ -149,6 +152,7 @@ export class Loop {
     fault?.(`after:${events.map((event) => event.type).join(',')}`);
     seen?.(events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event })));
     for (const decision of decisions) act(decision);
+    if (this.#options.heard) for (const fact of noted) this.#options.heard(fact);
     this.#options.settled?.();
     if (state.state !== 'running' && state.state !== 'cancelling') {
       this.#end();

@@ -1,0 +1,164 @@
+/**
+ * The way to models for one engine: the gateway with its providers, prices and transport, made when the first agent
+ * needs it. A run that uses no model pays for none of it.
+ */
+import path from 'node:path';
+import type { ModelCaller, ModelDoor, ModelsStage } from '../attempt.ts';
+import { loadConfigs, userConfigFile } from '../definition/config.ts';
+import type { ConfigFile } from '../contract/config.ts';
+import type { Dialect, Tokens } from '../contract/model.ts';
+import type { DoorAt } from '../gateway/door.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { PriceOf } from '../gateway/prices.ts';
+import type { Provider } from '../gateway/providers.ts';
+import type { Transport } from '../gateway/transport.ts';
+import type { Home } from '../home.ts';
+
+/** Where what goes over the wire is written to, or comes from. */
+export interface Cassette {
+  record?: string;
+  replay?: string;
+  /** Answers come as slowly as they were recorded. */
+  timing?: boolean;
+}
+
+export interface Wait {
+  provider: string;
+  delayMs: number;
+  why: string;
+}
+
+interface Opened {
+  gateway: Gateway;
+  providers: Record<string, Dialect>;
+}
+
+export class Models implements ModelsStage, AsyncDisposable {
+  readonly #home: Home;
+  readonly #cassette: Cassette;
+  readonly #undo = new AsyncDisposableStack();
+  readonly #callers = new Map<string, ModelCaller>();
+  #opened: Promise<Opened> | undefined;
+  #priceOf: PriceOf | undefined;
+  /** Is told when a provider has to be waited for. */
+  onWait: ((wait: Wait) => void) | undefined;
+
+  constructor(home: Home, cassette: Cassette = {}) {
+    this.#home = home;
+    this.#cassette = cassette;
+  }
+
+  async open(caller: ModelCaller, at: DoorAt): Promise<ModelDoor> {
+    const { gateway, providers } = await (this.#opened ??= this.#open());
+    const key = keyOf(caller.task, caller.attempt);
+    this.#callers.set(key, caller);
+    const door = await gateway.open(caller, at);
+    return {
+      baseUrl: door.baseUrl,
+      providers,
+      [Symbol.asyncDispose]: async () => {
+        await door[Symbol.asyncDispose]();
+        if (this.#callers.get(key) === caller) this.#callers.delete(key);
+      },
+    };
+  }
+
+  price(model: string, tokens: Tokens): number | null {
+    return this.#priceOf?.(model, tokens) ?? null;
+  }
+
+  /** Also before anything is opened. */
+  async loadPrices(): Promise<void> {
+    const { priceTable } = await import('../gateway/prices.ts');
+    this.#priceOf ??= priceTable(pricesOf(this.#configs()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#undo.disposeAsync();
+  }
+
+  async #open(): Promise<Opened> {
+    const [{ openGateway }, { resolveProviders }] = await Promise.all([
+      import('../gateway/gateway.ts'),
+      import('../gateway/providers.ts'),
+    ]);
+    await this.loadPrices();
+    const all = resolveProviders(this.#configs(), process.env);
+    const transport = await this.#transport(all);
+    const providers = usable([...all.values()], this.#cassette.replay !== undefined);
+    const gateway = this.#undo.use(
+      openGateway({
+        transport,
+        priceOf: this.#priceOf!,
+        providers: Object.fromEntries([...all].map(([name, { dialect }]) => [name, dialect])),
+        onError: (caller, error) => (caller as ModelCaller).failed(error),
+      }),
+    );
+    return { gateway, providers };
+  }
+
+  async #transport(providers: ReadonlyMap<string, Provider>): Promise<Transport> {
+    const { record, replay, timing = false } = this.#cassette;
+    const options = {
+      placeOf: (task: string, attempt: number) => this.#callers.get(keyOf(task, attempt))?.place,
+      secrets: secretsOf(process.env),
+    };
+    if (replay !== undefined) {
+      const { replayTransport } = await import('../gateway/cassette/replay.ts');
+      return replayTransport(path.resolve(replay), { ...options, timing });
+    }
+    const { liveTransport } = await import('../gateway/live.ts');
+    const live = this.#undo.use(
+      liveTransport({
+        providers,
+        onWait: ({ provider, untilMs, why }) =>
+          this.onWait?.({ provider, why, delayMs: Math.max(0, Math.round(untilMs - Date.now())) }),
+      }),
+    );
+    if (record === undefined) return live;
+    const { recordingTransport } = await import('../gateway/cassette/record.ts');
+    return this.#undo.use(recordingTransport(live, path.resolve(record), options));
+  }
+
+  #configs(): ConfigFile[] {
+    return loadConfigs([this.#home.config, userConfigFile()]);
+  }
+}
+
+/** Those that can answer; all where none can, so that the refusal says what is missing. */
+function usable(providers: Provider[], isReplay: boolean): Record<string, Dialect> {
+  const ready = isReplay ? [] : providers.filter(({ hasKey, isKeyNeeded }) => hasKey || !isKeyNeeded);
+  const chosen = ready.length > 0 ? ready : providers;
+  return Object.fromEntries(chosen.map(({ name, dialect }) => [name, dialect]));
+}
+
+function pricesOf(configs: readonly ConfigFile[]): Record<string, { input: number; output: number }> {
+  const written = configs
+    .toSorted((a, b) => Number(b.isUsers) - Number(a.isUsers))
+    .flatMap(({ config }) => Object.entries(config.prices ?? {}));
+  return Object.fromEntries(
+    written.toReversed().map(([glob, price]) => {
+      const { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite } = price;
+      return [
+        glob,
+        {
+          input,
+          output,
+          ...(cacheRead !== undefined && { cacheRead }),
+          ...(cacheWrite !== undefined && { cacheWrite }),
+        },
+      ];
+    }),
+  );
+}
+
+/** Whatever the engine's environment calls a key. */
+function secretsOf(env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value && value.length >= 8 && /KEY|TOKEN|SECRET|PASSWORD/i.test(name) ? [value] : [],
+  );
+}
+
+function keyOf(task: string, attempt: number): string {
+  return `${task}@${attempt}`;
+}
