@@ -247,6 +247,23 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/workspaces.ts'),
   },
   {
+    name: 'model-server',
+    group: 'Keep',
+    summary: 'be a model that says what a script tells it to, for trying agents',
+    arguments: [
+      { name: 'script', about: 'what to answer, in YAML or JSON', required: true, complete: 'file' },
+    ],
+    options: [
+      { flags: '--port <port>', about: 'any free one if not given' },
+      { flags: '--json', about: 'print each request as a line of JSON' },
+    ],
+    examples: [
+      ['model-server script.yaml', 'prints the variables that make agents ask it'],
+      ['model-server script.yaml --port 4180 --json', 'for a program'],
+    ],
+    load: () => import('./commands/model-server.ts'),
+  },
+  {
     name: 'agent',
     group: 'Keep',
     summary: 'ask the engine for more; only for agents, inside an attempt',

@@ -1,0 +1,57 @@
+/** `bosun model-server`: answers agents with what a script says, until it is ended. */
+import { once } from 'node:events';
+import { BosunError } from '../../../contract/errors.ts';
+import { openModelServer, type LoggedRequest } from '../../../operations/model-server.ts';
+import { spellControls } from '../../../report/plain.ts';
+import { given, isOn, textOf, type Typed } from '../command.ts';
+import { writeError, writeOut } from '../output.ts';
+
+const PORT_MAX = 65_535;
+
+export async function run(typed: Typed): Promise<number> {
+  const isJson = isOn(typed, 'json');
+  await using server = await openModelServer({
+    cwd: process.cwd(),
+    file: typed.args[0]!,
+    ...given('port', portOf(typed)),
+    onRequest: (request) => writeOut(isJson ? `${JSON.stringify(told(request))}\n` : lineOf(request)),
+  });
+  const variables = variablesOf(server.url);
+  if (isJson) writeOut(`${JSON.stringify({ url: server.url, env: variables })}\n`);
+  else for (const [name, value] of Object.entries(variables)) writeOut(`${name}=${value}\n`);
+  writeError('answers any key; Ctrl-C ends it\n');
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), once(process, 'SIGHUP')]);
+  return 0;
+}
+
+/** Which variables make agents ask here. */
+function variablesOf(url: string): Record<string, string> {
+  return {
+    ANTHROPIC_BASE_URL: url,
+    OPENAI_BASE_URL: `${url}/v1`,
+    GOOGLE_GEMINI_BASE_URL: url,
+  };
+}
+
+/** Without headers and body: they hold the agent's key and its whole conversation. */
+function told(request: LoggedRequest): Omit<LoggedRequest, 'headers' | 'body'> {
+  const { headers: _, body: __, ...rest } = request;
+  return rest;
+}
+
+function lineOf({ n, method, path, model, turn, rule, status, fault }: LoggedRequest): string {
+  const what = model === undefined ? '' : ` ${model} turn ${turn}`;
+  const end = fault === undefined ? String(status) : `fault ${fault}`;
+  return `${spellControls(`${n} ${method} ${path.split('?')[0]}${what}: ${rule}, ${end}`)}\n`;
+}
+
+function portOf(typed: Typed): number | undefined {
+  const text = textOf(typed, 'port');
+  if (text === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > PORT_MAX)
+    throw new BosunError(
+      'usage',
+      `--port ${text} is no port; write a number from 0 (any free one) to ${PORT_MAX}`,
+    );
+  return Number(text);
+}

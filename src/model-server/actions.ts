@@ -1,0 +1,157 @@
+/** What a script wants done, as calls of the tools that the request offers: every agent names its tools differently. */
+import type { Asked, Tool } from './asked.ts';
+import { fillRequired } from './fill-schema.ts';
+import type { Answer } from './script.ts';
+import { workingDirectory } from './working-directory.ts';
+
+/** A call of a tool, still without its id. */
+export interface Call {
+  name: string;
+  namespace?: string;
+  input: Record<string, unknown> | string;
+}
+
+const WRITERS = ['write', 'write_file', 'create_file', 'write_to_file'];
+const EDITORS = ['edit', 'edit_file', 'replace', 'str_replace'];
+const READERS = ['read', 'read_file', 'view', 'view_file'];
+const SHELLS = ['bash', 'shell', 'exec_command', 'shell_command', 'run_shell_command', 'execute_command'];
+const PATCHERS = ['apply_patch'];
+const OUTPUTS = ['structuredoutput', 'structured_output'];
+
+const PATHS = ['file_path', 'filePath', 'absolute_path', 'path', 'filename'];
+const CONTENTS = ['content', 'contents', 'file_text', 'text'];
+const COMMANDS = ['command', 'cmd'];
+const OLDS = ['old_string', 'oldString', 'old_str', 'old_text'];
+const NEWS = ['new_string', 'newString', 'new_str', 'new_text'];
+
+/** The calls of an answer, in this order; undefined where no tool that is offered can do one of them. */
+export function callsOf(answer: Answer, asked: Asked): Call[] | undefined {
+  const { write, edit, read, run, output, tools = [] } = answer;
+  const calls = [
+    ...(write === undefined ? [] : [writeCall(write, asked)]),
+    ...(edit === undefined ? [] : [editCall(edit, asked)]),
+    ...(read === undefined ? [] : [readCall(read, asked)]),
+    ...(run === undefined ? [] : [runCall(run, asked.tools)]),
+    ...tools.map(({ name, input }) => namedCall(name, input, asked.tools)),
+    ...(output === undefined ? [] : outputCall(output, asked.tools)),
+  ];
+  return calls.includes(undefined) ? undefined : (calls as Call[]);
+}
+
+type Write = NonNullable<Answer['write']>;
+type Edit = NonNullable<Answer['edit']>;
+
+function writeCall({ path, content }: Write, asked: Asked): Call | undefined {
+  const tool = find(WRITERS, asked.tools);
+  if (tool)
+    return call(tool, [
+      [PATHS, absolute(path, asked)],
+      [CONTENTS, content],
+    ]);
+  const lines = content.split('\n').map((line) => `+${line}`);
+  if (content.endsWith('\n')) lines.pop();
+  // A patch always ends its last line: a file that must not is written by the shell.
+  const patched = content.endsWith('\n')
+    ? patch([`*** Add File: ${path}`, ...lines], asked.tools)
+    : undefined;
+  return (
+    patched ??
+    runCall(writeCommand(path, content), asked.tools) ??
+    patch([`*** Add File: ${path}`, ...lines], asked.tools)
+  );
+}
+
+function writeCommand(path: string, content: string): string {
+  const slash = path.lastIndexOf('/');
+  const parent = slash > 0 ? `mkdir -p ${quote(path.slice(0, slash))} && ` : '';
+  return `${parent}printf %s ${quote(content)} > ${quote(path)}`;
+}
+
+function editCall(edit: Edit, asked: Asked): Call | undefined {
+  const tool = find(EDITORS, asked.tools);
+  if (tool)
+    return call(tool, [
+      [PATHS, absolute(edit.path, asked)],
+      [OLDS, edit.old],
+      [NEWS, edit.new],
+    ]);
+  const before = edit.old.split('\n').map((line) => `-${line}`);
+  const after = edit.new.split('\n').map((line) => `+${line}`);
+  const script =
+    'const [f, a, b] = process.argv.slice(1); const fs = require("fs"); const t = fs.readFileSync(f, "utf8"); if (!t.includes(a)) throw new Error("not found"); fs.writeFileSync(f, t.replace(a, () => b));';
+  return (
+    patch([`*** Update File: ${edit.path}`, '@@', ...before, ...after], asked.tools) ??
+    runCall(['node', '-e', script, edit.path, edit.old, edit.new].map(quote).join(' '), asked.tools)
+  );
+}
+
+function readCall(path: string, asked: Asked): Call | undefined {
+  const tool = find(READERS, asked.tools);
+  if (tool) return call(tool, [[PATHS, absolute(path, asked)]]);
+  return runCall(`cat ${quote(path)}`, asked.tools);
+}
+
+function runCall(command: string, tools: readonly Tool[]): Call | undefined {
+  const tool = find(SHELLS, tools);
+  if (!tool) return undefined;
+  const field = COMMANDS.find((name) => name in (tool.schema?.properties ?? {}));
+  const isList = field !== undefined && tool.schema?.properties?.[field]?.type === 'array';
+  return call(tool, [[COMMANDS, isList ? ['sh', '-c', command] : command]]);
+}
+
+/** The text of a patch, for the one tool that takes it. */
+function patch(lines: string[], tools: readonly Tool[]): Call | undefined {
+  const tool = find(PATCHERS, tools);
+  if (!tool) return undefined;
+  const text = ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n');
+  return tool.schema === undefined ? of(tool, text) : call(tool, [[['patchText', 'input', 'patch'], text]]);
+}
+
+/** A tool of an MCP server may be named without what the agent puts before it. */
+function namedCall(name: string, input: Record<string, unknown>, tools: readonly Tool[]): Call {
+  const tool =
+    tools.find((offered) => offered.name === name) ??
+    find([name.toLowerCase()], tools) ??
+    tools.find((offered) => offered.name.endsWith(`_${name}`));
+  return tool ? of(tool, input) : { name, input };
+}
+
+/** None where the agent takes its text for the output. */
+function outputCall(output: unknown, tools: readonly Tool[]): Call[] {
+  const tool = find(OUTPUTS, tools);
+  const isMap = typeof output === 'object' && output !== null && !Array.isArray(output);
+  return tool && isMap ? [of(tool, output as Record<string, unknown>)] : [];
+}
+
+/** The first of the names that is offered, however it is spelled. */
+function find(names: readonly string[], tools: readonly Tool[]): Tool | undefined {
+  for (const name of names) {
+    const tool = tools.find((offered) => offered.name.toLowerCase() === name);
+    if (tool) return tool;
+  }
+  return undefined;
+}
+
+type Given = [fields: readonly string[], value: unknown];
+
+function call(tool: Tool, given: readonly Given[]): Call {
+  const properties = tool.schema?.properties ?? {};
+  const input = Object.fromEntries(
+    given.map(([names, value]) => [names.find((name) => name in properties) ?? names[0]!, value]),
+  );
+  return of(tool, fillRequired(tool.schema ?? {}, input));
+}
+
+function of({ name, namespace }: Tool, input: Call['input']): Call {
+  return { name, ...(namespace !== undefined && { namespace }), input };
+}
+
+function absolute(path: string, { messages }: Asked): string {
+  if (path.startsWith('/')) return path;
+  const directory = workingDirectory(messages);
+  return directory === undefined ? path : `${directory.replace(/\/$/, '')}/${path}`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

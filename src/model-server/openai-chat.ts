@@ -1,0 +1,113 @@
+/** OpenAI chat completions: reads requests, writes answers. It decides nothing. */
+import type { Asked, Message, Part, Reply, Schema, Speech } from './asked.ts';
+import { countTurns, cutText, fieldsIn, listIn, sse, textIn, type Fields } from './wire.ts';
+
+export const openaiChat: Speech = { dialect: 'openai', read, whole, pieces, error: openaiError };
+
+const STOPS = { end: 'stop', tools: 'tool_calls', length: 'length', refusal: 'content_filter' } as const;
+const ROLES: Record<string, Message['role']> = {
+  system: 'system',
+  developer: 'system',
+  assistant: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+};
+
+function read(body: Fields): Asked {
+  const messages = listIn(body.messages).map(({ role, content }): Message => {
+    return { role: ROLES[String(role)] ?? 'user', text: textIn(content) };
+  });
+  return {
+    dialect: 'openai',
+    model: String(body.model),
+    isStream: body.stream === true,
+    messages,
+    tools: listIn(body.tools).map((tool) => {
+      const { name, parameters } = fieldsIn(tool.function);
+      return { name: String(name), schema: (parameters ?? {}) as Schema };
+    }),
+    format: fieldsIn(fieldsIn(body.response_format).json_schema).schema as Schema | undefined,
+    turn: countTurns(messages),
+    wantsUsage: fieldsIn(body.stream_options).include_usage === true,
+  };
+}
+
+function whole(reply: Reply): Fields {
+  const text = reply.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+  const calls = callsOf(reply).map((part) => callOf(part, argumentsOf(part)));
+  const message = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+  return {
+    ...head(reply, 'chat.completion'),
+    choices: [{ index: 0, message, logprobs: null, finish_reason: STOPS[reply.stop] }],
+    usage: usageOf(reply),
+  };
+}
+
+function pieces(reply: Reply, { wantsUsage }: Asked): string[] {
+  const first = head(reply, 'chat.completion.chunk');
+  const chunk = (delta: Fields, finish_reason: string | null = null): string =>
+    sse({ ...first, choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+  const calls = callsOf(reply);
+  return [
+    chunk({ role: 'assistant', content: '' }),
+    ...reply.parts.flatMap((part) =>
+      part.kind === 'text' ? cutText(part.text).map((content) => chunk({ content })) : [],
+    ),
+    ...calls.flatMap((part, index) => [
+      chunk({ tool_calls: [{ index, ...callOf(part, '') }] }),
+      ...cutText(argumentsOf(part)).map((text) =>
+        chunk({ tool_calls: [{ index, function: { arguments: text } }] }),
+      ),
+    ]),
+    chunk({}, STOPS[reply.stop]),
+    ...(wantsUsage ? [sse({ ...first, choices: [], usage: usageOf(reply) })] : []),
+    'data: [DONE]\n\n',
+  ];
+}
+
+type Call = Extract<Part, { kind: 'call' }>;
+
+function callsOf({ parts }: Reply): Call[] {
+  return parts.filter((part) => part.kind === 'call');
+}
+
+function callOf({ id, name }: Call, text: string): Fields {
+  return { id: `call_${id}`, type: 'function', function: { name, arguments: text } };
+}
+
+function argumentsOf({ input }: Call): string {
+  return typeof input === 'string' ? input : JSON.stringify(input);
+}
+
+function head({ id, model }: Reply, object: string): Fields {
+  return { id: `chatcmpl-${id}`, object, created: Math.floor(Date.now() / 1000), model };
+}
+
+/** Nothing here tells what was written to a cache: it is input. */
+function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: Reply): Fields {
+  const prompt = input + cacheRead + cacheWrite;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    prompt_tokens_details: { cached_tokens: cacheRead },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
+}
+
+const KINDS: Record<number, [type: string, code: string | null]> = {
+  400: ['invalid_request_error', null],
+  401: ['invalid_request_error', 'invalid_api_key'],
+  404: ['invalid_request_error', 'not_found'],
+  429: ['requests', 'rate_limit_exceeded'],
+};
+
+export function openaiError(status: number, message: string): Fields {
+  const [type, code] = KINDS[status] ?? ['server_error', null];
+  return { error: { message, type, param: null, code } };
+}

@@ -1,0 +1,96 @@
+/** A script made ready: which of its answers a request gets. What it remembers is only how often a rule was used. */
+import type { Asked } from './asked.ts';
+import type { Answer, ModelScript, When } from './script.ts';
+
+export interface Chosen {
+  /** Such as `rules[2]`, `rules[2].answers[0]` or `answers[1]`. */
+  rule: string;
+  answer: Answer;
+  /** Counts it as used. */
+  use(): void;
+}
+
+const NOTHING_LEFT: Chosen = { rule: 'none', answer: { text: 'Done.' }, use: () => {} };
+
+interface Step extends Chosen {
+  holds(asked: Asked): boolean;
+}
+
+/** After these the agent has an answer, so that they are a turn. */
+const ANSWERING = new Set<unknown>([undefined, 'slow', 'huge']);
+
+export class Plan {
+  readonly #steps: Step[];
+
+  constructor({ rules = [], answers }: ModelScript) {
+    this.#steps = rules.flatMap(({ when = {}, answers: list, ...answer }, n) =>
+      list === undefined ? [step(`rules[${n}]`, when, answer)] : sequence(`rules[${n}].answers`, when, list),
+    );
+    if (answers !== undefined) this.#steps.push(...sequence('answers', {}, answers));
+  }
+
+  choose(asked: Asked): Chosen {
+    return this.#steps.find((step) => step.holds(asked)) ?? NOTHING_LEFT;
+  }
+}
+
+/** Each answer for its turn. A fault is no answer: it stands before the answer of its turn, and passes. */
+function sequence(rule: string, when: When, answers: readonly Answer[]): Step[] {
+  let turn = 0;
+  return answers.map((answer, n) => {
+    if (ANSWERING.has(answer.fault)) return step(`${rule}[${n}]`, when, answer, turn++);
+    return step(`${rule}[${n}]`, when, { times: 1, ...answer }, turn);
+  });
+}
+
+function step(rule: string, when: When, answer: Answer, turn?: number): Step {
+  const tests = testsOf(when);
+  if (turn !== undefined) tests.unshift((asked) => asked.turn === turn);
+  let left = answer.times ?? Infinity;
+  return {
+    rule,
+    answer,
+    use: () => void left--,
+    holds: (asked) => left > 0 && tests.every((test) => test(asked)),
+  };
+}
+
+type Test = (asked: Asked) => boolean;
+
+/** The cheapest first: a bench asks thousands of times a second. */
+function testsOf(when: When): Test[] {
+  const { dialect, turn, model, user, conversation, 'tool-result': result } = when;
+  const tests: Test[] = [];
+  if (dialect !== undefined) tests.push((asked) => asked.dialect === dialect);
+  if (turn !== undefined) tests.push((asked) => asked.turn === turn);
+  if (model !== undefined) {
+    const pattern = globPattern(model);
+    tests.push((asked) => pattern.test(asked.model));
+  }
+  if (user !== undefined) tests.push((asked) => lastSaid(asked).includes(user));
+  if (result !== undefined) tests.push((asked) => lastResults(asked).some((text) => text.includes(result)));
+  if (conversation !== undefined)
+    tests.push(({ messages }) => messages.some(({ text }) => text.includes(conversation)));
+  return tests;
+}
+
+/** Names of models may hold slashes, so this is no glob of paths. */
+function globPattern(glob: string): RegExp {
+  const pieces = glob.split('*').map((piece) => piece.replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&'));
+  return new RegExp(`^${pieces.join('.*')}$`, 'i');
+}
+
+/** All that a person said since the last answer, or before it where only tools spoke since. */
+function lastSaid({ messages }: Asked): string {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  const first = messages.findLastIndex(({ role }, n) => n < last && role === 'assistant');
+  return messages
+    .slice(first + 1, last + 1)
+    .flatMap(({ role, text }) => (role === 'user' ? [text] : []))
+    .join('\n');
+}
+
+function lastResults({ messages }: Asked): string[] {
+  const since = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages.slice(since + 1).flatMap(({ role, text }) => (role === 'tool' ? [text] : []));
+}

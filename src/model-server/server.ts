@@ -1,0 +1,220 @@
+/**
+ * A model server that says what a script tells it to: Anthropic Messages, OpenAI chat completions and responses,
+ * Gemini. It checks no keys and knows no model; it keeps nothing of a conversation, a request brings all of it.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parseDurationMs } from '../base/units.ts';
+import { BosunError } from '../contract/errors.ts';
+import { Plan } from './plan.ts';
+import { play } from './play.ts';
+import { harmlessReply, replyTo } from './reply.ts';
+import { RequestLog, type LoggedRequest } from './request-log.ts';
+import { routeOf, type Route } from './route.ts';
+import { ModelScript, type Answer, type ModelScriptSource } from './script.ts';
+import { isSideRequest } from './side-requests.ts';
+import type { Asked, Reply, Speech } from './asked.ts';
+
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const CONNECTIONS_MAX = 4096;
+
+export interface ModelServerOptions {
+  script: ModelScriptSource;
+  /** Any free one if not given. */
+  port?: number;
+  host?: string;
+  onRequest?(request: LoggedRequest): void;
+}
+
+export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
+  const parsed = ModelScript.safeParse(options.script);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new BosunError('usage', `the script of the model server is not valid: ${issues.join('; ')}`);
+  }
+  const server = new ModelServer(parsed.data, options.onRequest);
+  await server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+  return server;
+}
+
+export class ModelServer implements AsyncDisposable {
+  readonly #plan: Plan;
+  readonly #log = new RequestLog();
+  readonly #onRequest: ((request: LoggedRequest) => void) | undefined;
+  readonly #server: Server;
+  /** No two replies have the same id, not even after a restart: agents take them for the same one. */
+  readonly #prefix = `${Date.now().toString(36)}${process.pid.toString(36)}`;
+  #replies = 0;
+  #url = '';
+
+  constructor(script: ModelScript, onRequest: ((request: LoggedRequest) => void) | undefined) {
+    this.#plan = new Plan(script);
+    this.#onRequest = onRequest;
+    this.#server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
+      response.on('error', () => {}); // the other side may go at any time
+      this.#receive(request, response);
+    });
+    this.#server.maxConnections = CONNECTIONS_MAX;
+  }
+
+  /** Such as http://127.0.0.1:4180, without a path. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The latest ones, the newest last. */
+  get requests(): readonly LoggedRequest[] {
+    return this.#log.entries;
+  }
+
+  /** Part of starting: see `startModelServer`. */
+  listen(port: number, host: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (cause) =>
+        reject(
+          new BosunError(
+            'system',
+            `cannot listen on ${host}:${port}: ${cause.message}; give another port, or 0 for any`,
+            { cause },
+          ),
+        ),
+      );
+      this.#server.listen(port, host, 1024, () => {
+        const { port: bound } = this.#server.address() as AddressInfo;
+        this.#url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+        resolve();
+      });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('error', () => {});
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+    });
+    request.on('end', () => {
+      const route = routeOf(request.method!, request.url!);
+      const body = bytes > BODY_BYTES_MAX ? undefined : parseBody(chunks);
+      if (route.kind === 'model' && body !== undefined) this.#answer(request, response, route, body, bytes);
+      else this.#answerPlainly(request, response, route, body, bytes);
+    });
+  }
+
+  #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { speech, isArray }: Extract<Route, { kind: 'model' }>,
+    body: Record<string, unknown>,
+    bytes: number,
+  ): void {
+    const asked = speech.read(body, request.url!);
+    const id = `${this.#prefix}${(++this.#replies).toString(36).padStart(6, '0')}`;
+    const { rule, answer, reply } = this.#decide(asked, id);
+    const { fault } = answer;
+    const isNumber = typeof fault === 'number';
+    const status = isNumber ? fault : fault === 'hang' || fault === 'cut-before' ? 0 : 200;
+    const { dialect, model, turn } = asked;
+    this.#note({ request, body, bytes, rule, status, fault, dialect, model, turn });
+    if (isNumber) {
+      void refuse(response, speech, fault, answer);
+      return;
+    }
+    const wire =
+      asked.isStream && !isArray
+        ? { contentType: 'text/event-stream', pieces: speech.pieces(reply, asked) }
+        : { contentType: 'application/json', pieces: [wholeOf(speech, reply, isArray)] };
+    void play(response, wire, {
+      delayMs: msOf(answer.delay),
+      pieceDelayMs: msOf(answer['chunk-delay']),
+      fault,
+    });
+  }
+
+  #decide(asked: Asked, id: string): { rule: string; answer: Answer; reply: Reply } {
+    if (isSideRequest(asked)) return { rule: 'side', answer: {}, reply: harmlessReply(asked, id) };
+    const { rule, answer, use } = this.#plan.choose(asked);
+    const reply = replyTo(asked, answer, id);
+    if (!reply) return { rule: 'side', answer: {}, reply: harmlessReply(asked, id) };
+    use();
+    return { rule, answer, reply };
+  }
+
+  #answerPlainly(
+    request: IncomingMessage,
+    response: ServerResponse,
+    route: Route,
+    body: unknown,
+    bytes: number,
+  ): void {
+    const isModel = route.kind === 'model';
+    const status = isModel ? (bytes > BODY_BYTES_MAX ? 413 : 400) : route.status;
+    const value = isModel
+      ? route.speech.error(status, 'the body of the request is no JSON object, or too large', undefined)
+      : route.value(bytes);
+    this.#note({ request, body, bytes, rule: isModel ? 'none' : route.kind, status });
+    sendJson(response, status, value);
+  }
+
+  #note(
+    noted: { request: IncomingMessage; bytes: number } & Pick<LoggedRequest, 'body' | 'rule' | 'status'> &
+      Partial<Pick<LoggedRequest, 'fault' | 'dialect' | 'model' | 'turn'>>,
+  ): void {
+    const { request, bytes, body, rule, status, fault, dialect, model, turn } = noted;
+    const { method, url, headers } = request;
+    const entry = { atMs: Date.now(), method: method!, path: url!, dialect, model, turn, headers, body };
+    const logged = this.#log.add({ ...entry, rule, status, fault }, bytes);
+    this.#onRequest?.(logged);
+  }
+}
+
+function parseBody(chunks: Buffer[]): Record<string, unknown> | undefined {
+  try {
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function wholeOf(speech: Speech, reply: Reply, isArray: boolean): string {
+  const text = JSON.stringify(speech.whole(reply));
+  return isArray ? `[${text}]` : text;
+}
+
+async function refuse(
+  response: ServerResponse,
+  speech: Speech,
+  status: number,
+  answer: Answer,
+): Promise<void> {
+  const retryAfterMs = answer['retry-after'] === undefined ? undefined : msOf(answer['retry-after']);
+  if (answer.delay !== undefined) await new Promise((resolve) => setTimeout(resolve, msOf(answer.delay)));
+  // Whole seconds are all that the header can say; the other one is read by the providers' own clients.
+  if (retryAfterMs !== undefined) {
+    response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
+    response.setHeader('retry-after-ms', retryAfterMs);
+  }
+  const message = answer.text ?? `the script says ${status}`;
+  sendJson(response, status, speech.error(status, message, retryAfterMs));
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  const body = JSON.stringify(value);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+function msOf(duration: string | undefined): number {
+  return duration === undefined ? 0 : parseDurationMs(duration);
+}
