@@ -25,6 +25,10 @@ export interface Command {
   launch: Job['launch'];
   /** Reads its stdout instead of `output`, to the end; resolves with the last of it. */
   readStdout?(stdout: Readable): Promise<string>;
+  /** Hears its stderr as well. */
+  onStderr?(chunk: Buffer): void;
+  /** Aborted when it is of no use that it goes on: it is ended, and that is a failure. */
+  isFutile?: AbortSignal;
 }
 
 export interface Ended {
@@ -32,6 +36,8 @@ export interface Ended {
   stdoutTail: string;
   stderrTail: string;
 }
+
+type Cause = 'timeout' | 'cancelled' | 'futile';
 
 /** Runs one command to its end, its time-out or its cancellation. The first cause wins. */
 export async function runCommand(command: Command): Promise<Ended> {
@@ -43,21 +49,24 @@ export async function runCommand(command: Command): Promise<Ended> {
   } catch (error) {
     return failedToStart(error);
   }
-  let cause: 'timeout' | 'cancelled' | undefined;
+  let cause: Cause | undefined;
   const timers: NodeJS.Timeout[] = [];
-  const end = (why: 'timeout' | 'cancelled'): void => {
+  const end = (why: Cause): void => {
     if (cause) return;
     cause = why;
     running.signal('SIGTERM');
     timers.push(setTimeout(() => running.kill(), GRACE_MS));
   };
   const onGraceful = (): void => end('cancelled');
+  const onFutile = (): void => end('futile');
   const onNow = (): void => {
     cause ??= 'cancelled';
     running.kill();
   };
   stop.graceful.addEventListener('abort', onGraceful, { once: true });
   stop.now.addEventListener('abort', onNow, { once: true });
+  command.isFutile?.addEventListener('abort', onFutile, { once: true });
+  if (command.onStderr) running.stderr.on('data', command.onStderr);
   // Aborted while the process was being made: the listeners came too late.
   if (stop.now.aborted) onNow();
   else if (stop.graceful.aborted) onGraceful();
@@ -76,6 +85,7 @@ export async function runCommand(command: Command): Promise<Ended> {
     for (const timer of timers) clearTimeout(timer);
     stop.graceful.removeEventListener('abort', onGraceful);
     stop.now.removeEventListener('abort', onNow);
+    command.isFutile?.removeEventListener('abort', onFutile);
   }
 }
 
@@ -83,13 +93,10 @@ export function failed(reason: FailReason, message: string): Extract<Outcome, { 
   return { kind: 'failed', reason, message };
 }
 
-function outcomeOf(
-  exit: Exit,
-  cause: 'timeout' | 'cancelled' | undefined,
-  timeoutMs: number | undefined,
-): Outcome {
+function outcomeOf(exit: Exit, cause: Cause | undefined, timeoutMs: number | undefined): Outcome {
   if (cause === 'cancelled') return { kind: 'cancelled' };
   if (cause === 'timeout') return failed('timeout', `it did not end within ${formatDuration(timeoutMs!)}`);
+  if (cause === 'futile') return failed('exit', 'it was ended since it could not go on');
   if (exit.breach) return failed('limit', exit.breach.message);
   if (exit.code === 0) return { kind: 'done' };
   if (exit.signal !== null) {

@@ -6,21 +6,31 @@ const MESSAGE_CHARS_MAX = 2000;
 /** In this order: the first that fits. Words of the agents and of the servers behind them. */
 const WORDS: [RegExp, AgentErrorKind][] = [
   [/budget|insufficient[_ ]quota|credit balance|billing/i, 'budget'],
-  [/unauthori[sz]ed|forbidden|invalid[_ ]?(x-)?api[_ -]?key|authentication|not logged in|please run .*login/i, 'auth'],
+  [
+    /unauthori[sz]ed|forbidden|invalid[_ ]?(x-)?api[_ -]?key|authentication|not logged in|please run .*login/i,
+    'auth',
+  ],
   [/rate[_ -]?limit|too many requests/i, 'rate-limit'],
-  [/overloaded|internal server error|server[_ ]error|bad gateway|service unavailable|high demand/i, 'overloaded'],
+  [
+    /overloaded|internal server error|server[_ ]error|bad gateway|service unavailable|high demand/i,
+    'overloaded',
+  ],
   [/content[_ ]filter|refus(al|ed to answer)|usage policy/i, 'refused'],
   [/timed? ?out|idle timeout|ETIMEDOUT/i, 'timeout'],
   [
     /ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|socket hang up|connection|network|stream (closed|disconnected)|error sending request|unable to connect|fetch failed/i,
     'network',
   ],
-  [/bad request|invalid[_ ]request|context[_ ](length|window)|not found|does not exist|unsupported/i, 'bad-request'],
+  [
+    /bad request|invalid[_ ]request|context[_ ](length|window)|not found|does not exist|unsupported/i,
+    'bad-request',
+  ],
 ];
 
 /** `status` is looked for in the message where it is not given, since some agents only print it. */
 export function agentError(message: string, status = statusIn(message)): AgentError {
-  const kind = kindOfStatus(status, message) ?? WORDS.find(([words]) => words.test(message))?.[1] ?? 'crashed';
+  const kind =
+    kindOfStatus(status, message) ?? WORDS.find(([words]) => words.test(message))?.[1] ?? 'crashed';
   const cut = message.length > MESSAGE_CHARS_MAX ? `${message.slice(0, MESSAGE_CHARS_MAX)}…` : message;
   return { kind, message: cut, ...(status !== undefined && { status }) };
 }
@@ -36,6 +46,8 @@ function kindOfStatus(status: number | undefined, message: string): AgentErrorKi
 }
 
 function statusIn(message: string): number | undefined {
-  const found = /\b(?:status|HTTP|code|error)\b[^0-9\n]{0,12}\b([45]\d\d)\b|\b([45]\d\d) [A-Z][a-z]+/.exec(message);
+  const found = /\b(?:status|HTTP|code|error)\b[^0-9\n]{0,12}\b([45]\d\d)\b|\b([45]\d\d) [A-Z][a-z]+/.exec(
+    message,
+  );
   return found ? Number(found[1] ?? found[2]) : undefined;
 }

@@ -4,6 +4,7 @@ import type { Json } from '../contract/workflow.ts';
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 const TAIL_CHARS = 2000;
+const TEXT_LINE_CHARS_MAX = 4000;
 
 export type Message = { [key: string]: Json };
 
@@ -55,11 +56,34 @@ export function readMessages(
   });
 }
 
+/** Lines of text that somebody else keeps; of a long one the beginning. */
+export function eachLine(take: (line: string) => void): (chunk: Buffer) => void {
+  let rest = '';
+  return (chunk) => {
+    const lines = (rest + chunk.toString('latin1')).split('\n');
+    rest = (lines.pop() ?? '').slice(0, TEXT_LINE_CHARS_MAX);
+    for (const line of lines) take(line.slice(0, TEXT_LINE_CHARS_MAX));
+  };
+}
+
 function parsed(line: string): Message | undefined {
   try {
     const value = JSON.parse(line) as Json;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Parts of a message, for those who trust nobody to send them. */
+export function record(value: Json | undefined): Message {
+  return isRecord(value) ? value : {};
+}
+
+function isRecord(value: Json | undefined): value is Message {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function count(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 ? value : 0;
 }

@@ -4,7 +4,7 @@
  */
 import { formatDuration } from '../base/units.ts';
 import { failed, runCommand, type Ended } from './agent-command.ts';
-import { readMessages, type Message } from './agent-lines.ts';
+import { eachLine, readMessages, type Message } from './agent-lines.ts';
 import { AgentStory } from './agent-story.ts';
 import type { Job, Result } from './runtime.ts';
 
@@ -19,6 +19,8 @@ export interface AgentProgram {
   prompt: string;
   /** Takes one line that the program printed. */
   read(message: Message, story: AgentStory): void;
+  /** Takes a line of its stderr; true where it is of no use that it goes on, as it told the story. */
+  isFutile?(line: string, story: AgentStory): boolean;
 }
 
 export async function runProgram(job: Job, program: AgentProgram): Promise<Result> {
@@ -33,6 +35,8 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
     let session = job.session;
     for (;;) {
       story.begin();
+      const futile = new AbortController();
+      const { isFutile } = program;
       const timeoutMs = endsAtMs === undefined ? undefined : Math.max(1, endsAtMs - performance.now());
       const ended = await runCommand({
         ...job,
@@ -42,6 +46,12 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
         streams: ['stdout', 'stderr'],
         timeoutMs,
         readStdout: (stdout) => readMessages(stdout, (message) => program.read(message, story)),
+        isFutile: futile.signal,
+        ...(isFutile && {
+          onStderr: eachLine((line) => {
+            if (isFutile(line, story)) futile.abort();
+          }),
+        }),
       });
       const said = steers.splice(0);
       if (said.length === 0 || !story.isDone(ended) || story.session === undefined) {
@@ -57,6 +67,7 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
 
 /** A later turn had less time than the whole; people know of the whole. */
 function told(ended: Ended, timeoutMs: number | undefined): Ended {
-  if (timeoutMs === undefined || ended.outcome.kind !== 'failed' || ended.outcome.reason !== 'timeout') return ended;
+  if (timeoutMs === undefined || ended.outcome.kind !== 'failed' || ended.outcome.reason !== 'timeout')
+    return ended;
   return { ...ended, outcome: failed('timeout', `it did not end within ${formatDuration(timeoutMs)}`) };
 }

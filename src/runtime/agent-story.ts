@@ -55,10 +55,10 @@ export class AgentStory {
     this.#turns += 1;
   }
 
-  /** A whole message; the last one is the output. */
-  text(text: string): void {
+  /** The last message is the output: `whole` where `text` is only a part of it. */
+  text(text: string, whole = text): void {
     if (text.trim() === '') return;
-    this.#text = text.slice(0, OUTPUT_CHARS_MAX);
+    this.#text = whole.slice(0, OUTPUT_CHARS_MAX);
     this.#job.emit({ kind: 'text', text: cut(text, TEXT_CHARS_MAX) });
   }
 
@@ -73,7 +73,10 @@ export class AgentStory {
   }
 
   fileChanged(file: string): void {
-    this.#job.emit({ kind: 'file-changed', path: path.relative(this.#job.cwd, path.resolve(this.#job.cwd, file)) });
+    this.#job.emit({
+      kind: 'file-changed',
+      path: path.relative(this.#job.cwd, path.resolve(this.#job.cwd, file)),
+    });
   }
 
   /** What one more step used. */
@@ -86,7 +89,11 @@ export class AgentStory {
       cacheWrite: sum.cacheWrite + tokens.cacheWrite,
     };
     if (usd !== undefined) this.#usd = (this.#usd ?? 0) + usd;
-    this.#job.emit({ kind: 'usage', tokens: this.#usage, ...(this.#usd !== undefined && { usd: this.#usd }) });
+    this.#job.emit({
+      kind: 'usage',
+      tokens: this.#usage,
+      ...(this.#usd !== undefined && { usd: this.#usd }),
+    });
   }
 
   /** It could not go on. Of several the first is kept, unless only a later one has the status. */
@@ -152,5 +159,8 @@ export function cut(text: string, charsMax: number): string {
 /** The end of what was printed, without colours. */
 function plain(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '').trim().slice(-STDERR_CHARS_MAX);
+  return text
+    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
+    .trim()
+    .slice(-STDERR_CHARS_MAX);
 }

@@ -35,13 +35,16 @@ export function codexConfig(job: Job, { provider, model }: ModelChoice): string 
     shell_environment_policy: { inherit: 'all', ignore_default_excludes: true },
     // The repository's own .codex is not read.
     [`projects.${text(cwd)}`]: { trust_level: 'untrusted' },
-    ...Object.fromEntries(Object.entries(mcp).map(([name, server]) => [`mcp_servers.${text(name)}`, table(server)])),
+    ...Object.fromEntries(
+      Object.entries(mcp).map(([name, server]) => [`mcp_servers.${text(name)}`, table(server)]),
+    ),
   });
 }
 
 function table(server: McpServer): Table {
   const patience = { tool_timeout_sec: MCP_TIMEOUT_S };
-  if ('url' in server) return { url: server.url, ...(server.headers && { http_headers: server.headers }), ...patience };
+  if ('url' in server)
+    return { url: server.url, ...(server.headers && { http_headers: server.headers }), ...patience };
   return { command: server.command, args: server.args ?? [], env: server.env ?? {}, ...patience };
 }
 

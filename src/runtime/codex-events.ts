@@ -3,12 +3,18 @@ import type { Tokens } from '../contract/model.ts';
 import { NO_TOKENS } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import { agentError } from './agent-error.ts';
-import type { Message } from './agent-lines.ts';
+import { count, record, type Message } from './agent-lines.ts';
 import type { AgentStory } from './agent-story.ts';
 
 /** Words of one that goes on trying; the last word is `turn.failed`. */
 const PASSING = /^Reconnecting/;
-const TOOLS = new Set(['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call']);
+const TOOLS = new Set([
+  'command_execution',
+  'file_change',
+  'mcp_tool_call',
+  'web_search',
+  'collab_tool_call',
+]);
 
 /** `before` is what the conversation had used when the attempt began: Codex counts all of it, always. */
 export function codexReader(
@@ -108,14 +114,6 @@ function minus(all: Tokens, before: Tokens): Tokens {
     cacheRead: Math.max(0, all.cacheRead - before.cacheRead),
     cacheWrite: Math.max(0, all.cacheWrite - before.cacheWrite),
   };
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? value : 0;
-}
-
-function record(value: Json | undefined): Message {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
 function listOf(value: Json | undefined): Message[] {

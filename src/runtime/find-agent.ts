@@ -28,7 +28,8 @@ export interface FoundAgent {
 /** The agent's own `command` where it has one, else the program on the PATH; undefined where there is none. */
 export function findAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): FoundAgent | undefined {
   const command = agent?.command;
-  if (typeof command === 'string') return { argv: ['/bin/sh', '-c', `exec ${command} "$@"`, 'sh'], reads: [] };
+  if (typeof command === 'string')
+    return { argv: ['/bin/sh', '-c', `exec ${command} "$@"`, 'sh'], reads: [] };
   const [word, ...words] = command ?? [INSTALL[runtime].program];
   const file = word!.includes('/') ? path.resolve(word!) : findProgram(word!);
   if (file === undefined) return undefined;
@@ -40,8 +41,12 @@ export function needAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): 
   const found = findAgent(runtime, agent);
   if (found) return found;
   const { program, how } = INSTALL[runtime];
-  const what = agent?.command === undefined ? `${program} is not on the PATH` : `${agent.command[0]} is not there`;
-  throw new BosunError('system', `cannot start ${runtime}: ${what}; install it with ${how}, or name it in \`command\``);
+  const what =
+    agent?.command === undefined ? `${program} is not on the PATH` : `${agent.command[0]} is not there`;
+  throw new BosunError(
+    'system',
+    `cannot start ${runtime}: ${what}; install it with ${how}, or name it in \`command\``,
+  );
 }
 
 /** What it says of itself; undefined where it says nothing of use. */
@@ -50,7 +55,11 @@ export async function agentVersion({ argv }: FoundAgent): Promise<string | undef
   await using home = await mkdtempDisposable(path.join(tmpdir(), 'bosun-'));
   try {
     const { stdout } = await capture([...argv, '--version'], {
-      env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: home.path, TMPDIR: path.join(home.path, 'tmp') },
+      env: {
+        PATH: process.env.PATH ?? '/usr/bin:/bin',
+        HOME: home.path,
+        TMPDIR: path.join(home.path, 'tmp'),
+      },
       signal: AbortSignal.timeout(VERSION_TIMEOUT_MS),
     });
     return /\d+\.\d+\.\d+[\w.-]*/.exec(stdout.toString())?.[0];

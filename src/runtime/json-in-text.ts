@@ -1,5 +1,5 @@
 /** Finds the JSON in what a model wrote, for agents that cannot be held to a schema. It checks nothing. */
-import type { Json, } from '../contract/workflow.ts';
+import type { Json } from '../contract/workflow.ts';
 import type { JsonSchema } from '../contract/model.ts';
 
 /** How many places are tried: a text may be full of brackets. */

@@ -18,7 +18,11 @@ export interface OpencodeConfig {
   model: string;
 }
 
-export function opencodeConfig(job: Job, choice: ModelChoice, promptFile: string | undefined): OpencodeConfig {
+export function opencodeConfig(
+  job: Job,
+  choice: ModelChoice,
+  promptFile: string | undefined,
+): OpencodeConfig {
   const providers = Object.entries(job.models?.providers ?? {});
   const name = choice.model ?? DIALECTS[choice.dialect].model;
   const model = `${idOf(choice.provider, choice.dialect)}/${name}`;
@@ -71,7 +75,13 @@ function permissions(isReadOnly: boolean): Json {
 
 function mcpOf(server: McpServer): Json {
   if ('url' in server) {
-    return { type: 'remote', url: server.url, headers: server.headers ?? {}, enabled: true, timeout: MCP_TIMEOUT_MS };
+    return {
+      type: 'remote',
+      url: server.url,
+      headers: server.headers ?? {},
+      enabled: true,
+      timeout: MCP_TIMEOUT_MS,
+    };
   }
   const command = [server.command, ...(server.args ?? [])];
   return { type: 'local', command, environment: server.env ?? {}, enabled: true, timeout: MCP_TIMEOUT_MS };

@@ -25,6 +25,9 @@ const QUIET = {
   npm_config_registry: 'http://127.0.0.1:9/',
 };
 
+/** Its failures are printed, since its events keep silent of those that it tries to get over, for ever. */
+const LOGS = ['--print-logs', '--log-level', 'ERROR'];
+
 export const opencode: Runtime = {
   async run(job: Job): Promise<Result> {
     try {
@@ -41,11 +44,17 @@ async function prepare(job: Job): Promise<AgentProgram> {
   const found = needAgent('opencode', job.agent);
   const choice = chooseModel(job, ['anthropic', 'openai', 'gemini']);
   const home = await makeHome(job, 'opencode');
-  const [configFile, promptFile] = ['opencode.json', 'instructions.md'].map((name) => path.join(job.files, name));
-  const { config, model } = opencodeConfig(job, choice, job.agent?.prompt === undefined ? undefined : promptFile);
+  const [configFile, promptFile] = ['opencode.json', 'instructions.md'].map((name) =>
+    path.join(job.files, name),
+  );
+  const { config, model } = opencodeConfig(
+    job,
+    choice,
+    job.agent?.prompt === undefined ? undefined : promptFile,
+  );
   await writeFile(configFile!, JSON.stringify(config));
   if (job.agent?.prompt !== undefined) await writeFile(promptFile!, job.agent.prompt);
-  const options = ['run', '--format', 'json', '--title', 'bosun', '--model', model];
+  const options = ['run', '--format', 'json', '--title', 'bosun', '--model', model, ...LOGS];
   return {
     name: 'opencode',
     env: {
@@ -61,6 +70,6 @@ async function prepare(job: Job): Promise<AgentProgram> {
       if (!session) return [...found.argv, ...options];
       return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
     },
-    read: opencodeReader(model),
+    ...opencodeReader(model),
   };
 }

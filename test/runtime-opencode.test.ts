@@ -1,0 +1,12 @@
+import path from 'node:path';
+import { opencode } from '../src/runtime/opencode.ts';
+import { runtimeCases } from './cases/runtime.case.ts';
+import { REAL_BIN } from './fixtures/runtime-job.ts';
+
+const agent = {
+  runtime: 'opencode' as const,
+  command: [path.join(REAL_BIN, 'opencode')],
+  model: 'openai/gpt-scripted',
+};
+
+runtimeCases('opencode', () => ({ runtime: opencode, agent }));
