@@ -1,0 +1,114 @@
+/**
+ * What is known of certain ACP agents: where they look for models, settings and sessions. Others get the usual
+ * variables and nothing else. It starts nothing.
+ */
+import path from 'node:path';
+import { TIMER_MS_MAX } from '../base/units.ts';
+import { BosunError } from '../contract/errors.ts';
+import { makeHome, writeAnew } from './agent-home.ts';
+import { chooseModel } from './choose-model.ts';
+import type { Job } from './runtime.ts';
+
+export interface AcpAgent {
+  name: string;
+  argv: string[];
+  env: Record<string, string>;
+  /** Goes along when a conversation is opened. */
+  meta?: { [key: string]: unknown };
+  /** How it is to sign in, where it must. */
+  authMethod?: string;
+}
+
+type Known = (job: Job) => Promise<Omit<AcpAgent, 'name' | 'argv'>>;
+
+const KNOWN: [RegExp, Known][] = [
+  [/^claude(-code|-agent)?-acp$/, claude],
+  [/^gemini$/, gemini],
+  [/^opencode$/, opencode],
+];
+
+export async function prepareAcpAgent(job: Job): Promise<AcpAgent> {
+  const command = job.agent?.command;
+  if (command === undefined) {
+    throw new BosunError(
+      'system',
+      'cannot start acp: no command is given; name the agent in `command`, such as [gemini, --acp]',
+    );
+  }
+  const words = typeof command === 'string' ? command.split(/\s+/) : command;
+  const known = KNOWN.flatMap(([name, prepare]) =>
+    words.some((word) => name.test(path.basename(word))) ? [prepare] : [],
+  )[0];
+  const found = (await known?.(job)) ?? { env: {} };
+  return {
+    ...found,
+    name: path.basename(words[0] ?? 'acp'),
+    argv: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,
+    env: { ...job.env, ...usual(job), ...found.env },
+  };
+}
+
+/** Where most agents look for their models. */
+function usual({ models }: Job): Record<string, string> {
+  if (!models) return {};
+  const first = (dialect: string): string =>
+    Object.entries(models.providers).find(([, of]) => of === dialect)?.[0] ?? dialect;
+  return {
+    ANTHROPIC_BASE_URL: `${models.baseUrl}/${first('anthropic')}`,
+    ANTHROPIC_API_KEY: models.key,
+    OPENAI_BASE_URL: `${models.baseUrl}/${first('openai')}`,
+    OPENAI_API_KEY: models.key,
+    GOOGLE_GEMINI_BASE_URL: `${models.baseUrl}/${first('gemini')}`,
+    GEMINI_API_KEY: models.key,
+  };
+}
+
+async function claude(job: Job): ReturnType<Known> {
+  const { model } = chooseModel(job, ['anthropic']);
+  return {
+    env: {
+      CLAUDE_CONFIG_DIR: await makeHome(job, 'claude'),
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      CLAUDE_CODE_MAX_RETRIES: '0',
+      API_TIMEOUT_MS: String(TIMER_MS_MAX),
+      ENABLE_TOOL_SEARCH: 'false',
+      IS_SANDBOX: '1',
+      CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
+      ...(model !== undefined && { ANTHROPIC_MODEL: model }),
+    },
+    // Settings of the repository would bring hooks, servers and permissions of a stranger; CLAUDE.md is read all the same.
+    meta: {
+      claudeCode: {
+        options: { settingSources: [], strictMcpConfig: true, additionalDirectories: [job.cwd] },
+      },
+    },
+  };
+}
+
+async function gemini(job: Job): ReturnType<Known> {
+  const { model } = chooseModel(job, ['gemini']);
+  const home = await makeHome(job, 'gemini');
+  const settings = {
+    security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } },
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+  };
+  await writeAnew(await makeHome({ memory: home }, '.gemini'), 'settings.json', JSON.stringify(settings));
+  return {
+    env: {
+      GEMINI_CLI_HOME: home,
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+      // Settings of the repository are then not read. Nor is its GEMINI.md, and it uses no tool servers, not even ours.
+      GEMINI_CLI_TRUST_WORKSPACE: 'false',
+      ...(model !== undefined && { GEMINI_MODEL: model }),
+    },
+    authMethod: 'gemini-api-key',
+  };
+}
+
+async function opencode(job: Job): ReturnType<Known> {
+  const home = await makeHome(job, 'opencode');
+  return { env: { XDG_DATA_HOME: path.join(home, 'data') } };
+}

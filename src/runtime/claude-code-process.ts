@@ -1,0 +1,47 @@
+/** Stands in for the child process that the SDK would start: what the SDK says goes to the one behind the fence. */
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { SdkProcess, SdkSpawn } from './claude-code-sdk.ts';
+import type { Peer } from './talk.ts';
+
+export class ClaudeProcess extends EventEmitter implements SdkProcess {
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough();
+  killed = false;
+  exitCode: number | null = null;
+  #peer: Peer | undefined;
+  #wish: SdkSpawn | undefined;
+
+  /** What the SDK would start; known once it asked. */
+  get wish(): SdkSpawn | undefined {
+    return this.#wish;
+  }
+
+  /** For the SDK, which will not wait: what it says is kept until the program is there. */
+  readonly spawn = (wish: SdkSpawn): this => {
+    this.#wish = wish;
+    return this;
+  };
+
+  attach(peer: Peer): void {
+    this.#peer = peer;
+    this.stdin.pipe(peer.stdin);
+    peer.stdout.pipe(this.stdout);
+    if (this.killed) peer.kill();
+  }
+
+  kill(): boolean {
+    this.killed = true;
+    this.#peer?.kill();
+    return true;
+  }
+
+  /** The program has ended, or never began. */
+  gone(isWell: boolean): void {
+    if (this.exitCode !== null) return;
+    this.exitCode = isWell ? 0 : 1;
+    this.stdout.end();
+    this.stdin.destroy();
+    this.emit('exit', this.exitCode, null);
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Runs an agent's program that is talked with over its stdin and stdout, one JSON object a line, until all is said or
+ * something ends it. What is said is the business of those who talk (claude-code.ts, acp.ts).
+ */
+import { Transform, type Readable, type Writable } from 'node:stream';
+import type { Running } from '../system/process.ts';
+import { runCommand, failed, type Ended } from './agent-command.ts';
+import type { Job } from './runtime.ts';
+
+/** How long a program may take to end once its stdin is closed. */
+const LEAVE_MS = 1500;
+/** How long those who talk may take to notice that the program is gone. */
+const NOTICE_MS = 2000;
+/** A program that has not said a word for so long will not. Long, since a hundred may start at once. */
+const START_MS = 10 * 60_000;
+const LINE_BYTES_MAX = 8 * 1024 * 1024;
+/** Some print a warning or two where only messages belong. */
+const GARBAGE_LINES_MAX = 20;
+const GARBAGE_CHARS_MAX = 2000;
+
+/** The program's two ends, as far as they concern those who talk. */
+export interface Peer {
+  stdin: Writable;
+  /** Whole messages, nothing else; ends with the program. */
+  stdout: Readable;
+  kill(): void;
+}
+
+export interface Talk {
+  argv: string[];
+  env: Record<string, string>;
+  /** Resolves when all is said; must settle when `peer.stdout` ends. What it throws is told where nothing else explains the end. */
+  converse(peer: Peer): Promise<void>;
+  /** Asks the agent to stop what it does; without it the program gets a SIGTERM. It is ended soon in any case. */
+  interrupt?(): void;
+  /** For tests that will not wait. */
+  startMs?: number | undefined;
+}
+
+/** `done` where all was said before anything else ended it, however the program ended then. The first cause wins. */
+export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
+  let first: 'said' | 'stopped' | 'broken' | undefined;
+  let problem: string | undefined;
+  let conversation: Promise<void> | undefined;
+  let garbage = (): string => '';
+  const timers: NodeJS.Timeout[] = [];
+
+  const launch: Job['launch'] = async (what) => {
+    const running = await job.launch({ ...what, talks: true });
+    const stdin = running.stdin!;
+    stdin.on('error', () => {}); // it may end without listening
+    const breakOff = (why: string): void => {
+      first ??= 'broken';
+      problem ??= why;
+      running.kill();
+    };
+    const messages = new Messages(breakOff);
+    const { startMs = START_MS } = talk;
+    timers.push(
+      setTimeout(() => {
+        if (!messages.hasBegun) breakOff(`it said nothing for ${startMs / 1000} s`);
+      }, startMs),
+    );
+    messages.readFrom(running.stdout);
+    garbage = () => messages.garbage;
+    conversation = talk
+      .converse({ stdin, stdout: messages, kill: () => running.kill() })
+      .then(
+        () => void (first ??= 'said'),
+        (error: unknown) => void (problem ??= (error as Error).message),
+      )
+      .finally(() => {
+        messages.resume(); // nobody listens any more, and it must not wait for that
+        stdin.end();
+        timers.push(setTimeout(() => running.kill(), LEAVE_MS));
+      });
+    return stoppable(running, () => {
+      first ??= 'stopped';
+      if (first === 'stopped') talk.interrupt?.();
+      return talk.interrupt !== undefined;
+    });
+  };
+
+  try {
+    const ended = await runCommand({
+      ...job,
+      argv: talk.argv,
+      env: talk.env,
+      input: '',
+      streams: ['stdout', 'stderr'],
+      launch,
+      readStdout: (stdout) => new Promise((resolve) => stdout.once('close', () => resolve(garbage()))),
+    });
+    await Promise.race([
+      conversation,
+      new Promise<void>((resolve) => timers.push(setTimeout(resolve, NOTICE_MS))),
+    ]);
+    if (first === 'said') return { ...ended, outcome: { kind: 'done' } };
+    if (first === 'broken') return { ...ended, outcome: failed('agent', problem!) };
+    return ended.stdoutTail === '' && problem !== undefined ? { ...ended, stdoutTail: problem } : ended;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+  }
+}
+
+/** The same, but those who ask it to end are heard first. */
+function stoppable(running: Running, onAsked: () => boolean): Running {
+  return {
+    pid: running.pid,
+    stdout: running.stdout,
+    stderr: running.stderr,
+    exited: running.exited,
+    signal: (signal) => {
+      if (!onAsked()) running.signal(signal);
+    },
+    kill: () => {
+      onAsked();
+      running.kill();
+    },
+  };
+}
+
+/** Lets lines through that begin like an object. Holds nothing back, so that long ones cost nothing. */
+class Messages extends Transform {
+  readonly #breakOff: (why: string) => void;
+  #lineBytes = 0;
+  #isMessage: boolean | undefined;
+  #garbage = '';
+  #garbageLines = 0;
+  #hasBegun = false;
+
+  constructor(breakOff: (why: string) => void) {
+    super();
+    this.#breakOff = breakOff;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** The first of what was no message. */
+  get garbage(): string {
+    return this.#garbage.trim();
+  }
+
+  readFrom(stdout: Readable): void {
+    stdout.pipe(this);
+    stdout.on('error', () => {});
+    // A pipe that breaks has ended, too.
+    stdout.once('close', () => this.end());
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
+    let from = 0;
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
+      this.#add(chunk.subarray(from, at + 1));
+      this.#endLine();
+      from = at + 1;
+    }
+    this.#add(chunk.subarray(from));
+    done();
+  }
+
+  #add(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#lineBytes += piece.length;
+    if (this.#lineBytes > LINE_BYTES_MAX) {
+      this.#breakOff(`it printed a line of more than ${LINE_BYTES_MAX} bytes`);
+      return;
+    }
+    this.#isMessage ??= piece[0] === 0x7b; // {
+    if (this.#isMessage) {
+      this.#hasBegun = true;
+      this.push(piece);
+    } else this.#garbage = `${this.#garbage}${piece.toString()}`.slice(0, GARBAGE_CHARS_MAX);
+  }
+
+  #endLine(): void {
+    if (this.#isMessage === false && this.#lineBytes > 1) {
+      this.#garbageLines += 1;
+      if (this.#garbageLines > GARBAGE_LINES_MAX) {
+        this.#breakOff(`it printed what is no message of its protocol: ${this.garbage}`);
+      }
+    }
+    this.#lineBytes = 0;
+    this.#isMessage = undefined;
+  }
+}
