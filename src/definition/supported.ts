@@ -9,14 +9,13 @@ type Row = [path: string, isRefused?: (value: unknown) => boolean];
 
 /** Remove a row when the engine can do it. */
 const REFUSED: { workflow: Row[]; agent: Row[]; task: Row[] } = {
-  workflow: [['budget']],
-  agent: [['runtime', (value) => value !== 'cli'], ['model'], ['turns'], ['fallback', isFilled], ['budget']],
+  workflow: [],
+  agent: [],
   task: [
     ['handoff'],
     ['continuous'],
     ['publishes', isFilled],
     ['needs', (value) => (value as string[]).some((need) => need.startsWith('api:'))],
-    ['budget'],
   ],
 };
 
@@ -32,7 +31,7 @@ export function refuseUnsupported(workflow: Workflow): void {
     [
       `workflow "${workflow.name}" is valid, but "bosun run" cannot do all of it yet:`,
       ...lines,
-      'Remove these fields to run it; an agent that is a command has "runtime: cli".',
+      'Remove these fields to run it.',
     ].join('\n'),
     { data: { found } },
   );
