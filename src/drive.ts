@@ -146,6 +146,11 @@ export class Drive {
     }
   }
 
+  /** Writes facts down without driving the run. */
+  async note(facts: Fact[]): Promise<void> {
+    await this.#loop.record(facts);
+  }
+
   cancel(mode: 'graceful' | 'now', by: string): void {
     this.#loop.submit({ type: 'run.cancelling', mode, by });
   }

@@ -18,10 +18,11 @@ import { BosunError } from './contract/errors.ts';
 import type { EventOf } from './contract/event.ts';
 import type { AgentError } from './contract/model.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
-import type { WorkspaceOptions } from './contract/workflow.ts';
+import type { Agent, WorkspaceOptions } from './contract/workflow.ts';
 import { checkExpansion } from './definition/expansion.ts';
 import { joinBases } from './merge/merge.ts';
 import { runCommand, type Ended } from './runtime/agent-command.ts';
+import { speaks } from './runtime/choose-model.ts';
 import { loadRuntime } from './runtime/load.ts';
 import { OutputSink } from './runtime/output.ts';
 import type { Job, Result } from './runtime/runtime.ts';
@@ -46,7 +47,8 @@ export async function runAttempt(
 
 const INTERRUPTED =
   'You were interrupted. Your files are as you left them: look at where you were, and go on with your task.';
-const AGAIN = 'Your last attempt failed. All files are as they were before it: start again, and do it better.';
+const AGAIN =
+  'Your last attempt failed. All files are as they were before it: start again, and do it better.';
 
 type Ending = Pick<
   EventOf<'attempt.finished'>,
@@ -182,7 +184,7 @@ function jobOf(
   const { write } = effectiveScope(task, agent);
   const { minutes } = effectiveLimits(task, agent);
   return {
-    agent,
+    agent: agentFor(attempt),
     ...wordsOf(attempt),
     env: around.env,
     cwd: workspace?.path ?? around.files,
@@ -200,6 +202,21 @@ function jobOf(
     stop: attempt.stop,
     output,
     launch: (launch) => around.launch(workspace, launch),
+  };
+}
+
+/** A command is that of the runtimes that take one; what another falls back to must not get it. */
+function agentFor(attempt: Attempt): Agent | undefined {
+  const { agent } = attempt;
+  const runtime = runtimeOf(attempt);
+  if (!agent || runtime === agent.runtime) return agent;
+  const { command, model, ...rest } = agent;
+  const takesCommand = runtime === 'acp' || runtime === 'cli';
+  return {
+    ...rest,
+    runtime,
+    ...(takesCommand && command !== undefined && { command }),
+    ...(model !== undefined && speaks(runtime, model) && { model }),
   };
 }
 

@@ -6,7 +6,9 @@ import path from 'node:path';
 import type { ModelCaller, ModelDoor, ModelsStage } from '../attempt.ts';
 import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import type { ConfigFile } from '../contract/config.ts';
-import type { Dialect, Tokens } from '../contract/model.ts';
+import { BosunError } from '../contract/errors.ts';
+import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
+import type { Agent, Budget, Workflow } from '../contract/workflow.ts';
 import type { DoorAt } from '../gateway/door.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PriceOf } from '../gateway/prices.ts';
@@ -65,6 +67,23 @@ export class Models implements ModelsStage, AsyncDisposable {
 
   price(model: string, tokens: Tokens): number | null {
     return this.#priceOf?.(model, tokens) ?? null;
+  }
+
+  /** Before anything is started: a cassette that is none, and a budget that could not be held, are told now. */
+  async check(workflow: Workflow): Promise<void> {
+    const { record, replay } = this.#cassette;
+    if (record !== undefined && replay !== undefined)
+      throw new BosunError('usage', 'a run is recorded or replayed, not both: give --record or --replay');
+    if (record !== undefined || replay !== undefined) await (this.#opened ??= this.#open());
+    const named = pricedModels(workflow);
+    if (named.length === 0) return;
+    await this.loadPrices();
+    const unknown = named.filter((model) => this.price(model, NO_TOKENS) === null);
+    if (unknown.length === 0) return;
+    throw new BosunError(
+      'usage',
+      `nobody knows the price of ${unknown.join(', ')}, so a budget in dollars cannot be held: add it to "prices" in ${userConfigFile()}, or say "unknown-price: allow" in the budget`,
+    );
   }
 
   /** Also before anything is opened. */
@@ -150,6 +169,28 @@ function pricesOf(configs: readonly ConfigFile[]): Record<string, { input: numbe
       ];
     }),
   );
+}
+
+/** Models that are named, and paid from a budget in dollars. */
+function pricedModels(workflow: Workflow): string[] {
+  const models = new Set<string>();
+  const whole = needsPrices(workflow.budget);
+  const add = (agent: Agent | undefined, isPriced: boolean): void => {
+    if (agent?.model !== undefined && agent.runtime !== 'cli' && (isPriced || needsPrices(agent.budget)))
+      models.add(agent.model);
+  };
+  for (const { agent, budget } of Object.values(workflow.tasks)) {
+    const found = typeof agent === 'string' ? workflow.agents[agent] : agent;
+    add(found, whole || needsPrices(budget));
+  }
+  for (const nested of Object.values(workflow.nested ?? {}))
+    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }))
+      models.add(model);
+  return [...models];
+}
+
+function needsPrices(budget: Budget | undefined): boolean {
+  return budget?.usd !== undefined && budget['unknown-price'] !== 'allow';
 }
 
 /** Whatever the engine's environment calls a key. */
