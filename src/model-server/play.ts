@@ -68,12 +68,10 @@ async function playFault(
       response.writeHead(200, { 'content-type': contentType });
       response.end(Buffer.from(Array.from({ length: 512 }, (_, n) => (n * 167 + 13) % 256)));
       return;
-    case 'bad-json': {
-      const half = firstHalf([pieces.join('')])[0]!;
+    case 'bad-json':
       response.writeHead(200, { 'content-type': contentType });
-      response.end(`${half.replace(/[\s}\]"]+$/, '')}\n\n`);
+      response.end(breakLast(pieces.length === 1 ? pieces : firstHalf(pieces)));
       return;
-    }
     default:
       response.writeHead(200, { 'content-type': contentType });
       await send(response, pieces, pieceDelayMs, gone);
@@ -98,4 +96,9 @@ async function send(
 function firstHalf(pieces: string[]): string[] {
   if (pieces.length === 1) return [pieces[0]!.slice(0, Math.ceil(pieces[0]!.length / 2))];
   return pieces.slice(0, Math.ceil(pieces.length / 2));
+}
+
+/** The last brace is what makes it JSON. */
+function breakLast(pieces: string[]): string {
+  return `${pieces.join('').trimEnd().slice(0, -1)}\n\n`;
 }
