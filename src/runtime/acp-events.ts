@@ -107,9 +107,7 @@ export class AcpReader {
     if (update.rawOutput !== undefined) call.output = update.rawOutput;
     for (const { path } of update.locations ?? []) call.files.add(path);
     for (const part of update.content ?? []) if (part.type === 'diff') call.files.add(part.path);
-    const isKnown =
-      typeof call.input === 'object' && call.input !== null && Object.keys(call.input).length > 0;
-    if (isKnown) this.#tell(id);
+    if (status === 'in_progress' && call.input !== '') this.#tell(id);
     if (status !== 'completed' && status !== 'failed') return;
     this.#isNext = true;
     this.#tell(id);
