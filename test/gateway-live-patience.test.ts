@@ -85,6 +85,15 @@ describe('a rate limit', () => {
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(1000);
   });
 
+  it('that says "now" again and again is not believed for ever', async () => {
+    await using upstream = await openUpstream((response) =>
+      response.writeHead(429, { 'retry-after': '0' }).end(),
+    );
+    await using transport = transportTo(upstream.url, { patience: '800ms' }, { random: () => 0 });
+    await expect(transport.send(requestOf(), NEVER)).rejects.toMatchObject({ kind: 'rate-limit' });
+    expect(upstream.received).toHaveLength(3); // at once, and after 500 ms; 1000 more would be too long
+  });
+
   it.each([
     ['x-should-retry: false', { 'x-should-retry': 'false' }, ''],
     ['an empty account', {}, '{"error":{"code":"insufficient_quota"}}'],

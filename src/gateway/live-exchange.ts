@@ -185,8 +185,17 @@ function silence({ provider, idleMs }: Upstream): string {
 
 function failureOf(error: Error, { provider, url }: Upstream): TransportError {
   if (error instanceof TransportError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code = '', message } = error as NodeJS.ErrnoException;
   const isCut = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE';
-  const what = isCut ? 'broke off the connection' : `cannot be reached at ${url.host}: ${code ?? message}`;
+  const what = isCut
+    ? 'broke off the connection'
+    : isDistrust(code)
+      ? `at ${url.host} has a certificate that is not to be trusted (${code}); if it is your own, name its authority in NODE_EXTRA_CA_CERTS`
+      : `cannot be reached at ${url.host}: ${code || message}`;
   return new TransportError('network', 502, `${provider} ${what}`, error);
+}
+
+/** No other try makes that certificate a better one. */
+export function isDistrust(code: unknown): boolean {
+  return typeof code === 'string' && /CERT|UNABLE_TO_|ERR_TLS_|ERR_SSL_/.test(code);
 }

@@ -3,7 +3,7 @@
  * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
  */
 import { begin, given, type Failure, type Used } from './live-answer.ts';
-import { type Answer, Connections, exchange, type Upstream } from './live-exchange.ts';
+import { type Answer, Connections, exchange, isDistrust, type Upstream } from './live-exchange.ts';
 import { isStrayPath, loginOf, returnedHeaders, withKey, withLogin, type Outgoing } from './live-headers.ts';
 import { fingerprint } from './keys.ts';
 import { hintMs, isQuotaSpent } from './patience-hints.ts';
@@ -152,6 +152,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     } catch (error) {
       if (!(error instanceof TransportError) || signal.aborted || this.#closing.signal.aborted) throw error;
       if (error.kind !== 'network' && error.kind !== 'timeout') throw error;
+      if (isDistrust((error.cause as NodeJS.ErrnoException | undefined)?.code)) throw error;
       return { failure: { error } };
     } finally {
       if (!isBegun) lane.leave();
