@@ -66,16 +66,15 @@ describe('a request', () => {
       await ask(door, '/openai/responses', HELLO),
       await ask(door, '/gemini/v1beta/models/gemini-2.5-pro:generateContent', {}),
     ];
-    expect(answers.map(({ status, headers }) => [status, headers['x-should-retry']])).toEqual(
-      Array(3).fill([403, 'false']),
-    );
-    expect(answers.map(({ body }) => JSON.parse(body))).toEqual([
-      { type: 'error', error: { type: 'permission_error', message } },
-      { error: { message, type: 'permission_error', param: null, code: 'bosun' } },
-      { error: { code: 403, message, status: 'PERMISSION_DENIED' } },
+    expect(answers.map(({ headers }) => headers['x-should-retry'])).toEqual(['false', 'false', 'false']);
+    expect(answers.map(({ status, body }) => [status, JSON.parse(body)])).toEqual([
+      [402, { type: 'error', error: { type: 'billing_error', message } }],
+      [400, { error: { message, type: 'invalid_request_error', param: null, code: 'bosun' } }],
+      [402, { error: { code: 402, message, status: 'FAILED_PRECONDITION' } }],
     ]);
     expect(rig.got).toEqual([]);
-    expect(rig.errors).toEqual(Array(3).fill({ kind: 'budget', status: 403, message }));
+    const error = { kind: 'budget', message };
+    expect(rig.errors).toEqual([error, error, error]);
   });
 
   it('that was refused for another reason than money says which', async () => {
@@ -127,6 +126,23 @@ describe('a request', () => {
   });
 });
 
+describe('an error after all patience', () => {
+  it.each([
+    [MESSAGES, 529, 529],
+    ['/openai/responses', 401, 400],
+    ['/openai/v1/chat/completions', 500, 400],
+    ['/openai/responses', 404, 404],
+    ['/openai/models', 500, 500],
+    ['/gemini/v1beta/models/gemini-2.5-pro:generateContent', 429, 402],
+  ])('has a status for which nobody tries again: %s, %i → %i', async (url, status, told) => {
+    rig.serve((outgoing) => sendJson(outgoing, { error: 'as it was' }, status));
+    const answer = await ask(await rig.open(), url, HELLO);
+    expect(answer).toMatchObject({ status: told, body: '{"error":"as it was"}' });
+    expect(answer.headers['x-bosun-status']).toBe(told === status ? undefined : String(status));
+    expect(rig.errors).toMatchObject([{ status }]);
+  });
+});
+
 describe('an agent that goes away', () => {
   it('while it waits to be admitted frees whoever decides', async () => {
     let seen: AbortSignal | undefined;
@@ -172,7 +188,9 @@ describe('a stream', () => {
       outgoing.write(events(delta, delta, delta), () => outgoing.destroy());
     });
     const incoming = await begin(await rig.open(), '/openai/chat/completions', {
-      ...{ model: 'gpt-5.5', stream: true, messages: [] },
+      model: 'gpt-5.5',
+      stream: true,
+      messages: [],
     });
     await expect(incoming.toArray()).rejects.toThrow('aborted');
     const input = Math.ceil(rig.got[0]!.body.length / 4) - 10; // without what the gateway asked for
