@@ -79,7 +79,7 @@ describe('a cassette', () => {
         }
         expect((await hear(shelf.replay(place('one')), request)).bytes).toEqual(bytes);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 
@@ -107,6 +107,10 @@ describe('a cassette', () => {
                 `Date:   Mon Nov 1${n} 02:10:48 2026 +0000`,
                 `2026-11-1${n}T02:03:04.00${n}Z took ${n}2ms, Wall time: 0.0${n} seconds`,
                 `/tmp/tmp.LjXiJsJkP${n} http://127.0.0.1:4000${n}/x`,
+                `Process Group PGID: 446${n}, Chunk ID: 9a56c${n}, msg_01a1e21f-1d5a-7012-bc3a-46e96e114a5${n}`,
+                `write_file_179479507693${n}_0 on Linux 6.18.4${n}-fc, Monday, November 1${n}, 2026`,
+                `/home/me${n}/.gemini/tmp/agent-demo-${n}-hello-1-2026111${n}t02030405${n}z/memory`,
+                `~/.claude/projects/${at.paths.workspace!.replaceAll(/\W/g, '-')}/memory`,
                 `commit 0ab0345bc474ec6b72c4cf55d541d98f6e3b423${n}`,
                 `Today's date is 2026-11-1${n}. Started demo-${n} as ${n}5e42f44-71f7-4fdd-bc88-a837cef60c50.`,
               ].join('\n'),
@@ -257,6 +261,23 @@ describe('a cassette', () => {
     expect(heard).toEqual(['b2 3', 'b1 1', 'b1 4', 'a1 0', 'a1 2']);
     const { message } = await refusal(replay, ask({ q: 1 }, { task: 'a' }));
     expect(message).toContain('asked 5 times when it was recorded, and now once more');
+  });
+
+  it('answers equal requests in the order in which they were made, not in which they ended', async () => {
+    using shelf = new Shelf();
+    {
+      let times = 0;
+      await using server = await provider((_, response) => {
+        const n = ++times;
+        setTimeout(() => answer(response, String(n), JSON_TYPE), n === 1 ? 100 : 0);
+      });
+      await using recorder = shelf.record(server);
+      const first = hear(recorder, ask({}));
+      await sleep(30);
+      await Promise.all([first, hear(recorder, ask({}))]);
+    }
+    const replay = shelf.replay();
+    expect([(await hear(replay, ask({}))).text, (await hear(replay, ask({}))).text]).toEqual(['1', '2']);
   });
 
   it('plays faults again, and what was answered when the same was asked once more', async () => {
@@ -446,6 +467,28 @@ describe('the file', () => {
     const before = readFileSync(shelf.file, 'utf8');
     expect(() => shelf.record(saying())).toThrow(/something is on it already; name a new file/);
     expect(readFileSync(shelf.file, 'utf8')).toBe(before);
+  });
+
+  it('holds what a conversation says again and again once', async () => {
+    using shelf = new Shelf();
+    const message = (n: number): unknown => ({
+      role: 'user',
+      content: [{ type: 'text', text: `${n} ${'words '.repeat(500)}` }],
+    });
+    const talk = (turns: number): unknown => ({
+      system: 'rules '.repeat(5000),
+      messages: Array.from({ length: turns }, (_, n) => message(n)),
+    });
+    const turns = Array.from({ length: 20 }, (_, n) => n + 1);
+    {
+      const answers = turns.map((n) => ({ headers: JSON_TYPE, chunks: [Buffer.from(`"${n}"`)] }));
+      await using recorder = shelf.record(saying(...answers));
+      for (const n of turns) await hear(recorder, ask(talk(n)));
+    }
+    const longest = JSON.stringify(talk(20)).length;
+    expect(statSync(shelf.file).size).toBeLessThan(longest + turns.length * 1500);
+    const replay = shelf.replay();
+    for (const n of turns.toReversed()) expect((await hear(replay, ask(talk(n)))).text).toBe(`"${n}"`);
   });
 
   it('has each exchange as soon as it has ended, and a last line that was torn is passed over', async () => {
