@@ -231,10 +231,9 @@ function wordsOf({ start }: Attempt): Pick<Job, 'prompt' | 'feedback'> {
 /** The gateway saw what really happened to a request; what agents make of it differs from one to the other. */
 function explained(result: Result, seen: AgentError | undefined): Result {
   const { outcome } = result;
-  if (outcome.kind !== 'failed' || seen === undefined) return result;
-  if (seen.kind === 'budget')
-    return { ...result, error: seen, outcome: { kind: 'failed', reason: 'budget', message: seen.message } };
-  return { ...result, error: seen };
+  if (outcome.kind !== 'failed' || outcome.reason !== 'agent' || seen === undefined) return result;
+  const reason = seen.kind === 'budget' ? 'budget' : 'agent';
+  return { ...result, error: seen, outcome: { kind: 'failed', reason, message: seen.message } };
 }
 
 /** The work as a commit under a private ref, whatever became of the attempt. */
