@@ -191,7 +191,6 @@ function jobOf(
     files: around.files,
     memory: around.memory,
     models: around.models,
-    session: start.session,
     schema: task.output,
     mcp: agent?.mcp ?? {},
     isReadOnly: write !== undefined && write.length === 0,
@@ -221,11 +220,13 @@ function agentFor(attempt: Attempt): Agent | undefined {
 }
 
 /** An agent that remembers the task is told what is new, not everything again. */
-function wordsOf({ start }: Attempt): Pick<Job, 'prompt' | 'feedback'> {
+function wordsOf({ start, continues }: Attempt): Pick<Job, 'prompt' | 'feedback' | 'session'> {
   const { prompt, feedback, session } = start;
-  if (session === undefined) return { prompt, feedback };
-  if (session.fork) return { prompt: `${AGAIN}\n\n${prompt}`, feedback };
-  return { prompt: feedback ?? INTERRUPTED, feedback: undefined };
+  // The workspace that it remembers may be gone: a person has cleaned up.
+  if (session === undefined || (!session.fork && continues === undefined))
+    return { prompt, feedback, session: undefined };
+  if (session.fork) return { prompt: `${AGAIN}\n\n${prompt}`, feedback, session };
+  return { prompt: feedback ?? INTERRUPTED, feedback: undefined, session };
 }
 
 /** The gateway saw what really happened to a request; what agents make of it differs from one to the other. */
