@@ -1,9 +1,11 @@
 /** What a script can say, and the command that plays it. */
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ModelScriptSource } from '../src/model-server/script.ts';
+import { parse } from 'yaml';
+import { ModelScript, type ModelScriptSource } from '../src/model-server/script.ts';
 import { startModelServer, type ModelServer } from '../src/model-server/server.ts';
 import { start } from './fixtures/cli.ts';
 
@@ -162,6 +164,24 @@ describe('calls of tools', () => {
     expect(JSON.parse((await ask(2, [shell])).arguments)).toEqual({
       cmd: `mkdir -p 'it is' && printf %s 'it'\\''s' > 'it is/b'`,
     });
+  });
+});
+
+describe('the page on the model server', () => {
+  const page = readFileSync('docs/model-server.md', 'utf8');
+  const scripts = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1]!);
+
+  it.each(scripts)('has a valid script: %s', (script) => {
+    expect(ModelScript.safeParse(parse(script)).error).toBeUndefined();
+  });
+
+  it('has all fields, and no other', () => {
+    const rule = ModelScript.shape.rules.unwrap().element;
+    const { when, answers: _, ...answer } = rule.shape;
+    const fields = [...page.matchAll(/^\| `([a-z-]+)` +\|/gm)].map((match) => match[1]!);
+    const faults = answer.fault.unwrap().options[1].options;
+    const known = [...Object.keys(when.unwrap().shape), 'when', ...Object.keys(answer), ...faults];
+    expect(fields.toSorted()).toEqual([...known, 'fault'].sort());
   });
 });
 
