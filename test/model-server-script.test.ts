@@ -145,6 +145,7 @@ describe('calls of tools', () => {
     const shell = { type: 'function', name: 'exec_command', parameters: { properties: { cmd: {} } } };
     const ask = async (turn: number, tools: object[]) => {
       const said = Array.from({ length: turn }, () => [
+        { type: 'message', role: 'assistant', content: 'both are one turn' },
         { type: 'function_call', arguments: '{}' },
         { type: 'function_call_output', output: '' },
       ]);
