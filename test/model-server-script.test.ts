@@ -199,10 +199,13 @@ describe('limits', () => {
     expect(String(await say(server, {})).length).toBeGreaterThan(16 * 1024 * 1024);
   });
 
-  it('refuse a body that is no JSON', async () => {
+  it('refuse a body that is no JSON, or nested without end', async () => {
     await using server = await startModelServer({ script: { rules: [{ text: 'ok' }] } });
     const response = await fetch(`${server.url}/v1/messages`, { method: 'POST', body: '{"model":' });
     expect(response.status).toBe(400);
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const nested = await fetch(`${server.url}/v1/messages`, { method: 'POST', body: `{"system":${deep}}` });
+    expect(nested.status).toBe(400);
   });
 });
 

@@ -104,7 +104,8 @@ export class ModelServer implements AsyncDisposable {
     request.on('end', () => {
       const route = routeOf(request.method!, request.url!);
       const body = bytes > BODY_BYTES_MAX ? undefined : parseBody(chunks);
-      if (route.kind === 'model' && body !== undefined) this.#answer(request, response, route, body, bytes);
+      const asked = route.kind === 'model' && body && readAsked(route.speech, body, request.url!);
+      if (asked) this.#answer(request, response, route, body, bytes, asked);
       else this.#answerPlainly(request, response, route, body, bytes);
     });
   }
@@ -115,8 +116,8 @@ export class ModelServer implements AsyncDisposable {
     { speech, isArray }: Extract<Route, { kind: 'model' }>,
     body: Record<string, unknown>,
     bytes: number,
+    asked: Asked,
   ): void {
-    const asked = speech.read(body, request.url!);
     const id = `${this.#prefix}${(++this.#replies).toString(36).padStart(6, '0')}`;
     const { rule, answer, reply } = this.#decide(asked, id);
     const { fault } = answer;
@@ -154,7 +155,11 @@ export class ModelServer implements AsyncDisposable {
     const isModel = route.kind === 'model';
     const status = isModel ? (bytes > BODY_BYTES_MAX ? 413 : 400) : route.status;
     const value = isModel
-      ? route.speech.error(status, 'the body of the request is no JSON object, or too large', undefined)
+      ? route.speech.error(
+          status,
+          'the body of the request is too large, or no JSON object that can be read',
+          undefined,
+        )
       : route.value(bytes);
     this.#note({ request, body, bytes, rule: isModel ? 'none' : route.kind, status });
     void play(response, jsonWire(status, value), AT_ONCE);
@@ -169,6 +174,15 @@ export class ModelServer implements AsyncDisposable {
     const entry = { atMs: Date.now(), method: method!, path: url!, dialect, model, turn, headers, body };
     const logged = this.#log.add({ ...entry, rule, status, fault }, bytes);
     this.#onRequest?.(logged);
+  }
+}
+
+/** What is nested too deeply is no request. */
+function readAsked(speech: Speech, body: Record<string, unknown>, path: string): Asked | undefined {
+  try {
+    return speech.read(body, path);
+  } catch {
+    return undefined;
   }
 }
 
