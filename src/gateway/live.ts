@@ -5,7 +5,6 @@
 import { begin, given, type Failure, type Used } from './live-answer.ts';
 import { type Answer, Connections, exchange, isDistrust, type Upstream } from './live-exchange.ts';
 import { isStrayPath, loginOf, returnedHeaders, withKey, withLogin, type Outgoing } from './live-headers.ts';
-import { fingerprint } from './keys.ts';
 import { hintMs, isQuotaSpent } from './patience-hints.ts';
 import { backoffMs, hungUp, Patience, type Turn } from './patience.ts';
 import type { Provider, Providers } from './providers.ts';
@@ -203,7 +202,7 @@ class LiveTransport implements Transport, AsyncDisposable {
 
   #lane(provider: Provider, credential: string): Patience {
     const { name, concurrencyMax, patienceMs } = provider;
-    const id = `${name} ${fingerprint(credential)}`;
+    const id = `${name} ${credential}`; // a hash would hide nothing here: whoever reads our memory has the key
     let lane = this.#lanes.get(id);
     if (lane) return lane;
     if (this.#lanes.size >= this.#limits.idleLanesMax)
