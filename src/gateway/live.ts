@@ -149,7 +149,8 @@ class LiveTransport implements Transport, AsyncDisposable {
       if (status < 400) lane.succeeded();
       return { response };
     } catch (error) {
-      if (!(error instanceof TransportError) || signal.aborted || this.#closing.signal.aborted) throw error;
+      if (this.#closing.signal.aborted) throw closed();
+      if (!(error instanceof TransportError) || signal.aborted) throw error;
       if (error.kind !== 'network' && error.kind !== 'timeout') throw error;
       if (isDistrust((error.cause as NodeJS.ErrnoException | undefined)?.code)) throw error;
       return { failure: { error } };
