@@ -143,6 +143,7 @@ describe('keys', () => {
     expect(response.headers).not.toHaveProperty('set-cookie');
     expect(JSON.stringify(response.headers)).not.toContain(KEY);
     expect(await textOf(response)).toBe('wrong: [key] and [key]!');
+    expect(response.headers).toMatchObject({ 'x-should-retry': 'false' });
   });
 
   it('are in no error, not even deep inside', async () => {

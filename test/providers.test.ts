@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Config, ProviderConfig } from '../src/contract/config.ts';
+import { ProviderConfig, type Config } from '../src/contract/config.ts';
 import { loadConfigs, userConfigFile } from '../src/definition/config.ts';
 import { Key, PLACEHOLDER_KEY } from '../src/gateway/keys.ts';
-import { resolveProviders, type Provider } from '../src/gateway/providers.ts';
+import { LIVE_LIMITS } from '../src/gateway/live.ts';
+import { PROVIDER_DEFAULTS, resolveProviders, type Provider } from '../src/gateway/providers.ts';
 
 let directory: string;
 let repositoryFile: string;
@@ -27,6 +28,14 @@ afterEach(() => {
 const users = (config: Config) => [{ file: 'config.yaml', isUsers: true, config }];
 const one = (name: string, env: NodeJS.ProcessEnv, config: ProviderConfig = {}): Provider =>
   resolveProviders(users({ providers: { [name]: config } }), env).get(name)!;
+
+it('all that can be said of a provider is on its page, with its default', () => {
+  const page = readFileSync('docs/models.md', 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` +\|.*?\| +(\S.*?|) *\|/gm)].map(([, field]) => field!);
+  expect(rows).toEqual(['anthropic', 'openai', 'gemini', ...Object.keys(ProviderConfig.shape)]);
+  expect(page).toMatch(new RegExp(`^\\| \`concurrency\` .*\\| ${PROVIDER_DEFAULTS.concurrencyMax} `, 'm'));
+  expect(page).toContain(`up to ${LIVE_LIMITS.triesMax} times in all`);
+});
 
 describe('the usual variables', () => {
   it.each([
