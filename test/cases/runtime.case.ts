@@ -109,6 +109,19 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(of(after.events, 'started')[0]!.session).toBe(session.id);
     });
 
+    it.runIf(!cannot.includes('resume'))('is told only what was wrong where it knows its task', async () => {
+      const before = await ran({ answers: [{ text: 'done' }] }, { prompt: 'REMEMBER-ME' });
+      const session = { id: of(before.events, 'started')[0]!.session!, fork: false };
+      await ran(
+        { answers: [{ text: 'no' }, { text: 'ok' }] },
+        { session, prompt: 'ONCE-MORE', feedback: 'WRONG-WAS' },
+      );
+      expect(wordsIn(server!, ['REMEMBER-ME', 'ONCE-MORE', 'WRONG-WAS'])).toEqual([
+        'REMEMBER-ME',
+        'WRONG-WAS',
+      ]);
+    });
+
     it.runIf(!cannot.includes('fork'))(
       'goes on from a conversation and leaves that one as it is',
       async () => {
