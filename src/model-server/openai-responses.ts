@@ -22,7 +22,7 @@ function read(body: Fields): Asked {
 }
 
 function messageOf(item: Fields): Message {
-  const type = String(item.type ?? 'message');
+  const type = typeof item.type === 'string' ? item.type : 'message';
   if (type.endsWith('_output')) return { role: 'tool', text: textIn(item.output) };
   if (type !== 'message') return { role: 'assistant', text: textIn(item.arguments ?? item.input) };
   if (item.role === 'assistant') return { role: 'assistant', text: textIn(item.content) };
