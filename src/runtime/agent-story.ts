@@ -3,6 +3,7 @@
  * at the end into a result. It starts nothing.
  */
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { AgentError, Tokens } from '../contract/model.ts';
 import { NO_TOKENS } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
@@ -172,9 +173,5 @@ export function cut(text: string, charsMax: number): string {
 
 /** The end of what was printed, without colours. */
 function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text
-    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
-    .trim()
-    .slice(-STDERR_CHARS_MAX);
+  return stripVTControlCharacters(text).trim().slice(-STDERR_CHARS_MAX);
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
 import { makeHome } from './agent-home.ts';
-import { runProgram, type AgentProgram } from './agent-program.ts';
+import { firstWords, runProgram, type AgentProgram } from './agent-program.ts';
 import { chooseModel } from './choose-model.ts';
 import { needAgent } from './find-agent.ts';
 import { askForJson } from './json-in-text.ts';
@@ -47,7 +47,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
   return {
     name: 'opencode',
     env,
-    prompt: [job.prompt, job.feedback, job.schema && askForJson(job.schema)].filter(Boolean).join('\n\n'),
+    prompt: firstWords(job, job.schema && askForJson(job.schema)),
     argv(session) {
       if (!session) return [...found.argv, ...options];
       return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
