@@ -24,6 +24,7 @@ export class AgentStory {
   #text = '';
   #isComplete = false;
   #error: AgentError | undefined;
+  #futile = new AbortController();
   #session: string | undefined;
   #usage: Tokens = NO_TOKENS;
   #usd: number | undefined;
@@ -42,6 +43,12 @@ export class AgentStory {
     this.#text = '';
     this.#isComplete = false;
     this.#error = undefined;
+    this.#futile = new AbortController();
+  }
+
+  /** Aborted when it is of no use that the program goes on. */
+  get futile(): AbortSignal {
+    return this.#futile.signal;
   }
 
   started(session: string, model?: string): void {
@@ -81,6 +88,7 @@ export class AgentStory {
 
   /** What one more step used. */
   used(tokens: Tokens, usd?: number): void {
+    if (Object.values(tokens).every((count) => count === 0)) return;
     const sum = this.#usage;
     this.#usage = {
       input: sum.input + tokens.input,
@@ -100,6 +108,12 @@ export class AgentStory {
   failed(error: AgentError): void {
     if (this.#error && (this.#error.status !== undefined || error.status === undefined)) return;
     this.#error = error;
+  }
+
+  /** It goes on, but to no end. */
+  giveUp(error: AgentError): void {
+    this.failed(error);
+    this.#futile.abort();
   }
 
   /** It said itself that it is done. */

@@ -10,13 +10,12 @@ const FAILURES_MAX = 3;
 const TEXT_CHARS_MAX = 1024 * 1024;
 const WRITING_TOOLS = new Set(['write', 'edit', 'apply_patch', 'multiedit']);
 
-export function opencodeReader(model: string): Pick<AgentProgram, 'read' | 'isFutile'> {
+export function opencodeReader(model: string): Pick<AgentProgram, 'read' | 'readStderr'> {
   let failures = 0;
   /** The text of one message comes in parts. */
   let [messageId, text] = ['', ''];
 
   const read = (message: Message, story: AgentStory): void => {
-    failures = 0;
     story.started(String(message.sessionID), model);
     const part = record(message.part);
     switch (message.type) {
@@ -30,8 +29,15 @@ export function opencodeReader(model: string): Pick<AgentProgram, 'read' | 'isFu
       case 'tool_use':
         return tell(part, story);
       case 'step_finish':
+        failures = part.reason === 'unknown' ? failures + 1 : 0;
+        if (failures === FAILURES_MAX) {
+          story.giveUp({
+            kind: 'network',
+            message: `the model gave no answer that can be read (${failures} times)`,
+          });
+        }
         story.turn();
-        story.used(tokensOf(record(part.tokens)), typeof part.cost === 'number' ? part.cost : undefined);
+        story.used(tokensOf(record(part.tokens)), count(part.cost) || undefined);
         return finish(String(part.reason), story);
       case 'error':
         return story.failed(errorOf(record(message.error)));
@@ -39,15 +45,17 @@ export function opencodeReader(model: string): Pick<AgentProgram, 'read' | 'isFu
         return undefined;
     }
   };
-  const isFutile = (line: string, story: AgentStory): boolean => {
+  const readStderr = (line: string, story: AgentStory): void => {
     const said = /message="stream error".* error\.error="?(.*?)"?$/.exec(line)?.[1];
-    if (said === undefined || ++failures < FAILURES_MAX) return false;
+    if (said === undefined) return;
+    const session = / session\.id=(\S+)/.exec(line)?.[1];
+    if (session !== undefined) story.started(session, model);
+    if (++failures < FAILURES_MAX) return;
     const error = agentError(`${said} (${failures} times)`);
     // It tries again only where the provider failed.
-    story.failed(error.kind === 'crashed' ? { ...error, kind: 'overloaded' } : error);
-    return true;
+    story.giveUp(error.kind === 'crashed' ? { ...error, kind: 'overloaded' } : error);
   };
-  return { read, isFutile };
+  return { read, readStderr };
 }
 
 /** A tool is told of once, when it is through. */
