@@ -73,9 +73,15 @@ async function claude(job: Job): ReturnType<Known> {
       ...(model !== undefined && { ANTHROPIC_MODEL: model }),
     },
     // Settings of the repository would bring hooks, servers and permissions of a stranger; CLAUDE.md is read all the same.
+    // A model is not asked for a title where there is one.
     meta: {
       claudeCode: {
-        options: { settingSources: [], strictMcpConfig: true, additionalDirectories: [job.cwd] },
+        options: {
+          settingSources: [],
+          strictMcpConfig: true,
+          additionalDirectories: [job.cwd],
+          title: 'bosun',
+        },
       },
     },
   };
