@@ -3,8 +3,9 @@
  *
  * Looked up in November 2026 on the providers' pages: platform.claude.com/docs/en/about-claude/pricing and the pages
  * of each model there; developers.openai.com/api/docs/pricing and the pages of each model; ai.google.dev/gemini-api/
- * docs/pricing. A model that is missing was not certain: its tokens are counted, its dollars are unknown. Not in
- * these prices: faster or slower service, regional surcharges, and what tools of the provider cost by the call.
+ * docs/pricing. A model that is missing was not certain: its tokens are counted, its dollars are unknown. Where only
+ * the price of reading a cache was not certain it is left out, which counts such tokens as any input: never too low.
+ * Not in these prices: faster or slower service, regional surcharges, and what tools of the provider cost by the call.
  */
 import type { Price, Rates } from './prices.ts';
 
@@ -38,6 +39,8 @@ export const PRICE_LIST: Readonly<Record<string, Price>> = {
   'gpt-6-astra': longer({ input: 10, output: 50, cacheRead: 1, cacheWrite: 12.5 }),
   'gpt-6.1-sol': longer({ input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 }),
   'gpt-6-sol': longer({ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 }),
+  'gpt-6.1-terra': longer({ input: 1, output: 5 }),
+  'gpt-6-luna': longer({ input: 0.1, output: 0.5 }),
   // reduced until 21 November 2026 at least; before that 5 and 30
   'gpt-5.6{,-sol}': longer({ input: 4, output: 20, cacheRead: 0.4, cacheWrite: 5 }),
   'gpt-5.6-terra': longer({ input: 2, output: 12, cacheRead: 0.2, cacheWrite: 2.5 }),
@@ -53,6 +56,8 @@ export const PRICE_LIST: Readonly<Record<string, Price>> = {
 
   // until 31 December 2026; twice that from then on
   'gemini-3.8-flash': { input: 0.75, output: 3.75, cacheRead: 0.075 },
+  'gemini-3.5-flash': { input: 1.5, output: 9 },
+  'gemini-3.5-flash-lite': { input: 0.3, output: 2.5 },
   'gemini-{3,3.1}-pro{,-preview}': tiered(
     200_000,
     { input: 2, output: 12, cacheRead: 0.2 },
