@@ -110,6 +110,12 @@ describe('the meter', () => {
     }
   });
 
+  it('reads a last event that has no end of line', () => {
+    const meter = meterFor('chat', 'text/event-stream');
+    meter.push(Buffer.from(events({ choices: [], usage: CHAT_USAGE }).trimEnd()));
+    expect(meter.seen().tokens).toEqual(TOKENS);
+  });
+
   it('knows what is kept for an hour from what is kept for minutes', async () => {
     const usage = {
       ...CLAUDE,

@@ -21,13 +21,19 @@ describe('a price', () => {
     ['models/gemini-2.5-flash', 0.3],
     ['gpt-5.6-sol', 8], // a long prompt
     ['gpt-5.6', 8],
-    ['gpt-5.1-codex-max', 1.25],
+    ['gpt-5.1', 1.25],
   ])('is found for %s', (model, usd) => expect(priceOf(model, MILLION)).toBe(usd));
 
-  it.each(['claude-opus-9', 'gpt-5.5-pro', 'gpt-oss:20b', 'llama3', '', '__proto__', 'claude'])(
-    'is not guessed for "%s"',
-    (model) => expect(priceOf(model, MILLION)).toBeNull(),
-  );
+  it.each([
+    'claude-opus-9',
+    'gpt-5.5-pro',
+    'gpt-5.1-codex-max',
+    'gpt-oss:20b',
+    'llama3',
+    '',
+    '__proto__',
+    'claude',
+  ])('is not guessed for "%s"', (model) => expect(priceOf(model, MILLION)).toBeNull());
 
   it('counts what was read from and written to a cache apart', () => {
     const tokens = { input: 1000, output: 100, cacheRead: 50_000, cacheWrite: 2000, cacheWriteHour: 500 };
@@ -40,6 +46,11 @@ describe('a price', () => {
     expect(priceOf('claude-haiku-5-5', short)).toBeCloseTo((100_000 * 0.1 + 1000 * 0.5) / 1e6, 12);
     const long = { ...short, input: 1, cacheRead: 100_000 };
     expect(priceOf('claude-haiku-5-5', long)).toBeCloseTo((0.5 + 1000 * 2.5 + 100_000 * 0.05) / 1e6, 12);
+  });
+
+  it('is unknown for a prompt that is longer than those whose price was found', () => {
+    expect(priceOf('gpt-5.5', { ...NO_TOKENS, input: 272_000 })).toBeCloseTo(1.36, 12);
+    expect(priceOf('gpt-5.5', { ...NO_TOKENS, input: 1, cacheRead: 272_000 })).toBeNull();
   });
 
   it('of the user comes first, by glob, with input in place of what it leaves out', () => {

@@ -1,8 +1,9 @@
 /** The gateway's front, with real HTTP on both sides of it. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -201,6 +202,18 @@ describe('a stream', () => {
     expect(rig.errors).toMatchObject([{ kind: 'network' }]);
   });
 
+  it('of messages that broke off counts what was written after its first event', async () => {
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      const delta = { type: 'content_block_delta', delta: { text: 'x' } };
+      const start = { type: 'message_start', message: { usage: { input_tokens: 70, output_tokens: 1 } } };
+      outgoing.write(events(start, delta, delta, delta), () => outgoing.destroy());
+    });
+    const incoming = await begin(await rig.open(), MESSAGES, HELLO);
+    await expect(incoming.toArray()).rejects.toThrow('aborted');
+    expect(rig.settled).toMatchObject([{ tokens: { input: 70, output: 4 } }]);
+  });
+
   it('arrives as it is sent, head first', async () => {
     let upstream: ServerResponse | undefined;
     rig.serve((outgoing) => {
@@ -252,6 +265,19 @@ describe('a body', () => {
     expect(answer.status).toBe(413);
     expect(JSON.parse(answer.body).error.type).toBe('request_too_large');
     expect(rig.wishes).toEqual([]);
+  });
+
+  it('is bounded also where its length is not said before, and not read where it is', async () => {
+    const door = await rig.open(undefined, { limits: { bodyBytesMax: 1024 } });
+    for (const length of [undefined, 5000]) {
+      const headers = length === undefined ? {} : { 'content-length': length };
+      const outgoing = request({ socketPath: door.socketPath, path: MESSAGES, method: 'POST', headers });
+      if (length === undefined) outgoing.write('x'.repeat(5000));
+      else outgoing.flushHeaders();
+      const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+      expect([incoming.statusCode, incoming.headers.connection]).toEqual([413, 'close']);
+      outgoing.on('error', () => {}).destroy();
+    }
   });
 
   it('that unpacks to more than the limit is refused', async () => {
@@ -319,6 +345,18 @@ describe('a door', () => {
     const door = await rig.open({ socketPath: path.join(directory, 'gateway.sock') });
     expect((await stat(door.socketPath!)).isSocket()).toBe(true);
     await door[Symbol.asyncDispose]();
+    expect(existsSync(door.socketPath!)).toBe(false);
+  });
+
+  it('takes the place of one that a killed engine left behind', async () => {
+    const socketPath = path.join(rig.directory, 'left.sock');
+    const server = createServer().listen(`${socketPath}.new`);
+    await once(server, 'listening');
+    await rename(`${socketPath}.new`, socketPath);
+    server.close();
+    expect(existsSync(socketPath)).toBe(true);
+    rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }));
+    expect((await ask(await rig.open({ socketPath }), MESSAGES, HELLO)).status).toBe(200);
   });
 
   it('on loopback opens only to whoever knows its whole address', async () => {
@@ -345,6 +383,20 @@ describe('a door', () => {
     incoming.on('error', () => {});
     await door[Symbol.asyncDispose]();
     expect(rig.settled).toMatchObject([{ tokens: { input: 100 } }]);
+  });
+
+  it('that closes waits for a transport that takes a moment to let go', async () => {
+    const send = (_request: unknown, signal: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), 30));
+      });
+    const door = await rig.open(undefined, { transport: { send } });
+    const asking = begin(door, MESSAGES, HELLO).catch(() => {});
+    await until(() => rig.wishes.length === 1);
+    await sleep(10);
+    await door[Symbol.asyncDispose]();
+    expect(rig.settled).toEqual([undefined]);
+    await asking;
   });
 });
 

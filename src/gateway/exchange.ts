@@ -39,7 +39,9 @@ export async function exchange(
   url: string,
 ): Promise<void> {
   const gone = new AbortController();
-  outgoing.once('close', () => gone.abort());
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort();
+  });
   outgoing.on('error', () => {}); // its close is what counts
   const route = routeOf(incoming.method ?? 'GET', url, around.providers);
   const { dialect } = route;
