@@ -36,7 +36,7 @@ export function normalForm(question: Question, memo: Memo): NormalForm {
   const runs = run ? new RegExp(`(?<![\\w-])${escaped(run)}-\\d+(?![\\w-])`, 'g') : undefined;
   const text = (value: string): string =>
     normalText(runs ? value.replace(runs, '<run>') : value, ids, memo).replaceAll(
-      /\{\{bosun:(\w+?)(?:-name)?\}\}/g,
+      /\{\{bosun:([^}]+?)(?:-name)?\}\}/g,
       '<$1>',
     );
   const body = normal(
