@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import {
@@ -132,15 +133,16 @@ describe('a request on a cassette', () => {
   it('answers equal requests in the order in which they were made, not in which they ended', async () => {
     using shelf = new Shelf();
     {
-      let times = 0;
+      const waiting: ServerResponse[] = [];
       await using server = await provider((_, response) => {
-        const n = ++times;
-        setTimeout(() => answer(response, String(n), JSON_TYPE), n === 1 ? 100 : 0);
+        if (waiting.push(response) === 2) answer(response, '2', JSON_TYPE);
       });
       await using recorder = shelf.record(server);
       const first = hear(recorder, ask({}));
       while (server.asked === 0) await sleep(5);
-      await Promise.all([first, hear(recorder, ask({}))]);
+      await hear(recorder, ask({}));
+      answer(waiting[0]!, '1', JSON_TYPE);
+      await first;
     }
     const replay = shelf.replay();
     expect([(await hear(replay, ask({}))).text, (await hear(replay, ask({}))).text]).toEqual(['1', '2']);
