@@ -41,11 +41,10 @@ export function recordingTransport(
         throw error;
       }
     },
-    [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose]() {
       for (const recording of open) tape.append(recording.exchange('left'));
       open.clear();
       tape.close();
-      return Promise.resolve();
     },
   };
 }

@@ -113,12 +113,13 @@ function openNew(file: string): number {
       { cause },
     );
   }
-  if (fstatSync(fd).size > 0) {
+  const stat = fstatSync(fd);
+  const isFile = stat.isFile();
+  if (stat.size > 0 || !isFile) {
     closeSync(fd);
-    throw new BosunError(
-      'usage',
-      `cannot record on ${file}: something is on it already; name a new file, or remove this one`,
-    );
+    const why = isFile ? 'something is on it already' : 'it is no ordinary file';
+    const next = isFile ? 'name a new file, or remove this one' : 'name another';
+    throw new BosunError('usage', `cannot record on ${file}: ${why}; ${next}`);
   }
   fchmodSync(fd, PRIVATE);
   return fd;
