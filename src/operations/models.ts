@@ -11,7 +11,7 @@ import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
 import type { Agent, Budget, Workflow } from '../contract/workflow.ts';
 import type { DoorAt } from '../gateway/door.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { PriceOf } from '../gateway/prices.ts';
+import type { Price, PriceOf } from '../gateway/prices.ts';
 import type { Provider } from '../gateway/providers.ts';
 import type { Transport } from '../gateway/transport.ts';
 import type { Home } from '../home.ts';
@@ -89,7 +89,13 @@ export class Models implements ModelsStage, AsyncDisposable {
   /** Also before anything is opened. */
   async loadPrices(): Promise<void> {
     const { priceTable } = await import('../gateway/prices.ts');
-    this.#priceOf ??= priceTable(pricesOf(this.#configs()));
+    if (this.#priceOf) return;
+    const configs = this.#configs();
+    const [own, strangers] = [true, false].map((isUsers) =>
+      priceTable(pricesOf(configs.filter((config) => config.isUsers === isUsers))),
+    );
+    // The repository may know a model that we do not; it must not make a known one cheap.
+    this.#priceOf = (model, tokens) => own!(model, tokens) ?? strangers!(model, tokens);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -151,23 +157,18 @@ function usable(providers: Provider[], isReplay: boolean): Record<string, Dialec
   return Object.fromEntries(chosen.map(({ name, dialect }) => [name, dialect]));
 }
 
-function pricesOf(configs: readonly ConfigFile[]): Record<string, { input: number; output: number }> {
-  const written = configs
-    .toSorted((a, b) => Number(b.isUsers) - Number(a.isUsers))
-    .flatMap(({ config }) => Object.entries(config.prices ?? {}));
+function pricesOf(configs: readonly ConfigFile[]): Record<string, Price> {
+  const written = configs.flatMap(({ config }) => Object.entries(config.prices ?? {}));
   return Object.fromEntries(
-    written.toReversed().map(([glob, price]) => {
-      const { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite } = price;
-      return [
-        glob,
-        {
-          input,
-          output,
-          ...(cacheRead !== undefined && { cacheRead }),
-          ...(cacheWrite !== undefined && { cacheWrite }),
-        },
-      ];
-    }),
+    written.map(([glob, { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite }]) => [
+      glob,
+      {
+        input,
+        output,
+        ...(cacheRead !== undefined && { cacheRead }),
+        ...(cacheWrite !== undefined && { cacheWrite }),
+      },
+    ]),
   );
 }
 
