@@ -166,7 +166,7 @@ function outputOf(text: string, isJsonAsked: boolean): Json {
   return jsonIn(text, isJsonAsked) ?? text;
 }
 
-function cut(text: string, charsMax: number): string {
+export function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   return `${text.slice(0, charsMax - 40)}… (${text.length - charsMax + 40} more characters)`;
 }
