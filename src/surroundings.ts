@@ -15,6 +15,7 @@ import type { AgentError } from './contract/model.ts';
 import type { Admission, Wish } from './gateway/caller.ts';
 import type { DoorAt } from './gateway/door.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
+import { programReads } from './runtime/find-agent.ts';
 import type { Models } from './runtime/runtime.ts';
 import { GATEWAY } from './sandbox/bridge.ts';
 import type { Denied } from './egress/gate.ts';
@@ -186,11 +187,13 @@ export class Surroundings implements AsyncDisposable {
 
   #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
     const { home, isFenced } = this.#stages;
-    const reads = [
+    const all = [
       ...toolchains(this.env.PATH ?? '').paths,
       ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
       ...(sockets?.hasCrew ? CREW_COMMAND : []),
+      ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
     ];
+    const reads = [...new Set(all)];
     if (!isFenced) return { reads };
     const fence: Fence = {
       ...parts,
