@@ -152,7 +152,9 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       return;
     case 'attempt.agent': {
       if (attempt) noteAgent(attempt, event.event);
-      const line = event.event.kind === 'file-changed' ? undefined : agentLine(event.event);
+      const { kind } = event.event;
+      // What is changed and what went wrong have places of their own.
+      const line = kind === 'file-changed' || kind === 'error' ? undefined : agentLine(event.event);
       if (line === undefined) return;
       task.tail.add({ attempt: event.attempt, stream: 'agent', text: `${line}\n` }, logCharsEach(run));
       return;

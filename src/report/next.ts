@@ -13,8 +13,8 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
     next.push({ command: 'bosun resume', why: 'go on where it stopped; what is done is not run again' });
   }
   if (run.state === 'cancelled' && run.because === 'budget') {
-    next.push({ command: raiseOf(report), why: 'give it more, then go on with:' });
-    next.push({ command: `bosun resume ${run.id}`, why: 'all work is kept' });
+    next.push({ command: raiseOf(report), why: 'raise its budget' });
+    next.push({ command: `bosun resume ${run.id}`, why: 'then go on; all work is kept' });
   } else if (run.state === 'cancelled') {
     next.push({ command: 'bosun resume', why: 'go on with what was cancelled' });
   }

@@ -37,8 +37,10 @@ export class EventLines {
   /** Why a task goes on with another runtime, as it was told. */
   readonly #fallbacks = new Map<string, string>();
   readonly #asked = new Map<string, { event: EventOf<'attempt.asked'>; wasPut: boolean }>();
-  /** By attempt that runs, and of the run. */
+  /** By attempt that runs. */
   readonly #spent = new Map<string, Spending>();
+  /** Only where the whole run is seen: a part of it would be taken for all. */
+  #inAll: Spending | undefined;
   #startMs: number | undefined;
   #columns = NAME_COLUMNS_MIN;
 
@@ -88,22 +90,22 @@ export class EventLines {
   }
 
   #spend(event: EventOf<'model.used'>): undefined {
-    for (const key of ['', keyOf(event)]) {
-      if (!this.#spent.has(key)) this.#spent.set(key, noSpending());
-      spend(this.#spent.get(key)!, event);
-    }
+    const key = keyOf(event);
+    if (!this.#spent.has(key)) this.#spent.set(key, noSpending());
+    spend(this.#spent.get(key)!, event);
+    if (this.#inAll) spend(this.#inAll, event);
   }
 
   /** Such as ", $0.42". */
-  #costOf(key: string): string {
-    const spending = this.#spent.get(key);
-    const usd = spending ? tellUsd(spending) || 'price unknown' : '';
+  #costOf(spending: Spending | undefined): string {
+    const usd = spending?.requests ? tellUsd(spending) || 'price unknown' : '';
     return usd === '' ? '' : `, ${usd}`;
   }
 
   #describe(event: Event, run: string): Told | undefined {
     switch (event.type) {
       case 'run.created': {
+        this.#inAll = noSpending();
         const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
         return {
           text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
@@ -119,7 +121,7 @@ export class EventLines {
           color: 'ask',
         };
       case 'run.finished':
-        return tellRunEnd(event, this.#costOf('').slice(2));
+        return tellRunEnd(event, this.#costOf(this.#inAll).slice(2));
       case 'task.retried':
         return { text: 'is tried again' };
       case 'task.delayed':
@@ -197,7 +199,7 @@ export class EventLines {
     const { task, attempt, outcome, durationMs, collected } = event;
     const changed =
       collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
-    const files = `${changed}${this.#costOf(keyOf(event))}${outsideOf(collected?.outside)}`;
+    const files = `${changed}${this.#costOf(this.#spent.get(keyOf(event)))}${outsideOf(collected?.outside)}`;
     this.#spent.delete(keyOf(event));
     if (outcome.kind === 'done') {
       this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);

@@ -31,18 +31,19 @@ const AGENT_COLUMNS_MAX = 14;
 const QUESTION_LINES_MAX = 4;
 /** The share of a budget from which it is in sight. */
 const NEARLY_SPENT = 0.8;
-/** Header, money, blank, summary of the rest, blank, footer, and one line for the cursor. */
-const OTHER_LINES = 7;
+/** Header, blank, summary of the rest, blank, footer, and one line for the cursor. */
+const OTHER_LINES = 6;
 
 export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
   const { run } = model;
   if (!run) return [fitColumns('starting …', options.columns)];
   const asked = questionOf(model, options);
-  const limit = Math.max(1, options.rows - OTHER_LINES - asked.length);
+  const money = moneyOf(model, options);
+  const limit = Math.max(1, options.rows - OTHER_LINES - asked.length - money.length);
   const shown = model.rows(limit, options.nowMs);
   const lines = [
     headOf(model, options),
-    ...moneyOf(model, options),
+    ...money,
     '',
     ...rowsOf(shown, options),
     ...leftOf(shown, options),
@@ -121,7 +122,9 @@ function questionOf(model: LiveModel, { columns, paint, hasKeys }: FrameOptions)
   const { question, run } = model;
   if (!question) return [];
   const how = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
-  const words = `? ${question.task}: ${plainLine(question.text.replaceAll('\n', ' '))}`;
+  // A budget is often not the task's own; its question says whose it is.
+  const whose = question.id.endsWith('+budget') ? '' : `${question.task}: `;
+  const words = `? ${whose}${plainLine(question.text.replaceAll('\n', ' '))}`;
   const lines = wrapColumns(words, columns - 3, ' ').map((line, n) => (n === 0 ? line : `  ${line}`));
   const shown = lines.slice(0, QUESTION_LINES_MAX);
   if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
