@@ -15,6 +15,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   fences: () => import('./fences.ts'),
   cancel: () => import('./cancel.ts'),
   grant: () => import('./grant.ts'),
+  gateway: () => import('./gateway.ts'),
   peers: () => import('./peers.ts'),
 };
 

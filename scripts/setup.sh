@@ -22,13 +22,17 @@ if [ "${1:-}" = test ]; then
 fi
 # A compiler makes starts faster; it is fetched where that is ours to do, and not asked for elsewhere.
 [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && { need cc gcc; [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"; }
-build() { sh "$(dirname "$0")/build-native.sh"; }
-[ -z "$missing" ] && { build; exit 0; }
+kind="${1:-}"
+finish() { # what is made here, once the system has all it takes
+  sh "$(dirname "$0")/build-native.sh"
+  [ "$kind" != test ] || sh "$(dirname "$0")/real-agents.sh"
+}
+[ -z "$missing" ] && { finish; exit; }
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
   echo "bosun: installing$missing" >&2
   export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq >&2 && apt-get install -y -qq --no-install-recommends $missing >&2 && { build; exit 0; }
+  apt-get update -qq >&2 && apt-get install -y -qq --no-install-recommends $missing >&2 && { finish; exit; }
 fi
 echo "bosun: please install:$missing (on Debian or Ubuntu: sudo apt-get install$missing)" >&2
 exit 1

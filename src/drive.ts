@@ -17,6 +17,7 @@ import { AccessDesk } from './schedule/access-desk.ts';
 import { AskDesk } from './schedule/ask-desk.ts';
 import { Ledger } from './schedule/ledger.ts';
 import { agentOf, scopeOf } from './schedule/agent-of.ts';
+import { canGoOn } from './schedule/fold-session.ts';
 import { apply, create, nodeOf, onConflict } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
 import { hasEnded, type Node, type State } from './schedule/state.ts';
@@ -146,6 +147,11 @@ export class Drive {
     }
   }
 
+  /** Writes facts down without driving the run. */
+  async note(facts: Fact[]): Promise<void> {
+    await this.#loop.record(facts);
+  }
+
   cancel(mode: 'graceful' | 'now', by: string): void {
     this.#loop.submit({ type: 'run.cancelling', mode, by });
   }
@@ -230,10 +236,10 @@ export class Drive {
       const { workspace, workspaceBase } = node;
       const isThere = workspace !== undefined && names.includes(workspace);
       if (node.state === 'running') lost.push(this.#snapshotLost(node, names));
-      else if (isThere && hasEnded(node) && node.isCollected)
+      else if (isThere && hasEnded(node) && node.isCollected && !canGoOn(node))
         this.#follow(this.#options.stages.workspaces.remove(workspace));
-      else if (isThere && !hasEnded(node)) {
-        const attempt = node.next?.continues ?? node.attempt;
+      else if (isThere && (!hasEnded(node) || canGoOn(node))) {
+        const attempt = node.next?.continues ?? node.started?.continues ?? node.attempt;
         this.#workspacesOf(node.id).push({
           name: workspace,
           base: workspaceBase!,
@@ -415,13 +421,14 @@ export class Drive {
     const workspaces = this.#workspaces.get(task) ?? [];
     this.#workspaces.delete(task);
     clearTimeout(this.#timers.get(task));
+    const node = nodeOf(this.state, task);
+    if (canGoOn(node)) return;
     // An attempt may go on in the workspace of an earlier one: what counts is how the last of them ended.
     const last = new Map(workspaces.map((workspace) => [workspace.name, workspace]));
     for (const { name, isCollected } of last.values()) {
       if (isCollected) await this.#options.stages.workspaces.remove(name);
     }
     // What did not succeed may be tried again, and then remembers.
-    const node = nodeOf(this.state, task);
     if (node.session && node.state === 'done')
       await removeTree(this.#options.stages.home.memory(this.state.id, task));
   }

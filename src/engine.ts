@@ -18,10 +18,11 @@ import { BosunError } from './contract/errors.ts';
 import type { EventOf } from './contract/event.ts';
 import type { AgentError } from './contract/model.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
-import type { WorkspaceOptions } from './contract/workflow.ts';
+import type { Agent, WorkspaceOptions } from './contract/workflow.ts';
 import { checkExpansion } from './definition/expansion.ts';
 import { joinBases } from './merge/merge.ts';
 import { runCommand, type Ended } from './runtime/agent-command.ts';
+import { speaks } from './runtime/choose-model.ts';
 import { loadRuntime } from './runtime/load.ts';
 import { OutputSink } from './runtime/output.ts';
 import type { Job, Result } from './runtime/runtime.ts';
@@ -46,7 +47,8 @@ export async function runAttempt(
 
 const INTERRUPTED =
   'You were interrupted. Your files are as you left them: look at where you were, and go on with your task.';
-const AGAIN = 'Your last attempt failed. All files are as they were before it: start again, and do it better.';
+const AGAIN =
+  'Your last attempt failed. All files are as they were before it: start again, and do it better.';
 
 type Ending = Pick<
   EventOf<'attempt.finished'>,
@@ -182,14 +184,13 @@ function jobOf(
   const { write } = effectiveScope(task, agent);
   const { minutes } = effectiveLimits(task, agent);
   return {
-    agent,
+    agent: agentFor(attempt),
     ...wordsOf(attempt),
     env: around.env,
     cwd: workspace?.path ?? around.files,
     files: around.files,
     memory: around.memory,
     models: around.models,
-    session: start.session,
     schema: task.output,
     mcp: agent?.mcp ?? {},
     isReadOnly: write !== undefined && write.length === 0,
@@ -203,21 +204,37 @@ function jobOf(
   };
 }
 
+/** A command is that of the runtimes that take one; what another falls back to must not get it. */
+function agentFor(attempt: Attempt): Agent | undefined {
+  const { agent } = attempt;
+  const runtime = runtimeOf(attempt);
+  if (!agent || runtime === agent.runtime) return agent;
+  const { command, model, ...rest } = agent;
+  const takesCommand = runtime === 'acp' || runtime === 'cli';
+  return {
+    ...rest,
+    runtime,
+    ...(takesCommand && command !== undefined && { command }),
+    ...(model !== undefined && speaks(runtime, model) && { model }),
+  };
+}
+
 /** An agent that remembers the task is told what is new, not everything again. */
-function wordsOf({ start }: Attempt): Pick<Job, 'prompt' | 'feedback'> {
+function wordsOf({ start, continues }: Attempt): Pick<Job, 'prompt' | 'feedback' | 'session'> {
   const { prompt, feedback, session } = start;
-  if (session === undefined) return { prompt, feedback };
-  if (session.fork) return { prompt: `${AGAIN}\n\n${prompt}`, feedback };
-  return { prompt: feedback ?? INTERRUPTED, feedback: undefined };
+  // The workspace that it remembers may be gone: a person has cleaned up.
+  if (session === undefined || (!session.fork && continues === undefined))
+    return { prompt, feedback, session: undefined };
+  if (session.fork) return { prompt: `${AGAIN}\n\n${prompt}`, feedback, session };
+  return { prompt: feedback ?? INTERRUPTED, feedback: undefined, session };
 }
 
 /** The gateway saw what really happened to a request; what agents make of it differs from one to the other. */
 function explained(result: Result, seen: AgentError | undefined): Result {
   const { outcome } = result;
-  if (outcome.kind !== 'failed' || seen === undefined) return result;
-  if (seen.kind === 'budget')
-    return { ...result, error: seen, outcome: { kind: 'failed', reason: 'budget', message: seen.message } };
-  return { ...result, error: seen };
+  if (outcome.kind !== 'failed' || outcome.reason !== 'agent' || seen === undefined) return result;
+  const reason = seen.kind === 'budget' ? 'budget' : 'agent';
+  return { ...result, error: seen, outcome: { kind: 'failed', reason, message: seen.message } };
 }
 
 /** The work as a commit under a private ref, whatever became of the attempt. */

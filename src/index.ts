@@ -7,4 +7,5 @@ export type { RunState, RunView, TaskState, TaskView } from './contract/run.ts';
 export type { Json, Workflow, WorkflowSource } from './contract/workflow.ts';
 export { workflow } from './definition/builder.ts';
 export { loadWorkflow } from './definition/load.ts';
+export { startModelServer, type ModelServer } from './model-server/server.ts';
 export type { LiveRun } from './operations/run.ts';

@@ -12,8 +12,10 @@ import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
 import type { AgentError } from './contract/model.ts';
+import type { Admission, Wish } from './gateway/caller.ts';
 import type { DoorAt } from './gateway/door.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
+import { programReads } from './runtime/find-agent.ts';
 import type { Models } from './runtime/runtime.ts';
 import { GATEWAY } from './sandbox/bridge.ts';
 import type { Denied } from './egress/gate.ts';
@@ -185,11 +187,13 @@ export class Surroundings implements AsyncDisposable {
 
   #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
     const { home, isFenced } = this.#stages;
-    const reads = [
+    const all = [
       ...toolchains(this.env.PATH ?? '').paths,
       ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
       ...(sockets?.hasCrew ? CREW_COMMAND : []),
+      ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
     ];
+    const reads = [...new Set(all)];
     if (!isFenced) return { reads };
     const fence: Fence = {
       ...parts,
@@ -232,7 +236,7 @@ export class Surroundings implements AsyncDisposable {
   }
 
   async #openModels(at: DoorAt): Promise<void> {
-    const { start, run, admit } = this.#attempt;
+    const { start, run } = this.#attempt;
     const { files, memory } = this;
     this.#paths = { files, memory, repository: this.#stages.home.top };
     const door = await this.#stages.models.open(
@@ -240,13 +244,26 @@ export class Surroundings implements AsyncDisposable {
         task: start.task,
         attempt: start.attempt,
         place: { run, paths: this.#paths },
-        admit,
+        admit: (wish, signal) => this.#admit(wish, signal),
         failed: (error) => (this.modelError = error),
       },
       at,
     );
     this.#undo.use(door);
     this.models = { baseUrl: door.baseUrl ?? GATEWAY_URL, key: PLACEHOLDER_KEY, providers: door.providers };
+  }
+
+  /** What was answered after a failure makes it a thing of the past. */
+  async #admit(wish: Wish, signal: AbortSignal): Promise<Admission> {
+    const admission = await this.#attempt.admit(wish, signal);
+    if (!admission.isAdmitted) return admission;
+    return {
+      isAdmitted: true,
+      settle: (use) => {
+        if (use) this.modelError = undefined;
+        admission.settle(use);
+      },
+    };
   }
 
   /** A yes is in the journal before it takes effect in what runs. */

@@ -44,6 +44,19 @@ describe('a rate limit', () => {
     for (const atMs of later) expect(atMs - refused!).toBeGreaterThanOrEqual(300);
   });
 
+  it('does not cost a request its place before later ones of its task', async () => {
+    await using upstream = await openUpstream((response, _, n) =>
+      n === 1
+        ? setTimeout(() => response.writeHead(429, { 'retry-after-ms': '100' }).end(), 50)
+        : response.end('ok'),
+    );
+    await using transport = transportTo(upstream.url, { concurrency: 1 });
+    const send = async (name: string): Promise<string> =>
+      textOf(await transport.send(requestOf({ body: Buffer.from(name) }), NEVER));
+    await Promise.all(['first', 'second', 'third'].map(send));
+    expect(upstream.received.map(({ body }) => body)).toEqual(['first', 'first', 'second', 'third']);
+  });
+
   it('of one key does not hold the requests of another', async () => {
     await using upstream = await openUpstream((response, { headers }) =>
       headers.authorization === 'Bearer other'
@@ -83,6 +96,15 @@ describe('a rate limit', () => {
     expect(times).toHaveLength(3); // after 500 and 1000 ms; 2000 more would be too long
     expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(500);
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('that says "now" again and again is not believed for ever', async () => {
+    await using upstream = await openUpstream((response) =>
+      response.writeHead(429, { 'retry-after': '0' }).end(),
+    );
+    await using transport = transportTo(upstream.url, { patience: '800ms' }, { random: () => 0 });
+    await expect(transport.send(requestOf(), NEVER)).rejects.toMatchObject({ kind: 'rate-limit' });
+    expect(upstream.received).toHaveLength(3); // at once, and after 500 ms; 1000 more would be too long
   });
 
   it.each([
@@ -152,7 +174,7 @@ describe('turns', () => {
   });
 
   it('end where an answer is not read at all but given back', async () => {
-    await using upstream = await openUpstream((response) => response.end('ok'));
+    await using upstream = await openUpstream((response) => void response.write('one of many'));
     await using transport = transportTo(upstream.url, { concurrency: 1 });
     for (let n = 0; n < 3; n++) {
       const { body } = await transport.send(requestOf(), NEVER);
@@ -303,12 +325,15 @@ describe('a provider that fails', () => {
 
   it('is not waited for by who hangs up meanwhile', async () => {
     await using upstream = await openUpstream((response) => response.writeHead(500).end());
-    await using transport = transportTo(upstream.url, {}, { random: () => 1 });
     const stop = new AbortController();
-    const sent = transport.send(requestOf(), stop.signal);
-    await sleep(60);
-    stop.abort();
-    await expect(sent).rejects.toMatchObject({ status: 499 });
+    let untilMs = 0;
+    const onWait = (wait: Wait): void => {
+      ({ untilMs } = wait);
+      setTimeout(() => stop.abort(), 10);
+    };
+    await using transport = transportTo(upstream.url, {}, { random: () => 1, onWait });
+    await expect(transport.send(requestOf(), stop.signal)).rejects.toMatchObject({ status: 499 });
+    expect(Date.now()).toBeLessThan(untilMs);
     expect(upstream.received).toHaveLength(1);
   });
 });
@@ -321,4 +346,16 @@ it('closing ends what waits and what is under way', async () => {
   await transport[Symbol.asyncDispose]();
   await expect(waiting).rejects.toMatchObject({ kind: 'network' });
   await expect(textOf(begun)).rejects.toMatchObject({ kind: 'network' });
+});
+
+it('closing ends what has no answer yet, and tries nothing again', async () => {
+  const waits: Wait[] = [];
+  const sent = Promise.withResolvers<void>();
+  await using upstream = await openUpstream(() => sent.resolve());
+  const transport = transportTo(upstream.url, {}, { onWait: (wait) => waits.push(wait) });
+  const pending = transport.send(requestOf(), NEVER);
+  await sent.promise;
+  await transport[Symbol.asyncDispose]();
+  await expect(pending).rejects.toThrow('the gateway was closed');
+  expect(waits).toEqual([]);
 });

@@ -1,5 +1,12 @@
 /** The way to a provider: what goes out, what comes back, whose key, and no key where it does not belong. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { Key } from '../src/gateway/keys.ts';
+import { liveTransport } from '../src/gateway/live.ts';
+import { resolveProviders } from '../src/gateway/providers.ts';
 import { KEY, NEVER, openUpstream, requestOf, textOf, transportTo } from './fixtures/upstream.ts';
 
 describe('a request', () => {
@@ -136,14 +143,38 @@ describe('keys', () => {
     expect(response.headers).not.toHaveProperty('set-cookie');
     expect(JSON.stringify(response.headers)).not.toContain(KEY);
     expect(await textOf(response)).toBe('wrong: [key] and [key]!');
+    expect(response.headers).toMatchObject({ 'x-should-retry': 'false' });
   });
 
   it('are in no error, not even deep inside', async () => {
     await using transport = transportTo('http://127.0.0.1:9', { patience: '1ms' });
     const error: unknown = await transport.send(requestOf(), NEVER).catch((reason: unknown) => reason);
-    const { inspect } = await import('node:util');
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(KEY);
     expect(inspect(transport, { depth: 10, showHidden: true })).not.toContain(KEY);
+  });
+
+  it('that have expired are looked for once more, and the request goes again', async () => {
+    await using upstream = await openUpstream((response, { headers }) =>
+      response.writeHead(headers.authorization === 'Bearer token-1' ? 200 : 401).end('x'),
+    );
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'bosun-test-')), 'count');
+    let nowMs = 0;
+    const command = `cat ${file} 2>/dev/null || echo token-0; echo token-1 > ${file}`;
+    const key = new Key({ command }, 'bearer', { nowMs: () => nowMs });
+    const providers = new Map(resolveProviders([], {}));
+    providers.set('up', {
+      ...providers.get('openai')!,
+      name: 'up',
+      baseUrl: upstream.url,
+      key,
+      passesLogin: false,
+    });
+    await using transport = liveTransport({ providers, env: {} });
+    expect((await transport.send(requestOf(), NEVER)).status).toBe(401); // it is a moment old, so it is wrong
+    nowMs = 61_000;
+    expect((await transport.send(requestOf(), NEVER)).status).toBe(200);
+    expect(upstream.received).toHaveLength(3);
+    rmSync(path.dirname(file), { recursive: true });
   });
 
   it('that are missing stop a request to a built-in provider before it leaves, and say what to set', async () => {

@@ -1,15 +1,11 @@
 /** The gateway's front, with real HTTP on both sides of it. */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Admission } from '../src/gateway/caller.ts';
 import { TransportError } from '../src/gateway/transport.ts';
-import { ask, begin, events, makeRig, sendEvents, sendJson, type Rig } from './fixtures/gateway.ts';
+import { ask, begin, events, makeRig, sendEvents, sendJson, until, type Rig } from './fixtures/gateway.ts';
 
 const MESSAGES = '/anthropic/v1/messages';
 const HELLO = { model: 'claude-opus-5-5', max_tokens: 1000, messages: [{ role: 'user', content: 'hello' }] };
@@ -66,16 +62,15 @@ describe('a request', () => {
       await ask(door, '/openai/responses', HELLO),
       await ask(door, '/gemini/v1beta/models/gemini-2.5-pro:generateContent', {}),
     ];
-    expect(answers.map(({ status, headers }) => [status, headers['x-should-retry']])).toEqual(
-      Array(3).fill([403, 'false']),
-    );
-    expect(answers.map(({ body }) => JSON.parse(body))).toEqual([
-      { type: 'error', error: { type: 'permission_error', message } },
-      { error: { message, type: 'permission_error', param: null, code: 'bosun' } },
-      { error: { code: 403, message, status: 'PERMISSION_DENIED' } },
+    expect(answers.map(({ headers }) => headers['x-should-retry'])).toEqual(['false', 'false', 'false']);
+    expect(answers.map(({ status, body }) => [status, JSON.parse(body)])).toEqual([
+      [402, { type: 'error', error: { type: 'billing_error', message } }],
+      [400, { error: { message, type: 'invalid_request_error', param: null, code: 'bosun' } }],
+      [402, { error: { code: 402, message, status: 'FAILED_PRECONDITION' } }],
     ]);
     expect(rig.got).toEqual([]);
-    expect(rig.errors).toEqual(Array(3).fill({ kind: 'budget', status: 403, message }));
+    const error = { kind: 'budget', message };
+    expect(rig.errors).toEqual([error, error, error]);
   });
 
   it('that was refused for another reason than money says which', async () => {
@@ -127,6 +122,23 @@ describe('a request', () => {
   });
 });
 
+describe('an error after all patience', () => {
+  it.each([
+    [MESSAGES, 529, 529],
+    ['/openai/responses', 401, 400],
+    ['/openai/v1/chat/completions', 500, 400],
+    ['/openai/responses', 404, 404],
+    ['/openai/models', 500, 500],
+    ['/gemini/v1beta/models/gemini-2.5-pro:generateContent', 429, 402],
+  ])('has a status for which nobody tries again: %s, %i → %i', async (url, status, told) => {
+    rig.serve((outgoing) => sendJson(outgoing, { error: 'as it was' }, status));
+    const answer = await ask(await rig.open(), url, HELLO);
+    expect(answer).toMatchObject({ status: told, body: '{"error":"as it was"}' });
+    expect(answer.headers['x-bosun-status']).toBe(told === status ? undefined : String(status));
+    expect(rig.errors).toMatchObject([{ status }]);
+  });
+});
+
 describe('an agent that goes away', () => {
   it('while it waits to be admitted frees whoever decides', async () => {
     let seen: AbortSignal | undefined;
@@ -172,7 +184,9 @@ describe('a stream', () => {
       outgoing.write(events(delta, delta, delta), () => outgoing.destroy());
     });
     const incoming = await begin(await rig.open(), '/openai/chat/completions', {
-      ...{ model: 'gpt-5.5', stream: true, messages: [] },
+      model: 'gpt-5.5',
+      stream: true,
+      messages: [],
     });
     await expect(incoming.toArray()).rejects.toThrow('aborted');
     const input = Math.ceil(rig.got[0]!.body.length / 4) - 10; // without what the gateway asked for
@@ -181,6 +195,18 @@ describe('a stream', () => {
     ]);
     expect(rig.settled[0]!.tokens.input).toBeGreaterThanOrEqual(input);
     expect(rig.errors).toMatchObject([{ kind: 'network' }]);
+  });
+
+  it('of messages that broke off counts what was written after its first event', async () => {
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      const delta = { type: 'content_block_delta', delta: { text: 'x' } };
+      const start = { type: 'message_start', message: { usage: { input_tokens: 70, output_tokens: 1 } } };
+      outgoing.write(events(start, delta, delta, delta), () => outgoing.destroy());
+    });
+    const incoming = await begin(await rig.open(), MESSAGES, HELLO);
+    await expect(incoming.toArray()).rejects.toThrow('aborted');
+    expect(rig.settled).toMatchObject([{ tokens: { input: 70, output: 4 } }]);
   });
 
   it('arrives as it is sent, head first', async () => {
@@ -226,113 +252,3 @@ describe('a stream', () => {
     expect(gotBytes).toBe(endBytes);
   });
 });
-
-describe('a body', () => {
-  it('is bounded', async () => {
-    const door = await rig.open(undefined, { limits: { bodyBytesMax: 1024 } });
-    const answer = await ask(door, MESSAGES, JSON.stringify({ ...HELLO, system: 'x'.repeat(2000) }));
-    expect(answer.status).toBe(413);
-    expect(JSON.parse(answer.body).error.type).toBe('request_too_large');
-    expect(rig.wishes).toEqual([]);
-  });
-
-  it('that unpacks to more than the limit is refused', async () => {
-    const door = await rig.open(undefined, { limits: { bodyBytesMax: 10_000 } });
-    const bomb = gzipSync(JSON.stringify({ ...HELLO, system: 'x'.repeat(20_000) }));
-    expect((await ask(door, MESSAGES, bomb, { 'content-encoding': 'gzip' })).status).toBe(413);
-  });
-
-  it('shares a limit with those of the other requests under way, for as long as they are', async () => {
-    let admit = (): void => {};
-    const waiting = new Promise<void>((resolve) => (admit = resolve));
-    const door = await rig.open(undefined, { limits: { heldBytesMax: 1500 } }, async () => {
-      await waiting;
-      return { isAdmitted: true, settle() {} };
-    });
-    rig.serve((outgoing) => sendJson(outgoing, {}));
-    const body = { ...HELLO, system: 'x'.repeat(1000) };
-    const first = ask(door, MESSAGES, body);
-    await until(() => rig.wishes.length === 1);
-    expect((await ask(door, MESSAGES, body)).status).toBe(503);
-    admit();
-    expect((await first).status).toBe(200);
-    expect((await ask(door, MESSAGES, body)).status).toBe(200);
-  });
-
-  it('that is packed is unpacked, so that it cannot hide what it asks for', async () => {
-    rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }));
-    const packed = zstdCompressSync(JSON.stringify(HELLO));
-    await ask(await rig.open(), MESSAGES, packed, { 'content-encoding': 'zstd' });
-    expect(rig.wishes).toMatchObject([{ model: 'claude-opus-5-5' }]);
-    expect(rig.got[0]!.headers['content-encoding']).toBeUndefined();
-    expect(JSON.parse(rig.got[0]!.body)).toEqual(HELLO);
-  });
-
-  it('that is no JSON, or packed as nobody knows, goes nowhere', async () => {
-    const door = await rig.open();
-    expect((await ask(door, MESSAGES, 'nonsense')).status).toBe(400);
-    expect((await ask(door, MESSAGES, 'x', { 'content-encoding': 'rot13' })).status).toBe(415);
-    expect((await ask(door, MESSAGES, 'x', { 'content-encoding': 'gzip' })).status).toBe(400);
-    expect(rig.got).toEqual([]);
-  });
-});
-
-describe('a door', () => {
-  it('is a socket that only its owner may use, and is gone with it', async () => {
-    const socketPath = path.join(rig.directory, 'own.sock');
-    const door = await rig.open({ socketPath, uid: 12345 });
-    const { mode, uid } = await stat(socketPath);
-    expect(mode & 0o777).toBe(0o600);
-    expect(uid).toBe(process.getuid!() === 0 ? 12345 : process.getuid!());
-    await door[Symbol.asyncDispose]();
-    expect(existsSync(socketPath)).toBe(false);
-  });
-
-  it('says what stands in its way', async () => {
-    const socketPath = path.join(rig.directory, 'taken');
-    await writeFile(socketPath, '');
-    await expect(rig.open({ socketPath })).rejects.toThrow(/^cannot open the way to models at .*EADDRINUSE/);
-    expect(existsSync(socketPath)).toBe(true);
-  });
-
-  it('can lie at a path that is longer than the kernel takes', async () => {
-    const directory = path.join(rig.directory, 'x'.repeat(150));
-    await mkdir(directory);
-    const door = await rig.open({ socketPath: path.join(directory, 'gateway.sock') });
-    expect((await stat(door.socketPath!)).isSocket()).toBe(true);
-    await door[Symbol.asyncDispose]();
-  });
-
-  it('on loopback opens only to whoever knows its whole address', async () => {
-    rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }));
-    const door = await rig.open('tcp');
-    expect((await ask(door, MESSAGES, HELLO)).status).toBe(200);
-    expect(door.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}$/);
-    const { origin } = new URL(door.baseUrl!);
-    for (const url of [MESSAGES, `/${'x'.repeat(32)}${MESSAGES}`, '/']) {
-      const answer = await fetch(`${origin}${url}`, { method: 'POST', body: JSON.stringify(HELLO) });
-      expect(answer.status).toBe(404);
-    }
-    expect(rig.got).toHaveLength(1);
-  });
-
-  it('that closes ends what is under way, and settles it first', async () => {
-    rig.serve((outgoing) => {
-      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-      outgoing.write(events({ type: 'message_start', message: { usage: USAGE } }));
-    });
-    const door = await rig.open();
-    const incoming = await begin(door, MESSAGES, HELLO);
-    await once(incoming, 'data');
-    incoming.on('error', () => {});
-    await door[Symbol.asyncDispose]();
-    expect(rig.settled).toMatchObject([{ tokens: { input: 100 } }]);
-  });
-});
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries += 1) {
-    if (tries > 500) throw new Error('it never came');
-    await sleep(5);
-  }
-}

@@ -9,4 +9,5 @@ const agent = {
   model: 'openai/gpt-scripted',
 };
 
-runtimeCases('opencode', () => ({ runtime: opencode, agent }));
+// OpenCode 1.18 loads .opencode/plugin with every setting that is said to forbid it.
+runtimeCases('opencode', () => ({ runtime: opencode, agent, obeyed: ['evil-plugin'] }));

@@ -68,6 +68,17 @@ const McpServer = z.union(
   'must be a map with a command, or with a url',
 );
 
+const Finder = z
+  .string()
+  .refine(isFinder, 'must be a regular expression with one group, or a path such as $.usage.input')
+  .describe('A regular expression with one group, or a JSON path that starts with "$.".');
+
+const CommandUsage = z.strictObject({
+  'input-tokens': Finder.optional(),
+  'output-tokens': Finder.optional(),
+  usd: Finder.optional(),
+});
+
 export const Agent = z.strictObject({
   runtime: z.enum(RUNTIMES).default('claude-code'),
   description: z.string().optional(),
@@ -76,7 +87,10 @@ export const Agent = z.strictObject({
   command: z
     .union([z.string().min(1), z.array(z.string()).min(1)], 'must be a command or a list of its words')
     .optional()
-    .describe('For cli and acp: what to start. A string goes to the shell, a list is started as it is.'),
+    .describe(
+      'For cli and acp: what to start. A string goes to the shell, a list is started as it is; in the list of a cli agent the words {prompt}, {prompt-file} and {model} are replaced.',
+    ),
+  usage: CommandUsage.optional().describe('For cli: where its output says what it used.'),
   turns: z.int().positive().optional(),
   fallback: z
     .array(z.enum(RUNTIMES))
@@ -228,3 +242,13 @@ export type WorkflowSource = z.input<typeof WorkflowFile>;
 export type Workflow = z.output<typeof WorkflowFile> & { nested?: Record<string, Workflow> };
 
 export type Json = z.output<ReturnType<typeof z.json>>;
+
+function isFinder(text: string): boolean {
+  if (text.startsWith('$.')) return /^\$(\.[\w-]+|\[\d+\])+$/.test(text);
+  try {
+    // Whatever it is, an empty text satisfies it or nothing: so its groups can be counted.
+    return new RegExp(`${text}|`).exec('')?.length === 2;
+  } catch {
+    return false;
+  }
+}

@@ -2,20 +2,42 @@
 import type { AgentErrorKind, Dialect } from '../contract/model.ts';
 
 interface Complaint {
-  status: number;
   headers: Record<string, string>;
   body: string;
 }
 
+/** The gateway has been patient already; more of it by the agent would only cost time. */
+export const NO_RETRY = { 'x-should-retry': 'false' };
+
 const MESSAGE_CHARS_MAX = 2000;
 const REASON_CHARS_MAX = 300;
+
+/**
+ * The status that makes agents stop and show what they were told. Measured with x-should-retry: false, which Claude
+ * Code heeds for all but 400 (it tries again without its betas), and says "failed to authenticate" of 401 and 403;
+ * Codex stops at once for 400 alone; OpenCode and Gemini try again for 408, 429 and 5xx.
+ */
+const STOP = { anthropic: 402, openai: 400, gemini: 402 } as const;
+const RETRIED = {
+  anthropic: () => false,
+  openai: (status: number) => [401, 402, 403, 408, 409, 429].includes(status) || status >= 500,
+  gemini: (status: number) => [408, 429].includes(status) || status >= 500,
+};
+
+/** In place of one for which the agent would go on trying, when the gateway has given up. */
+export function stoppingStatus(dialect: Dialect, status: number): number {
+  return RETRIED[dialect](status) ? STOP[dialect] : status;
+}
+
+/** For what a budget, a guard or a person does not allow. */
+export function refusedStatus(dialect: Dialect): number {
+  return STOP[dialect];
+}
 
 export function complaintOf(dialect: Dialect, status: number, said: string): Complaint {
   const message = said.length > MESSAGE_CHARS_MAX ? `${said.slice(0, MESSAGE_CHARS_MAX)}…` : said;
   return {
-    status,
-    // The gateway has been patient already; more of it by the agent would only cost time.
-    headers: { 'content-type': 'application/json', 'x-should-retry': 'false' },
+    headers: { 'content-type': 'application/json', ...NO_RETRY },
     body: JSON.stringify(bodyOf(dialect, status, message)),
   };
 }
@@ -50,6 +72,7 @@ function bodyOf(dialect: Dialect, status: number, message: string): unknown {
 function anthropicType(status: number): string {
   const types: Record<number, string> = {
     401: 'authentication_error',
+    402: 'billing_error',
     403: 'permission_error',
     404: 'not_found_error',
     413: 'request_too_large',
@@ -68,6 +91,7 @@ function openaiType(status: number): string {
 function geminiStatus(status: number): string {
   const names: Record<number, string> = {
     401: 'UNAUTHENTICATED',
+    402: 'FAILED_PRECONDITION',
     403: 'PERMISSION_DENIED',
     404: 'NOT_FOUND',
     429: 'RESOURCE_EXHAUSTED',

@@ -121,13 +121,11 @@ export class GatewayDoor implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const wasListening = this.#server.listening;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const client of this.#clients) client.destroy();
-    await closed;
+    await closed; // its socket is gone too
     await Promise.all(this.#underWay);
     this.#path?.[Symbol.dispose]();
-    if (wasListening && this.socketPath !== undefined) await rm(this.socketPath, { force: true });
     this.#options.onClosed?.(this);
   }
 

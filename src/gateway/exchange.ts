@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NO_TOKENS, type AgentError, type Dialect, type ModelUse } from '../contract/model.ts';
 import type { Admission, Caller, Wish } from './caller.ts';
-import { complaintOf, kindOfStatus, reasonIn } from './complaint.ts';
+import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
 import { meterFor, type Meter } from './meter.ts';
 import type { PriceOf } from './prices.ts';
@@ -28,8 +28,6 @@ export interface Surroundings {
 }
 
 const ERROR_BYTES_MAX = 16 * 1024;
-/** For agents this means: do not try again; a person has to do something first. */
-const REFUSED_STATUS = 403;
 
 type Settle = (use?: ModelUse) => void;
 
@@ -41,7 +39,9 @@ export async function exchange(
   url: string,
 ): Promise<void> {
   const gone = new AbortController();
-  outgoing.once('close', () => gone.abort());
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort();
+  });
   outgoing.on('error', () => {}); // its close is what counts
   const route = routeOf(incoming.method ?? 'GET', url, around.providers);
   const { dialect } = route;
@@ -52,7 +52,7 @@ export async function exchange(
     if (gone.signal.aborted) return;
     const told = tellOf(error);
     around.onError(told);
-    complain(outgoing, dialect, told);
+    complain(outgoing, dialect, statusFor(dialect, error), told.message);
   }
 }
 
@@ -98,11 +98,12 @@ async function relay(
   const headers = responseHeaders(response.headers);
   const kind = kindOfStatus(response.status);
   if (kind !== undefined) {
-    headers['x-should-retry'] = 'false'; // the gateway has been patient already
-    const body = await pass(response, headers, outgoing, signal, new Beginning());
-    const { provider, model } = wish;
-    const what = `${provider} answered ${response.status} to a request for ${model || route.path}`;
-    around.onError({ kind, status: response.status, message: what + reasonIn(kind, body.bytes()) });
+    const { status } = response;
+    const said = route.api === undefined ? status : stoppingStatus(route.dialect, status);
+    Object.assign(headers, NO_RETRY, said !== status && { 'x-bosun-status': String(status) });
+    const body = await pass({ ...response, status: said }, headers, outgoing, signal, new Beginning());
+    const what = `${wish.provider} answered ${status} to a request for ${wish.model || route.path}`;
+    around.onError({ kind, status, message: what + reasonIn(kind, body.bytes()) });
     return;
   }
   const meter = route.api && meterFor(route.api, headers['content-type'] ?? '');
@@ -177,26 +178,29 @@ class Refused extends Error {
   }
 }
 
-function tellOf(error: unknown): AgentError & { status: number } {
-  if (error instanceof TransportError || error instanceof BodyProblem || error instanceof Refused) {
-    const kind = error instanceof BodyProblem ? 'bad-request' : error.kind;
-    return { kind, status: error instanceof Refused ? REFUSED_STATUS : error.status, message: error.message };
-  }
+function tellOf(error: unknown): AgentError {
+  const { message } = error as Error;
+  if (error instanceof TransportError) return { kind: error.kind, status: error.status, message };
+  if (error instanceof Refused) return { kind: error.kind, message };
+  if (error instanceof BodyProblem) return { kind: 'bad-request', message };
   // What a bug says may be nothing for an agent to know.
-  return { kind: 'crashed', status: 500, message: 'bosun: something went wrong in the gateway' };
+  return { kind: 'crashed', message: 'bosun: something went wrong in the gateway' };
 }
 
-function complain(outgoing: ServerResponse, dialect: Dialect, { status, message }: AgentError): void {
+function statusFor(dialect: Dialect, error: unknown): number {
+  if (error instanceof Refused) return refusedStatus(dialect);
+  if (error instanceof BodyProblem) return error.status;
+  return stoppingStatus(dialect, error instanceof TransportError ? error.status : 500);
+}
+
+function complain(outgoing: ServerResponse, dialect: Dialect, status: number, message: string): void {
   // A body that has begun can only be broken off, so that nobody takes it for whole.
   if (outgoing.headersSent) return void outgoing.destroy();
-  const { headers, body } = complaintOf(dialect, status ?? 500, message);
+  const { headers, body } = complaintOf(dialect, status, message);
   // What was not read of the request would be taken for the next one.
-  const close = outgoing.req.complete ? {} : { connection: 'close' };
-  outgoing.writeHead(status ?? 500, {
-    ...headers,
-    ...close,
-    'content-length': String(Buffer.byteLength(body)),
-  });
+  if (!outgoing.req.complete) headers.connection = 'close';
+  headers['content-length'] = String(Buffer.byteLength(body));
+  outgoing.writeHead(status, headers);
   outgoing.end(body);
 }
 

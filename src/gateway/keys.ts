@@ -2,7 +2,6 @@
  * Keys of model providers: found when first needed, kept in memory alone. A key never stands in a message, and
  * printing or serialising one of these objects shows where it comes from, not what it is.
  */
-import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -88,11 +87,6 @@ export class Key {
   toJSON(): string {
     return `key from ${this.how}`;
   }
-}
-
-/** Tells keys apart, for tables and logs that must not hold them. */
-export function fingerprint(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex').slice(0, 16);
 }
 
 function describe(source: KeySource): string {

@@ -32,15 +32,7 @@ export async function begin(
       return { failure: { status, headers, body: first } };
     }
   }
-  const isComplaint = status >= 400 && secret !== undefined;
-  if (isComplaint) delete headers['content-length'];
-  const body = bodyOf(answer, first);
-  return {
-    status,
-    headers,
-    body: isComplaint ? withoutSecret(body, secret) : body,
-    ...(isLogin && { ownLogin: true }),
-  };
+  return { status, headers, body: bodyOf(answer, first), ...(isLogin && { ownLogin: true }) };
 }
 
 const ERROR_EVENT = Buffer.from('event: error');
@@ -60,20 +52,22 @@ function bodyOf(answer: Answer, first: Buffer | undefined): AsyncIterable<Buffer
   return { [Symbol.asyncIterator]: () => ({ next, return: end }) };
 }
 
-/** The last answer, or the last error; the agent need not try again what was tried here. */
+/** A complaint, or the last error; what may be tried again was, so the agent need not. */
 export function given(failure: Failure, { secret, isLogin }: Used, tries = 1): ModelResponse {
   if ('error' in failure) {
     const { kind, status, message, cause } = failure.error;
     throw new TransportError(kind, status, tries > 1 ? `${message} (${tries} tries)` : message, cause);
   }
   const { 'content-length': _, ...headers } = failure.headers;
-  const once = (async function* () {
-    yield failure.body;
-  })();
+  const body = secret === undefined ? failure.body : withoutSecret(failure.body, secret);
   return {
     status: failure.status,
     headers: { ...headers, 'x-should-retry': 'false' },
-    body: secret === undefined ? once : withoutSecret(once, secret),
+    body: only(body),
     ...(isLogin && { ownLogin: true }),
   };
+}
+
+async function* only(body: Buffer): AsyncGenerator<Buffer> {
+  if (body.length > 0) yield body;
 }

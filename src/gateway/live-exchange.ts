@@ -2,7 +2,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv4 } from 'node:net';
-import { finished } from 'node:stream';
 import { hungUp } from './patience.ts';
 import { TransportError } from './transport.ts';
 
@@ -106,26 +105,37 @@ export function exchange(call: Call, connections: Connections, signal: AbortSign
   });
 }
 
-/** An answer that has begun. */
+/** An answer that has begun. It is read by hand, so that silence counts only while somebody waits for more. */
 export class Answer {
   readonly response: IncomingMessage;
   readonly #upstream: Upstream;
   readonly #signal: AbortSignal;
-  readonly #chunks: AsyncIterator<Buffer>;
   readonly #timer: NodeJS.Timeout;
-  #isAwaited = false;
+  #error: Error | undefined;
+  #isClosed = false;
+  #wake: (() => void) | undefined;
+  #onClosed: (() => void) | undefined;
 
   constructor(response: IncomingMessage, upstream: Upstream, signal: AbortSignal) {
     this.response = response;
     this.#upstream = upstream;
     this.#signal = signal;
-    this.#chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    // It counts only while we wait for the provider: an agent may take its time.
     this.#timer = setTimeout(() => {
-      if (this.#isAwaited) response.destroy(new TransportError('timeout', 504, silence(upstream)));
+      if (this.#wake) response.destroy(new TransportError('timeout', 504, silence(upstream)));
     }, upstream.idleMs);
-    response.once('close', () => clearTimeout(this.#timer));
-    response.on('error', () => {}); // `next` tells it; nobody may be reading yet
+    const wake = (): void => this.#wake?.();
+    response.on('readable', wake);
+    response.once('end', wake);
+    response.on('error', (error) => {
+      this.#error ??= error;
+      wake();
+    });
+    response.once('close', () => {
+      clearTimeout(this.#timer);
+      this.#isClosed = true;
+      wake();
+      this.#onClosed?.();
+    });
   }
 
   get status(): number {
@@ -134,15 +144,17 @@ export class Answer {
 
   /** The next piece; undefined at the end. Throws a TransportError where it breaks off. */
   async next(): Promise<Buffer | undefined> {
-    this.#isAwaited = true;
-    if (!this.response.closed) this.#timer.refresh();
-    try {
-      const { value, done } = await this.#chunks.next();
-      return done ? undefined : value;
-    } catch (error) {
-      throw this.#signal.aborted ? hungUp(this.#signal) : failureOf(error as Error, this.#upstream);
-    } finally {
-      this.#isAwaited = false;
+    const { response } = this;
+    for (;;) {
+      if (this.#signal.aborted) throw hungUp(this.#signal);
+      if (this.#error) throw failureOf(this.#error, this.#upstream);
+      const chunk = response.read() as Buffer | null;
+      if (chunk) return chunk;
+      if (response.readableEnded) return undefined;
+      if (this.#isClosed) throw brokenOff(this.#upstream);
+      this.#timer.refresh();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#wake = undefined;
     }
   }
 
@@ -164,8 +176,8 @@ export class Answer {
 
   /** Calls once, when the connection is no longer used for it. */
   onClosed(listener: () => void): void {
-    if (this.response.closed) listener();
-    else finished(this.response, { writable: false }, listener);
+    if (this.#isClosed) listener();
+    else this.#onClosed = listener;
   }
 
   /** Ends the connection, unless all was read. */
@@ -185,8 +197,19 @@ function silence({ provider, idleMs }: Upstream): string {
 
 function failureOf(error: Error, { provider, url }: Upstream): TransportError {
   if (error instanceof TransportError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  const isCut = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE';
-  const what = isCut ? 'broke off the connection' : `cannot be reached at ${url.host}: ${code ?? message}`;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNRESET' || code === 'EPIPE') return brokenOff({ provider }, error);
+  const what = isDistrust(code)
+    ? `at ${url.host} has a certificate that is not to be trusted (${code}); if it is your own, name its authority in NODE_EXTRA_CA_CERTS`
+    : `cannot be reached at ${url.host}: ${code || message}`;
   return new TransportError('network', 502, `${provider} ${what}`, error);
+}
+
+function brokenOff({ provider }: Pick<Upstream, 'provider'>, cause?: Error): TransportError {
+  return new TransportError('network', 502, `${provider} broke off the connection`, cause);
+}
+
+/** No other try makes that certificate a better one. */
+export function isDistrust(code: unknown): boolean {
+  return typeof code === 'string' && /CERT|UNABLE_TO_|ERR_TLS_|ERR_SSL_/.test(code);
 }

@@ -3,9 +3,8 @@
  * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
  */
 import { begin, given, type Failure, type Used } from './live-answer.ts';
-import { type Answer, Connections, exchange, type Upstream } from './live-exchange.ts';
+import { type Answer, Connections, exchange, isDistrust, type Upstream } from './live-exchange.ts';
 import { isStrayPath, loginOf, returnedHeaders, withKey, withLogin, type Outgoing } from './live-headers.ts';
-import { fingerprint } from './keys.ts';
 import { hintMs, isQuotaSpent } from './patience-hints.ts';
 import { backoffMs, hungUp, Patience, type Turn } from './patience.ts';
 import type { Provider, Providers } from './providers.ts';
@@ -14,15 +13,15 @@ import { TransportError, type ModelRequest, type ModelResponse, type Transport }
 export const LIVE_LIMITS = {
   /** Times that a request is sent where the provider fails on its side, or cannot be reached: some 20 s. */
   triesMax: 7,
-  /** Of an answer that is not given on at once. */
-  complaintBytesMax: 64 * 1024,
+  /** Of an answer that is an error; what is longer is cut. */
+  complaintBytesMax: 256 * 1024,
   /** Keys and logins that are remembered while nobody uses them. */
   idleLanesMax: 64,
 };
 
 export type LiveLimits = typeof LIVE_LIMITS;
 
-const FAILING = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
+const FAILING = new Set([408, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 const PAUSING = new Set([429, 503, 529]);
 
 /** What a person may want to see: why nothing seems to happen. */
@@ -136,22 +135,23 @@ class LiveTransport implements Transport, AsyncDisposable {
       const call = { upstream, method: request.method, body: request.body, ...outgoing };
       const answer = await exchange(call, this.#connections, signal);
       const { status } = answer;
-      if (status === 429 || FAILING.has(status))
-        return await this.#judge(answer, sending, credentials, sentMs);
       if (status === 401 && !credentials.isLogin && !sending.hasNewKey && provider.key?.forget()) {
         sending.hasNewKey = true;
         answer.close();
         return 'again';
       }
+      if (status >= 400) return await this.#judge(answer, sending, credentials, sentMs);
       const response = await begin(answer, credentials);
       if ('failure' in response) return response;
       isBegun = true;
       answer.onClosed(() => lane.leave());
-      if (status < 400) lane.succeeded();
+      lane.succeeded();
       return { response };
     } catch (error) {
-      if (!(error instanceof TransportError) || signal.aborted || this.#closing.signal.aborted) throw error;
+      if (this.#closing.signal.aborted) throw closed();
+      if (!(error instanceof TransportError) || signal.aborted) throw error;
       if (error.kind !== 'network' && error.kind !== 'timeout') throw error;
+      if (isDistrust((error.cause as NodeJS.ErrnoException | undefined)?.code)) throw error;
       return { failure: { error } };
     } finally {
       if (!isBegun) lane.leave();
@@ -163,8 +163,8 @@ class LiveTransport implements Transport, AsyncDisposable {
     const { name } = sending.provider;
     const headers = returnedHeaders(answer.response.headers, credentials.secret);
     const failure = { status, headers, body: await answer.rest(this.#limits.complaintBytesMax) };
-    if (headers['x-should-retry'] === 'false' || isQuotaSpent(failure))
-      return { response: given(failure, credentials) };
+    const isPassing = (status === 429 && !isQuotaSpent(failure)) || FAILING.has(status);
+    if (!isPassing || headers['x-should-retry'] === 'false') return { response: given(failure, credentials) };
     const hint = hintMs(failure, this.#nowMs());
     if (status !== 429 && (hint === undefined || !PAUSING.has(status))) return { failure };
     const why = status === 429 ? `the rate limit of ${name}` : `${name} is overloaded`;
@@ -202,7 +202,7 @@ class LiveTransport implements Transport, AsyncDisposable {
 
   #lane(provider: Provider, credential: string): Patience {
     const { name, concurrencyMax, patienceMs } = provider;
-    const id = `${name} ${fingerprint(credential)}`;
+    const id = `${name} ${credential}`; // a hash would hide nothing here: whoever reads our memory has the key
     let lane = this.#lanes.get(id);
     if (lane) return lane;
     if (this.#lanes.size >= this.#limits.idleLanesMax)

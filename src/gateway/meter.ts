@@ -3,7 +3,7 @@
  * the few lines that can hold counts, and parses no event without them.
  */
 import type { Api } from './route.ts';
-import { more, usageIn, type Counted } from './usage.ts';
+import { later, usageIn, type Counted } from './usage.ts';
 
 /** One event of a stream, or one answer that is no stream; a larger one is metered by its size. */
 const TEXT_BYTES_MAX = 32 * 1024 * 1024;
@@ -84,7 +84,8 @@ class StreamMeter implements Meter {
     for (let at = line.indexOf(this.#key); at !== -1; at = line.indexOf(this.#key, at + 1)) {
       if (!isObjectNext(line, at + this.#key.length)) continue;
       try {
-        this.#tokens = more(this.#tokens, usageIn(this.#api, JSON.parse(line.toString('utf8', DATA.length))));
+        const event: unknown = JSON.parse(line.toString('utf8', DATA.length));
+        this.#tokens = later(this.#api, this.#tokens, usageIn(this.#api, event));
       } catch {
         // cut in the middle, or not what it seems to be
       }

@@ -39,10 +39,15 @@ function amount(text: string | undefined, unitMs: number): number | undefined {
 
 /** By the clock of whoever wrote it, where that is known: ours may be wrong. */
 function dateMs(text: string | undefined, serverDate: string | undefined, nowMs: number): number | undefined {
-  const at = text === undefined ? Number.NaN : Date.parse(text);
-  if (Number.isNaN(at)) return undefined;
-  const theirs = serverDate === undefined ? Number.NaN : Date.parse(serverDate);
-  return at - (Number.isNaN(theirs) ? nowMs : theirs);
+  const at = instantMs(text);
+  if (at === undefined) return undefined;
+  return at - (instantMs(serverDate) ?? nowMs);
+}
+
+/** `Date.parse` alone takes nearly everything for a date, "-5" too. */
+function instantMs(text: string | undefined): number | undefined {
+  const ms = text !== undefined && /^([A-Z][a-z]+, |\d{4}-\d\d-)/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /**
@@ -74,8 +79,8 @@ function momentMs(text: string, nowMs: number): number | undefined {
     const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
     return parts.reduce((sum, [, number, unit]) => sum + Number(number) * UNITS_MS[unit!]!, 0);
   }
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at - nowMs;
+  const at = instantMs(text);
+  return at === undefined ? undefined : at - nowMs;
 }
 
 /** Gemini says it in the body alone: `"retryDelay": "34.07s"`. */

@@ -30,8 +30,8 @@ export interface Turn {
   order?: number;
   /** Since when it has been held for rate limits. */
   limitedSinceMs?: number;
-  /** It was sent, and refused. */
-  wasRefused?: boolean;
+  /** Times that it was sent, and refused. */
+  refusals?: number;
 }
 
 interface Waiting {
@@ -117,9 +117,14 @@ export class Patience implements Disposable {
       this.#width = Math.max(1, Math.min(this.#width, this.#going) / 2);
       this.#pausedAtMs = now;
     }
-    turn.wasRefused = true;
-    if (hintMs !== undefined) this.#pause(now + hintMs, why);
-    else if (isNew || this.#pausedUntilMs <= now) this.#pause(now + this.#backoffMs(), why);
+    turn.limitedSinceMs ??= now;
+    turn.refusals = (turn.refusals ?? 0) + 1;
+    const times = Math.max(this.#pauses, turn.refusals);
+    if (hintMs === undefined && (isNew || this.#pausedUntilMs <= now))
+      this.#pause(now + backoffMs(times - 1, this.#options.random), why);
+    // What was waited for as asked, and is refused again, waits longer: "retry-after: 0" for ever would never end.
+    const leastMs = times > 1 ? backoffMs(times - 2, this.#options.random) : 0;
+    if (hintMs !== undefined) this.#pause(now + Math.max(hintMs, isNew ? leastMs : 0), why);
     return this.#objectionTo(turn);
   }
 
@@ -150,7 +155,7 @@ export class Patience implements Disposable {
     if (this.#pausedUntilMs <= now) return undefined;
     turn.limitedSinceMs ??= now;
     // One that only waits for its turn is patient as long as others get on.
-    const since = turn.wasRefused ? turn.limitedSinceMs : Math.max(turn.limitedSinceMs, this.#lastSuccessMs);
+    const since = turn.refusals ? turn.limitedSinceMs : Math.max(turn.limitedSinceMs, this.#lastSuccessMs);
     if (this.#pausedUntilMs <= since + this.#options.patienceMs) return undefined;
     const { provider } = this.#options;
     const until = new Date(this.#pausedUntilMs).toISOString();
@@ -210,10 +215,6 @@ export class Patience implements Disposable {
   /** How long nobody may go. */
   #delayMs(): number {
     return Math.ceil(Math.max(this.#pausedUntilMs, this.#nextMs) - this.#options.nowMs());
-  }
-
-  #backoffMs(): number {
-    return backoffMs(this.#pauses - 1, this.#options.random);
   }
 }
 

@@ -17,6 +17,8 @@ export interface Rates {
 export interface Price extends Rates {
   /** For the whole request, where its prompt, with what is cached, is longer than that. */
   above?: Rates & { promptTokens: number };
+  /** What a longer prompt costs is not known. */
+  promptTokensMax?: number;
 }
 
 /** Null where nobody knows the price. */
@@ -54,8 +56,9 @@ function find(rows: Row[], name: string): Price | undefined {
   return name === '' ? undefined : rows.find(({ matches }) => matches(name))?.price;
 }
 
-function costUsd(price: Price, tokens: Counted): number {
+function costUsd(price: Price, tokens: Counted): number | null {
   const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite;
+  if (prompt > (price.promptTokensMax ?? Infinity)) return null;
   const rates: Rates = price.above !== undefined && prompt > price.above.promptTokens ? price.above : price;
   const { input, output, cacheRead = input, cacheWrite = input, cacheWriteHour = cacheWrite } = rates;
   const forAnHour = tokens.cacheWriteHour ?? 0;

@@ -28,8 +28,7 @@ export async function readBody(
   if (Number(incoming.headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge(bodyBytesMax);
   const parts: Buffer[] = [];
   let bytes = 0;
-  // What is not read to its end must not end the connection: the answer still goes over it.
-  for await (const part of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const part of incoming as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax);
     hold(part.length);

@@ -14,7 +14,10 @@ type Fields = Record<string, unknown>;
 export function usageIn(api: Api, answer: unknown): Counted | undefined {
   // Gemini streams a JSON array where it is not asked for events; what comes last is the sum.
   if (Array.isArray(answer))
-    return answer.reduce<Counted | undefined>((seen, part) => more(seen, usageIn(api, part)), undefined);
+    return answer.reduce<Counted | undefined>(
+      (seen, part) => later(api, seen, usageIn(api, part)),
+      undefined,
+    );
   if (!isFields(answer)) return undefined;
   if (api === 'messages')
     return fromMessages(answer.usage ?? (isFields(answer.message) ? answer.message.usage : undefined));
@@ -24,17 +27,22 @@ export function usageIn(api: Api, answer: unknown): Counted | undefined {
   return fromGemini(answer.usageMetadata);
 }
 
-/** Counts in a stream are running totals, and an event may leave some out or say 0: the highest are true. */
-export function more(left: Counted | undefined, right: Counted | undefined): Counted | undefined {
-  if (left === undefined || right === undefined) return left ?? right;
-  const sum = {
-    input: Math.max(left.input, right.input),
-    output: Math.max(left.output, right.output),
-    cacheRead: Math.max(left.cacheRead, right.cacheRead),
-    cacheWrite: Math.max(left.cacheWrite, right.cacheWrite),
+/**
+ * Counts in a stream are running totals, and an event may leave some out or say 0. Messages count every kind on its
+ * own, so the highest of each is true; elsewhere the input is a rest, which only later counts make smaller.
+ */
+export function later(api: Api, before: Counted | undefined, now: Counted | undefined): Counted | undefined {
+  if (before === undefined || now === undefined) return now ?? before;
+  const output = Math.max(before.output, now.output);
+  if (api !== 'messages') return { ...(now.input + now.cacheRead > 0 ? now : before), output };
+  const cacheWriteHour = Math.max(before.cacheWriteHour ?? 0, now.cacheWriteHour ?? 0);
+  return {
+    input: Math.max(before.input, now.input),
+    output,
+    cacheRead: Math.max(before.cacheRead, now.cacheRead),
+    cacheWrite: Math.max(before.cacheWrite, now.cacheWrite),
+    ...(cacheWriteHour > 0 && { cacheWriteHour }),
   };
-  const cacheWriteHour = Math.max(left.cacheWriteHour ?? 0, right.cacheWriteHour ?? 0);
-  return cacheWriteHour > 0 ? { ...sum, cacheWriteHour } : sum;
 }
 
 function fromMessages(usage: unknown): Counted | undefined {

@@ -16,12 +16,15 @@ const EDITORS = ['edit', 'edit_file', 'replace', 'str_replace'];
 const READERS = ['read', 'read_file', 'view', 'view_file'];
 const SHELLS = ['bash', 'shell', 'exec_command', 'shell_command', 'run_shell_command', 'execute_command'];
 const PATCHERS = ['apply_patch'];
+/** Of codex, which reads a patch in a command itself. */
+const PATCHING_SHELLS = ['exec_command', 'shell_command'];
 const OUTPUTS = ['structuredoutput', 'structured_output'];
 
 const PATHS = ['file_path', 'filePath', 'absolute_path', 'path', 'filename'];
 const CONTENTS = ['content', 'contents', 'file_text', 'text'];
 const COMMANDS = ['command', 'cmd'];
 const OLDS = ['old_string', 'oldString', 'old_str', 'old_text'];
+const PATCHES = ['patchText', 'input', 'patch'];
 const NEWS = ['new_string', 'newString', 'new_str', 'new_text'];
 
 /** The calls of an answer, in this order; undefined where no tool that is offered can do one of them. */
@@ -48,17 +51,11 @@ function writeCall({ path, content }: Write, asked: Asked): Call | undefined {
       [PATHS, absolute(path, asked)],
       [CONTENTS, content],
     ]);
-  const lines = content.split('\n').map((line) => `+${line}`);
-  if (content.endsWith('\n')) lines.pop();
   // A patch always ends its last line: a file that must not is written by the shell.
-  const patched = content.endsWith('\n')
-    ? patch([`*** Add File: ${path}`, ...lines], asked.tools)
-    : undefined;
-  return (
-    patched ??
-    runCall(writeCommand(path, content), asked.tools) ??
-    patch([`*** Add File: ${path}`, ...lines], asked.tools)
-  );
+  const lines = content.split('\n').slice(0, -1);
+  const added = [`*** Add File: ${path}`, ...lines.map((line) => `+${line}`)];
+  const patched = content.endsWith('\n') ? patch(added, asked.tools) : undefined;
+  return patched ?? runCall(writeCommand(path, content), asked.tools);
 }
 
 function writeCommand(path: string, content: string): string {
@@ -77,12 +74,7 @@ function editCall(edit: Edit, asked: Asked): Call | undefined {
     ]);
   const before = edit.old.split('\n').map((line) => `-${line}`);
   const after = edit.new.split('\n').map((line) => `+${line}`);
-  const script =
-    'const [f, a, b] = process.argv.slice(1); const fs = require("fs"); const t = fs.readFileSync(f, "utf8"); if (!t.includes(a)) throw new Error("not found"); fs.writeFileSync(f, t.replace(a, () => b));';
-  return (
-    patch([`*** Update File: ${edit.path}`, '@@', ...before, ...after], asked.tools) ??
-    runCall(['node', '-e', script, edit.path, edit.old, edit.new].map(quote).join(' '), asked.tools)
-  );
+  return patch([`*** Update File: ${edit.path}`, '@@', ...before, ...after], asked.tools);
 }
 
 function readCall(path: string, asked: Asked): Call | undefined {
@@ -99,12 +91,14 @@ function runCall(command: string, tools: readonly Tool[]): Call | undefined {
   return call(tool, [[COMMANDS, isList ? ['sh', '-c', command] : command]]);
 }
 
-/** The text of a patch, for the one tool that takes it. */
+/** For the tool that takes patches, or for the shell whose agent takes a command of this form for one. */
 function patch(lines: string[], tools: readonly Tool[]): Call | undefined {
-  const tool = find(PATCHERS, tools);
-  if (!tool) return undefined;
   const text = ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n');
-  return tool.schema === undefined ? of(tool, text) : call(tool, [[['patchText', 'input', 'patch'], text]]);
+  const tool = find(PATCHERS, tools);
+  if (tool && tool.schema === undefined) return of(tool, text);
+  if (tool) return call(tool, [[PATCHES, text]]);
+  if (!find(PATCHING_SHELLS, tools)) return undefined;
+  return runCall(`apply_patch <<'EOF'\n${text}EOF`, tools);
 }
 
 /** A tool of an MCP server may be named without what the agent puts before it. */

@@ -41,7 +41,7 @@ export type Part =
   | { kind: 'text'; text: string }
   | { kind: 'call'; id: string; name: string; namespace?: string; input: Record<string, unknown> | string };
 
-export type Stop = 'end' | 'tools' | 'length' | 'refusal';
+type Stop = 'end' | 'tools' | 'length' | 'refusal';
 
 export interface Reply {
   /** Unique among all replies of all servers. */

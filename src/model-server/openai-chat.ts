@@ -24,7 +24,7 @@ function read(body: Fields): Asked {
     messages,
     tools: listIn(body.tools).map((tool) => {
       const { name, parameters } = fieldsIn(tool.function);
-      return { name: String(name), schema: (parameters ?? {}) as Schema };
+      return { name: String(name), schema: parameters ?? {} };
     }),
     format: fieldsIn(fieldsIn(body.response_format).json_schema).schema as Schema | undefined,
     turn: countTurns(messages),

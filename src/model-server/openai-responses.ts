@@ -14,7 +14,9 @@ function read(body: Fields): Asked {
     model: String(body.model),
     isStream: body.stream === true,
     messages,
-    tools: listIn(body.tools).flatMap((tool) => toolsOf(tool)),
+    tools: [...listIn(body.tools), ...listIn(body.input).flatMap(({ tools }) => listIn(tools))].flatMap(
+      (tool) => toolsOf(tool),
+    ),
     format: fieldsIn(fieldsIn(body.text).format).schema as Schema | undefined,
     turn: countTurns(messages),
     wantsUsage: true,
@@ -22,8 +24,9 @@ function read(body: Fields): Asked {
 }
 
 function messageOf(item: Fields): Message {
-  const type = String(item.type ?? 'message');
+  const type = typeof item.type === 'string' ? item.type : 'message';
   if (type.endsWith('_output')) return { role: 'tool', text: textIn(item.output) };
+  if (type === 'additional_tools') return { role: 'system', text: '' };
   if (type !== 'message') return { role: 'assistant', text: textIn(item.arguments ?? item.input) };
   if (item.role === 'assistant') return { role: 'assistant', text: textIn(item.content) };
   const text = textIn(item.content);

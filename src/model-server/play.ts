@@ -6,7 +6,8 @@ import type { Answer } from './script.ts';
 
 /** A reply as it goes over the wire. */
 export interface Wire {
-  contentType: string;
+  status: number;
+  headers: Record<string, string | number>;
   /** At least one. */
   pieces: string[];
 }
@@ -35,9 +36,9 @@ export async function play(response: ServerResponse, wire: Wire, manner: Manner)
   }
 }
 
-function sendAtOnce(response: ServerResponse, { contentType, pieces }: Wire): void {
+function sendAtOnce(response: ServerResponse, { status, headers, pieces }: Wire): void {
   const body = pieces.length === 1 ? pieces[0]! : pieces.join('');
-  response.writeHead(200, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
 
@@ -47,7 +48,7 @@ async function playFault(
   manner: Manner,
   gone: AbortSignal,
 ): Promise<void> {
-  const { contentType, pieces } = wire;
+  const { status, headers, pieces } = wire;
   const pieceDelayMs = manner.pieceDelayMs || (manner.fault === 'slow' ? SLOW_PIECE_MS : 0);
   switch (manner.fault) {
     case 'hang':
@@ -59,23 +60,21 @@ async function playFault(
       return;
     case 'cut':
     case 'stall':
-      response.writeHead(200, { 'content-type': contentType });
+      response.writeHead(status, headers);
       await send(response, firstHalf(pieces), pieceDelayMs, gone);
       if (manner.fault === 'stall') await wait(SILENCE_MS_MAX, undefined, { signal: gone });
       response.destroy();
       return;
     case 'garbage':
-      response.writeHead(200, { 'content-type': contentType });
+      response.writeHead(status, headers);
       response.end(Buffer.from(Array.from({ length: 512 }, (_, n) => (n * 167 + 13) % 256)));
       return;
-    case 'bad-json': {
-      const half = firstHalf([pieces.join('')])[0]!;
-      response.writeHead(200, { 'content-type': contentType });
-      response.end(`${half.replace(/[\s}\]"]+$/, '')}\n\n`);
+    case 'bad-json':
+      response.writeHead(status, headers);
+      response.end(breakLast(pieces.length === 1 ? pieces : firstHalf(pieces)));
       return;
-    }
     default:
-      response.writeHead(200, { 'content-type': contentType });
+      response.writeHead(status, headers);
       await send(response, pieces, pieceDelayMs, gone);
       response.end();
   }
@@ -98,4 +97,9 @@ async function send(
 function firstHalf(pieces: string[]): string[] {
   if (pieces.length === 1) return [pieces[0]!.slice(0, Math.ceil(pieces[0]!.length / 2))];
   return pieces.slice(0, Math.ceil(pieces.length / 2));
+}
+
+/** The last brace is what makes it JSON. */
+function breakLast(pieces: string[]): string {
+  return `${pieces.join('').trimEnd().slice(0, -1)}\n\n`;
 }

@@ -6,7 +6,7 @@ import { fillSchema } from './fill-schema.ts';
 import type { Answer } from './script.ts';
 
 /** What an answer uses where the script says nothing. */
-export const USAGE: Tokens = { input: 100, output: 20, cacheRead: 0, cacheWrite: 0 };
+const USAGE: Tokens = { input: 100, output: 20, cacheRead: 0, cacheWrite: 0 };
 const HUGE_CHARS = 16 * 1024 * 1024;
 const HARMLESS = 'Scripted';
 

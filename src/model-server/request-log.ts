@@ -16,7 +16,10 @@ export interface LoggedRequest {
   /** All of them: keys too, as the agent sent them. */
   headers: Record<string, string | string[] | undefined>;
   body: unknown;
-  /** Which part of the script answered: `rules[0]`, `answers[2]`, `side`, `none`; else what was asked for. */
+  /**
+   * Which part of the script answered: `rules[0]`, `answers[2]`, `none`; `side` for what the script is not about,
+   * `no-tool` where no tool that is offered can do what the script says; else what was asked for.
+   */
   rule: string;
   /** 0 where none was sent. */
   status: number;

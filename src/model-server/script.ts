@@ -1,13 +1,13 @@
 /** The script of a model server: what to answer, and when. One schema from which the type and the checks come. */
 import { z } from 'zod';
 
-export const RULES_MAX = 10_000;
+const RULES_MAX = 10_000;
 
 const DURATION_MESSAGE = 'must be a duration such as 500ms, 2s or 1m';
 const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h)$/, DURATION_MESSAGE);
 
 /** Faults that are no status. After `slow` and `huge` the agent has its answer; after the others it has none. */
-export const FAULTS = [
+const FAULTS = [
   'hang', // no answer at all
   'cut-before', // the connection ends before the first byte
   'cut', // it ends in the middle
@@ -68,7 +68,6 @@ const Rule = z.strictObject({
   ...answer,
   answers: z.array(Answer).min(1).optional().describe('The nth for the nth turn of a conversation.'),
 });
-export type Rule = z.output<typeof Rule>;
 
 export const ModelScript = z
   .strictObject({

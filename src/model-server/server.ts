@@ -4,10 +4,10 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseDurationMs } from '../base/units.ts';
+import { parseDurationMs, TIMER_MS_MAX } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Plan } from './plan.ts';
-import { play } from './play.ts';
+import { play, type Manner, type Wire } from './play.ts';
 import { harmlessReply, replyTo } from './reply.ts';
 import { RequestLog, type LoggedRequest } from './request-log.ts';
 import { routeOf, type Route } from './route.ts';
@@ -17,6 +17,7 @@ import type { Asked, Reply, Speech } from './asked.ts';
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const CONNECTIONS_MAX = 4096;
+const AT_ONCE: Manner = { delayMs: 0, pieceDelayMs: 0, fault: undefined };
 
 export interface ModelServerOptions {
   script: ModelScriptSource;
@@ -103,7 +104,8 @@ export class ModelServer implements AsyncDisposable {
     request.on('end', () => {
       const route = routeOf(request.method!, request.url!);
       const body = bytes > BODY_BYTES_MAX ? undefined : parseBody(chunks);
-      if (route.kind === 'model' && body !== undefined) this.#answer(request, response, route, body, bytes);
+      const asked = route.kind === 'model' && body && readAsked(route.speech, body, request.url!);
+      if (asked) this.#answer(request, response, route, body, bytes, asked);
       else this.#answerPlainly(request, response, route, body, bytes);
     });
   }
@@ -114,8 +116,8 @@ export class ModelServer implements AsyncDisposable {
     { speech, isArray }: Extract<Route, { kind: 'model' }>,
     body: Record<string, unknown>,
     bytes: number,
+    asked: Asked,
   ): void {
-    const asked = speech.read(body, request.url!);
     const id = `${this.#prefix}${(++this.#replies).toString(36).padStart(6, '0')}`;
     const { rule, answer, reply } = this.#decide(asked, id);
     const { fault } = answer;
@@ -123,18 +125,11 @@ export class ModelServer implements AsyncDisposable {
     const status = isNumber ? fault : fault === 'hang' || fault === 'cut-before' ? 0 : 200;
     const { dialect, model, turn } = asked;
     this.#note({ request, body, bytes, rule, status, fault, dialect, model, turn });
-    if (isNumber) {
-      void refuse(response, speech, fault, answer);
-      return;
-    }
-    const wire =
-      asked.isStream && !isArray
-        ? { contentType: 'text/event-stream', pieces: speech.pieces(reply, asked) }
-        : { contentType: 'application/json', pieces: [wholeOf(speech, reply, isArray)] };
+    const wire = isNumber ? refusal(speech, fault, answer) : wireOf(speech, asked, reply, isArray);
     void play(response, wire, {
       delayMs: msOf(answer.delay),
       pieceDelayMs: msOf(answer['chunk-delay']),
-      fault,
+      fault: isNumber ? undefined : fault,
     });
   }
 
@@ -142,7 +137,10 @@ export class ModelServer implements AsyncDisposable {
     if (isSideRequest(asked)) return { rule: 'side', answer: {}, reply: harmlessReply(asked, id) };
     const { rule, answer, use } = this.#plan.choose(asked);
     const reply = replyTo(asked, answer, id);
-    if (!reply) return { rule: 'side', answer: {}, reply: harmlessReply(asked, id) };
+    if (!reply) {
+      const side = asked.tools.length === 0 ? 'side' : 'no-tool';
+      return { rule: side, answer: {}, reply: harmlessReply(asked, id) };
+    }
     use();
     return { rule, answer, reply };
   }
@@ -157,10 +155,14 @@ export class ModelServer implements AsyncDisposable {
     const isModel = route.kind === 'model';
     const status = isModel ? (bytes > BODY_BYTES_MAX ? 413 : 400) : route.status;
     const value = isModel
-      ? route.speech.error(status, 'the body of the request is no JSON object, or too large', undefined)
+      ? route.speech.error(
+          status,
+          'the body of the request is too large, or no JSON object that can be read',
+          undefined,
+        )
       : route.value(bytes);
     this.#note({ request, body, bytes, rule: isModel ? 'none' : route.kind, status });
-    sendJson(response, status, value);
+    void play(response, jsonWire(status, value), AT_ONCE);
   }
 
   #note(
@@ -175,6 +177,15 @@ export class ModelServer implements AsyncDisposable {
   }
 }
 
+/** What is nested too deeply is no request. */
+function readAsked(speech: Speech, body: Record<string, unknown>, path: string): Asked | undefined {
+  try {
+    return speech.read(body, path);
+  } catch {
+    return undefined;
+  }
+}
+
 function parseBody(chunks: Buffer[]): Record<string, unknown> | undefined {
   try {
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
@@ -184,37 +195,31 @@ function parseBody(chunks: Buffer[]): Record<string, unknown> | undefined {
   }
 }
 
-function wholeOf(speech: Speech, reply: Reply, isArray: boolean): string {
-  const text = JSON.stringify(speech.whole(reply));
-  return isArray ? `[${text}]` : text;
+function wireOf(speech: Speech, asked: Asked, reply: Reply, isArray: boolean): Wire {
+  if (asked.isStream && !isArray)
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
+      pieces: speech.pieces(reply, asked),
+    };
+  const whole = speech.whole(reply);
+  return jsonWire(200, isArray ? [whole] : whole);
 }
 
-async function refuse(
-  response: ServerResponse,
-  speech: Speech,
-  status: number,
-  answer: Answer,
-): Promise<void> {
+function refusal(speech: Speech, status: number, answer: Answer): Wire {
   const retryAfterMs = answer['retry-after'] === undefined ? undefined : msOf(answer['retry-after']);
-  if (answer.delay !== undefined) await new Promise((resolve) => setTimeout(resolve, msOf(answer.delay)));
-  // Whole seconds are all that the header can say; the other one is read by the providers' own clients.
-  if (retryAfterMs !== undefined) {
-    response.setHeader('retry-after', Math.ceil(retryAfterMs / 1000));
-    response.setHeader('retry-after-ms', retryAfterMs);
-  }
   const message = answer.text ?? `the script says ${status}`;
-  sendJson(response, status, speech.error(status, message, retryAfterMs));
+  const wire = jsonWire(status, speech.error(status, message, retryAfterMs));
+  if (retryAfterMs === undefined) return wire;
+  // Whole seconds are all that the header can say; the other one is read by the providers' own clients.
+  const seconds = Math.ceil(retryAfterMs / 1000);
+  return { ...wire, headers: { ...wire.headers, 'retry-after': seconds, 'retry-after-ms': retryAfterMs } };
 }
 
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = JSON.stringify(value);
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(body);
+function jsonWire(status: number, value: unknown): Wire {
+  return { status, headers: { 'content-type': 'application/json' }, pieces: [JSON.stringify(value)] };
 }
 
 function msOf(duration: string | undefined): number {
-  return duration === undefined ? 0 : parseDurationMs(duration);
+  return duration === undefined ? 0 : Math.min(parseDurationMs(duration), TIMER_MS_MAX);
 }

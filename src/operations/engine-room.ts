@@ -5,6 +5,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import { isFenced } from '../contract/isolation.ts';
+import type { Workflow } from '../contract/workflow.ts';
 import { Drive } from '../drive.ts';
 import type { Stages } from '../attempt.ts';
 import { clearAttempts, createHome, type Home } from '../home.ts';
@@ -26,6 +27,8 @@ export interface EngineRoom extends AsyncDisposable {
   store: Store;
   stages: Stages;
   sandbox: Sandbox;
+  /** Throws where the way to models cannot be made as the workflow needs it. */
+  checkModels(workflow: Workflow): Promise<void>;
   /** Opens a run to be driven, and says so to everybody who looks. */
   drive(
     run: string,
@@ -66,6 +69,7 @@ export async function enterEngineRoom(
     store,
     stages,
     sandbox,
+    checkModels: (workflow) => models.check(workflow),
     async drive(run, options = {}) {
       await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }));
       const drive = await Drive.open(run, { store, stages, nowMs: Date.now, ...options });

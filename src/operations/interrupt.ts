@@ -1,4 +1,4 @@
-/** Words to a run from outside its engine: cancel it, answer its questions. */
+/** Words to a run from outside its engine: cancel it, answer its questions, speak to its agents. */
 import { BosunError } from '../contract/errors.ts';
 import type { RunView } from '../contract/run.ts';
 import { enterEngineRoom } from './engine-room.ts';
@@ -66,6 +66,34 @@ export async function answerQuestion(
   };
   await journal.store.request(run.id, request);
   return { run: run.id, question: question.id, text: question.text };
+}
+
+const STEER_CHARS_MAX = 64 * 1024;
+
+export interface SteerOptions {
+  cwd: string;
+  run?: string;
+  task: string;
+  text: string;
+}
+
+/** Says something to the agent of a task that is at work. */
+export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Promise<string> {
+  await using journal = openJournal(cwd);
+  const run = await findRun(journal.store, id);
+  requireOpen(run);
+  if (text.length > STEER_CHARS_MAX)
+    throw new BosunError('usage', `that is too long: at most ${STEER_CHARS_MAX} characters at once`);
+  const tasks = await journal.store.tasks(run.id, { states: ['running'] });
+  if (!tasks.some((view) => view.id === task)) {
+    const names = tasks.map((view) => view.id).join(', ') || 'none';
+    throw new BosunError(
+      'wrong-state',
+      `no agent of task ${task} is at work in run ${run.id}; at work: ${names}`,
+    );
+  }
+  await journal.store.request(run.id, { do: 'steer', task, text, by: 'person' });
+  return run.id;
 }
 
 function requireOpen(run: RunView): void {

@@ -29,7 +29,7 @@ function readScript(cwd: string, file: string): ModelScriptSource {
     return throwProblems([source.locate({ path: [], message })]);
   }
   const parsed = ModelScript.safeParse(data);
-  if (parsed.success) return data as ModelScriptSource;
+  if (parsed.success) return data;
   const { issues } = parsed.error;
   const schemas = issues.filter(({ code }) => code !== 'custom');
   // A rule that says nothing may only be misspelled.

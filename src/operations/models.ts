@@ -6,10 +6,12 @@ import path from 'node:path';
 import type { ModelCaller, ModelDoor, ModelsStage } from '../attempt.ts';
 import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import type { ConfigFile } from '../contract/config.ts';
-import type { Dialect, Tokens } from '../contract/model.ts';
+import { BosunError } from '../contract/errors.ts';
+import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
+import type { Agent, Budget, Workflow } from '../contract/workflow.ts';
 import type { DoorAt } from '../gateway/door.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { PriceOf } from '../gateway/prices.ts';
+import type { Price, PriceOf } from '../gateway/prices.ts';
 import type { Provider } from '../gateway/providers.ts';
 import type { Transport } from '../gateway/transport.ts';
 import type { Home } from '../home.ts';
@@ -67,10 +69,33 @@ export class Models implements ModelsStage, AsyncDisposable {
     return this.#priceOf?.(model, tokens) ?? null;
   }
 
+  /** Before anything is started: a cassette that is none, and a budget that could not be held, are told now. */
+  async check(workflow: Workflow): Promise<void> {
+    const { record, replay } = this.#cassette;
+    if (record !== undefined && replay !== undefined)
+      throw new BosunError('usage', 'a run is recorded or replayed, not both: give --record or --replay');
+    if (record !== undefined || replay !== undefined) await (this.#opened ??= this.#open());
+    const named = pricedModels(workflow);
+    if (named.length === 0) return;
+    await this.loadPrices();
+    const unknown = named.filter((model) => this.price(model, NO_TOKENS) === null);
+    if (unknown.length === 0) return;
+    throw new BosunError(
+      'usage',
+      `nobody knows the price of ${unknown.join(', ')}, so a budget in dollars cannot be held: add it to "prices" in ${userConfigFile()}, or say "unknown-price: allow" in the budget`,
+    );
+  }
+
   /** Also before anything is opened. */
   async loadPrices(): Promise<void> {
     const { priceTable } = await import('../gateway/prices.ts');
-    this.#priceOf ??= priceTable(pricesOf(this.#configs()));
+    if (this.#priceOf) return;
+    const configs = this.#configs();
+    const [own, strangers] = [true, false].map((isUsers) =>
+      priceTable(pricesOf(configs.filter((config) => config.isUsers === isUsers))),
+    );
+    // The repository may know a model that we do not; it must not make a known one cheap.
+    this.#priceOf = (model, tokens) => own!(model, tokens) ?? strangers!(model, tokens);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,24 +157,41 @@ function usable(providers: Provider[], isReplay: boolean): Record<string, Dialec
   return Object.fromEntries(chosen.map(({ name, dialect }) => [name, dialect]));
 }
 
-function pricesOf(configs: readonly ConfigFile[]): Record<string, { input: number; output: number }> {
-  const written = configs
-    .toSorted((a, b) => Number(b.isUsers) - Number(a.isUsers))
-    .flatMap(({ config }) => Object.entries(config.prices ?? {}));
+function pricesOf(configs: readonly ConfigFile[]): Record<string, Price> {
+  const written = configs.flatMap(({ config }) => Object.entries(config.prices ?? {}));
   return Object.fromEntries(
-    written.toReversed().map(([glob, price]) => {
-      const { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite } = price;
-      return [
-        glob,
-        {
-          input,
-          output,
-          ...(cacheRead !== undefined && { cacheRead }),
-          ...(cacheWrite !== undefined && { cacheWrite }),
-        },
-      ];
-    }),
+    written.map(([glob, { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite }]) => [
+      glob,
+      {
+        input,
+        output,
+        ...(cacheRead !== undefined && { cacheRead }),
+        ...(cacheWrite !== undefined && { cacheWrite }),
+      },
+    ]),
   );
+}
+
+/** Models that are named, and paid from a budget in dollars. */
+function pricedModels(workflow: Workflow): string[] {
+  const models = new Set<string>();
+  const whole = needsPrices(workflow.budget);
+  const add = (agent: Agent | undefined, isPriced: boolean): void => {
+    if (agent?.model !== undefined && agent.runtime !== 'cli' && (isPriced || needsPrices(agent.budget)))
+      models.add(agent.model);
+  };
+  for (const { agent, budget } of Object.values(workflow.tasks)) {
+    const found = typeof agent === 'string' ? workflow.agents[agent] : agent;
+    add(found, whole || needsPrices(budget));
+  }
+  for (const nested of Object.values(workflow.nested ?? {}))
+    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }))
+      models.add(model);
+  return [...models];
+}
+
+function needsPrices(budget: Budget | undefined): boolean {
+  return budget?.usd !== undefined && budget['unknown-price'] !== 'allow';
 }
 
 /** Whatever the engine's environment calls a key. */

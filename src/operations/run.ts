@@ -14,8 +14,9 @@ import { changedFiles } from '../system/repository.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
+import type { Cassette } from './models.ts';
 
-export interface WatchOptions {
+export interface WatchOptions extends Cassette {
   /** Do without fences that this machine could make: a person's wish, never a workflow's. */
   unfenced?: boolean;
   /** Is told of everything that happens, once it is in the journal. */
@@ -43,6 +44,8 @@ export interface LiveRun {
   finished: Promise<RunView>;
   cancel(mode: 'graceful' | 'now', by?: string): void;
   answer(question: string, answer: 'yes' | 'no', by?: string): void;
+  /** Says something to the agent of a task. */
+  steer(task: string, text: string, by?: string): void;
 }
 
 export async function startRun(options: StartOptions): Promise<LiveRun> {
@@ -53,6 +56,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   try {
     const { repository } = room;
     const isolation = checkIsolation(room, workflow, source);
+    await room.checkModels(workflow);
     const notes = [...isolation.notes];
     const changed = await changedFiles(repository.top, 'all');
     const dirty = changed.length > 0 && (options.dirty ?? false);
@@ -127,6 +131,7 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
     const { workflow, source } = drive.state;
     // A run keeps the workflow that it was started with, whatever the file says by now.
     const isolation = checkIsolation(room, workflow, `${source} (as run ${run.id} was started)`);
+    await room.checkModels(workflow);
     const first = fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
@@ -166,5 +171,6 @@ async function live(
     finished,
     cancel: (mode, by = 'person') => drive.cancel(mode, by),
     answer: (question, answer, by = 'person') => drive.answer(question, answer, by),
+    steer: (task, text, by = 'person') => drive.steer(task, text, by),
   };
 }

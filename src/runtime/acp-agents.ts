@@ -3,10 +3,11 @@
  * variables and nothing else. It starts nothing.
  */
 import path from 'node:path';
-import { TIMER_MS_MAX } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { makeHome, writeAnew } from './agent-home.ts';
+import { CLAUDE_VARIABLES } from './claude-code-variables.ts';
 import { chooseModel } from './choose-model.ts';
+import { opencodeSurroundings } from './opencode.ts';
 import type { Job } from './runtime.ts';
 
 export interface AcpAgent {
@@ -68,19 +69,19 @@ async function claude(job: Job): ReturnType<Known> {
   return {
     env: {
       CLAUDE_CONFIG_DIR: await makeHome(job, 'claude'),
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      CLAUDE_CODE_MAX_RETRIES: '0',
-      API_TIMEOUT_MS: String(TIMER_MS_MAX),
-      ENABLE_TOOL_SEARCH: 'false',
-      IS_SANDBOX: '1',
-      CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
+      ...CLAUDE_VARIABLES,
       ...(model !== undefined && { ANTHROPIC_MODEL: model }),
     },
     // Settings of the repository would bring hooks, servers and permissions of a stranger; CLAUDE.md is read all the same.
+    // A model is not asked for a title where there is one.
     meta: {
       claudeCode: {
-        options: { settingSources: [], strictMcpConfig: true, additionalDirectories: [job.cwd] },
+        options: {
+          settingSources: [],
+          strictMcpConfig: true,
+          additionalDirectories: [job.cwd],
+          title: 'bosun',
+        },
       },
     },
   };
@@ -109,6 +110,11 @@ async function gemini(job: Job): ReturnType<Known> {
 }
 
 async function opencode(job: Job): ReturnType<Known> {
-  const home = await makeHome(job, 'opencode');
-  return { env: { XDG_DATA_HOME: path.join(home, 'data') } };
+  // The prompt says who the agent is, and servers come with the conversation.
+  const { env } = await opencodeSurroundings({
+    ...job,
+    agent: { ...job.agent!, prompt: undefined },
+    mcp: {},
+  });
+  return { env };
 }

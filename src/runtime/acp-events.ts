@@ -47,7 +47,8 @@ export class AcpReader {
       const id = update.messageId ?? undefined;
       if (id !== this.#message) this.#flush();
       this.#message = id;
-      if (update.content.type === 'text') this.#text = (this.#text + update.content.text).slice(0, TEXT_CHARS_MAX);
+      if (update.content.type === 'text')
+        this.#text = (this.#text + update.content.text).slice(0, TEXT_CHARS_MAX);
     } else if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
       this.#flush();
       if (!this.#calls.has(update.toolCallId)) this.#answers();
@@ -64,7 +65,10 @@ export class AcpReader {
     if (stopReason === 'refusal') {
       this.#story.failed({ kind: 'refused', message: 'the model refused to go on' });
     } else if (stopReason === 'cancelled') {
-      this.#story.failed({ kind: 'crashed', message: 'the agent gave up its turn, although nobody cancelled it' });
+      this.#story.failed({
+        kind: 'crashed',
+        message: 'the agent gave up its turn, although nobody cancelled it',
+      });
     } else if (stopReason === 'max_tokens') {
       this.#story.failed({ kind: 'bad-request', message: 'the answer is longer than the model can give' });
     } else this.#story.complete();
@@ -97,13 +101,13 @@ export class AcpReader {
     this.#calls.set(id, call);
     call.name = update.name ?? (call.name || (update.title ?? ''));
     if (update.rawInput !== undefined && update.rawInput !== null) call.input = update.rawInput as Json;
-    if (update.kind) call.isEdit = update.kind === 'edit' || update.kind === 'delete' || update.kind === 'move';
+    if (update.kind)
+      call.isEdit = update.kind === 'edit' || update.kind === 'delete' || update.kind === 'move';
     if (update.content) call.content = update.content;
     if (update.rawOutput !== undefined) call.output = update.rawOutput;
     for (const { path } of update.locations ?? []) call.files.add(path);
     for (const part of update.content ?? []) if (part.type === 'diff') call.files.add(part.path);
-    const isKnown = typeof call.input === 'object' && call.input !== null && Object.keys(call.input).length > 0;
-    if (isKnown) this.#tell(id);
+    if (status === 'in_progress' && call.input !== '') this.#tell(id);
     if (status !== 'completed' && status !== 'failed') return;
     this.#isNext = true;
     this.#tell(id);
@@ -121,8 +125,8 @@ export class AcpReader {
 
   /** A field that not all have, and not in the protocol's stable part; each means something else by it. */
   #count(response: PromptResponse): void {
-    const { usage } = response as { usage?: Record<string, number | null> };
-    const quota = (response._meta?.quota as { token_count?: Record<string, number> } | undefined)?.token_count;
+    const { usage, _meta: meta } = response as PromptResponse & { usage?: Record<string, number | null> };
+    const quota = (meta?.quota as { token_count?: Record<string, number> } | undefined)?.token_count;
     if (usage) {
       this.#story.used({
         input: usage.inputTokens ?? 0,

@@ -1,5 +1,9 @@
 /** Answers an agent that asks whether it may: yes, since the fence holds what must be held; a person where nobody can tell what it is. */
-import type { PermissionOption, RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import type {
+  PermissionOption,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+} from '@agentclientprotocol/sdk';
 import { cut } from './agent-story.ts';
 import type { Job } from './runtime.ts';
 

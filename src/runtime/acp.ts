@@ -60,7 +60,8 @@ async function runAcp(job: Job): Promise<Result> {
         try {
           const { sessionId } = await openConversation(job, agent, connection, reader, story);
           const cancel = { sessionId };
-          interrupt = () => void connection.agent.notify(methods.agent.session.cancel, cancel).catch(() => {});
+          interrupt = () =>
+            void connection.agent.notify(methods.agent.session.cancel, cancel).catch(() => {});
           let text = promptOf(job);
           for (;;) {
             last = await connection.agent.request(methods.agent.session.prompt, {
@@ -132,5 +133,7 @@ function isAnswer(error: unknown): error is RequestError {
 
 /** Agents put what the model's server said into the data. */
 function wordsOf({ message, data }: RequestError): string {
-  return data === undefined ? message : `${message}: ${typeof data === 'string' ? data : JSON.stringify(data)}`;
+  return data === undefined
+    ? message
+    : `${message}: ${typeof data === 'string' ? data : JSON.stringify(data)}`;
 }

@@ -87,3 +87,8 @@ function isRecord(value: Json | undefined): value is Message {
 export function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? value : 0;
 }
+
+export function wordsOf(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -19,8 +19,8 @@ export interface AgentProgram {
   prompt: string;
   /** Takes one line that the program printed. */
   read(message: Message, story: AgentStory): void;
-  /** Takes a line of its stderr; true where it is of no use that it goes on, as it told the story. */
-  isFutile?(line: string, story: AgentStory): boolean;
+  /** Takes one line of its stderr, which is kept in any case. */
+  readStderr?(line: string, story: AgentStory): void;
 }
 
 export async function runProgram(job: Job, program: AgentProgram): Promise<Result> {
@@ -35,8 +35,6 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
     let session = job.session;
     for (;;) {
       story.begin();
-      const futile = new AbortController();
-      const { isFutile } = program;
       const timeoutMs = endsAtMs === undefined ? undefined : Math.max(1, endsAtMs - performance.now());
       const ended = await runCommand({
         ...job,
@@ -46,12 +44,8 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
         streams: ['stdout', 'stderr'],
         timeoutMs,
         readStdout: (stdout) => readMessages(stdout, (message) => program.read(message, story)),
-        isFutile: futile.signal,
-        ...(isFutile && {
-          onStderr: eachLine((line) => {
-            if (isFutile(line, story)) futile.abort();
-          }),
-        }),
+        isFutile: story.futile,
+        onStderr: eachLine((line) => program.readStderr?.(line, story)),
       });
       const said = steers.splice(0);
       if (said.length === 0 || !story.isDone(ended) || story.session === undefined) {
@@ -63,6 +57,12 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
   } finally {
     stopListening();
   }
+}
+
+/** What is said first. A conversation that goes on knows its task, so what was wrong with the work is enough. */
+export function firstWords({ prompt, feedback, session }: Job, more?: string): string {
+  const task = session && feedback !== undefined ? [] : [prompt];
+  return [...task, feedback, more].filter(Boolean).join('\n\n');
 }
 
 /** A later turn had less time than the whole; people know of the whole. */

@@ -3,6 +3,7 @@
  * at the end into a result. It starts nothing.
  */
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { AgentError, Tokens } from '../contract/model.ts';
 import { NO_TOKENS } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
@@ -24,6 +25,7 @@ export class AgentStory {
   #text = '';
   #isComplete = false;
   #error: AgentError | undefined;
+  #futile = new AbortController();
   #session: string | undefined;
   #usage: Tokens = NO_TOKENS;
   #usd: number | undefined;
@@ -42,6 +44,12 @@ export class AgentStory {
     this.#text = '';
     this.#isComplete = false;
     this.#error = undefined;
+    this.#futile = new AbortController();
+  }
+
+  /** Aborted when it is of no use that the program goes on. */
+  get futile(): AbortSignal {
+    return this.#futile.signal;
   }
 
   started(session: string, model?: string): void {
@@ -81,6 +89,7 @@ export class AgentStory {
 
   /** What one more step used. */
   used(tokens: Tokens, usd?: number): void {
+    if (Object.values(tokens).every((count) => count === 0)) return;
     const sum = this.#usage;
     this.#usage = {
       input: sum.input + tokens.input,
@@ -100,6 +109,12 @@ export class AgentStory {
   failed(error: AgentError): void {
     if (this.#error && (this.#error.status !== undefined || error.status === undefined)) return;
     this.#error = error;
+  }
+
+  /** It goes on, but to no end. */
+  giveUp(error: AgentError): void {
+    this.failed(error);
+    this.#futile.abort();
   }
 
   /** It said itself that it is done. */
@@ -158,9 +173,5 @@ export function cut(text: string, charsMax: number): string {
 
 /** The end of what was printed, without colours. */
 function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text
-    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '')
-    .trim()
-    .slice(-STDERR_CHARS_MAX);
+  return stripVTControlCharacters(text).trim().slice(-STDERR_CHARS_MAX);
 }

@@ -1,6 +1,7 @@
 /** Which provider and which of its models an agent asks, of those that are configured. It asks nobody. */
 import type { Dialect } from '../contract/model.ts';
 import { BosunError } from '../contract/errors.ts';
+import type { RuntimeName } from '../contract/workflow.ts';
 import type { Job } from './runtime.ts';
 
 export interface ModelChoice {
@@ -35,4 +36,13 @@ export function chooseModel({ agent, models }: Job, spoken: Dialect[]): ModelCho
     );
   }
   return { provider: first[0], dialect: first[1], model: name };
+}
+
+/** What each runtime can ask at all; agents of ACP speak whatever they speak. */
+const SPOKEN: Partial<Record<RuntimeName, Dialect[]>> = { 'claude-code': ['anthropic'], codex: ['openai'] };
+
+/** Whether a model, by its name, is one that a runtime can ask. */
+export function speaks(runtime: RuntimeName, model: string): boolean {
+  const family = FAMILIES.find(([words]) => words.test(model.slice(model.lastIndexOf('/') + 1)))?.[1];
+  return family === undefined || (SPOKEN[runtime]?.includes(family) ?? true);
 }

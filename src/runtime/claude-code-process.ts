@@ -28,6 +28,7 @@ export class ClaudeProcess extends EventEmitter implements SdkProcess {
     this.stdin.pipe(peer.stdin);
     peer.stdout.pipe(this.stdout);
     if (this.killed) peer.kill();
+    void peer.exited.then(() => this.gone());
   }
 
   kill(): boolean {
@@ -37,10 +38,11 @@ export class ClaudeProcess extends EventEmitter implements SdkProcess {
   }
 
   /** The program has ended, or never began. */
-  gone(isWell: boolean): void {
+  gone(): void {
     if (this.exitCode !== null) return;
-    this.exitCode = isWell ? 0 : 1;
-    this.stdout.end();
+    // How it ended is told by who started it; all that the SDK must know is that nothing comes any more.
+    this.exitCode = 0;
+    if (!this.#peer) this.stdout.end();
     this.stdin.destroy();
     this.emit('exit', this.exitCode, null);
   }

@@ -4,7 +4,6 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { TIMER_MS_MAX } from '../base/units.ts';
 import type { McpServer } from '../contract/model.ts';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
@@ -15,8 +14,9 @@ import { permissions } from './claude-code-ask.ts';
 import { ClaudeReader } from './claude-code-events.ts';
 import { ClaudeInput } from './claude-code-input.ts';
 import { ClaudeProcess } from './claude-code-process.ts';
+import { CLAUDE_VARIABLES } from './claude-code-variables.ts';
 import { loadSdk, type SdkMessage, type SdkOptions } from './claude-code-sdk.ts';
-import { findAgent } from './find-agent.ts';
+import { findAgent, needAgent, type FoundAgent } from './find-agent.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
 import { runTalk } from './talk.ts';
 
@@ -53,7 +53,6 @@ async function runClaude(job: Job): Promise<Result> {
         await converse(messages, input, reader, story);
       },
     });
-    program.gone(ended.outcome.kind === 'done');
     if (ended.outcome.kind !== 'done' || !reader.isOutOfTurns) {
       const result = story.end(ended);
       const { structured } = reader;
@@ -66,7 +65,7 @@ async function runClaude(job: Job): Promise<Result> {
   } finally {
     stopListening();
     input.close();
-    program.gone(false);
+    program.gone();
     // Lets go of what the SDK holds; that it complains of a program which is gone is nothing new.
     await messages.return().catch(() => {});
   }
@@ -94,12 +93,17 @@ async function converse(
 function commandOf(job: Job, { wish }: ClaudeProcess): { argv: string[]; env: Record<string, string> } {
   if (!wish)
     throw new BosunError('system', 'cannot start claude-code: its SDK starts no program; install it again');
-  const found = findAgent('claude-code', job.agent);
+  const found = programOf(job);
   const env = Object.entries(wish.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     argv: found ? [...found.argv, ...wish.args] : [wish.command, ...wish.args],
     env: Object.fromEntries(env),
   };
+}
+
+/** Undefined where only the SDK's own is there. */
+function programOf({ agent }: Job): FoundAgent | undefined {
+  return agent?.command === undefined ? findAgent('claude-code') : needAgent('claude-code', agent);
 }
 
 function optionsOf(job: Job, home: string, program: ClaudeProcess): SdkOptions {
@@ -122,7 +126,6 @@ function optionsOf(job: Job, home: string, program: ClaudeProcess): SdkOptions {
     // Settings of the repository would bring hooks, servers and permissions of a stranger.
     settingSources: [],
     strictMcpConfig: true,
-    settings: { disableAllHooks: true },
     // With this, and a variable, CLAUDE.md is read all the same.
     additionalDirectories: [job.cwd],
     mcpServers: Object.fromEntries(Object.entries(job.mcp).map(([name, server]) => [name, serverOf(server)])),
@@ -130,25 +133,16 @@ function optionsOf(job: Job, home: string, program: ClaudeProcess): SdkOptions {
     ...(job.schema && { outputFormat: { type: 'json_schema', schema: job.schema } }),
     canUseTool: permissions(job),
     spawnClaudeCodeProcess: program.spawn,
-    ...(findAgent('claude-code', agent) && { pathToClaudeCodeExecutable: 'claude' }),
+    ...(programOf(job) && { pathToClaudeCodeExecutable: 'claude' }),
   };
 }
 
 function environmentOf({ env, models }: Job, home: string, provider: string): Record<string, string> {
   return {
     ...env,
+    ...CLAUDE_VARIABLES,
     ...(models && { ANTHROPIC_BASE_URL: `${models.baseUrl}/${provider}`, ANTHROPIC_API_KEY: models.key }),
     CLAUDE_CONFIG_DIR: home,
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DISABLE_AUTOUPDATER: '1',
-    // The gateway has the patience: it tries again, and may hold a request for as long as a person thinks.
-    CLAUDE_CODE_MAX_RETRIES: '0',
-    API_TIMEOUT_MS: String(TIMER_MS_MAX),
-    // Tools of our own servers are to be seen at once.
-    ENABLE_TOOL_SEARCH: 'false',
-    // True, and without it the program will not work unasked for root.
-    IS_SANDBOX: '1',
-    CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: '1',
   };
 }
 

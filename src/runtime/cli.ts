@@ -1,12 +1,15 @@
 /**
- * The runtime for plain commands: the prompt comes on stdin and in a file, the output goes to a file that
+ * The runtime for plain commands: the prompt comes on stdin, in a file and where its words say so, the output goes to a file that
  * BOSUN_OUTPUT names. Also runs the commands of `run` tasks.
  */
 import { constants as modes, open, rm, writeFile } from 'node:fs/promises';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Json } from '../contract/workflow.ts';
-import { failed, runCommand } from './agent-command.ts';
+import { BosunError } from '../contract/errors.ts';
+import { failed, runCommand, type Ended } from './agent-command.ts';
+import { usageIn } from './cli-usage.ts';
+import { fillWords } from './cli-words.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
 
 const OUTPUT_FILE_BYTES_MAX = 1024 * 1024;
@@ -21,14 +24,37 @@ export const cli: Runtime = {
       BOSUN_OUTPUT: outputFile,
       ...(job.agent && { BOSUN_PROMPT: promptFile }),
     };
-    const command = job.agent ? job.agent.command! : job.prompt;
-    const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
-    const ended = await runCommand({ ...job, argv, env, input: prompt, streams: ['stdout', 'stderr'] });
+    const ended = await runFilled(job, { env, prompt, promptFile });
     if (job.agent) await rm(promptFile, { force: true });
+    const usage = job.agent?.usage && usageIn(job.agent.usage, ended);
+    if (usage) job.emit(usage);
     const result = await readOutput(outputFile, ended.stdoutTail);
     return ended.outcome.kind === 'done' ? result : { outcome: ended.outcome, output: null };
   },
 };
+
+async function runFilled(
+  job: Job,
+  { env, prompt, promptFile }: { env: Record<string, string>; prompt: string; promptFile: string },
+): Promise<Ended> {
+  const command = job.agent ? job.agent.command! : job.prompt;
+  try {
+    const { argv, hasPrompt } =
+      typeof command === 'string'
+        ? { argv: ['/bin/sh', '-c', command], hasPrompt: false }
+        : fillWords(command, { prompt, 'prompt-file': promptFile, model: job.agent?.model });
+    return await runCommand({
+      ...job,
+      argv,
+      env,
+      input: hasPrompt ? '' : prompt,
+      streams: ['stdout', 'stderr'],
+    });
+  } catch (error) {
+    if (!(error instanceof BosunError)) throw error;
+    return { outcome: failed('start', error.message), stdoutTail: '', stderrTail: '' };
+  }
+}
 
 /** An agent that keeps no memory of its own is told everything again. */
 function promptOf({ agent, prompt, feedback }: Job): string {

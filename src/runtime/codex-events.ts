@@ -3,7 +3,7 @@ import type { Tokens } from '../contract/model.ts';
 import { NO_TOKENS } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import { agentError } from './agent-error.ts';
-import { count, record, type Message } from './agent-lines.ts';
+import { count, record, wordsOf, type Message } from './agent-lines.ts';
 import type { AgentStory } from './agent-story.ts';
 
 /** Words of one that goes on trying; the last word is `turn.failed`. */
@@ -16,12 +16,15 @@ const TOOLS = new Set([
   'collab_tool_call',
 ]);
 
-/** `before` is what the conversation had used when the attempt began: Codex counts all of it, always. */
+/**
+ * Codex counts what a conversation used from its very beginning. So of one that goes on from an earlier attempt the
+ * first turn claims nothing: nobody knows what of it is new.
+ */
 export function codexReader(
   model: string | undefined,
-  before: Tokens = NO_TOKENS,
+  isResumed: boolean,
 ): (message: Message, story: AgentStory) => void {
-  let counted = before;
+  let counted = isResumed ? undefined : NO_TOKENS;
   let isAnswering = false;
   const begun = new Set<string>();
 
@@ -31,8 +34,8 @@ export function codexReader(
     isAnswering = true;
   };
   const begin = (item: Message, story: AgentStory): void => {
-    const id = String(item.id);
-    if (!TOOLS.has(String(item.type)) || begun.has(id)) return;
+    const id = wordsOf(item.id);
+    if (!TOOLS.has(wordsOf(item.type)) || begun.has(id)) return;
     begun.add(id);
     answer(story);
     story.toolCall(id, nameOf(item), inputOf(item));
@@ -40,15 +43,15 @@ export function codexReader(
   const finish = (item: Message, story: AgentStory): void => {
     if (item.type === 'agent_message') {
       answer(story);
-      return story.text(String(item.text));
+      return story.text(wordsOf(item.text));
     }
-    if (!TOOLS.has(String(item.type))) return;
+    if (!TOOLS.has(wordsOf(item.type))) return;
     begin(item, story);
-    begun.delete(String(item.id));
+    begun.delete(wordsOf(item.id));
     isAnswering = false;
-    story.toolResult(String(item.id), item.status === 'failed', resultOf(item));
+    story.toolResult(wordsOf(item.id), item.status === 'failed', resultOf(item));
     if (item.type === 'file_change' && item.status !== 'failed') {
-      for (const change of listOf(item.changes)) story.fileChanged(String(change.path));
+      for (const change of listOf(item.changes)) story.fileChanged(wordsOf(change.path));
     }
   };
   return (message, story) => {
@@ -56,20 +59,20 @@ export function codexReader(
       case 'thread.started':
         begun.clear();
         isAnswering = false;
-        return story.started(String(message.thread_id), model);
+        return story.started(wordsOf(message.thread_id), model);
       case 'item.started':
         return begin(record(message.item), story);
       case 'item.completed':
         return finish(record(message.item), story);
       case 'error': {
-        const text = String(message.message);
+        const text = wordsOf(message.message);
         return PASSING.test(text) ? undefined : story.failed(agentError(text));
       }
       case 'turn.failed':
-        return story.failed(agentError(String(record(message.error).message)));
+        return story.failed(agentError(wordsOf(record(message.error).message)));
       case 'turn.completed': {
         const all = tokensOf(record(message.usage));
-        story.used(minus(all, counted));
+        if (counted) story.used(minus(all, counted));
         counted = all;
         return story.complete();
       }
@@ -82,7 +85,7 @@ export function codexReader(
 function nameOf(item: Message): string {
   if (item.type === 'command_execution') return 'shell';
   if (item.type === 'file_change') return 'apply_patch';
-  return String(item.tool ?? item.type);
+  return wordsOf(item.tool ?? item.type);
 }
 
 function inputOf(item: Message): Json {
@@ -90,14 +93,12 @@ function inputOf(item: Message): Json {
 }
 
 function resultOf(item: Message): string {
-  if (item.type === 'command_execution') return String(item.aggregated_output ?? '');
-  const said = item.error ?? item.result;
-  if (said === undefined || said === null) return String(item.status ?? '');
-  return typeof said === 'string' ? said : JSON.stringify(said);
+  if (item.type === 'command_execution') return wordsOf(item.aggregated_output);
+  return wordsOf(item.error ?? item.result ?? item.status);
 }
 
 /** Its `input_tokens` has what was read from a cache in it. */
-export function tokensOf(usage: Message): Tokens {
+function tokensOf(usage: Message): Tokens {
   const [read, write] = [count(usage.cached_input_tokens), count(usage.cache_write_input_tokens)];
   return {
     input: Math.max(0, count(usage.input_tokens) - read - write),

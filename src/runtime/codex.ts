@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
 import { makeHome, writeAnew } from './agent-home.ts';
-import { runProgram } from './agent-program.ts';
+import { firstWords, runProgram, type AgentProgram } from './agent-program.ts';
 import { chooseModel } from './choose-model.ts';
 import { codexConfig } from './codex-config.ts';
 import { codexReader } from './codex-events.ts';
@@ -26,7 +26,7 @@ export const codex: Runtime = {
   },
 };
 
-async function prepare(job: Job): Promise<Parameters<typeof runProgram>[1]> {
+async function prepare(job: Job): Promise<AgentProgram> {
   const found = needAgent('codex', job.agent);
   const choice = chooseModel(job, ['openai']);
   const home = await makeHome(job, 'codex');
@@ -45,11 +45,11 @@ async function prepare(job: Job): Promise<Parameters<typeof runProgram>[1]> {
   return {
     name: 'codex',
     env: { CODEX_HOME: home, BOSUN_MODEL_KEY: job.models?.key ?? '' },
-    prompt: [job.prompt, job.feedback].filter(Boolean).join('\n\n'),
+    prompt: firstWords(job),
     argv(session) {
       if (!session) return [...found.argv, ...options, '-'];
       return [...found.argv, ...options, session.fork ? 'fork' : 'resume', session.id, '-'];
     },
-    read: codexReader(choice.model),
+    read: codexReader(choice.model, job.session !== undefined),
   };
 }

@@ -3,7 +3,7 @@ import type { Json } from '../contract/workflow.ts';
 import type { JsonSchema } from '../contract/model.ts';
 
 /** How many places are tried: a text may be full of brackets. */
-const TRIES_MAX = 200;
+const TRIES_MAX = 2000;
 
 /** The whole text as JSON; where JSON was asked for also the last object or list in it. */
 export function jsonIn(text: string, isAsked: boolean): Json | undefined {

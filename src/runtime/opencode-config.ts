@@ -1,4 +1,5 @@
 /** OpenCode's settings for one attempt: every provider is our gateway, which also has the patience. */
+import path from 'node:path';
 import type { Dialect, McpServer } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { ModelChoice } from './choose-model.ts';
@@ -40,7 +41,8 @@ export function opencodeConfig(
       ]),
     ),
     permission: permissions(job.isReadOnly),
-    instructions: promptFile === undefined ? [] : [promptFile],
+    // Its own search for guidance is off together with the repository's settings.
+    instructions: [path.join(job.cwd, 'AGENTS.md'), ...(promptFile === undefined ? [] : [promptFile])],
     mcp: Object.fromEntries(Object.entries(job.mcp).map(([server, of]) => [server, mcpOf(of)])),
   };
   return { config, model };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
 import { makeHome } from './agent-home.ts';
-import { runProgram, type AgentProgram } from './agent-program.ts';
+import { firstWords, runProgram, type AgentProgram } from './agent-program.ts';
 import { chooseModel } from './choose-model.ts';
 import { needAgent } from './find-agent.ts';
 import { askForJson } from './json-in-text.ts';
@@ -42,6 +42,24 @@ export const opencode: Runtime = {
 
 async function prepare(job: Job): Promise<AgentProgram> {
   const found = needAgent('opencode', job.agent);
+  const { env, model } = await opencodeSurroundings(job);
+  const options = ['run', '--format', 'json', '--title', 'bosun', '--model', model, ...LOGS];
+  return {
+    name: 'opencode',
+    env,
+    prompt: firstWords(job, job.schema && askForJson(job.schema)),
+    argv(session) {
+      if (!session) return [...found.argv, ...options];
+      return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
+    },
+    ...opencodeReader(model),
+  };
+}
+
+/** What OpenCode finds around it, also where it is talked with in another way. */
+export async function opencodeSurroundings(
+  job: Job,
+): Promise<{ env: Record<string, string>; model: string }> {
   const choice = chooseModel(job, ['anthropic', 'openai', 'gemini']);
   const home = await makeHome(job, 'opencode');
   const [configFile, promptFile] = ['opencode.json', 'instructions.md'].map((name) =>
@@ -54,9 +72,8 @@ async function prepare(job: Job): Promise<AgentProgram> {
   );
   await writeFile(configFile!, JSON.stringify(config));
   if (job.agent?.prompt !== undefined) await writeFile(promptFile!, job.agent.prompt);
-  const options = ['run', '--format', 'json', '--title', 'bosun', '--model', model, ...LOGS];
   return {
-    name: 'opencode',
+    model,
     env: {
       ...QUIET,
       OPENCODE_CONFIG: configFile!,
@@ -65,11 +82,5 @@ async function prepare(job: Job): Promise<AgentProgram> {
       XDG_STATE_HOME: path.join(home, 'state'),
       XDG_CACHE_HOME: path.join(home, 'cache'),
     },
-    prompt: [job.prompt, job.feedback, job.schema && askForJson(job.schema)].filter(Boolean).join('\n\n'),
-    argv(session) {
-      if (!session) return [...found.argv, ...options];
-      return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
-    },
-    ...opencodeReader(model),
   };
 }

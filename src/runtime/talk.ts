@@ -23,13 +23,15 @@ export interface Peer {
   stdin: Writable;
   /** Whole messages, nothing else; ends with the program. */
   stdout: Readable;
+  /** Resolves when the program has ended. */
+  exited: Promise<unknown>;
   kill(): void;
 }
 
 export interface Talk {
   argv: string[];
   env: Record<string, string>;
-  /** Resolves when all is said; must settle when `peer.stdout` ends. What it throws is told where nothing else explains the end. */
+  /** Resolves when all is said; must settle when the program ends. What it throws is told where nothing else explains the end. */
   converse(peer: Peer): Promise<void>;
   /** Asks the agent to stop what it does; without it the program gets a SIGTERM. It is ended soon in any case. */
   interrupt?(): void;
@@ -64,7 +66,12 @@ export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
     messages.readFrom(running.stdout);
     garbage = () => messages.garbage;
     conversation = talk
-      .converse({ stdin, stdout: messages, kill: () => running.kill() })
+      .converse({
+        stdin,
+        stdout: messages,
+        exited: running.exited.catch(() => {}),
+        kill: () => running.kill(),
+      })
       .then(
         () => void (first ??= 'said'),
         (error: unknown) => void (problem ??= (error as Error).message),
@@ -164,15 +171,13 @@ class Messages extends Transform {
   #add(piece: Buffer): void {
     if (piece.length === 0) return;
     this.#lineBytes += piece.length;
-    if (this.#lineBytes > LINE_BYTES_MAX) {
-      this.#breakOff(`it printed a line of more than ${LINE_BYTES_MAX} bytes`);
-      return;
-    }
     this.#isMessage ??= piece[0] === 0x7b; // {
     if (this.#isMessage) {
       this.#hasBegun = true;
-      this.push(piece);
-    } else this.#garbage = `${this.#garbage}${piece.toString()}`.slice(0, GARBAGE_CHARS_MAX);
+      if (this.#lineBytes <= LINE_BYTES_MAX) this.push(piece);
+      else this.#breakOff(`it printed a message of more than ${LINE_BYTES_MAX} bytes`);
+    } else if (this.#garbage.length < GARBAGE_CHARS_MAX)
+      this.#garbage = `${this.#garbage}${piece.toString()}`.slice(0, GARBAGE_CHARS_MAX);
   }
 
   #endLine(): void {

@@ -18,11 +18,7 @@ export function insideEnvironment(env: Record<string, string>, { egress }: Fence
 }
 
 /** As native/launch.c reads it. */
-export function commandMessage(
-  argv: string[],
-  env: Record<string, string>,
-  hasInput: boolean,
-): Buffer {
+export function commandMessage(argv: string[], env: Record<string, string>, hasInput: boolean): Buffer {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const parts = [hasInput ? 'input' : 'nothing', String(argv.length), ...argv, ...variables];
   if (parts.some((part) => part.includes('\0')))

@@ -18,7 +18,15 @@ const SWEEPS_MAX = 20;
 export class BareLauncher implements Launcher {
   readonly #setpriv = process.platform === 'linux' ? findProgram('setpriv') : undefined;
 
-  launch({ argv, cwd: shared, env, overlay, emptyCwd, input, talks }: Launch): ReturnType<Launcher['launch']> {
+  launch({
+    argv,
+    cwd: shared,
+    env,
+    overlay,
+    emptyCwd,
+    input,
+    talks,
+  }: Launch): ReturnType<Launcher['launch']> {
     if (overlay)
       throw new BosunError('system', `cannot mount ${overlay.at}: this machine forbids namespaces`);
     const cwd = emptyCwd ? mkdtempSync(path.join(shared, 'of-')) : shared;

@@ -38,6 +38,18 @@ export function goneOnWith(
   return found.session && collected ? { continues: node.started?.continues ?? attempt, ...found } : {};
 }
 
+/** It was ended in the middle, and can go on right there: its workspace is not to go. */
+export function canGoOn(node: Node): boolean {
+  const { session, workspace } = node;
+  return (
+    node.state === 'cancelled' &&
+    workspace !== undefined &&
+    node.isCollected === true &&
+    session?.attempt === node.attempt &&
+    session.runtime === runtimeOf(node)
+  );
+}
+
 /** Turns to the next runtime, which goes on from what the last one left; false where there is none. */
 export function fallBack(node: Node, { attempt, error, collected }: EventOf<'attempt.finished'>): boolean {
   if (error === undefined || !WORTH_ANOTHER.has(error.kind)) return false;

@@ -89,6 +89,20 @@ export class Loop {
     this.#later ??= setTimeout(() => this.#schedule(), NOTE_MS);
   }
 
+  /** Facts that nothing follows from as long as nobody drives the run. */
+  async record(facts: Fact[]): Promise<void> {
+    const { store, state, nowMs } = this.#options;
+    const atMs = nowMs();
+    for (const fact of facts) apply(state, fact, atMs);
+    const entries = facts.map((event) => ({ atMs, event }));
+    this.#lastSeq = await store.append(state.id, this.#lastSeq, {
+      entries,
+      run: runView(state),
+      tasks: [],
+      handled: [],
+    });
+  }
+
   /** Stops driving without ending the run: it can be resumed. */
   stop(error?: unknown): void {
     if (error === undefined) this.#end();

@@ -1,4 +1,5 @@
 /** Going on with a run that was cancelled or has ended: which of its tasks are open again. */
+import { canGoOn } from './fold-session.ts';
 import { arrive, move, push } from './moves.ts';
 import { hasEnded, isMet, type Node, type State } from './state.ts';
 
@@ -52,6 +53,9 @@ export function reopen(state: State, again: (node: Node) => boolean): void {
 function open(state: State, node: Node): void {
   // From where it started before it would only conflict again: it gets to see what it conflicted with.
   if (node.outcome?.kind === 'failed' && node.outcome.reason === 'conflict') node.onTop = true;
+  const goesOn = canGoOn(node)
+    ? { continues: node.started?.continues ?? node.attempt, session: { id: node.session!.id, fork: false } }
+    : undefined;
   move(state, node, node.children.length > 0 ? 'expanded' : 'waiting');
   node.failures = 0;
   node.rounds = 0;
@@ -60,6 +64,7 @@ function open(state: State, node: Node): void {
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
     'output', 'endedAtMs', 'lastOutcome', 'fallback',
   ] as const) delete node[key]; // prettier-ignore
+  if (goesOn) node.next = goesOn;
   state.open++;
   if (node.parent) node.parent.open++;
 }

@@ -1,11 +1,12 @@
 /** What every runtime that speaks to a model must do; run against each of them with the scripted model server. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/contract/model.ts';
 import type { Agent } from '../../src/contract/workflow.ts';
 import { startModelServer, type ModelServer } from '../../src/model-server/server.ts';
 import type { Result, Runtime } from '../../src/runtime/runtime.ts';
+import { plantSettings } from '../fixtures/planted.ts';
 import { Bench, type TriedJob } from '../fixtures/runtime-job.ts';
 
 type Script = Parameters<typeof startModelServer>[0]['script'];
@@ -14,17 +15,21 @@ export interface RuntimeUnderTest {
   runtime: Runtime;
   /** Says at least which runtime, and how its program is found. */
   agent: Partial<Agent>;
+  /** What the model is told of the repository's AGENTS.md, where that is not its text. */
+  guidance?: string;
+  /** What the program runs of a repository's settings whatever it is told: only the fence holds that. */
+  obeyed?: string[];
   /** What the program itself cannot do. */
   cannot?: ('fork' | 'resume' | 'usage')[];
 }
 
 const HELLO: Script = { answers: [{ write: { path: 'hello.txt', content: 'hi\n' } }, { text: 'all done' }] };
 /** Long enough for the slowest agent to start on a busy machine. */
-const SLOW_MS = 60_000;
+const SLOW_MS = 120_000;
 
 export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
   describe(`runtime ${name}`, { timeout: SLOW_MS }, () => {
-    const { runtime, agent, cannot = [] } = make();
+    const { runtime, agent, cannot = [], guidance = 'GUIDANCE-OF-THE-REPOSITORY', obeyed = [] } = make();
     let bench: Bench;
     let server: ModelServer | undefined;
     beforeEach(() => {
@@ -68,10 +73,8 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
     it('tells the model the prompt, who the agent is, and what was wrong before', async () => {
       const wish = { prompt: 'Say "PROMPT-1 it".\nTwice $(id) `id`.', feedback: 'FEEDBACK-2' };
       await ran({ answers: [{ text: 'ok' }] }, wish, { prompt: 'You are ROLE-3.' });
-      const asked = JSON.stringify(asksOf(server!)[0]);
-      for (const words of ['Say \\\\\\"PROMPT-1 it\\\\\\".\\\\nTwice $(id) `id`.', 'FEEDBACK-2', 'ROLE-3']) {
-        expect(JSON.stringify(asked)).toContain(words);
-      }
+      const words = [JSON.stringify(wish.prompt).slice(1, -1), 'FEEDBACK-2', 'ROLE-3'];
+      expect(wordsIn(server!, words)).toEqual(words);
     });
 
     it('asks the model that it is told to, with the placeholder for a key', async () => {
@@ -101,9 +104,22 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
         { session, prompt: 'and NOW-THIS' },
       );
       expect(after.result).toEqual({ outcome: { kind: 'done' }, output: 'of course' });
-      const asked = JSON.stringify(asksOf(server!).at(-1));
-      for (const words of ['REMEMBER-ME', 'FIRST-WORDS', 'NOW-THIS']) expect(asked).toContain(words);
+      const words = ['REMEMBER-ME', 'FIRST-WORDS', 'NOW-THIS'];
+      expect(wordsIn(server!, words)).toEqual(words);
       expect(of(after.events, 'started')[0]!.session).toBe(session.id);
+    });
+
+    it.runIf(!cannot.includes('resume'))('is told only what was wrong where it knows its task', async () => {
+      const before = await ran({ answers: [{ text: 'done' }] }, { prompt: 'REMEMBER-ME' });
+      const session = { id: of(before.events, 'started')[0]!.session!, fork: false };
+      await ran(
+        { answers: [{ text: 'no' }, { text: 'ok' }] },
+        { session, prompt: 'ONCE-MORE', feedback: 'WRONG-WAS' },
+      );
+      expect(wordsIn(server!, ['REMEMBER-ME', 'ONCE-MORE', 'WRONG-WAS'])).toEqual([
+        'REMEMBER-ME',
+        'WRONG-WAS',
+      ]);
     });
 
     it.runIf(!cannot.includes('fork'))(
@@ -117,7 +133,7 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
         );
         expect(fork.result.output).toBe('forked');
         expect(of(fork.events, 'started')[0]!.session).not.toBe(id);
-        expect(JSON.stringify(asksOf(server!).at(-1))).toContain('FIRST-WORDS');
+        expect(wordsIn(server!, ['FIRST-WORDS'])).toEqual(['FIRST-WORDS']);
       },
     );
 
@@ -143,6 +159,17 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(await running).toEqual({ outcome: { kind: 'cancelled' }, output: null });
       expect(performance.now() - cancelledAtMs).toBeLessThan(2000);
       expect(trial.listeners.size).toBe(0);
+    });
+
+    it('is cancelled where the program does not listen', async () => {
+      const script = 'trap "" TERM INT; touch begun; while :; do sleep 0.1; done';
+      const trial = await tried(HELLO, {}, { command: ['/bin/sh', '-c', script] });
+      const running = runtime.run(trial.job);
+      await until(() => existsSync(path.join(bench.workspace, 'begun')));
+      const cancelledAtMs = performance.now();
+      trial.cancel();
+      expect(await running).toEqual({ outcome: { kind: 'cancelled' }, output: null });
+      expect(performance.now() - cancelledAtMs).toBeLessThan(2000);
     });
 
     it('is cancelled while the model is silent', async () => {
@@ -182,7 +209,7 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
     });
 
     it('fails where the model answers garbage', async () => {
-      const { result } = await ran({ rules: [{ fault: 'garbage' }] }, { timeoutMs: 40_000 });
+      const { result } = await ran({ rules: [{ fault: 'garbage' }] }, { timeoutMs: 90_000 });
       expect(result.outcome).toMatchObject({ kind: 'failed', reason: 'agent' });
     });
 
@@ -232,6 +259,26 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(kinds(events)).toContain('error');
     });
 
+    it('does not obey the settings of the repository, but is told its guidance', async () => {
+      await using evil = await startModelServer({ script: { answers: [{ text: 'evil' }] } });
+      plantSettings(bench.workspace, evil.url);
+      const { result } = await ran(HELLO);
+      expect(result).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
+      expect(readdirSync(bench.workspace).filter((file) => file.startsWith('evil'))).toEqual(obeyed);
+      expect(evil.requests).toEqual([]);
+      expect(wordsIn(server!, [guidance, 'EVIL-ROLE'])).toEqual([guidance]);
+    });
+
+    it('offers the model the tools of servers, with what they need', async () => {
+      const program = path.resolve('test/fixtures/mcp-program.ts');
+      const env = { MCP_WORD: 'enough "x"' };
+      const mcp = { 'my-tools': { command: process.execPath, args: [program], env } };
+      const trial = await tried({ answers: [{ text: 'ok' }] }, { mcp });
+      expect((await runtime.run(trial.job)).outcome).toEqual({ kind: 'done' });
+      const asked = asksOf(server!)[0] as { tools: unknown[] };
+      expect(JSON.stringify(asked.tools).includes('shout')).toBe(true);
+    });
+
     it('says what is missing where there is no such program', async () => {
       const { result } = await ran(HELLO, {}, { command: ['/nowhere/at-all'] });
       expect(result).toMatchObject({
@@ -247,6 +294,12 @@ function asksOf(server: ModelServer): unknown[] {
   return server.requests
     .filter(({ model, rule }) => model !== undefined && rule !== 'side')
     .map(({ body }) => body);
+}
+
+/** Those that the model was told in the last request; a failure shows them and not the whole request. */
+function wordsIn(server: ModelServer, words: string[]): string[] {
+  const asked = JSON.stringify(asksOf(server).at(-1));
+  return words.filter((word) => asked.includes(word));
 }
 
 function kinds(events: AgentEvent[]): string[] {

@@ -18,6 +18,12 @@ const UNFENCED: Option = {
   about: 'run commands without fences: they can do whatever you can',
 };
 
+const CASSETTE: Option[] = [
+  { flags: '--record <file>', about: 'write what agents and models say to a cassette' },
+  { flags: '--replay <file>', about: 'take what models say from a cassette: no key, no network, no cost' },
+  { flags: '--timing', about: 'replay as slowly as it was recorded' },
+];
+
 export const COMMANDS: Command[] = [
   {
     name: 'init',
@@ -55,6 +61,7 @@ export const COMMANDS: Command[] = [
       DIRTY,
       UNFENCED,
       { flags: '-n, --dry-run', about: 'show the tasks and start nothing' },
+      ...CASSETTE,
       VERBOSE,
       JSON_EVENTS,
     ],
@@ -72,20 +79,24 @@ export const COMMANDS: Command[] = [
     summary: 'run one agent or one command, with no workflow file',
     arguments: [{ name: 'words', about: 'the prompt of the agent, or after -- a command', many: true }],
     options: [
-      { flags: '--runtime <runtime>', about: 'the runtime of the agent' },
+      { flags: '--runtime <runtime>', about: 'claude-code, opencode, codex, acp or cli' },
       {
         flags: '--command <command>',
-        about: 'for the runtime cli: what to start; it gets the prompt on stdin',
+        about: 'for cli: what to start, it gets the prompt on stdin; for acp: the agent',
       },
       { flags: '--check <command>', about: 'must pass; a failure goes back to the agent' },
       { flags: '--attempts <count>', about: 'how often the agent may try until the check passes' },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
+      { flags: '--model <model>', about: 'such as claude-sonnet-4-5, or provider/model' },
+      { flags: '--usd <dollars>', about: 'what it may cost' },
       DIRTY,
       UNFENCED,
+      ...CASSETTE,
       JSON_EVENTS,
     ],
     examples: [
       ['exec -- npm run lint -- --fix', 'a plain command, in a workspace of its own'],
+      ['exec --runtime claude-code --usd 2 "Fix the typos"', 'Claude Code, for two dollars at most'],
       ['exec --runtime cli --command "my-agent" "Fix the typos"', 'an agent that is a command'],
       [
         'exec --command "my-agent" --check "npm test" --attempts 3 "Make the tests pass"',
@@ -188,6 +199,39 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/answer.ts'),
   },
   {
+    name: 'budget',
+    group: 'Decide',
+    summary: 'show what a run has spent and may spend, or let it spend more',
+    arguments: [RUN],
+    options: [
+      { flags: '--usd <dollars>', about: 'the new limit in dollars' },
+      { flags: '--tokens <count>', about: 'in tokens' },
+      { flags: '--requests <count>', about: 'in requests to models' },
+      { flags: '--minutes <count>', about: 'in minutes of work' },
+      { flags: '--agent <agent>', about: 'of this agent, not of the whole run' },
+      { flags: '-t, --task <task>', about: 'of this task, and of those within it' },
+      { flags: '--json', about: 'print it as JSON' },
+    ],
+    examples: [
+      ['budget', 'of the latest run'],
+      ['budget --usd 10', 'ten dollars in all; a run that waits goes on at once'],
+      ['budget --agent developer --tokens 500000', 'of one agent'],
+    ],
+    load: () => import('./commands/budget.ts'),
+  },
+  {
+    name: 'steer',
+    group: 'Decide',
+    summary: 'say something to an agent that is at work',
+    arguments: [
+      { name: 'task', about: 'whose agent', required: true, complete: 'task' },
+      { name: 'words', about: 'what to say', required: true, many: true },
+    ],
+    options: [ON_RUN],
+    examples: [['steer implement "Use the parser that is there"', 'it hears it at its next turn, or sooner']],
+    load: () => import('./commands/steer.ts'),
+  },
+  {
     name: 'merge',
     group: 'Decide',
     summary: 'put what a run changed on your current branch',
@@ -202,7 +246,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'go on with a run that was interrupted, cancelled or failed',
     arguments: [RUN],
-    options: [UNFENCED, VERBOSE, JSON_EVENTS],
+    options: [UNFENCED, ...CASSETTE, VERBOSE, JSON_EVENTS],
     examples: [['resume', 'the latest run; what is done is not run again']],
     load: () => import('./commands/resume.ts'),
   },

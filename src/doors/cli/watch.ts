@@ -6,7 +6,7 @@ import { savedReport } from '../../operations/report.ts';
 import type { LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { renderText } from '../../report/text.ts';
-import { isOn, type Typed } from './command.ts';
+import { given, isOn, textOf, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
 import { isForeground } from './foreground.ts';
 import { Interrupts } from './interrupts.ts';
@@ -46,7 +46,13 @@ export async function watch(
   let live: LiveRun | undefined;
   let ended: RunView;
   try {
-    live = await start({ seen: (events) => show.seen(events), unfenced: isOn(typed, 'unfenced') });
+    live = await start({
+      seen: (events) => show.seen(events),
+      unfenced: isOn(typed, 'unfenced'),
+      timing: isOn(typed, 'timing'),
+      ...given('record', textOf(typed, 'record')),
+      ...given('replay', textOf(typed, 'replay')),
+    });
     if (!isFenced(live.isolation))
       show.say(`WARNING: ${describeIsolation(live.isolation)}; bosun doctor says what to do`);
     for (const note of live.notes) show.say(`note: ${note}`);

@@ -64,7 +64,9 @@ function fragmentsOf(data: unknown): Fragment[] {
   if (!isFields(data)) return [];
   if (isFields(data.delta)) return allOf(data.delta, `block ${String(data.index)}`); // Anthropic
   if (typeof data.delta === 'string')
-    return allOf(data, `item ${String(data.item_id)} ${String(data.content_index)}`, ['delta']); // responses
+    return allOf(data, `${String(data.type)} ${String(data.item_id)} ${String(data.content_index)}`, [
+      'delta',
+    ]); // responses
   const parts = [...list(data.choices), ...list(data.candidates)].flatMap((choice) => {
     const of = `choice ${String(choice.index)}`;
     if (isFields(choice.content)) return list(choice.content.parts).map((part) => [part, of] as const); // Gemini

@@ -34,11 +34,7 @@ export function normalForm(question: Question, memo: Memo): NormalForm {
   const ids: Ids = new Map();
   const { request, run } = question;
   const runs = run ? new RegExp(`(?<![\\w-])${escaped(run)}-\\d+(?![\\w-])`, 'g') : undefined;
-  const text = (value: string): string =>
-    normalText(runs ? value.replace(runs, '<run>') : value, ids, memo).replaceAll(
-      /\{\{bosun:(\w+?)(?:-name)?\}\}/g,
-      '<$1>',
-    );
+  const text = (value: string): string => normalText(runs ? value.replace(runs, '<run>') : value, ids, memo);
   const body = normal(
     'json' in request ? request.json : 'text' in request ? request.text : request.base64,
     text,

@@ -7,7 +7,10 @@ import { editsOfWord, type Edit } from './edits.ts';
 export interface Place {
   /** The run's id: its name and a number. */
   run: string;
-  /** Absolute paths as the agent sees them, by what they are: `workspace`, `memory`, `files`, `repository`. */
+  /**
+   * Absolute paths as the agent sees them, by what they are: `workspace`, `memory`, `files`, `repository`; where it
+   * goes on with a session of an earlier attempt, also that one's, as `workspace@1`.
+   */
   paths: Record<string, string>;
 }
 

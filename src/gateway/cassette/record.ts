@@ -24,9 +24,10 @@ export function recordingTransport(
 ): Transport & AsyncDisposable {
   const tape = new Tape(file);
   const open = new Set<Recording>();
+  let count = 0;
   return {
     async send(request, signal) {
-      const recording = new Recording(request, options);
+      const recording = new Recording(++count, request, options);
       open.add(recording);
       const end = (broke?: Exchange['broke']): void => {
         if (open.delete(recording)) tape.append(recording.exchange(broke));
@@ -40,11 +41,10 @@ export function recordingTransport(
         throw error;
       }
     },
-    [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose]() {
       for (const recording of open) tape.append(recording.exchange('left'));
       open.clear();
       tape.close();
-      return Promise.resolve();
     },
   };
 }
@@ -81,15 +81,18 @@ function howItBroke(error: unknown, signal: AbortSignal, { secrets }: CassetteOp
 /** One exchange while it lasts. */
 class Recording {
   readonly options: CassetteOptions;
+  readonly #n: number;
   readonly #request: ModelRequest;
   readonly #beganMs = performance.now();
   #response: { atMs: number; response: ModelResponse } | undefined;
   readonly #chunks: { atMs: number; chunk: Buffer }[] = [];
   #bytes = 0;
 
-  constructor(request: ModelRequest, options: CassetteOptions) {
+  constructor(n: number, request: ModelRequest, { placeOf, secrets }: CassetteOptions) {
+    this.#n = n;
     this.#request = request;
-    this.options = options;
+    const place = placeOf(request.task, request.attempt); // now: the attempt may be gone when this ends
+    this.options = { placeOf: () => place, secrets };
   }
 
   answered(response: ModelResponse): void {
@@ -108,6 +111,7 @@ class Recording {
     const message = `the answer was longer than ${BODY_BYTES_MAX / 1024 ** 2} MB, so it is not on the cassette`;
     const ending = isTooLong ? { kind: 'network', status: 502, message } : broke;
     return {
+      n: this.#n,
       ...questionOf(this.#request, this.options),
       ...(this.#response && { response: this.#responseOf(this.#response, editor) }),
       ...(ending !== undefined && { broke: ending }),

@@ -1,10 +1,11 @@
 /**
  * The cassette as a file: a line of JSON that says what it is, then one line per exchange, in the order in which they
- * ended. Reads and writes lines; what is on them is made and used by record.ts and replay.ts.
+ * ended; before it, lines with those parts of its request that no exchange had before. Reads and writes lines; what is on them is made and used by record.ts and replay.ts.
  */
 import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { BosunError } from '../../contract/errors.ts';
+import { Part, Parts } from './parts.ts';
 
 const VERSION = 1;
 
@@ -19,6 +20,8 @@ export type Content = z.output<typeof Content>;
 const Fault = z.strictObject({ kind: z.string(), status: z.int(), message: z.string() });
 
 export const Exchange = z.strictObject({
+  /** Counts the requests as they were made; lines stand in the order in which answers ended. */
+  n: z.int(),
   task: z.string(),
   attempt: z.int(),
   /** The name of the run, without its number. */
@@ -52,6 +55,7 @@ export type Exchange = z.output<typeof Exchange>;
 export class Tape {
   readonly #file: string;
   readonly #fd: number;
+  readonly #parts = new Parts();
   #failure: unknown;
 
   constructor(file: string) {
@@ -61,7 +65,11 @@ export class Tape {
   }
 
   append(exchange: Exchange): void {
-    this.#line(exchange);
+    const { request } = exchange;
+    if (!('json' in request)) return this.#line(exchange);
+    const { value, fresh } = this.#parts.split(request.json);
+    for (const part of fresh) this.#line(part);
+    this.#line({ ...exchange, request: { json: value } });
   }
 
   /** Throws where not all is on disk. */
@@ -105,12 +113,13 @@ function openNew(file: string): number {
       { cause },
     );
   }
-  if (fstatSync(fd).size > 0) {
+  const stat = fstatSync(fd);
+  const isFile = stat.isFile();
+  if (stat.size > 0 || !isFile) {
     closeSync(fd);
-    throw new BosunError(
-      'usage',
-      `cannot record on ${file}: something is on it already; name a new file, or remove this one`,
-    );
+    const why = isFile ? 'something is on it already' : 'it is no ordinary file';
+    const next = isFile ? 'name a new file, or remove this one' : 'name another';
+    throw new BosunError('usage', `cannot record on ${file}: ${why}; ${next}`);
   }
   fchmodSync(fd, PRIVATE);
   return fd;
@@ -126,15 +135,27 @@ export function readTape(file: string): Exchange[] {
       'not-supported',
       `${file} is a cassette of version ${header.data.version}, and this bosun reads version ${VERSION}: record it again`,
     );
-  return lines.slice(1).flatMap((line, n) => {
-    const exchange = Exchange.safeParse(parse(line));
-    if (exchange.success) return [exchange.data];
+  const parts = new Parts();
+  const exchanges = lines.slice(1).flatMap((line, n): Exchange[] => {
+    const value = parse(line);
+    const part = Part.safeParse(value);
+    if (part.success) {
+      parts.add(part.data.part, part.data.value);
+      return [];
+    }
+    const exchange = Exchange.safeParse(value);
+    if (exchange.success) return [{ ...exchange.data, request: joined(exchange.data.request, parts) }];
     if (n === lines.length - 2) return []; // the engine died while it wrote: what is before is whole
     throw new BosunError(
       'usage',
       `${file} is damaged in line ${n + 2}: ${exchange.error.issues[0]?.message}; record it again`,
     );
   });
+  return exchanges.toSorted((a, b) => a.n - b.n);
+}
+
+function joined(request: Content, parts: Parts): Content {
+  return 'json' in request ? { json: parts.join(request.json) } : request;
 }
 
 const Header = z.looseObject({ cassette: z.literal('bosun'), version: z.int() });

@@ -28,13 +28,17 @@ function taskOf(typed: Typed): Record<string, TaskSource> {
   if (args.length === 0) {
     throw new BosunError(
       'usage',
-      'say what to do: bosun exec -- <command>, or bosun exec --command <agent> "<prompt>"',
+      'say what to do: bosun exec -- <command>, or bosun exec --runtime claude-code "<prompt>"',
     );
   }
   if (runtime !== undefined) {
     // Whatever the runtime is called, the check of the workflow judges it.
-    const agent = { runtime, ...given('command', command) } as TaskSource['agent'];
-    return { agent: { ...rest, agent, prompt: literally(args.join(' ')) } };
+    const agent = {
+      runtime,
+      ...given('command', command),
+      ...given('model', textOf(typed, 'model')),
+    } as TaskSource['agent'];
+    return { agent: { ...rest, ...budgetOf(typed), agent, prompt: literally(args.join(' ')) } };
   }
   if (!hasDashes) {
     throw new BosunError(
@@ -50,6 +54,14 @@ function attemptsOf(typed: Typed): { attempts?: number } {
   if (text === undefined) return {};
   if (/^[1-9]\d*$/.test(text)) return { attempts: Number(text) };
   throw new BosunError('usage', `--attempts ${text} is no count; write a number such as 3`);
+}
+
+function budgetOf(typed: Typed): { budget?: { usd: number } } {
+  const text = textOf(typed, 'usd');
+  if (text === undefined) return {};
+  const usd = Number(text);
+  if (usd > 0 && Number.isFinite(usd)) return { budget: { usd } };
+  throw new BosunError('usage', `--usd ${text} is no amount; write a number above 0, such as 2.50`);
 }
 
 /** What a person types here is no template. */

@@ -1,0 +1,25 @@
+/**
+ * A program: a gateway with many doors for `gateway.ts`, in front of the provider whose base URL it is given. It
+ * admits everything. Prints "ready"; ends with its stdin.
+ */
+import path from 'node:path';
+import { openGateway } from '../src/gateway/gateway.ts';
+import { priceTable } from '../src/gateway/prices.ts';
+import { straightTransport } from '../test/fixtures/straight-transport.ts';
+
+const [baseUrl, directory, doors] = process.argv.slice(2) as [string, string, string];
+const gateway = openGateway({
+  transport: straightTransport(() => baseUrl),
+  priceOf: priceTable(),
+  providers: { anthropic: 'anthropic' },
+});
+for (let attempt = 0; attempt < Number(doors); attempt += 1) {
+  const caller = {
+    task: 'bench',
+    attempt,
+    admit: () => Promise.resolve({ isAdmitted: true as const, settle() {} }),
+  };
+  await gateway.open(caller, { socketPath: path.join(directory, `${attempt}.sock`) });
+}
+process.stdout.write('ready\n');
+process.stdin.resume().once('end', () => process.exit());

@@ -1,0 +1,171 @@
+/**
+ * What the gateway adds: the same client straight to the same provider and through a gateway, each in a process of
+ * its own. Every event of a stream holds the moment it was sent; the clock is the same for all processes.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { atMost, forScale, percentile, progress, roundsOr, type Bench, type Figure } from './measure.ts';
+import { scratch } from './scratch.ts';
+
+const ROUNDS = 5;
+const STREAMS = 50;
+const SMALL_MS = 3000;
+const P50_MS_MAX = 2;
+const P99_MS_MAX = 10;
+const REQUESTS_PER_S_MIN = 2000;
+/** A conversation of some length. */
+const CONVERSATION = body('x'.repeat(200_000));
+const SHORT = body('hello');
+
+/** Where a client asks, one for each of the agents. */
+type Side = RequestOptions[];
+
+interface Delays {
+  firstByteMs: number[];
+  chunkMs: number[];
+}
+
+export const bench: Bench = {
+  name: 'gateway',
+  about: `what the gateway adds to ${STREAMS} streams at once, and how many small answers it passes on`,
+  async *figures(): AsyncIterable<Figure> {
+    const model = await startProgram('model-side.ts');
+    const directory = scratch('gateway');
+    const gateway = await startProgram('gateway-side.ts', model.said, directory, String(STREAMS));
+    try {
+      const { hostname, port } = new URL(model.said);
+      const agents = Array.from({ length: STREAMS }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+      const straight = agents.map((agent) => ({ agent, hostname, port, path: '/v1/messages' }));
+      const through = Array.from({ length: STREAMS }, (_, index) => ({
+        agent: new Agent({ keepAlive: true, maxSockets: 1 }),
+        socketPath: path.join(directory, `${index}.sock`),
+        path: '/anthropic/v1/messages',
+      }));
+      yield* streamFigures(straight, through);
+      yield* smallFigures(straight, through);
+    } finally {
+      gateway.end();
+      model.end();
+    }
+  },
+};
+
+async function* streamFigures(straight: Side, through: Side): AsyncIterable<Figure> {
+  await streams(straight); // both sides warm
+  await streams(through);
+  const delays = { straight: noDelays(), through: noDelays() };
+  for (let round = 0; round < roundsOr(ROUNDS); round += 1) {
+    const turns = [
+      async () => add(delays.straight, await streams(straight)),
+      async () => add(delays.through, await streams(through)),
+    ];
+    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
+  }
+  for (const [what, key] of [
+    ['the first byte', 'firstByteMs'],
+    ['a chunk', 'chunkMs'],
+  ] as const)
+    for (const [percent, limitMs] of [
+      [50, P50_MS_MAX],
+      [99, P99_MS_MAX],
+    ] as const) {
+      const [ours, theirs] = [delays.through[key], delays.straight[key]].map((ms) =>
+        percentile(percent, ms),
+      ) as [number, number];
+      progress(
+        `${what}, p${percent} of ${delays.through[key].length}: straight ${theirs}, through ${ours} ms`,
+      );
+      const name = `added to ${what} at ${STREAMS} streams, p${percent}`;
+      yield atMost(1, { name, value: Math.max(0, ours - theirs), baseline: limitMs });
+    }
+}
+
+async function* smallFigures(straight: Side, through: Side): AsyncIterable<Figure> {
+  const rates = { straight: [] as number[], through: [] as number[] };
+  for (let round = 0; round < roundsOr(ROUNDS); round += 1) {
+    const turns = [
+      async () => rates.straight.push(await smallPerS(straight)),
+      async () => rates.through.push(await smallPerS(through)),
+    ];
+    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
+  }
+  const [ours, theirs] = [percentile(50, rates.through), percentile(50, rates.straight)];
+  progress(`small answers per second: straight ${Math.round(theirs)}, through ${Math.round(ours)}`);
+  const unit = 'ms per request';
+  const sides = { value: 1000 / ours, unit };
+  yield atMost(1, { name: 'small answers', ...sides, baseline: 1000 / REQUESTS_PER_S_MIN });
+  yield forScale({ name: 'small answers, against none between', ...sides, baseline: 1000 / theirs });
+}
+
+async function streams(side: Side): Promise<Delays> {
+  const delays = noDelays();
+  await Promise.all(
+    side.map(async (where, index) => {
+      await new Promise((resolve) => setTimeout(resolve, index * 7)); // agents do not ask all at once
+      const start = performance.now();
+      const incoming = await post(where, CONVERSATION, 'stream');
+      let isFirst = true;
+      incoming.on('data', (chunk: Buffer) => {
+        const now = process.hrtime.bigint();
+        if (isFirst) delays.firstByteMs.push(performance.now() - start);
+        isFirst = false;
+        for (const match of chunk.toString('latin1').matchAll(/"at":(\d+)/g))
+          delays.chunkMs.push(Number(now - BigInt(match[1]!)) / 1e6);
+      });
+      await once(incoming, 'end');
+    }),
+  );
+  return delays;
+}
+
+async function smallPerS(side: Side): Promise<number> {
+  const end = performance.now() + SMALL_MS;
+  let count = 0;
+  await Promise.all(
+    side.map(async (where) => {
+      while (performance.now() < end) {
+        const incoming = await post(where, SHORT, 'small');
+        incoming.resume();
+        await once(incoming, 'end');
+        count += 1;
+      }
+    }),
+  );
+  return count / (SMALL_MS / 1000);
+}
+
+async function post(where: RequestOptions, payload: Buffer, kind: string): Promise<IncomingMessage> {
+  const headers = { 'content-type': 'application/json', 'content-length': payload.length, 'x-bench': kind };
+  const outgoing = request({ ...where, method: 'POST', headers });
+  outgoing.end(payload);
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  if (incoming.statusCode !== 200) throw new Error(`answered with ${incoming.statusCode}`);
+  return incoming;
+}
+
+function body(text: string): Buffer {
+  const messages = [{ role: 'user', content: text }];
+  return Buffer.from(JSON.stringify({ model: 'claude-opus-5-5', max_tokens: 1000, stream: true, messages }));
+}
+
+/** It ends when its stdin does, so also when we do. */
+async function startProgram(file: string, ...args: string[]): Promise<{ said: string; end(): void }> {
+  const program = path.join(import.meta.dirname, file);
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const said = await Promise.race([
+    once(createInterface(child.stdout), 'line').then(([line]) => String(line)),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
+  ]);
+  return { said, end: () => child.stdin.end() };
+}
+
+function noDelays(): Delays {
+  return { firstByteMs: [], chunkMs: [] };
+}
+
+function add(sum: Delays, more: Delays): void {
+  for (const key of ['firstByteMs', 'chunkMs'] as const) for (const ms of more[key]) sum[key].push(ms);
+}

@@ -1,0 +1,61 @@
+/** `bosun budget`: what a run has spent and may spend; with a limit, sets it. */
+import { BosunError } from '../../../contract/errors.ts';
+import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/workflow.ts';
+import { budgetsOf, setBudget, type AccountView } from '../../../operations/budget.ts';
+import { describeUnit, describeUsd } from '../../../schedule/budget-words.ts';
+import { tokenCount } from '../../../schedule/budget.ts';
+import { given, isOn, textOf, type Typed } from '../command.ts';
+import { writeError, writeOut } from '../output.ts';
+
+export async function run(typed: Typed): Promise<number> {
+  const of = { cwd: process.cwd(), ...given('run', typed.args[0]) };
+  const limits = limitsOf(typed);
+  const account = accountOf(typed);
+  if (Object.keys(limits).length > 0) {
+    const set = await setBudget({ ...of, account, limits });
+    const words = BUDGET_UNITS.flatMap((unit) =>
+      limits[unit] === undefined ? [] : [describeUnit(unit, limits[unit])],
+    );
+    const next = set.isLive ? '' : `; go on with: bosun resume ${set.run}`;
+    writeError(`run ${set.run}: ${nameOf(account)} may use ${words.join(', ')}${next}\n`);
+    return 0;
+  }
+  const { run, accounts } = await budgetsOf(of);
+  if (isOn(typed, 'json')) writeOut(`${JSON.stringify({ run, accounts })}\n`);
+  else writeOut([`${run}\n`, ...accounts.map(lineOf)].join(''));
+  return 0;
+}
+
+function lineOf({ account, limits, spending }: AccountView): string {
+  const unknown = spending.unpriced > 0 ? `, ${spending.unpriced} requests of unknown price` : '';
+  const spent = `${describeUsd(spending.usd)}, ${describeUnit('tokens', tokenCount(spending))}, ${describeUnit('requests', spending.requests)}${unknown}`;
+  const allowed = BUDGET_UNITS.flatMap((unit) =>
+    limits[unit] === undefined ? [] : [describeUnit(unit, limits[unit])],
+  );
+  return `  ${nameOf(account)}: ${spent}${allowed.length > 0 ? `  of ${allowed.join(', ')}` : '  (no limit)'}\n`;
+}
+
+function limitsOf(typed: Typed): Partial<Record<BudgetUnit, number>> {
+  const limits: Partial<Record<BudgetUnit, number>> = {};
+  for (const unit of BUDGET_UNITS) {
+    const text = textOf(typed, unit);
+    if (text === undefined) continue;
+    const value = Number(text);
+    if (!(value > 0) || !Number.isFinite(value))
+      throw new BosunError('usage', `--${unit} ${text} is no limit; write a number above 0, such as 10`);
+    limits[unit] = value;
+  }
+  return limits;
+}
+
+function accountOf(typed: Typed): string {
+  const [agent, task] = [textOf(typed, 'agent'), textOf(typed, 'task')];
+  if (agent !== undefined && task !== undefined)
+    throw new BosunError('usage', 'a limit is for an agent or for a task; name one of them');
+  if (agent !== undefined) return `agent:${agent}`;
+  return task === undefined ? 'run' : `task:${task}`;
+}
+
+function nameOf(account: string): string {
+  return account === 'run' ? 'the run' : account.replace(':', ' ');
+}

@@ -1,0 +1,15 @@
+/** `bosun steer`: says something to an agent that is at work. */
+import { BosunError } from '../../../contract/errors.ts';
+import { steerTask } from '../../../operations/interrupt.ts';
+import { given, textOf, type Typed } from '../command.ts';
+import { writeError } from '../output.ts';
+
+export async function run(typed: Typed): Promise<number> {
+  const [task, ...words] = typed.args;
+  const text = words.join(' ').trim();
+  if (task === undefined || text === '')
+    throw new BosunError('usage', 'say to which task and what: bosun steer <task> "<words>"');
+  const run = await steerTask({ cwd: process.cwd(), task, text, ...given('run', textOf(typed, 'run')) });
+  writeError(`${task} of run ${run} is told\n`);
+  return 0;
+}

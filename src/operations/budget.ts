@@ -1,0 +1,76 @@
+/** What a run may spend: shown, and set anew while it waits, works, or before it is gone on with. */
+import { BosunError } from '../contract/errors.ts';
+import type { Spending } from '../contract/model.ts';
+import type { BudgetUnit } from '../contract/workflow.ts';
+import { loadRun } from '../drive.ts';
+import {
+  accountsOf,
+  limitsOf,
+  noSpending,
+  RUN_ACCOUNT,
+  writtenBudgets,
+  type Limits,
+} from '../schedule/budget.ts';
+import type { State } from '../schedule/state.ts';
+import { enterEngineRoom } from './engine-room.ts';
+import { findRun, openJournal, shownState } from './journal.ts';
+
+export interface BudgetOptions {
+  cwd: string;
+  run?: string;
+}
+
+export interface AccountView {
+  account: string;
+  limits: Limits;
+  spending: Spending;
+}
+
+export async function budgetsOf(options: BudgetOptions): Promise<{ run: string; accounts: AccountView[] }> {
+  await using journal = openJournal(options.cwd);
+  const run = await findRun(journal.store, options.run);
+  const { state } = await loadRun(journal.store, run.id);
+  return { run: run.id, accounts: viewsOf(state) };
+}
+
+export interface SetBudgetOptions extends BudgetOptions {
+  /** `run`, `agent:<name>` or `task:<id>`. */
+  account: string;
+  limits: Partial<Record<BudgetUnit, number>>;
+}
+
+/** Takes effect at once where an engine drives the run; else when it is gone on with. */
+export async function setBudget(options: SetBudgetOptions): Promise<{ run: string; isLive: boolean }> {
+  const { account, limits } = options;
+  await using journal = openJournal(options.cwd);
+  const run = await findRun(journal.store, options.run);
+  if (run.state === 'done')
+    throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
+  const { state } = await loadRun(journal.store, run.id);
+  requireAccount(state, account);
+  const isLive = ['running', 'cancelling'].includes(shownState(journal.home, run));
+  if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by: 'person' });
+  else {
+    await using room = await enterEngineRoom(options.cwd);
+    const drive = await room.drive(run.id);
+    await drive.note([{ type: 'budget.set', account, limits, by: 'person' }]);
+  }
+  return { run: run.id, isLive };
+}
+
+function viewsOf(state: State): AccountView[] {
+  const written = new Map([...state.nodes.values()].flatMap((node) => [...writtenBudgets(state, node)]));
+  const accounts = new Set([RUN_ACCOUNT, ...written.keys(), ...state.limits.keys()]);
+  return [...accounts].map((account) => ({
+    account,
+    limits: limitsOf(state, account, written.get(account)),
+    spending: state.spending.get(account) ?? noSpending(),
+  }));
+}
+
+function requireAccount(state: State, account: string): void {
+  const known = new Set([...state.nodes.values()].flatMap(accountsOf));
+  if (account === RUN_ACCOUNT || known.has(account)) return;
+  const [kind, name] = account.split(/:(.*)/s);
+  throw new BosunError('not-found', `run ${state.id} has no ${kind} ${name}`);
+}

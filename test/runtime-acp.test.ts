@@ -1,0 +1,118 @@
+import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startModelServer, type ModelServer } from '../src/model-server/server.ts';
+import { acp } from '../src/runtime/acp.ts';
+import type { Result } from '../src/runtime/runtime.ts';
+import { runTalk } from '../src/runtime/talk.ts';
+import { runtimeCases } from './cases/runtime.case.ts';
+import { Bench, REAL_BIN, type TriedJob } from './fixtures/runtime-job.ts';
+
+const CLAUDE = [path.join(REAL_BIN, 'claude-agent-acp')];
+
+runtimeCases('acp (claude-agent-acp)', () => ({
+  runtime: acp,
+  agent: { runtime: 'acp', command: CLAUDE },
+  cannot: ['fork'],
+}));
+
+describe('ACP', () => {
+  let bench: Bench;
+  beforeEach(() => {
+    bench = new Bench();
+  });
+  afterEach(() => bench[Symbol.asyncDispose]());
+
+  const PROGRAM = [process.execPath, path.resolve('test/fixtures/acp-agent-program.ts')];
+  type Wish = Parameters<Bench['job']>[2];
+  const told = async (
+    prompt: string,
+    wish: Wish = {},
+    ...args: string[]
+  ): Promise<TriedJob & { result: Result }> => {
+    const command = [...PROGRAM, ...args];
+    const trial = bench.job('http://127.0.0.1:9', { runtime: 'acp', command }, { prompt, ...wish });
+    return { ...trial, result: await acp.run(trial.job) };
+  };
+
+  it('gives what the agent said last, and leaves no listener behind', async () => {
+    const { result, job } = await told('hello');
+    expect(result).toEqual({ outcome: { kind: 'done' }, output: 'heard: hello' });
+    expect(getEventListeners(job.stop.graceful, 'abort')).toHaveLength(0);
+    expect(getEventListeners(job.stop.now, 'abort')).toHaveLength(0);
+  });
+
+  it('signs in where the agent demands it', async () => {
+    const { result } = await told('hello', {}, 'sign-in');
+    expect(result.output).toBe('heard: hello');
+  });
+
+  it('lets the agent edit unasked, for this once, since the fence holds it', async () => {
+    const { result } = await told('edits');
+    expect(result.output).toBe('answer: once');
+  });
+
+  it('lets no agent edit that may change nothing', async () => {
+    const { result } = await told('edits', { isReadOnly: true });
+    expect(result.output).toBe('answer: never');
+  });
+
+  it.each([
+    ['yes', 'once'],
+    ['no', 'never'],
+  ] as const)('asks a person about what cannot be told, and hands on %s', async (answer, option) => {
+    const { result, events } = await told('somethings', { ask: async () => answer });
+    expect(result.output).toBe(`answer: ${option}`);
+    expect(events).toContainEqual({ kind: 'asked', id: 'call-1', text: 'some other: {"a":1}', answer });
+  });
+
+  it.each([
+    ['refuses', 'agent', 'refused'],
+    ['gives-up', 'agent', 'crashed'],
+    ['fails', 'agent', 'rate-limit'],
+    ['garbles', 'agent', 'crashed'],
+    ['dies', 'exit', 'crashed'],
+    ['bursts', 'agent', 'crashed'],
+  ])('fails where the agent %s', async (deed, reason, kind) => {
+    const { result } = await told(deed);
+    expect(result).toMatchObject({ outcome: { kind: 'failed', reason }, output: null, error: { kind } });
+  });
+
+  it('fails where the agent has had its turns', async () => {
+    const { result } = await told('loops');
+    expect(result.outcome).toMatchObject({ kind: 'failed', reason: 'limit' });
+  });
+
+  it('does not wait for ever for a program that says nothing', async () => {
+    const { job } = bench.job('http://127.0.0.1:9', { runtime: 'acp', command: 'unused' });
+    const ended = await runTalk(job, {
+      argv: ['/bin/sleep', '60'],
+      env: {},
+      startMs: 50,
+      converse: ({ exited }) => exited.then(() => {}),
+    });
+    expect(ended.outcome).toEqual({ kind: 'failed', reason: 'agent', message: 'it said nothing for 0.05 s' });
+  });
+
+  describe('real agents', () => {
+    let server: ModelServer;
+    afterEach(() => server[Symbol.asyncDispose]());
+    const HELLO = { answers: [{ write: { path: 'hello.txt', content: 'hi\n' } }, { text: 'all done' }] };
+
+    it.each([
+      ['gemini', ['gemini', '--acp'], 'gemini-2.5-pro'],
+      ['opencode', ['opencode', 'acp'], 'claude-scripted'],
+    ])('%s writes a file', async (_, [program, ...args], model) => {
+      server = await startModelServer({ script: HELLO });
+      const command = [path.join(REAL_BIN, program!), ...args];
+      const { job } = bench.job(
+        server.url,
+        { runtime: 'acp', command, model },
+        { prompt: 'write hello.txt' },
+      );
+      expect(await acp.run(job)).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
+      expect(readFileSync(path.join(bench.workspace, 'hello.txt'), 'utf8').trim()).toBe('hi');
+    });
+  });
+});
