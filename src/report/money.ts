@@ -51,8 +51,9 @@ export function raiseCommand(run: string, spending: Spending = NOTHING, limits: 
     'minutes';
   const limit = limits[unit];
   if (limit === undefined) return `bosun budget ${run}`;
-  const beyond = unit === 'minutes' ? 0 : spent[unit] - limit;
-  const raised = limit * (1 + Math.max(1, Math.ceil(beyond / limit)));
+  // Beyond what is spent, also where many answers were under way; sums of fractions are never exact.
+  const times = unit === 'minutes' ? 1 : Math.floor(spent[unit] / limit + 1e-9);
+  const raised = limit * (times + 1);
   return `bosun budget ${run} --${unit} ${Number(raised.toPrecision(9))}`;
 }
 
