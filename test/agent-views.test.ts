@@ -151,6 +151,7 @@ describe('the live view of agents', () => {
     const frame = frameOf(run, 60);
     expect(frame).toContain('1 asking');
     expect(frame).not.toContain('running');
+    expect(frame).toMatch(/^\? {2}write/m);
     expect(frame.replaceAll(/\s+/g, ' ')).toContain(`? write: ${text}`.replaceAll(/\s+/g, ' '));
     expect(frame).toContain('[y]es [n]o');
   });

@@ -93,6 +93,22 @@ describe('what a report says of money', () => {
     ]);
   });
 
+  it('goes by the limit that was set last, also where the workflow has none', () => {
+    const run = new History('w-1', { name: 'w', tasks: { a: { run: 'true' } } });
+    for (const usd of [3, 2])
+      run.add({ type: 'budget.set', account: 'run', limits: { usd, requests: 9 }, by: 'person' });
+    const { budgets } = buildReport(run.events, { diffs: new Map(), shownState: 'running' });
+    expect(budgets.map(({ limits, raises }) => [limits, raises.length])).toEqual([
+      [
+        [
+          { unit: 'usd', limit: 2, spent: 0 },
+          { unit: 'requests', limit: 9, spent: 0 },
+        ],
+        4,
+      ],
+    ]);
+  });
+
   it('counts the time that was waited for a provider once', () => {
     expect(crewReport().waits).toEqual([
       { provider: 'anthropic', why: 'rate limit', count: 2, waitedMs: 40_000 },
@@ -184,6 +200,8 @@ Cost
       'of $1.00, 30 minutes · 48,390 tokens',
     ])
       expect(page.includes(words), words).toBe(true);
+    // Once with its attempt, once with what is said of all.
+    expect(page.split('codex says 12,600 tokens')).toHaveLength(3);
   });
 
   it('say that the budget stopped a run, and what to type to go on', () => {

@@ -10,7 +10,6 @@ type Limits = Partial<Record<BudgetUnit, number>>;
 
 /** "$0.42 of $5.00 · 120k tokens"; empty where nothing was spent and nothing limits it. */
 export function tellSpending(spending: Spending | undefined, limits: Limits = {}): string {
-  if (!spending && Object.keys(limits).length === 0) return '';
   const { requests, tokens, ...paid } = spending ?? NOTHING;
   const of = (limit: string | undefined): string => (limit === undefined ? '' : ` of ${limit}`);
   const usd = tellUsd({ ...paid, requests });

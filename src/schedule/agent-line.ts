@@ -63,7 +63,6 @@ function told(input: string): string {
     return tornField(input); // it was too long to be kept whole
   }
   if (Array.isArray(value)) return value.slice(0, PATHS_MAX).map(namedIn).filter(Boolean).join(', ') || input;
-  if (Object.keys(value as object).length === 0) return '';
   return namedIn(value) || input.slice(1, -1);
 }
 
