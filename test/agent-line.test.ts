@@ -25,6 +25,12 @@ describe('what an agent does, as a line', () => {
     );
   });
 
+  it('tells a patch by the files that it is about', () => {
+    const patch = '*** Begin Patch\n*** Add File: a b.txt\n+hello\n*** Update File: c.txt\n*** End Patch\n';
+    expect(call('apply_patch', { patchText: patch })).toBe('→ apply_patch a b.txt, c.txt');
+    expect(call('apply_patch', patch)).toBe('→ apply_patch a b.txt, c.txt');
+  });
+
   it('tells a call that has no such field by all of it, and one with nothing by its name', () => {
     expect(call('todo', { items: [1, 2] })).toBe('→ todo "items":[1,2]');
     expect(call('list', {})).toBe('→ list');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../src/contract/report.ts';
 import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html.ts';
-import { raiseCommand, shortCount } from '../src/report/money.ts';
+import { forProvider, raiseCommand, shortCount } from '../src/report/money.ts';
 import { renderText } from '../src/report/text.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';
@@ -226,6 +226,11 @@ describe('figures', () => {
       '1.3M',
       '12M',
     ]);
+  });
+
+  it('name a provider once', () => {
+    expect(forProvider({ provider: 'anthropic', why: 'rate limit' })).toBe(' for anthropic: rate limit');
+    expect(forProvider({ provider: 'openai', why: 'openai is overloaded' })).toBe(': openai is overloaded');
   });
 
   it('raise the limit that is reached, by as much as it takes', () => {

@@ -2,7 +2,7 @@
 import type { AttemptReport, BudgetReport, Cost, RunReport, WaitReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
 import { describeUnit, describeUsd } from '../schedule/budget-words.ts';
-import { tellUsd } from './money.ts';
+import { forProvider, tellUsd } from './money.ts';
 import { count } from './words.ts';
 
 /** "$0.42, 120,400 tokens" */
@@ -85,7 +85,7 @@ function describeBudgetReport({ account, limits, warnings, raises }: BudgetRepor
   return [`budget of ${whose}: ${used.join(', ')}`, ...told].join('; ');
 }
 
-function describeWait({ provider, why, count: times, waitedMs }: WaitReport): string {
-  const often = times > 1 ? `, ${times} times` : '';
-  return `waited ${formatDuration(waitedMs)} for ${provider}: ${why}${often}`;
+function describeWait(wait: WaitReport): string {
+  const often = wait.count > 1 ? `, ${wait.count} times` : '';
+  return `waited ${formatDuration(wait.waitedMs)}${forProvider(wait)}${often}`;
 }

@@ -56,6 +56,11 @@ export function raiseCommand(run: string, spending: Spending = NOTHING, limits: 
   return `bosun budget ${run} --${unit} ${Number(raised.toPrecision(9))}`;
 }
 
+/** What follows "waits 30s": the provider, unless the reason names it anyway. */
+export function forProvider({ provider, why }: { provider: string; why: string }): string {
+  return why.includes(provider) ? `: ${why}` : ` for ${provider}: ${why}`;
+}
+
 /** 950 → "950", 9_540 → "9.5k", 120_400 → "120k", 1_250_000 → "1.3M". */
 export function shortCount(count: number): string {
   if (count < 1000) return String(count);

@@ -55,6 +55,12 @@ function shortInput(input: string): string {
 
 /** What it is about, out of its JSON; a plain command is told as it is. */
 function told(input: string): string {
+  const patched = [...input.matchAll(/\*\*\* (?:Add|Update|Delete) File: (.+?)(?:\\n|\n|"|$)/g)];
+  if (patched.length > 0)
+    return patched
+      .slice(0, PATHS_MAX)
+      .map(([, file]) => file)
+      .join(', ');
   if (!/^[[{]/.test(input)) return input;
   let value: Json;
   try {

@@ -3,6 +3,7 @@ import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import { BUDGET_UNITS } from '../../contract/workflow.ts';
+import { forProvider } from '../../report/money.ts';
 import { agentLine } from '../../schedule/agent-line.ts';
 import { describeBudget, describeUnit } from '../../schedule/budget-words.ts';
 import type { Color } from './output.ts';
@@ -37,8 +38,8 @@ export function tellNotice(event: AgentNotice): Told {
   return event.type === 'budget.set' ? tellLimits(event) : tellSteer(event);
 }
 
-function tellWait({ provider, delayMs, why }: EventOf<'model.waiting'>): Told {
-  return { text: `waits ${formatDuration(delayMs)} for ${provider}: ${why}`, color: 'ask' };
+function tellWait(event: EventOf<'model.waiting'>): Told {
+  return { text: `waits ${formatDuration(event.delayMs)}${forProvider(event)}`, color: 'ask' };
 }
 
 function tellWarning(event: EventOf<'budget.warned'>): Told {
