@@ -29,6 +29,7 @@ import { removeTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
+const OPENCODE_SETTINGS = '.opencode';
 const GATEWAY_URL = `http://127.0.0.1:${GATEWAY.port}`;
 /** More than any build needs, and few enough for the machine to stay usable while a fork bomb meets it. */
 const PROCESSES_DEFAULT = 4096;
@@ -176,7 +177,7 @@ export class Surroundings implements AsyncDisposable {
   /** What of the workspace may be written, and what may become so. */
   async #parts(workspace: Workspace): Promise<Parts> {
     const { write, shared = [], grant } = this.#scope;
-    const mask = await maskOf(workspace);
+    const mask = [...(await maskOf(workspace)), ...(await settingsOf(workspace, runtimeOf(this.#attempt)))];
     if (write === undefined) return { ...ALL, mask };
     const tree = await workspace.tree();
     const grantable = Array.isArray(grant)
@@ -295,6 +296,13 @@ async function maskOf(workspace: Workspace): Promise<string[]> {
     const kind = tree.kindOf(file);
     return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
   });
+}
+
+/** OpenCode runs what it finds there as its own plugins and tools, whatever it is told. */
+async function settingsOf(workspace: Workspace, runtime: RuntimeName): Promise<string[]> {
+  if (runtime !== 'opencode') return [];
+  const kind = (await workspace.tree()).kindOf(OPENCODE_SETTINGS);
+  return kind === undefined ? [] : [kind === 'directory' ? `${OPENCODE_SETTINGS}/` : OPENCODE_SETTINGS];
 }
 
 /** Nothing of the engine's own environment but what any program needs. */
