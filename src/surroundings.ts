@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
+import { Stopwatch } from './base/stopwatch.ts';
 import { parseSizeBytes } from './base/units.ts';
 import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
@@ -71,6 +72,8 @@ export class Surroundings implements AsyncDisposable {
   readonly memory: string;
   /** Where the agent reaches models, as it sees it. */
   models: Models | undefined;
+  /** How long the agent had to wait for a person: no time of its own. */
+  readonly held = new Stopwatch();
   /** Why the last request to a model failed, as the gateway saw it. */
   modelError: AgentError | undefined;
   readonly #stages: Stages;
@@ -256,7 +259,7 @@ export class Surroundings implements AsyncDisposable {
 
   /** What was answered after a failure makes it a thing of the past. */
   async #admit(wish: Wish, signal: AbortSignal): Promise<Admission> {
-    const admission = await this.#attempt.admit(wish, signal);
+    const admission = await this.held.during(this.#attempt.admit(wish, signal));
     if (!admission.isAdmitted) return admission;
     return {
       isAdmitted: true,
