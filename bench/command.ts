@@ -1,5 +1,8 @@
 /** Runs the commands that benches measure or need. It knows nothing of bosun. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
 
 interface Options {
   cwd?: string;
@@ -79,4 +82,18 @@ export async function bounded(
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, count) }, lane));
+}
+
+/** One of the programs here, in a process of its own: it is ready when it has printed a line, and ends with its stdin. */
+export async function startProgram(
+  file: string,
+  ...args: string[]
+): Promise<{ said: string; pid: number; end(): void }> {
+  const program = path.join(import.meta.dirname, file);
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const said = await Promise.race([
+    once(createInterface(child.stdout), 'line').then(([line]) => String(line)),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
+  ]);
+  return { said, pid: child.pid!, end: () => child.stdin.end() };
 }

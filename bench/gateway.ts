@@ -2,11 +2,10 @@
  * What the gateway adds: the same client straight to the same provider and through a gateway, each in a process of
  * its own. Every event of a stream holds the moment it was sent; the clock is the same for all processes.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { startProgram } from './command.ts';
 import { atMost, forScale, percentile, progress, roundsOr, type Bench, type Figure } from './measure.ts';
 import { scratch } from './scratch.ts';
 
@@ -152,16 +151,6 @@ function body(text: string): Buffer {
 }
 
 /** It ends when its stdin does, so also when we do. */
-async function startProgram(file: string, ...args: string[]): Promise<{ said: string; end(): void }> {
-  const program = path.join(import.meta.dirname, file);
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const said = await Promise.race([
-    once(createInterface(child.stdout), 'line').then(([line]) => String(line)),
-    once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
-  ]);
-  return { said, end: () => child.stdin.end() };
-}
-
 function noDelays(): Delays {
   return { firstByteMs: [], chunkMs: [] };
 }

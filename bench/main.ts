@@ -16,6 +16,8 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   cancel: () => import('./cancel.ts'),
   grant: () => import('./grant.ts'),
   gateway: () => import('./gateway.ts'),
+  agents: () => import('./agents.ts'),
+  memory: () => import('./memory.ts'),
   peers: () => import('./peers.ts'),
 };
 

@@ -60,7 +60,7 @@ describe('what agents share', () => {
     const waited = async (heldMsMax: number): Promise<Result['outcome']> => {
       const beganMs = performance.now();
       const heldMs = (): number => Math.min(heldMsMax, performance.now() - beganMs);
-      const agent = { runtime: 'cli', command: ['sleep', '1'] } as const;
+      const agent = { runtime: 'cli' as const, command: ['sleep', '1'] };
       const { job } = bench.job('', agent, { timeoutMs: 200, heldMs });
       return (await cli.run(job)).outcome;
     };

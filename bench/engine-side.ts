@@ -1,0 +1,39 @@
+/**
+ * An engine as a process of its own that runs many agents at once: `node bench/engine-side.ts REPOSITORY URL COUNT`.
+ * Prints how many are in the middle of a model's answer, once all of them are.
+ */
+import path from 'node:path';
+import { Bosun, workflow } from '../src/index.ts';
+
+const [repo, url, count] = process.argv.slice(2) as [string, string, string];
+process.env.ANTHROPIC_BASE_URL = url;
+process.env.ANTHROPIC_API_KEY = 'sk-bench-0123456789';
+const program = path.join(import.meta.dirname, 'small-agent.mjs');
+
+const speaking = new Set<string>();
+const live = await new Bosun(repo).run(
+  workflow({
+    name: 'many',
+    concurrency: Number(count),
+    tasks: {
+      many: {
+        'for-each': Array.from({ length: Number(count) }, (_, n) => n),
+        agent: { runtime: 'acp', command: [process.execPath, program], scope: { read: [program] } },
+        prompt: 'Say something.',
+      },
+    },
+  }),
+  {
+    seen(events) {
+      for (const { event } of events) {
+        if (event.type !== 'attempt.agent' || event.event.kind !== 'text' || speaking.has(event.task))
+          continue;
+        speaking.add(event.task);
+        if (speaking.size === Number(count)) process.stdout.write(`${speaking.size}\n`);
+      }
+    },
+  },
+);
+process.stdin.resume().once('end', () => live.cancel('now'));
+await live.finished;
+process.exit(0);
