@@ -192,7 +192,7 @@ function jobOf(
     memory: around.memory,
     models: around.models,
     schema: task.output,
-    mcp: agent?.mcp ?? {},
+    mcp: { ...agent?.mcp, ...around.tools },
     isReadOnly: write !== undefined && write.length === 0,
     emit: (event) => attempt.emit({ type: 'attempt.agent', ...names(attempt), event }),
     ask: (text) => attempt.ask(text),

@@ -11,7 +11,7 @@ import { parseSizeBytes } from './base/units.ts';
 import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
-import type { AgentError } from './contract/model.ts';
+import { OUR_TOOLS, type AgentError, type McpServer } from './contract/model.ts';
 import type { Admission, Wish } from './gateway/caller.ts';
 import type { DoorAt } from './gateway/door.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
@@ -117,6 +117,12 @@ export class Surroundings implements AsyncDisposable {
   /** What every command of the attempt gets. */
   get env(): Record<string, string> {
     return environment(this.#stages, this.#attempt);
+  }
+
+  /** Our own tools for the agent's model; none where it has no way to us. */
+  get tools(): Record<string, McpServer> {
+    if (!this.#sockets?.hasCrew) return {};
+    return { [OUR_TOOLS]: { command: path.join(PACKAGE, 'bin', 'bosun'), args: ['agent', 'mcp'] } };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
