@@ -75,6 +75,8 @@ export class Surroundings implements AsyncDisposable {
   readonly #attempt: Attempt;
   readonly #scope: Scope;
   readonly #undo = new AsyncDisposableStack();
+  /** Requests to models that offered tools. */
+  #turns = 0;
   #sockets: Sockets | undefined;
   /** As the agent sees them, by what they are; the workspace's is known later. */
   #paths: Record<string, string> | undefined;
@@ -256,14 +258,23 @@ export class Surroundings implements AsyncDisposable {
     this.models = { baseUrl: door.baseUrl ?? GATEWAY_URL, key: PLACEHOLDER_KEY, providers: door.providers };
   }
 
-  /** What was answered after a failure makes it a thing of the past. */
+  /** What was answered after a failure makes it a thing of the past; what was not answered is no turn. */
   async #admit(wish: Wish, signal: AbortSignal): Promise<Admission> {
+    const count = wish.hasTools ? 1 : 0;
+    const turnsMax = turnsOf(this.#attempt);
+    if (this.#turns + count > turnsMax)
+      return { isAdmitted: false, kind: 'refused', message: describeTurns(turnsMax) };
+    this.#turns += count;
     const admission = await this.#attempt.admit(wish, signal);
-    if (!admission.isAdmitted) return admission;
+    if (!admission.isAdmitted) {
+      this.#turns -= count;
+      return admission;
+    }
     return {
       isAdmitted: true,
       settle: (use) => {
         if (use) this.modelError = undefined;
+        else this.#turns -= count;
         admission.settle(use);
       },
     };
@@ -287,6 +298,15 @@ export class Surroundings implements AsyncDisposable {
 /** The one that does this attempt: the agent's own, or another where that one failed. */
 export function runtimeOf({ start, agent }: Attempt): RuntimeName {
   return start.fallback?.runtime ?? agent?.runtime ?? 'cli';
+}
+
+/** What the gateway holds; Claude Code counts its turns itself, and better, since those of its helpers are none. */
+function turnsOf(attempt: Attempt): number {
+  return runtimeOf(attempt) === 'claude-code' ? Infinity : (attempt.agent?.turns ?? Infinity);
+}
+
+function describeTurns(turns: number): string {
+  return `it used its ${turns} ${turns === 1 ? 'turn' : 'turns'} and was not done; allow more with "turns" of the agent`;
 }
 
 /** What is there of it: an agent may have removed some. */

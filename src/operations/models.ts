@@ -89,7 +89,11 @@ export class Models implements ModelsStage, AsyncDisposable {
   /** Also before anything is opened. */
   async loadPrices(): Promise<void> {
     const { priceTable } = await import('../gateway/prices.ts');
-    this.#priceOf ??= priceTable(pricesOf(this.#configs()));
+    const configs = this.#configs();
+    this.#priceOf ??= priceTable(
+      pricesOf(configs.filter(({ isUsers }) => isUsers)),
+      pricesOf(configs.filter(({ isUsers }) => !isUsers)),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -110,6 +114,7 @@ export class Models implements ModelsStage, AsyncDisposable {
         transport,
         priceOf: this.#priceOf!,
         providers: Object.fromEntries([...all].map(([name, { dialect }]) => [name, dialect])),
+        pass: Object.fromEntries([...all].map(([name, { pass }]) => [name, pass])),
         onError: (caller, error) => (caller as ModelCaller).failed(error),
       }),
     );
@@ -152,11 +157,9 @@ function usable(providers: Provider[], isReplay: boolean): Record<string, Dialec
 }
 
 function pricesOf(configs: readonly ConfigFile[]): Record<string, { input: number; output: number }> {
-  const written = configs
-    .toSorted((a, b) => Number(b.isUsers) - Number(a.isUsers))
-    .flatMap(({ config }) => Object.entries(config.prices ?? {}));
+  const written = configs.flatMap(({ config }) => Object.entries(config.prices ?? {}));
   return Object.fromEntries(
-    written.toReversed().map(([glob, price]) => {
+    written.map(([glob, price]) => {
       const { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite } = price;
       return [
         glob,
