@@ -12,8 +12,6 @@ const MESSAGE_BYTES_MAX = 1024 * 1024;
 const UNDER_WAY_MAX = 16;
 /** Those whose messages for tools are as they are here; the newest first. */
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
-/** So that an agent does not take a long wait for a hang. */
-const PROGRESS_MS = 15_000;
 
 const INVALID_REQUEST = -32600;
 const NO_METHOD = -32601;
@@ -55,7 +53,7 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
       if (underWay.size >= UNDER_WAY_MAX || underWay.has(id))
         throw new RpcProblem(INVALID_REQUEST, `more than ${UNDER_WAY_MAX} calls at once, or one id twice`);
       underWay.set(id, stop);
-      const result = await answer(method, params, send, stop.signal);
+      const result = await answer(method, params, stop.signal);
       if (!stop.signal.aborted) send({ id, result });
     } catch (error) {
       if (!(error instanceof RpcProblem)) throw error;
@@ -68,6 +66,7 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       for (const stop of underWay.values()) stop.abort();
+      input.destroy();
       resolve();
     };
     readLines(input, {
@@ -83,12 +82,7 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
   });
 }
 
-async function answer(
-  method: string,
-  params: Fields,
-  send: (message: object) => void,
-  signal: AbortSignal,
-): Promise<object> {
+async function answer(method: string, params: Fields, signal: AbortSignal): Promise<object> {
   if (method === 'ping') return {};
   if (method === 'initialize') {
     const wanted = VERSIONS.find((version) => version === params.protocolVersion) ?? VERSIONS[0];
@@ -104,30 +98,17 @@ async function answer(
     const names = TOOLS.map(({ name }) => name).join(', ');
     throw new RpcProblem(INVALID_PARAMS, `there is no tool of that name; there are ${names}`);
   }
-  const token = isFields(params._meta) ? params._meta.progressToken : undefined;
-  return call(tool, isFields(params.arguments) ? params.arguments : {}, signal, (progress) => {
-    if (!isId(token)) return;
-    send({ method: 'notifications/progress', params: { progressToken: token, progress } });
-  });
+  return call(tool, isFields(params.arguments) ? params.arguments : {}, signal);
 }
 
 /** What goes wrong is told as the tool's result: so the model reads it, and can do better. */
-async function call(
-  { method, words }: Tool,
-  input: Fields,
-  signal: AbortSignal,
-  onProgress: (seconds: number) => void,
-): Promise<object> {
-  const beganMs = performance.now();
-  const timer = setInterval(() => onProgress(Math.round((performance.now() - beganMs) / 1000)), PROGRESS_MS);
+async function call({ method, words }: Tool, input: Fields, signal: AbortSignal): Promise<object> {
   try {
     const text = words(await callEngine(method, relative(input), { signal }));
     return { content: [{ type: 'text', text }] };
   } catch (error) {
     if (!(error instanceof BosunError)) throw error;
     return { content: [{ type: 'text', text: error.message }], isError: true };
-  } finally {
-    clearInterval(timer);
   }
 }
 
