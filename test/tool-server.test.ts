@@ -141,12 +141,19 @@ describe('a call of a tool', () => {
   });
 
   it('that nobody waits for any more is not answered', async () => {
-    await openEngine({ onRequestAccess: () => new Promise(() => {}) });
+    const { promise: asked, resolve: onAsked } = Promise.withResolvers<() => void>();
+    await openEngine({
+      onRequestAccess: (globs) =>
+        new Promise((resolve) => onAsked(() => resolve({ granted: true, why: 'too late', globs }))),
+    });
     const server = start();
     const params = { name: 'request_access', arguments: { paths: ['a'] } };
     server.send({ id: 7, method: 'tools/call', params });
+    const answer = await asked;
     server.send({ method: 'notifications/cancelled', params: { requestId: 7 } });
     expect(await server.ask('ping', {}, 8)).toMatchObject({ id: 8, result: {} });
+    answer();
+    expect(await server.ask('tools/call', { name: 'inbox' }, 9)).toMatchObject({ id: 9 });
   });
 
   it('is refused where too many wait already', async () => {
@@ -178,6 +185,12 @@ describe('the protocol', () => {
     server.send({ id: 3, result: {} });
     expect(await server.ask('resources/list')).toMatchObject({ id: 1, error: { code: -32601 } });
     expect(await server.ask('ping')).toMatchObject({ result: {} });
+  });
+
+  it('tells of each tool what a model needs, and nothing else', async () => {
+    const { result } = await start().ask('tools/list');
+    for (const tool of result!.tools as object[])
+      expect(Object.keys(tool)).toEqual(['name', 'description', 'inputSchema']);
   });
 
   it('ends with a message that is longer than any may be', async () => {
@@ -213,7 +226,6 @@ describe('the protocol', () => {
       'answer_access',
     ]);
     expect(tools[0]).toMatchObject({ inputSchema: { type: 'object', required: ['paths'] } });
-    expect(Object.keys(tools[0])).toEqual(['name', 'description', 'inputSchema']);
     const input = { name: 'request_access', arguments: { paths: ['docs/**'] } };
     expect(await client.callTool(input)).toEqual({
       content: [{ type: 'text', text: 'granted: docs/** (so be it)' }],

@@ -15,9 +15,14 @@ const FILES = {
 };
 const WITH_TOOLS = { ask: { tools: [{ name: 'a' }] } };
 const ASIDE = { ask: { tools: [] } };
+const FAILS = { ask: { tools: [{ name: 'a' }], model: 'broken' }, mayFail: true };
+const SCRIPT = {
+  rules: [{ when: { model: 'broken' }, fault: 400 as const }],
+  answers: [{ text: 'yes' }],
+};
 
 let server: ModelServer;
-beforeEach(async () => void (server = await startModelServer({ script: { answers: [{ text: 'yes' }] } })));
+beforeEach(async () => void (server = await startModelServer({ script: SCRIPT })));
 afterEach(() => server[Symbol.asyncDispose]());
 
 /** Runs one task, `work`, with an agent that does the steps. */
@@ -105,8 +110,8 @@ describe('the turns of an agent', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('are not used up by requests on the side, nor counted where there is no limit', async () => {
-    const turns = [ASIDE, WITH_TOOLS, ASIDE, WITH_TOOLS, ASIDE];
+  it('are not used up on the side or without an answer, nor counted where there is no limit', async () => {
+    const turns = [ASIDE, WITH_TOOLS, FAILS, WITH_TOOLS, ASIDE];
     expect((await run(turns, { turns: 2 })).ended('work').outcome).toEqual({ kind: 'done' });
     expect((await run([...turns, WITH_TOOLS])).ended('work').outcome).toEqual({ kind: 'done' });
     expect(server.requests).toHaveLength(11);
