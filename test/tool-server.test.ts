@@ -210,6 +210,16 @@ describe('the protocol', () => {
     expect(await once(server.child, 'exit')).toEqual([0, null]);
   });
 
+  it('ends where nobody reads its answers any more', async () => {
+    const server = start();
+    await server.ask('ping');
+    server.child.stdout!.destroy();
+    const exit = once(server.child, 'exit');
+    const timer = setInterval(() => server.send({ id: 1, method: 'ping' }), 20);
+    expect(await exit).toEqual([0, null]);
+    clearInterval(timer);
+  });
+
   it('is understood by its own client', async () => {
     await openEngine();
     const sdk = path.resolve(REAL_BIN, '../@modelcontextprotocol/sdk/dist/esm/client');

@@ -77,6 +77,7 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
         end();
       },
     });
+    output.on('error', end); // who does not read any more has gone
     input.once('close', end);
     input.once('end', end);
   });

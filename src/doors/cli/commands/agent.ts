@@ -30,11 +30,6 @@ export async function run(typed: Typed): Promise<number> {
     tell(said, [saidWords(said)]);
     return said.accepted ? GRANTED : REFUSED;
   }
-  if (action === 'mcp' && words.length === 0) {
-    const { serveTools } = await import('../../../crew/tool-server.ts');
-    await serveTools(process.stdin, process.stdout);
-    return GRANTED;
-  }
   throw new BosunError(
     'usage',
     `"${['agent', ...typed.args].join(' ')}" is nothing to ask; write: bosun agent request-access <glob>..., bosun agent inbox, bosun agent answer <id> yes|no, or bosun agent mcp`,
