@@ -387,6 +387,7 @@ export class Drive {
       task,
       attempt,
       ...(agent !== undefined && { agent }),
+      ...(node.spending && { costUsd: node.spending.unpriced > 0 ? null : node.spending.usd }),
     });
     const merged = await mergeResult({
       git: stages.git,

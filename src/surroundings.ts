@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
+import { Stopwatch } from './base/stopwatch.ts';
 import { parseSizeBytes } from './base/units.ts';
 import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
@@ -15,6 +16,7 @@ import { OUR_TOOLS, type AgentError, type McpServer } from './contract/model.ts'
 import type { Admission, Wish } from './gateway/caller.ts';
 import type { DoorAt } from './gateway/door.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
+import { programReads } from './runtime/find-agent.ts';
 import type { Models } from './runtime/runtime.ts';
 import { GATEWAY } from './sandbox/bridge.ts';
 import type { Denied } from './egress/gate.ts';
@@ -28,6 +30,7 @@ import { removeTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
+const OPENCODE_SETTINGS = '.opencode';
 const GATEWAY_URL = `http://127.0.0.1:${GATEWAY.port}`;
 /** More than any build needs, and few enough for the machine to stay usable while a fork bomb meets it. */
 const PROCESSES_DEFAULT = 4096;
@@ -69,6 +72,8 @@ export class Surroundings implements AsyncDisposable {
   readonly memory: string;
   /** Where the agent reaches models, as it sees it. */
   models: Models | undefined;
+  /** How long the agent had to wait for a person: no time of its own. */
+  readonly held = new Stopwatch();
   /** Why the last request to a model failed, as the gateway saw it. */
   modelError: AgentError | undefined;
   readonly #stages: Stages;
@@ -183,7 +188,7 @@ export class Surroundings implements AsyncDisposable {
   /** What of the workspace may be written, and what may become so. */
   async #parts(workspace: Workspace): Promise<Parts> {
     const { write, shared = [], grant } = this.#scope;
-    const mask = await maskOf(workspace);
+    const mask = [...(await maskOf(workspace)), ...(await settingsOf(workspace, runtimeOf(this.#attempt)))];
     if (write === undefined) return { ...ALL, mask };
     const tree = await workspace.tree();
     const grantable = Array.isArray(grant)
@@ -194,11 +199,13 @@ export class Surroundings implements AsyncDisposable {
 
   #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
     const { home, isFenced } = this.#stages;
-    const reads = [
+    const all = [
       ...toolchains(this.env.PATH ?? '').paths,
       ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
       ...(sockets?.hasCrew ? CREW_COMMAND : []),
+      ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
     ];
+    const reads = [...new Set(all)];
     if (!isFenced) return { reads };
     const fence: Fence = {
       ...parts,
@@ -265,7 +272,7 @@ export class Surroundings implements AsyncDisposable {
     if (this.#turns + count > turnsMax)
       return { isAdmitted: false, kind: 'refused', message: describeTurns(turnsMax) };
     this.#turns += count;
-    const admission = await this.#attempt.admit(wish, signal);
+    const admission = await this.held.during(this.#attempt.admit(wish, signal));
     if (!admission.isAdmitted) {
       this.#turns -= count;
       return admission;
@@ -318,6 +325,13 @@ async function maskOf(workspace: Workspace): Promise<string[]> {
     const kind = tree.kindOf(file);
     return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
   });
+}
+
+/** OpenCode runs what it finds there as its own plugins and tools, whatever it is told. */
+async function settingsOf(workspace: Workspace, runtime: RuntimeName): Promise<string[]> {
+  if (runtime !== 'opencode') return [];
+  const kind = (await workspace.tree()).kindOf(OPENCODE_SETTINGS);
+  return kind === undefined ? [] : [kind === 'directory' ? `${OPENCODE_SETTINGS}/` : OPENCODE_SETTINGS];
 }
 
 /** Nothing of the engine's own environment but what any program needs. */

@@ -34,7 +34,8 @@ describe('a request on a cassette', () => {
               type: 'tool_result',
               tool_use_id: `toolu_${n}50a0a649998d58b`,
               content: [
-                `-rw-r--r-- 1 root root 2 Nov 1${n} 02:1${n} a.txt`,
+                `total ${n}6\n-rw-r--r-- 1 user${n} root  ${n === 1 ? ' ' : ''} 2 Nov 1${n} 02:1${n} a.txt`,
+                `drwxr-xr-x ${n} root root ${n}096 Nov 1${n} 02:1${n} ..`,
                 `Mon Nov 1${n} 02:10:4${n} UTC 2026`,
                 `Date:   Mon Nov 1${n} 02:10:48 2026 +0000`,
                 `2026-11-1${n}T02:03:04.00${n}Z took ${n}2ms, Wall time: 0.0${n} seconds`,

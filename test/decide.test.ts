@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/contract/event.ts';
-import { hasFailed, isMet, isTolerated, type Node } from '../src/schedule/state.ts';
+import { hasFailed, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
 import { runsAnyway } from '../src/schedule/fold.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 
@@ -11,6 +11,9 @@ describe('decide', () => {
   it(`holds its promises over ${HISTORIES} random histories`, { timeout: 300_000 }, () => {
     let started = 0;
     let cancelled = 0;
+    let stopped = 0;
+    const heard = new Map<string, number>();
+    const fallbacks = new Set<string>();
     const answers = new Map<string, number>();
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
@@ -26,6 +29,7 @@ describe('decide', () => {
           let closing: EventOf<'attempt.finished' | 'run.cancelling'> | undefined;
           const asked = new Set<string>();
           const granted = new Map<string, Set<string>>();
+          const open = new Set<string>();
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
             if (state.running > concurrency) throw new Error('more attempts than the workflow allows');
             if (event.type === 'attempt.started') {
@@ -40,6 +44,15 @@ describe('decide', () => {
               }
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
             }
+            if (event.type === 'attempt.started') checkStart(state, event, fallbacks);
+            if (event.type === 'attempt.asked') open.add(event.id);
+            if (event.type === 'attempt.answered') {
+              if (!open.delete(event.id)) throw new Error(`${event.id} was answered twice`);
+              heard.set(event.by, (heard.get(event.by) ?? 0) + 1);
+            }
+            if (event.type === 'run.finished' && open.size > 0)
+              throw new Error(`${[...open].join()} has no answer`);
+            if (event.type === 'run.finished' && event.because) stopped++;
             if (event.type === 'run.cancelling') cancelled++;
             if (event.type === 'access.requested') asked.add(event.id);
             if (event.type === 'access.answered') {
@@ -82,7 +95,7 @@ describe('decide', () => {
           );
           if (liars.length > 0) throw new Error(`${liars[0]!.id} is done, but a task within it failed`);
           if (asked.size > 0) throw new Error(`${[...asked][0]} was never answered`);
-          if (state.requests.size + state.asks.size + state.questions.size > 0)
+          if (state.requests.size + state.asks.size + state.questions.size + state.asked.size > 0)
             throw new Error('a question is left over');
           for (const node of state.nodes.values()) {
             if (node.granted.join() !== [...(granted.get(node.id) ?? [])].join())
@@ -101,6 +114,10 @@ describe('decide', () => {
     // The histories must have been worth playing.
     expect(started).toBeGreaterThan(HISTORIES);
     expect(cancelled).toBeGreaterThan(HISTORIES / 20);
+    expect(stopped).toBeGreaterThan(HISTORIES / 1000);
+    for (const by of ['test', 'policy', 'budget', 'ended'])
+      expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
+    expect([...fallbacks].toSorted()).toEqual(['claude-code', 'opencode']);
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
   });
 });
@@ -110,6 +127,19 @@ const ANSWERS = [
   'no by test', 'no by ended',
 ]; // prettier-ignore
 
+/** Nothing starts while the run waits for money, and runtimes are tried in the order that the agent gives. */
+function checkStart(state: State, event: EventOf<'attempt.started'>, fallbacks: Set<string>): void {
+  for (const { budget } of state.asked.values())
+    if (budget?.account === 'run') throw new Error(`${event.task} started although the run waits for money`);
+  const { fallback, session, continues } = event;
+  if (session && !session.fork && continues === undefined)
+    throw new Error(`${event.task} goes on with a conversation about files that it does not have`);
+  if (!fallback) return;
+  fallbacks.add(fallback.runtime);
+  const before = fallback.runtime === 'opencode' ? 'codex' : 'opencode';
+  if (!fallback.because.startsWith(`${before} failed`)) throw new Error(`${event.task} fell back too far`);
+}
+
 function checkYes(node: Node, event: EventOf<'access.answered'>, cancelling: unknown): void {
   const wrong = (why: string): never => {
     throw new Error(`${event.id} got ${event.globs.join()} from ${event.by}, but ${why}`);
@@ -117,7 +147,7 @@ function checkYes(node: Node, event: EventOf<'access.answered'>, cancelling: unk
   if (cancelling) wrong('the run is being cancelled');
   if (node.state !== 'running' || node.attempt !== event.attempt) wrong('its attempt does not run');
   const { agent } = node.task;
-  if (typeof agent !== 'string' || agent === 'a') return;
+  if (typeof agent !== 'string' || agent === 'a' || agent === 'm') return;
   if (event.globs.some((glob) => glob === '**' || glob.startsWith('secret'))) wrong('that is hidden');
   if (agent === 'never' && event.by !== 'scope') wrong('nobody may grant it anything');
   const isListed = event.globs.every((glob) => glob.startsWith('open/') || glob === '*.md');

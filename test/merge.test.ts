@@ -101,6 +101,23 @@ async function toChanges(engine: TestEngine, edit: Edit): Promise<Change[]> {
 const LINES = Array.from({ length: 30 }, (_, n) => `line ${n}\n`).join('');
 
 describe('merging a result', () => {
+  test('says in the commit what its task cost, and unknown where nobody knows', () => {
+    const costs = [0.0548, null, undefined].map((costUsd) =>
+      mergeMessage({
+        title: 't',
+        run: 'r',
+        task: 't',
+        attempt: 1,
+        ...(costUsd !== undefined && { costUsd }),
+      }),
+    );
+    expect(costs.map((message) => message.trim().split('\n').at(-1))).toEqual([
+      'Bosun-Cost: $0.0548',
+      'Bosun-Cost: unknown',
+      'Bosun-Cost: $0.0000',
+    ]);
+  });
+
   test('puts one commit per task on a linear branch, with trailers', async () => {
     await using w = await world({ 'a.txt': 'a\n' });
     const one = await w.result({ 'one.txt': '1\n' });

@@ -53,7 +53,15 @@ describe('the report', () => {
       changedFiles: 7,
       linesAdded: 31,
       linesRemoved: 1,
-      cost: { usd: null, tokens: null },
+      cost: {
+        usd: null,
+        usdKnown: 0,
+        tokens: null,
+        tokensByKind: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+        requests: 0,
+        unpriced: 0,
+        ownLogin: 0,
+      },
     });
   });
 

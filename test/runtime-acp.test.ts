@@ -7,7 +7,6 @@ import { acp } from '../src/runtime/acp.ts';
 import type { Result } from '../src/runtime/runtime.ts';
 import { runTalk } from '../src/runtime/talk.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
-import { heeded, plantSettings } from './fixtures/planted-claude.ts';
 import { Bench, REAL_BIN, type TriedJob } from './fixtures/runtime-job.ts';
 
 const CLAUDE = [path.join(REAL_BIN, 'claude-agent-acp')];
@@ -114,15 +113,6 @@ describe('ACP', () => {
       );
       expect(await acp.run(job)).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
       expect(readFileSync(path.join(bench.workspace, 'hello.txt'), 'utf8').trim()).toBe('hi');
-    });
-
-    it('Claude heeds no settings of the repository, but reads its CLAUDE.md', async () => {
-      plantSettings(bench.workspace);
-      server = await startModelServer({ script: HELLO });
-      const { job } = bench.job(server.url, { runtime: 'acp', command: CLAUDE });
-      expect(await acp.run(job)).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
-      expect(heeded(bench.workspace)).toEqual([]);
-      expect(JSON.stringify(server.requests.map(({ body }) => body))).toContain('QUAGGA');
     });
   });
 });

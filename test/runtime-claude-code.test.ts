@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startModelServer, type ModelServer } from '../src/model-server/server.ts';
+import { ClaudeInput } from '../src/runtime/claude-code-input.ts';
 import { SDK_VARIABLE } from '../src/runtime/claude-code-sdk.ts';
 import { claudeCode } from '../src/runtime/claude-code.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
-import { heeded, plantSettings } from './fixtures/planted-claude.ts';
 import { Bench, REAL_BIN } from './fixtures/runtime-job.ts';
 
 const SDK = path.resolve(REAL_BIN, '../@anthropic-ai/claude-agent-sdk');
@@ -38,16 +38,6 @@ describe('Claude Code', () => {
   const HELLO = {
     answers: [{ write: { path: 'hello.txt', content: 'hi\n' } }, { run: 'env > seen' }, { text: 'ok' }],
   };
-
-  it('heeds no settings of the repository, but reads its CLAUDE.md', async () => {
-    plantSettings(bench.workspace);
-    const { result } = await ran(HELLO);
-    expect(result).toEqual({ outcome: { kind: 'done' }, output: 'ok' });
-    expect(heeded(bench.workspace)).toEqual([]);
-    expect(readFileSync(path.join(bench.workspace, 'seen'), 'utf8')).not.toContain('PLANTED');
-    expect(asked()).toContain('QUAGGA');
-    expect(asked()).not.toMatch(/planted-model|mcp__planted/);
-  });
 
   it('sees nothing of the environment of the engine', async () => {
     process.env.BOSUN_TEST_SECRET = 'tell nobody';
@@ -96,6 +86,18 @@ describe('Claude Code', () => {
     expect(JSON.stringify(asked())).toContain(JSON.stringify(told).slice(1, -1));
   });
 
+  it('gives what is said at the very end of a turn a turn of its own', async () => {
+    const input = new ClaudeInput();
+    input.say('the prompt');
+    input.say('too late for it');
+    input.close();
+    const uuids: string[] = [];
+    for await (const { uuid } of input) uuids.push(uuid);
+    const result = { type: 'result' as const, subtype: 'success' };
+    expect(input.answered({ ...result, user_message_uuids: [uuids[0]!] })).toBe(true);
+    expect(input.answered({ ...result, user_message_uuids: [uuids[1]!] })).toBe(false);
+  });
+
   it('ends where it has had its turns', async () => {
     const { result } = await ran({ rules: [{ run: 'true' }] }, {}, { turns: 2 });
     expect(result).toEqual({
@@ -123,13 +125,15 @@ describe('Claude Code', () => {
   });
 
   it('uses the tool servers that it is given', async () => {
-    const program = path.resolve('test/fixtures/mcp-shout-program.ts');
+    const program = path.resolve('test/fixtures/mcp-program.ts');
     const script = {
-      answers: [{ tools: [{ name: 'mcp__crew__shout', input: { word: 'hey' } }] }, { text: 'ok' }],
+      answers: [{ tools: [{ name: 'mcp__crew__shout', input: {} }] }, { text: 'ok' }],
     };
-    const { events } = await ran(script, { mcp: { crew: { command: process.execPath, args: [program] } } });
+    const { events } = await ran(script, {
+      mcp: { crew: { command: process.execPath, args: [program], env: { MCP_WORD: 'hey' } } },
+    });
     expect(events).toContainEqual(
-      expect.objectContaining({ kind: 'tool-result', isError: false, text: 'SHOUTED hey' }),
+      expect.objectContaining({ kind: 'tool-result', isError: false, text: 'LOUD hey' }),
     );
   });
 

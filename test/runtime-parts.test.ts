@@ -6,8 +6,10 @@ import { agentError } from '../src/runtime/agent-error.ts';
 import { makeHome, writeAnew } from '../src/runtime/agent-home.ts';
 import { readMessages, type Message } from '../src/runtime/agent-lines.ts';
 import { chooseModel } from '../src/runtime/choose-model.ts';
+import { cli } from '../src/runtime/cli.ts';
 import { agentVersion, findAgent, needAgent } from '../src/runtime/find-agent.ts';
 import { jsonIn } from '../src/runtime/json-in-text.ts';
+import type { Result } from '../src/runtime/runtime.ts';
 import { Bench, REAL_BIN } from './fixtures/runtime-job.ts';
 
 describe('what agents share', () => {
@@ -51,6 +53,19 @@ describe('what agents share', () => {
     expect(jsonIn('Here: {"a": 1}', false)).toBeUndefined();
     expect(jsonIn('{'.repeat(100_000), true)).toBeUndefined();
     expect(jsonIn(`${'{'.repeat(100_000)}x}`, true)).toBeUndefined();
+  });
+
+  it('counts no time in which it waited for a person', async () => {
+    await using bench = new Bench();
+    const waited = async (heldMsMax: number): Promise<Result['outcome']> => {
+      const beganMs = performance.now();
+      const heldMs = (): number => Math.min(heldMsMax, performance.now() - beganMs);
+      const agent = { runtime: 'cli', command: ['sleep', '1'] } as const;
+      const { job } = bench.job('', agent, { timeoutMs: 200, heldMs });
+      return (await cli.run(job)).outcome;
+    };
+    expect(await waited(2000)).toEqual({ kind: 'done' });
+    expect(await waited(300)).toMatchObject({ kind: 'failed', reason: 'timeout' });
   });
 
   it('writes nothing through what an earlier attempt left in its memory', async () => {

@@ -21,6 +21,10 @@ const PLACES: [RegExp, string][] = [
 
 /** In this order: what stands first may hold what comes later. None looks far: texts can be megabytes without a gap. */
 const CHANCE: [RegExp, string][] = [
+  // Lists of files: whose they are, how many links there are, and how wide the columns; the size of a file says something.
+  [/^(d[-rwxsStT]{9})[.+@]? +\d+ +\S+ +\S+ +\d+/gm, '$1 <owner>'],
+  [/^([-lbcps][-rwxsStT]{9})[.+@]? +\d+ +\S+ +\S+ +(\d+)/gm, '$1 <owner> $2'],
+  [/\btotal \d+$/gm, 'total <blocks>'],
   [/(?:\/private)?(?:\/var)?\/tmp\/[^\s"'`<>|:,;()/\\]+/g, '/tmp/<temp>'],
   [/\/var\/folders\/\w+\/\w+\/T\/[^\s"'`<>|:,;()/\\]+/g, '/tmp/<temp>'],
   [/(?<![\w.>-])(?:\/home\/[\w.-]+|\/Users\/[\w.-]+|\/root)(?![\w.-])/g, '<home>'],

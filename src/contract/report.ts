@@ -1,6 +1,7 @@
 /** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
+import type { AgentError, Tokens } from './model.ts';
 import type { ChangedFile, FailReason, Outcome, ShownRunState, TaskState } from './run.ts';
-import type { Json } from './workflow.ts';
+import type { BudgetUnit, Json, RuntimeName } from './workflow.ts';
 
 export interface RunReport {
   /** Rises when a field changes its meaning or goes; new fields do not raise it. */
@@ -13,6 +14,10 @@ export interface RunReport {
   tasks: TaskReport[];
   conflicts: ConflictReport[];
   questions: QuestionReport[];
+  /** What was limited: the run first, then agents and tasks. */
+  budgets: BudgetReport[];
+  /** Providers that had to be waited for. */
+  waits: WaitReport[];
   /** What a person would type now, the likeliest first. */
   next: NextCommand[];
 }
@@ -21,6 +26,8 @@ interface RunFacts {
   id: string;
   name: string;
   state: ShownRunState;
+  /** Why it was cancelled, where no person did it. */
+  because: 'budget' | null;
   startedAtMs: number;
   /** Null while the run has not ended. */
   endedAtMs: number | null;
@@ -47,10 +54,43 @@ export interface Totals {
   cost: Cost;
 }
 
-/** Null where nothing metered it. */
-interface Cost {
+/** What went over the wire to models, as the gateway metered it. */
+export interface Cost {
+  /** Null where no model was used, or where the price of some request is not known. */
   usd: number | null;
+  /** Without the requests whose price is not known. */
+  usdKnown: number;
+  /** Of all kinds; null where no model was used. */
   tokens: number | null;
+  tokensByKind: Tokens;
+  requests: number;
+  /** Requests to models whose price nobody knows. */
+  unpriced: number;
+  /** Requests that the agent's own login paid for, not a key of ours. */
+  ownLogin: number;
+}
+
+export interface BudgetReport {
+  /** `run`, `agent:<name>` or `task:<id>`. */
+  account: string;
+  limits: LimitReport[];
+  warnings: { atMs: number; unit: BudgetUnit; spent: number; limit: number }[];
+  /** Limits that were set while it ran. */
+  raises: { atMs: number; unit: BudgetUnit; limit: number; by: string }[];
+}
+
+export interface LimitReport {
+  unit: BudgetUnit;
+  limit: number;
+  spent: number;
+}
+
+export interface WaitReport {
+  provider: string;
+  why: string;
+  count: number;
+  /** Waits at the same time are counted once. */
+  waitedMs: number;
 }
 
 export interface TaskReport {
@@ -79,6 +119,8 @@ export interface TaskReport {
   denied: DeniedReport[];
   /** How many more were denied than `denied` has room for. */
   deniedLeftOut: number;
+  /** Of all its attempts, and of the tasks within. */
+  cost: Cost;
   diff: DiffReport | null;
   output: Json;
   log: LogReport;
@@ -125,6 +167,28 @@ export interface AttemptReport {
   artifacts: string[];
   /** What the next attempt was told. */
   feedback: string | null;
+  /** Null for a plain command. */
+  runtime: RuntimeName | null;
+  /** In place of the agent's own runtime. */
+  fallback: { runtime: RuntimeName; because: string } | null;
+  /** Those that answered, the first one first. */
+  models: string[];
+  /** The agent's conversation. */
+  session: string | null;
+  /** Null where the agent did not come to tell. */
+  turns: number | null;
+  toolCalls: number | null;
+  error: AgentError | null;
+  cost: Cost;
+  claim: ClaimReport | null;
+}
+
+/** What the runtime itself says it used. */
+export interface ClaimReport {
+  usd: number | null;
+  tokens: number;
+  /** By more than 5 % from what was metered. */
+  differs: boolean;
 }
 
 interface ExitReport {
@@ -153,7 +217,8 @@ export interface LogReport {
 
 export interface LogLine {
   attempt: number;
-  stream: 'stdout' | 'stderr' | 'check' | 'setup';
+  /** `agent`: what the agent said and did; the others: what programs printed. */
+  stream: 'stdout' | 'stderr' | 'check' | 'setup' | 'agent';
   text: string;
 }
 

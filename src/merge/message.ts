@@ -8,8 +8,8 @@ export interface MessageParts {
   task: string;
   attempt: number;
   agent?: string;
-  /** In dollars; 0 where the agent spent nothing. */
-  costUsd?: number;
+  /** In dollars; 0 where the agent spent nothing, null where nobody knows the price. */
+  costUsd?: number | null;
 }
 
 export function mergeMessage({ title, run, task, attempt, agent, costUsd = 0 }: MessageParts): string {
@@ -18,7 +18,7 @@ export function mergeMessage({ title, run, task, attempt, agent, costUsd = 0 }: 
     `${TASK_TRAILER}: ${oneLine(task)}`,
     ...(agent === undefined ? [] : [`Bosun-Agent: ${oneLine(agent)}`]),
     `Bosun-Attempt: ${attempt}`,
-    `Bosun-Cost: $${costUsd.toFixed(4)}`,
+    `Bosun-Cost: ${costUsd === null ? 'unknown' : `$${costUsd.toFixed(4)}`}`,
   ];
   return `${oneLine(title).slice(0, TITLE_CHARS_MAX).trim() || oneLine(task)}\n\n${trailers.join('\n')}\n`;
 }

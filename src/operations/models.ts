@@ -11,7 +11,7 @@ import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
 import type { Agent, Budget, Workflow } from '../contract/workflow.ts';
 import type { DoorAt } from '../gateway/door.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { PriceOf } from '../gateway/prices.ts';
+import type { Price, PriceOf } from '../gateway/prices.ts';
 import type { Provider } from '../gateway/providers.ts';
 import type { Transport } from '../gateway/transport.ts';
 import type { Home } from '../home.ts';
@@ -156,21 +156,18 @@ function usable(providers: Provider[], isReplay: boolean): Record<string, Dialec
   return Object.fromEntries(chosen.map(({ name, dialect }) => [name, dialect]));
 }
 
-function pricesOf(configs: readonly ConfigFile[]): Record<string, { input: number; output: number }> {
+function pricesOf(configs: readonly ConfigFile[]): Record<string, Price> {
   const written = configs.flatMap(({ config }) => Object.entries(config.prices ?? {}));
   return Object.fromEntries(
-    written.map(([glob, price]) => {
-      const { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite } = price;
-      return [
-        glob,
-        {
-          input,
-          output,
-          ...(cacheRead !== undefined && { cacheRead }),
-          ...(cacheWrite !== undefined && { cacheWrite }),
-        },
-      ];
-    }),
+    written.map(([glob, { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite }]) => [
+      glob,
+      {
+        input,
+        output,
+        ...(cacheRead !== undefined && { cacheRead }),
+        ...(cacheWrite !== undefined && { cacheWrite }),
+      },
+    ]),
   );
 }
 

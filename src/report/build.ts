@@ -1,7 +1,11 @@
 /** Makes the report of a run from its events. Pure: it reads no clock, no file and no git. */
 import type { Recorded } from '../contract/event.ts';
-import type { RunReport, TaskReport, Totals } from '../contract/report.ts';
+import type { Cost, RunReport, TaskReport, Totals } from '../contract/report.ts';
 import type { ShownRunState, TaskView } from '../contract/run.ts';
+import { sumCosts } from './cost.ts';
+import { judgeClaim } from './fold-agent.ts';
+import { budgetReports } from './fold-budget.ts';
+import { waitReports } from './fold-waits.ts';
 import { foldRun, inOrder, type FoldedRun } from './fold.ts';
 import type { Folded } from './fold-tasks.ts';
 import { isolationLines } from './isolation.ts';
@@ -31,6 +35,7 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
       id: created.id,
       name: created.workflow.name,
       state: extra.shownState,
+      because: run.because,
       startedAtMs: run.startedAtMs,
       endedAtMs,
       durationMs: run.lastAtMs - run.startedAtMs,
@@ -53,6 +58,8 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
     tasks,
     conflicts: run.conflicts,
     questions: run.questions,
+    budgets: budgetReports(run),
+    waits: waitReports(run.waits, run.lastAtMs),
   };
   return { ...report, next: nextCommands(report) };
 }
@@ -81,13 +88,19 @@ function reportTasks(run: FoldedRun, { diffs, shownState, views = [] }: ReportEx
   return folded.map((task, index) => {
     const patch = diffs.get(task.report.id);
     trimAttempts(task, fileShares[index]!);
+    task.report.attempts.forEach(judgeClaim);
     return {
       ...task.report,
+      cost: costOf(task),
       ...standing(run, task, shownState),
       diff: patch === undefined ? null : reportDiff(patch, diffShares[index]!),
       log: task.tail.report(logShares[index]!),
     };
   });
+}
+
+function costOf({ report, children }: Folded): Cost {
+  return sumCosts([...report.attempts.map(({ cost }) => cost), ...children.map(costOf)]);
 }
 
 /** The last attempts keep their lists of files; the count stays with all. */
@@ -139,6 +152,6 @@ function sumUp(tasks: TaskReport[]): Totals {
     changedFiles: paths.size + beyondLists,
     linesAdded: isCounted ? linesAdded : null,
     linesRemoved: isCounted ? linesRemoved : null,
-    cost: { usd: null, tokens: null },
+    cost: sumCosts(tasks.flatMap(({ attempts }) => attempts.map(({ cost }) => cost))),
   };
 }

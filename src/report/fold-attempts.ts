@@ -2,9 +2,17 @@
 import type { EventOf } from '../contract/event.ts';
 import type { AttemptReport } from '../contract/report.ts';
 import type { Outcome } from '../contract/run.ts';
+import type { RuntimeName } from '../contract/workflow.ts';
+import { noCost } from './cost.ts';
+import { clipError } from './fold-agent.ts';
 import { clip, LIMITS } from './limits.ts';
 
-export function newAttempt(event: EventOf<'attempt.started'>, atMs: number): AttemptReport {
+export function newAttempt(
+  event: EventOf<'attempt.started'>,
+  runtime: RuntimeName | null,
+  atMs: number,
+): AttemptReport {
+  const { fallback, session } = event;
   return {
     n: event.attempt,
     purpose: event.purpose,
@@ -22,6 +30,15 @@ export function newAttempt(event: EventOf<'attempt.started'>, atMs: number): Att
     outsideCount: 0,
     artifacts: [],
     feedback: null,
+    runtime,
+    fallback: fallback ? { ...fallback, because: clip(fallback.because, LIMITS.messageChars) } : null,
+    models: [],
+    session: session?.id ?? null,
+    turns: null,
+    toolCalls: null,
+    error: null,
+    cost: noCost(),
+    claim: null,
   };
 }
 
@@ -32,6 +49,7 @@ export function endAttempt(attempt: AttemptReport, event: EventOf<'attempt.finis
   attempt.outcome = outcome.kind;
   attempt.exit = exitOf(outcome);
   attempt.feedback = event.feedback === undefined ? null : clip(event.feedback, LIMITS.messageChars);
+  if (event.error) attempt.error = clipError(event.error);
   if (!collected) return;
   attempt.snapshot = collected.outside?.snapshot ?? collected.commit;
   attempt.changed = collected.changed.slice(0, LIMITS.changedFilesPerAttempt);

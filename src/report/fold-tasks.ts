@@ -1,18 +1,20 @@
 /** The tasks of a run while its events are read: those of the workflow, and those that for-each, uses and expand add. */
-import type { EventOf } from '../contract/event.ts';
+import type { BudgetMark, EventOf } from '../contract/event.ts';
 import type { TaskReport } from '../contract/report.ts';
 import type { Json, Task, Tasks, Workflow } from '../contract/workflow.ts';
 import { clip } from './limits.ts';
 import { LogTail } from './log-tail.ts';
 
-/** A task while events are read; `diff` and `log` are filled in afterwards. */
+/** A task while events are read; `diff`, `log` and `cost` are filled in afterwards. */
 export interface Folded {
-  report: Omit<TaskReport, 'diff' | 'log'>;
+  report: Omit<TaskReport, 'diff' | 'log' | 'cost'>;
   definition: Task;
   /** The workflow it is written in: names of agents and of nested workflows are looked up there. */
   workflow: Workflow;
   tail: LogTail;
   children: Folded[];
+  /** What its attempts asked and have no answer to, by id; of a budget, which one. */
+  asked: Map<string, BudgetMark | undefined>;
   expansion?: Tasks;
   /** Lets those that need it go on: done, skipped by its own condition, or failed where that is accepted. */
   isMet: boolean;
@@ -81,6 +83,7 @@ function addTask(
     workflow,
     tail: new LogTail(),
     children: [],
+    asked: new Map(),
     isMet: false,
   };
   tasks.set(id, task);

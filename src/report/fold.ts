@@ -4,10 +4,14 @@ import type { Isolation } from '../contract/isolation.ts';
 import type { ConflictReport, QuestionReport } from '../contract/report.ts';
 import type { RunState } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
+import { agentLine } from '../schedule/agent-line.ts';
 import { addAccess, answerAccess } from './fold-access.ts';
+import { noteAgent, noteUse, runtimeOf } from './fold-agent.ts';
+import { noteLimits, noteWarning, type Budgets } from './fold-budget.ts';
 import { addDenied } from './fold-denied.ts';
 import { endAttempt, newAttempt } from './fold-attempts.ts';
 import { addTasks, expandTask, type Folded } from './fold-tasks.ts';
+import { noteWait, type Waits } from './fold-waits.ts';
 import { addIsolation } from './isolation.ts';
 import { clip, LIMITS } from './limits.ts';
 
@@ -17,12 +21,15 @@ export interface FoldedRun {
   lastAtMs: number;
   endedAtMs: number | null;
   state: RunState;
+  because: 'budget' | null;
   head: string;
   tasks: Map<string, Folded>;
   conflicts: ConflictReport[];
   questions: QuestionReport[];
   /** What held, as far as it differed between the engines that drove the run; the latest last. */
   isolations: Isolation[];
+  budgets: Budgets;
+  waits: Waits[];
   hasStarted: boolean;
 }
 
@@ -49,11 +56,14 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
     lastAtMs: atMs,
     endedAtMs: null,
     state: 'running',
+    because: null,
     head: created.base,
     tasks: new Map(),
     conflicts: [],
     questions: [],
     isolations: [],
+    budgets: new Map(),
+    waits: [],
     hasStarted: false,
   };
   addTasks(run.tasks, created.workflow.tasks, created.workflow, undefined);
@@ -66,6 +76,7 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
   switch (event.type) {
     case 'run.isolation':
       addIsolation(run.isolations, event);
+      forgetAsked(run, run.lastAtMs);
       return;
     case 'run.resumed':
       reopen(run, null);
@@ -76,8 +87,18 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
     case 'run.cancelling':
       run.state = 'cancelling';
       return;
+    case 'model.waiting':
+      noteWait(run.waits, event, run.lastAtMs);
+      return;
+    case 'budget.warned':
+      noteWarning(run.budgets, event, run.lastAtMs);
+      return;
+    case 'budget.set':
+      noteLimits(run.budgets, event, run.lastAtMs);
+      return;
     case 'run.finished':
       run.state = event.state;
+      run.because = event.because ?? null;
       run.endedAtMs = run.lastAtMs;
       return;
     case 'question.answered': {
@@ -108,7 +129,8 @@ type TaskEvent = Exclude<
       | 'attempt.stopping'
       | 'access.asked'
       | 'access.said'
-      | 'access.unanswered';
+      | 'access.unanswered'
+      | 'task.steered';
   }
 >;
 
@@ -120,13 +142,31 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       run.hasStarted = true;
       report.state = 'running';
       report.startedAtMs ??= atMs;
-      report.attempts.push(newAttempt(event, atMs));
+      report.attempts.push(newAttempt(event, runtimeOf(task, event), atMs));
       return;
     case 'attempt.workspace':
       if (attempt) attempt.workspace = event.workspace;
       return;
     case 'attempt.output':
       task.tail.add(event, logCharsEach(run));
+      return;
+    case 'attempt.agent': {
+      if (attempt) noteAgent(attempt, event.event);
+      const { kind } = event.event;
+      // What is changed and what went wrong have places of their own.
+      const line = kind === 'file-changed' || kind === 'error' ? undefined : agentLine(event.event);
+      if (line === undefined) return;
+      task.tail.add({ attempt: event.attempt, stream: 'agent', text: `${line}\n` }, logCharsEach(run));
+      return;
+    }
+    case 'model.used':
+      if (attempt) noteUse(attempt, event);
+      return;
+    case 'attempt.asked':
+      task.asked.set(event.id, event.budget);
+      return;
+    case 'attempt.answered':
+      closeAsk(run, task, event, atMs);
       return;
     case 'attempt.denied':
       addDenied(report, event);
@@ -159,6 +199,7 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       return;
     case 'question.asked':
       run.questions.push(newQuestion(event, atMs));
+      if (report.state === 'running') return; // an attempt asks
       if (report.access.some(({ id }) => id === event.id)) return; // it goes on meanwhile
       report.state = 'asking';
       report.startedAtMs ??= atMs;
@@ -190,8 +231,30 @@ function newQuestion(event: EventOf<'question.asked'>, atMs: number): QuestionRe
   };
 }
 
-/** A question about access may be over without a person: the attempt ended. */
-function closeQuestion(run: FoldedRun, { id, answer, by }: EventOf<'access.answered'>, atMs: number): void {
+/** What attempts asked an earlier engine ended with it. */
+function forgetAsked(run: FoldedRun, atMs: number): void {
+  for (const { asked } of run.tasks.values()) {
+    for (const id of asked.keys()) closeQuestion(run, { id, answer: 'no', by: 'ended' }, atMs);
+    asked.clear();
+  }
+}
+
+/** A yes to a budget that is spent raises it. */
+function closeAsk(run: FoldedRun, task: Folded, event: EventOf<'attempt.answered'>, atMs: number): void {
+  closeQuestion(run, event, atMs);
+  const budget = task.asked.get(event.id);
+  task.asked.delete(event.id);
+  if (!budget || event.answer === 'no' || event.limit === undefined) return;
+  const { account, unit } = budget;
+  noteLimits(run.budgets, { account, limits: { [unit]: event.limit }, by: event.by }, atMs);
+}
+
+/** A question of an attempt may be over without a person: the attempt ended. */
+function closeQuestion(
+  run: FoldedRun,
+  { id, answer, by }: Pick<EventOf<'attempt.answered'>, 'id' | 'answer' | 'by'>,
+  atMs: number,
+): void {
   const open = run.questions.findLast((question) => question.id === id && question.answer === null);
   if (open) Object.assign(open, { answer, by, answeredAtMs: atMs });
 }
@@ -223,6 +286,7 @@ function boundOutput(output: Json): Json {
 /** Tasks that ended without success are open again; what is done stays done. */
 function reopen(run: FoldedRun, within: string | null): void {
   run.state = 'running';
+  run.because = null;
   run.endedAtMs = null;
   const reopened = new Set<string>();
   for (const { report, isMet } of run.tasks.values()) {

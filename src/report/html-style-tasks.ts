@@ -37,7 +37,11 @@ main:has(#show-failed:checked) .task:not(.is-failed), main:has(#show-changed:che
 .plain th { text-align: left; font-weight: 400; color: var(--quiet); font-size: 12.5px; }
 .plain th, .plain td { padding: 4px 18px 4px 0; vertical-align: baseline; }
 .plain th:last-child, .plain td:last-child { padding-right: 0; }
-.plain th.time { text-align: right; }
+.plain th.time, .plain .sum { text-align: right; }
+.plain .sum { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.plain tfoot td { border-top: 1px solid var(--line); font-weight: 600; }
+.costs { background: var(--paper); border: 1px solid var(--line); border-radius: 12px; padding: 12px 18px; }
+.costs + .notes { margin-top: 12px; }
 .plain code { white-space: nowrap; }
 .told { color: var(--quiet); }
 .told summary, .file summary { cursor: pointer; }

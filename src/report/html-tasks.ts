@@ -1,12 +1,13 @@
 /** The part of the page for each task: what it was, its attempts, what they printed and changed. */
-import type { AttemptReport, RunReport, TaskReport } from '../contract/report.ts';
+import type { RunReport, TaskReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
+import { renderAttempts } from './html-attempts.ts';
+import { shortCost } from './cost-words.ts';
 import { renderDiff, renderLines } from './html-diff.ts';
 import { shareOut } from './limits.ts';
 import { type Markup, markup } from './markup.ts';
 import { spellControls } from './plain.ts';
 import {
-  attemptState,
   changedCountOf,
   count,
   describeAccess,
@@ -65,6 +66,7 @@ function renderTask(task: TaskReport, diffLines: number, anchor: string, isOpen:
     task.group === null ? (task.agent ?? '') : task.group,
     task.attempts.length > 1 ? count(task.attempts.length, 'attempt') : '',
     files > 0 ? count(files, 'file') : '',
+    shortCost(task.cost),
   ].filter(Boolean);
   return markup`<details class="task ${toneOf(task.state)} depth-${depth}${task.state === 'failed' ? ' is-failed' : ''}${files > 0 ? ' is-changed' : ''}"${isOpen ? markup` open` : null}><summary><span class="badge ${toneOf(task.state)}"><span aria-hidden="true">${glyphOf(task.state)}</span> ${task.state}</span><span class="who"><b>${task.id}</b><span class="title">${task.title}</span></span><span class="facts">${facts.join(' · ')}</span>${task.diff ? renderLines(task.diff.linesAdded, task.diff.linesRemoved) : markup`<span class="delta"></span>`}<span class="time">${ms === null ? '' : formatDuration(ms)}</span></summary><div class="body" id="${anchor}">${renderBody(task, diffLines)}</div></details>
 `;
@@ -95,30 +97,6 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
   return sections.length === 0
     ? markup`<p class="note">Nothing to show: it has not run.</p>`
     : markup`${sections}`;
-}
-
-function renderAttempts(task: TaskReport): Markup {
-  const rows = task.attempts.map((attempt) => {
-    const state = attemptState(task, attempt);
-    const exit = attempt.exit ? `: ${attempt.exit.message}` : '';
-    const told = attempt.feedback
-      ? markup`<tr class="told"><td></td><td colspan="4"><details><summary>What the next attempt was told</summary><pre>${attempt.feedback}</pre></details></td></tr>`
-      : null;
-    const refused = attempt.refused.map(
-      (entry) => markup`<tr class="told"><td></td><td colspan="4">Not kept: ${entry}</td></tr>`,
-    );
-    const outside = renderOutside(attempt);
-    return markup`<tr><td>${attempt.n}${attempt.purpose === 'resolve' ? ' · resolves the conflict' : ''}</td><td><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${state}${exit}</td><td>${count(attempt.changedCount, 'file')}</td><td><code>${attempt.snapshot ? shortCommit(attempt.snapshot) : ''}</code></td><td class="time">${attempt.durationMs === null ? '' : formatDuration(attempt.durationMs)}</td></tr>${outside}${refused}${told}`;
-  });
-  return markup`<div class="scroll"><table class="plain"><thead><tr><th>Attempt</th><th>Outcome</th><th>Changed</th><th>Snapshot</th><th class="time">Time</th></tr></thead><tbody>${rows}</tbody></table></div>`;
-}
-
-function renderOutside({ outside, outsideCount, snapshot }: AttemptReport): Markup | null {
-  if (outsideCount === 0) return null;
-  const shown = outside.slice(0, FILES_MAX);
-  const left = outsideCount - shown.length;
-  const entries = shown.map((entry) => markup`<li>${spellControls(entry)}</li>`);
-  return markup`<tr class="told"><td></td><td colspan="4"><details open><summary>${count(outsideCount, 'file')} left out, not allowed by the scope; kept in the snapshot <code>${shortCommit(snapshot!)}</code></summary><ul>${entries}</ul>${left > 0 ? markup`<p class="note">and ${count(left, 'more file')}</p>` : null}</details></td></tr>`;
 }
 
 function renderAccess({ access }: TaskReport): Markup | null {

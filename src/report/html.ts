@@ -5,6 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { RunReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
+import { describeUnit } from '../schedule/budget-words.ts';
+import { describeCost, shortCost } from './cost-words.ts';
+import { renderCosts } from './html-cost.ts';
 import { renderGraph } from './html-graph.ts';
 import { PAGE_STYLE } from './html-style.ts';
 import { TASK_STYLE } from './html-style-tasks.ts';
@@ -12,7 +15,7 @@ import { renderTasks, tasksOnPage } from './html-tasks.ts';
 import { renderTimeline } from './html-timeline.ts';
 import { Markup, markup } from './markup.ts';
 import { spellControls } from './plain.ts';
-import { count, countStates, describeCost, glyphOf, headline, shortCommit, toneOf } from './words.ts';
+import { count, countStates, glyphOf, headline, shortCommit, toneOf } from './words.ts';
 
 const STYLE = PAGE_STYLE + TASK_STYLE;
 
@@ -40,6 +43,7 @@ ${section('Graph', renderGraph(report, anchorOf))}
 ${section('Timeline', renderTimeline(report, anchorOf))}
 <div class="pair">${renderQuestions(report)}${renderConflicts(report)}</div>
 ${section('Tasks', renderTasks(report, anchorOf))}
+${renderCosts(report, anchorOf)}
 ${renderIsolation(report)}
 </main>
 </body>
@@ -71,9 +75,18 @@ ${bar(states)}
 ${tile('Tasks', totals.tasks.toLocaleString('en'), markup`${states.map(({ state, count }) => markup`<span class="count"><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${count} ${state}</span> `)}`)}
 ${tile('Attempts', totals.attempts.toLocaleString('en'), `${formatDuration(run.durationMs)} in all`)}
 ${tile('Files changed', totals.changedFiles.toLocaleString('en'), lines)}
-${tile('Cost', totals.cost.usd === null ? '–' : `$${totals.cost.usd.toFixed(2)}`, totals.cost.tokens === null ? describeCost(totals.cost) : count(totals.cost.tokens, 'token'))}
+${tile('Cost', shortCost(totals.cost) || '–', costDetail(report))}
 </dl>
 </header>`;
+}
+
+function costDetail({ totals: { cost }, budgets }: RunReport): string {
+  const limits = budgets.find(({ account }) => account === 'run')?.limits ?? [];
+  const of =
+    limits.length === 0
+      ? ''
+      : `of ${limits.map(({ unit, limit }) => describeUnit(unit, limit)).join(', ')} · `;
+  return of + (cost.tokens === null ? describeCost(cost) : count(cost.tokens, 'token'));
 }
 
 /** How the tasks stand, as one bar; the words are in the tile below it. */

@@ -4,7 +4,9 @@ import type { LogLine, LogReport } from '../contract/report.ts';
 import { clip, LIMITS } from './limits.ts';
 import { plainLine } from './plain.ts';
 
-type Output = EventOf<'attempt.output'>;
+type Output = Pick<EventOf<'attempt.output'>, 'attempt' | 'text' | 'base64' | 'droppedBytes'> & {
+  stream: LogLine['stream'];
+};
 
 export class LogTail {
   #lines: LogLine[] = [];

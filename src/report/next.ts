@@ -1,5 +1,6 @@
 /** Says what a person would type now. Knows the commands' names, never what they do. */
 import type { NextCommand, RunReport } from '../contract/report.ts';
+import { raiseCommand } from './money.ts';
 
 const RETRIES_MAX = 3;
 const ANSWERS_MAX = 3;
@@ -11,7 +12,12 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   if (run.state === 'interrupted') {
     next.push({ command: 'bosun resume', why: 'go on where it stopped; what is done is not run again' });
   }
-  if (run.state === 'cancelled') next.push({ command: 'bosun resume', why: 'go on with what was cancelled' });
+  if (run.state === 'cancelled' && run.because === 'budget') {
+    next.push({ command: raiseOf(report), why: 'raise its budget' });
+    next.push({ command: `bosun resume ${run.id}`, why: 'then go on; all work is kept' });
+  } else if (run.state === 'cancelled') {
+    next.push({ command: 'bosun resume', why: 'go on with what was cancelled' });
+  }
   if (!isOver) {
     for (const question of questions.filter(({ answer }) => answer === null).slice(0, ANSWERS_MAX)) {
       next.push({ command: `bosun answer ${question.id} yes`, why: `${question.task} waits for it; or no` });
@@ -38,6 +44,16 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
     next.push({ command: `bosun logs ${run.id}`, why: 'nothing was changed; read what the agents printed' });
   }
   return next;
+}
+
+function raiseOf({ run, totals, budgets }: Omit<RunReport, 'next'>): string {
+  const { usdKnown: usd, tokensByKind: tokens, requests, unpriced } = totals.cost;
+  const limits = budgets.find(({ account }) => account === 'run')?.limits ?? [];
+  return raiseCommand(
+    run.id,
+    { usd, tokens, requests, unpriced },
+    Object.fromEntries(limits.map(({ unit, limit }) => [unit, limit])),
+  );
 }
 
 function whyRetry(report: Omit<RunReport, 'next'>, id: string, reason: string | null): string {

@@ -56,3 +56,15 @@ export function fitColumns(text: string, columnsMax: number): string {
 export function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
+
+/** Lines that fit, broken where the separator is. */
+export function wrapColumns(text: string, columnsMax: number, separator: string): string[] {
+  const lines: string[] = [];
+  for (const part of text.split(separator)) {
+    const last = lines.at(-1);
+    if (last !== undefined && columnsOf(last) + columnsOf(separator) + columnsOf(part) <= columnsMax)
+      lines[lines.length - 1] = `${last}${separator}${part}`;
+    else lines.push(part);
+  }
+  return lines.map((line) => fitColumns(line, columnsMax));
+}

@@ -1,16 +1,18 @@
 /** The report as a person reads it in a terminal: short, aligned, what went wrong first. Never lets an agent's bytes through. */
 import type { RunReport, TaskReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
-import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from './plain.ts';
+import { describeCost, shortCost } from './cost-words.ts';
+import { columnsOf, fitColumns, padColumns, plainLine, spellControls, wrapColumns } from './plain.ts';
+import { costs, fallbacks } from './text-cost.ts';
 import {
   changedCountOf,
   count,
   countStates,
   describeAccess,
-  describeCost,
   describeDenied,
   glyphOf,
   headline,
+  more,
   reasonOf,
   shortCommit,
   toneOf,
@@ -59,12 +61,14 @@ export function renderText(report: RunReport, options: TextOptions): string {
     failures(report, paint, width),
     questions(report, width),
     tasks(report, paint, width),
+    fallbacks(report, width),
     conflicts(report, paint, width),
     files(report, paint, width),
     outside(report, width),
     access(report, paint, width),
     denied(report, width),
     refused(report, width),
+    costs(report, width),
     notes(report, width),
     next(report, paint, width),
   ];
@@ -88,7 +92,7 @@ function head(report: RunReport, paint: Paint, width: number): string[] {
     count(totals.attempts, 'attempt'),
     [`${count(totals.changedFiles, 'file')} changed`, ...lines].join(', '),
   ];
-  if (totals.cost.usd !== null || totals.cost.tokens !== null) sum.push(describeCost(totals.cost));
+  if (totals.cost.tokens !== null) sum.push(describeCost(totals.cost));
   const from = `from ${shortCommit(run.baseCommit)} by ${spellControls(run.source)}`;
   const place =
     run.headCommit === run.baseCommit
@@ -96,7 +100,7 @@ function head(report: RunReport, paint: Paint, width: number): string[] {
       : `${run.branch} at ${shortCommit(run.headCommit)}, ${from}`;
   return [
     `${paint(tone, glyphOf(run.state))} ${paint('strong', spellControls(run.id))} ${paint(tone, headline(report))}`,
-    ...wrap(sum.join(' · '), width - 2).map((line) => `  ${line}`),
+    ...wrapColumns(sum.join(' · '), width - 2, ' · ').map((line) => `  ${line}`),
     `  ${paint('quiet', fitColumns(place, width - 2))}`,
     ...(run.dirty ? [`  ${paint('quiet', 'started from uncommitted changes')}`] : []),
   ];
@@ -137,8 +141,9 @@ function tasks(report: RunReport, paint: Paint, width: number): string[] {
   );
   const shown = isLong ? busy.slice(0, SHOWN.busy) : report.tasks;
   if (shown.length === 0) return [];
-  const rows = shown.map((task) => ({ task, cells: cellsOf(task, isLong) }));
-  const widths = [0, 1, 2, 3, 4].map((at) =>
+  const hasCost = shown.some(({ cost }) => cost.requests > 0);
+  const rows = shown.map((task) => ({ task, cells: cellsOf(task, isLong, hasCost) }));
+  const widths = rows[0]!.cells.map((_, at) =>
     Math.min(at === 1 ? 40 : 24, Math.max(...rows.map(({ cells }) => columnsOf(cells[at]!)))),
   );
   const lines = rows.map(({ task, cells }) => {
@@ -160,7 +165,7 @@ function tasks(report: RunReport, paint: Paint, width: number): string[] {
     : ['Tasks', ...lines];
 }
 
-function cellsOf(task: TaskReport, isFlat: boolean): string[] {
+function cellsOf(task: TaskReport, isFlat: boolean, hasCost: boolean): string[] {
   const depth = isFlat ? 0 : task.id.split(/\/|\.(?=\d+$)/).length - 1;
   const files = changedCountOf(task);
   const ms = workedMs(task);
@@ -175,6 +180,7 @@ function cellsOf(task: TaskReport, isFlat: boolean): string[] {
       .filter(Boolean)
       .join(', '),
     ms === null ? '' : formatDuration(ms),
+    ...(hasCost ? [shortCost(task.cost)] : []),
   ];
 }
 
@@ -268,7 +274,7 @@ function notes({ isolation }: RunReport, width: number): string[] {
   const lines = isolation
     .slice(0, SHOWN.notes)
     .flatMap((note) =>
-      wrap(plainLine(note), width - 4, ' ').map((line, n) => `  ${n === 0 ? '' : '  '}${line}`),
+      wrapColumns(plainLine(note), width - 4, ' ').map((line, n) => `  ${n === 0 ? '' : '  '}${line}`),
     );
   return ['Isolation', ...lines, ...more(isolation.length, SHOWN.notes)];
 }
@@ -281,19 +287,4 @@ function next({ next }: RunReport, paint: Paint, width: number): string[] {
     return `  ${paint('command', typed)}  ${fitColumns(plainLine(why), Math.max(10, width - columns - 4))}`;
   });
   return ['Next', ...lines];
-}
-
-function more(total: number, shown: number): string[] {
-  return total > shown ? [`  … and ${(total - shown).toLocaleString('en')} more`] : [];
-}
-
-function wrap(text: string, width: number, separator = ' · '): string[] {
-  const lines: string[] = [];
-  for (const part of text.split(separator)) {
-    const last = lines.at(-1);
-    if (last !== undefined && columnsOf(last) + columnsOf(separator) + columnsOf(part) <= width)
-      lines[lines.length - 1] = `${last}${separator}${part}`;
-    else lines.push(part);
-  }
-  return lines.map((line) => fitColumns(line, width));
 }

@@ -80,21 +80,22 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }
 
+/** As the last line of a list that is cut short. */
+export function more(total: number, shown: number): string[] {
+  return total > shown ? [`  … and ${(total - shown).toLocaleString('en')} more`] : [];
+}
+
 export function countStates(byState: Totals['byState']): { state: TaskState; count: number }[] {
   return STATES.flatMap((state) => (byState[state] ? [{ state, count: byState[state] }] : []));
 }
 
 /** "failed after 4m12s" */
 export function headline({ run }: RunReport): string {
+  if (run.state === 'cancelled' && run.because === 'budget')
+    return `stopped after ${formatDuration(run.durationMs)}: its budget is spent`;
   if (run.state === 'interrupted') return `interrupted after ${formatDuration(run.durationMs)}`;
   const verb = run.endedAtMs === null ? 'for' : run.state === 'done' ? 'in' : 'after';
   return `${run.state} ${verb} ${formatDuration(run.durationMs)}`;
-}
-
-export function describeCost({ usd, tokens }: Totals['cost']): string {
-  if (usd === null && tokens === null) return 'not metered';
-  const money = usd === null ? [] : [`$${usd.toFixed(2)}`];
-  return [...money, ...(tokens === null ? [] : [count(tokens, 'token')])].join(', ');
 }
 
 /** How an attempt stands, in the words that tasks and runs have signs for. */

@@ -125,9 +125,8 @@ export class AcpReader {
 
   /** A field that not all have, and not in the protocol's stable part; each means something else by it. */
   #count(response: PromptResponse): void {
-    const { usage } = response as { usage?: Record<string, number | null> };
-    const quota = (response._meta?.quota as { token_count?: Record<string, number> } | undefined)
-      ?.token_count;
+    const { usage, _meta: meta } = response as PromptResponse & { usage?: Record<string, number | null> };
+    const quota = (meta?.quota as { token_count?: Record<string, number> } | undefined)?.token_count;
     if (usage) {
       this.#story.used({
         input: usage.inputTokens ?? 0,

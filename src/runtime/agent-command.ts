@@ -13,6 +13,8 @@ import type { Job, StopSignal } from './runtime.ts';
 
 /** How long a command may take to end by itself once it was asked to; then it is ended. */
 const GRACE_MS = 500;
+/** Shorter waits for a person are no reason to look again. */
+const HELD_MS_MIN = 50;
 
 export interface Command {
   argv: string[];
@@ -20,6 +22,7 @@ export interface Command {
   input: string;
   streams: [Piece['stream'], Piece['stream']];
   timeoutMs: number | undefined;
+  heldMs?: Job['heldMs'];
   stop: StopSignal;
   output: OutputSink;
   launch: Job['launch'];
@@ -70,8 +73,17 @@ export async function runCommand(command: Command): Promise<Ended> {
   // Aborted while the process was being made: the listeners came too late.
   if (stop.now.aborted) onNow();
   else if (stop.graceful.aborted) onGraceful();
-  if (timeoutMs !== undefined)
-    timers.push(setTimeout(() => end('timeout'), Math.min(timeoutMs, TIMER_MS_MAX)));
+  let allowedMs = command.heldMs?.() ?? 0;
+  const wait = (ms: number): void => {
+    const look = (): void => {
+      const heldMs = (command.heldMs?.() ?? 0) - allowedMs;
+      if (heldMs < HELD_MS_MIN) return end('timeout');
+      allowedMs += heldMs;
+      wait(heldMs);
+    };
+    timers.push(setTimeout(look, Math.min(ms, TIMER_MS_MAX)));
+  };
+  if (timeoutMs !== undefined) wait(timeoutMs);
   try {
     const [stdoutTail, stderrTail, exit] = await Promise.all([
       command.readStdout?.(running.stdout) ?? command.output.read(running.stdout, command.streams[0]),

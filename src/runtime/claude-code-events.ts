@@ -1,5 +1,5 @@
 /** What Claude's messages mean, as the story of an attempt. Mind that a failed turn may call itself a success. */
-import type { Tokens } from '../contract/model.ts';
+import { NO_TOKENS } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import { agentError } from './agent-error.ts';
 import type { AgentStory } from './agent-story.ts';
@@ -13,7 +13,7 @@ export class ClaudeReader {
   /** Which file each call that is not yet answered would change. */
   readonly #edits = new Map<string, string>();
   #answer: string | undefined;
-  #claimed = { tokens: [0, 0, 0, 0] as [number, number, number, number], usd: 0 };
+  #claimed = { tokens: NO_TOKENS, usd: 0 };
   /** The output that satisfies the schema, as the agent's program claims. */
   structured: Json | undefined;
   isOutOfTurns = false;
@@ -86,25 +86,23 @@ export class ClaudeReader {
     const all = Object.values(modelUsage);
     const sum = (field: keyof (typeof all)[number]): number =>
       all.reduce((total, model) => total + (model[field] ?? 0), 0);
-    const now = {
+    const before = this.#claimed;
+    const tokens = {
       input: sum('inputTokens'),
       output: sum('outputTokens'),
       cacheRead: sum('cacheReadInputTokens'),
       cacheWrite: sum('cacheCreationInputTokens'),
-    } satisfies Tokens;
-    const [input, output, cacheRead, cacheWrite] = this.#claimed.tokens;
+    };
+    const now = { tokens, usd: sum('costUSD') };
+    this.#claimed = now;
     this.#story.used(
       {
-        input: now.input - input,
-        output: now.output - output,
-        cacheRead: now.cacheRead - cacheRead,
-        cacheWrite: now.cacheWrite - cacheWrite,
+        input: now.tokens.input - before.tokens.input,
+        output: now.tokens.output - before.tokens.output,
+        cacheRead: now.tokens.cacheRead - before.tokens.cacheRead,
+        cacheWrite: now.tokens.cacheWrite - before.tokens.cacheWrite,
       },
-      sum('costUSD') - this.#claimed.usd,
+      now.usd - before.usd,
     );
-    this.#claimed = {
-      tokens: [now.input, now.output, now.cacheRead, now.cacheWrite],
-      usd: sum('costUSD'),
-    };
   }
 }

@@ -128,7 +128,7 @@ export interface SdkResult {
   user_message_uuids?: string[];
 }
 
-export interface SdkModelUsage {
+interface SdkModelUsage {
   inputTokens: number;
   outputTokens: number;
   cacheReadInputTokens: number;

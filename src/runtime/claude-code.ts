@@ -126,7 +126,6 @@ function optionsOf(job: Job, home: string, program: ClaudeProcess): SdkOptions {
     // Settings of the repository would bring hooks, servers and permissions of a stranger.
     settingSources: [],
     strictMcpConfig: true,
-    settings: { disableAllHooks: true },
     // With this, and a variable, CLAUDE.md is read all the same.
     additionalDirectories: [job.cwd],
     mcpServers: Object.fromEntries(Object.entries(job.mcp).map(([name, server]) => [name, serverOf(server)])),

@@ -16,12 +16,15 @@ const TOOLS = new Set([
   'collab_tool_call',
 ]);
 
-/** `before` is what the conversation had used when the attempt began: Codex counts all of it, always. */
+/**
+ * Codex counts what a conversation used from its very beginning. So of one that goes on from an earlier attempt the
+ * first turn claims nothing: nobody knows what of it is new.
+ */
 export function codexReader(
   model: string | undefined,
-  before: Tokens = NO_TOKENS,
+  isResumed: boolean,
 ): (message: Message, story: AgentStory) => void {
-  let counted = before;
+  let counted = isResumed ? undefined : NO_TOKENS;
   let isAnswering = false;
   const begun = new Set<string>();
 
@@ -69,7 +72,7 @@ export function codexReader(
         return story.failed(agentError(wordsOf(record(message.error).message)));
       case 'turn.completed': {
         const all = tokensOf(record(message.usage));
-        story.used(minus(all, counted));
+        if (counted) story.used(minus(all, counted));
         counted = all;
         return story.complete();
       }

@@ -50,6 +50,6 @@ async function prepare(job: Job): Promise<AgentProgram> {
       if (!session) return [...found.argv, ...options, '-'];
       return [...found.argv, ...options, session.fork ? 'fork' : 'resume', session.id, '-'];
     },
-    read: codexReader(choice.model),
+    read: codexReader(choice.model, job.session !== undefined),
   };
 }

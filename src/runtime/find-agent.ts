@@ -3,9 +3,10 @@ import { realpathSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Agent } from '../contract/workflow.ts';
+import type { Agent, RuntimeName } from '../contract/workflow.ts';
 import { BosunError } from '../contract/errors.ts';
 import { capture, findProgram } from '../system/process.ts';
+import { findSdk } from './claude-code-sdk.ts';
 
 const VERSION_TIMEOUT_MS = 10_000;
 
@@ -21,7 +22,7 @@ export type NamedAgent = keyof typeof INSTALL;
 export interface FoundAgent {
   /** What to start; arguments follow. */
   argv: string[];
-  /** What must be visible to whoever starts it: a file's directory, or the packages that it is one of. */
+  /** What must be visible to whoever starts it: the file, or the packages that it is one of. */
   reads: string[];
 }
 
@@ -35,6 +36,19 @@ export function findAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): 
   if (file === undefined) return undefined;
   const real = realOf(file);
   return real === undefined ? undefined : { argv: [real, ...words], reads: [packagesOf(real)] };
+}
+
+/** What a fence must show so that the agent of this runtime can be started; nothing for plain commands. */
+export function programReads(runtime: RuntimeName, agent: Pick<Agent, 'command'> | undefined): string[] {
+  if (runtime === 'cli') return [];
+  if (runtime === 'acp') {
+    const word = Array.isArray(agent?.command) ? agent.command[0]! : undefined;
+    const file = word?.includes('/') ? realOf(path.resolve(word)) : undefined;
+    return file === undefined ? [] : [packagesOf(file)];
+  }
+  const found = findAgent(runtime)?.reads;
+  const sdk = runtime === 'claude-code' && found === undefined ? findSdk() : undefined;
+  return found ?? (sdk === undefined ? [] : [packagesOf(sdk)]);
 }
 
 export function needAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): FoundAgent {
@@ -81,5 +95,6 @@ function realOf(file: string): string | undefined {
 function packagesOf(file: string): string {
   const parts = file.split(path.sep);
   const at = parts.indexOf('node_modules');
-  return at < 0 ? path.dirname(file) : parts.slice(0, at + 1).join(path.sep);
+  // What else lies beside a single file is nobody's business: it may be a home.
+  return at < 0 ? file : parts.slice(0, at + 1).join(path.sep);
 }

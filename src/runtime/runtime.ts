@@ -29,6 +29,8 @@ export interface Job {
   /** A directory that later attempts of the same task find as it was left: for the agent's own settings and sessions. */
   memory: string;
   timeoutMs: number | undefined;
+  /** How long it had to wait for a person up to now: that counts for no time-out. */
+  heldMs(): number;
   stop: StopSignal;
   output: OutputSink;
   launch(launch: Omit<Launch, 'cwd'>): Promise<Running>;

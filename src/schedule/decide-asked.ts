@@ -15,7 +15,7 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
     ...(limit !== undefined && { limit }),
   });
   const node = state.nodes.get(task)!;
-  if (state.cancelling) return answer('no', 'ended');
+  if (state.cancelling || state.open === 0) return answer('no', 'ended');
   if (!budget && (node.state !== 'running' || node.ended || node.attempt !== attempt))
     return answer('no', 'ended');
   if (budget) {

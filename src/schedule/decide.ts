@@ -19,7 +19,8 @@ const ITEMS_MAX = 10_000;
 export function decide(state: State): Decision | undefined {
   const request = state.asks.peek();
   if (request) return decideAccess(state, request);
-  const ask = state.wants.peek();
+  // Once nothing is left to be done, nobody waits for an answer any more.
+  const ask = state.wants.peek() ?? (state.open === 0 ? state.asked.values().next().value : undefined);
   if (ask) return decideAsked(state, ask);
   const waiting = state.todo.peek();
   if (waiting) return orFail(waiting, () => decideNode(state, waiting));

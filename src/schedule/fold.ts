@@ -317,7 +317,9 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   node.endedAtMs = atMs;
   if (event.output !== undefined) node.output = event.output;
   delete node.ended;
-  for (const [id, question] of state.questions) if (question.task === node.id) state.questions.delete(id);
+  // A budget is not the task's own, although one of its attempts asked.
+  for (const [id, question] of state.questions)
+    if (question.task === node.id && !state.asked.has(id)) state.questions.delete(id);
   move(state, node, outcome.kind);
   ownerEnded(state, node);
   state.open--;

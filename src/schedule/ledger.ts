@@ -47,6 +47,7 @@ interface Account {
   spent: Spending;
   reserved: { usd: number; tokens: number; requests: number };
   warned: Set<BudgetUnit>;
+  isAsking: boolean;
   refusal?: string;
 }
 
@@ -72,6 +73,9 @@ export class Ledger {
   /** Resolves when the request may go, or never may. */
   async admit(node: Node, attempt: number, wanted: Wanted, signal: AbortSignal): Promise<Granted> {
     const accounts = this.#accountsOf(node);
+    const looping = await this.#checkLoop(node, attempt, wanted);
+    if (looping !== undefined) return refused(looping);
+    // Nothing waits in here but for a change: what holds when an account is looked at still holds when it is asked for.
     for (;;) {
       if (signal.aborted) return refused('the agent has gone');
       const refusal = accounts.find((account) => account.refusal !== undefined)?.refusal;
@@ -79,8 +83,6 @@ export class Ledger {
       const unpriced =
         wanted.usd === null ? accounts.find((account) => this.#needsPrice(account)) : undefined;
       if (unpriced) return refused(describeUnpriced(unpriced.id, wanted.model));
-      const looping = await this.#checkLoop(node, attempt, wanted);
-      if (looping !== undefined) return refused(looping);
       const short = accounts.map((account) => this.#short(account)).find((found) => found !== undefined);
       if (short === undefined) break;
       if (short.isSpent) void this.#askFor(node, attempt, short.account, short.mark);
@@ -176,6 +178,8 @@ export class Ledger {
   }
 
   async #askFor(node: Node, attempt: number, account: Account, mark: BudgetMark): Promise<void> {
+    if (account.isAsking) return; // the answer is for all that wait
+    account.isAsking = true;
     const raiseTo = raised(mark, account.written);
     const text = `${sentence(describeBudget(mark))}. Raise it to ${describeUnit(mark.unit, raiseTo)} and go on?`;
     const isHard = account.written?.enforce === 'hard';
@@ -186,6 +190,7 @@ export class Ledger {
       timeoutMs: ASK_MS,
       budget: { ...mark, raiseTo, isHard },
     });
+    account.isAsking = false;
     if (answer === 'no') account.refusal ??= `the budget is spent: ${describeBudget(mark)}`;
     else account.warned.delete(mark.unit);
     this.#wake();
@@ -224,6 +229,7 @@ export class Ledger {
           spent,
           reserved: { usd: 0, tokens: 0, requests: 0 },
           warned: new Set(),
+          isAsking: false,
         };
         this.#accounts.set(id, account);
       }

@@ -161,6 +161,17 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(trial.listeners.size).toBe(0);
     });
 
+    it('is cancelled where the program does not listen', async () => {
+      const script = 'trap "" TERM INT; touch begun; while :; do sleep 0.1; done';
+      const trial = await tried(HELLO, {}, { command: ['/bin/sh', '-c', script] });
+      const running = runtime.run(trial.job);
+      await until(() => existsSync(path.join(bench.workspace, 'begun')));
+      const cancelledAtMs = performance.now();
+      trial.cancel();
+      expect(await running).toEqual({ outcome: { kind: 'cancelled' }, output: null });
+      expect(performance.now() - cancelledAtMs).toBeLessThan(2000);
+    });
+
     it('is cancelled while the model is silent', async () => {
       const trial = await tried({ answers: [{ fault: 'hang' }] });
       const running = runtime.run(trial.job);

@@ -149,7 +149,7 @@ describe('bosun check', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok: 6 tasks, 3 agents/);
     expect(stdout).toMatch(/└─ implement +developer \(opencode\)/);
-    expect(stderr).toContain('agent "architect": runtime: claude-code');
+    expect(stderr).toContain('task "fix": handoff');
     expect((await bosun(repository.path, 'run')).code).toBe(2);
   });
 

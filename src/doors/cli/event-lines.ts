@@ -2,24 +2,31 @@
 import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
+import type { Spending } from '../../contract/model.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
 import { count, describeDenied, shortCommit } from '../../report/words.ts';
+import { tellUsd } from '../../report/money.ts';
+import { noSpending, spend } from '../../schedule/budget.ts';
+import {
+  tellAgent,
+  tellAnswer,
+  tellError,
+  tellNotice,
+  tellRunEnd,
+  tellStart,
+  type Told,
+} from './agent-events.ts';
 import { formatCount, formatElapsed } from './figures.ts';
-import type { Color, Paint } from './output.ts';
+import type { Paint } from './output.ts';
 
 const NAME_COLUMNS_MIN = 8;
 const NAME_COLUMNS_MAX = 24;
 const FILES_SHOWN_MAX = 3;
 
-interface Told {
-  text: string;
-  color?: Color;
-}
-
 export interface LineOptions {
   paint: Paint;
-  /** Also what tasks print. */
+  /** Also what tasks print, and what agents say and do. */
   withOutput: boolean;
 }
 
@@ -27,6 +34,13 @@ export interface LineOptions {
 export class EventLines {
   readonly #options: LineOptions;
   readonly #told = new Map<string, string>();
+  /** Why a task goes on with another runtime, as it was told. */
+  readonly #fallbacks = new Map<string, string>();
+  readonly #asked = new Map<string, { event: EventOf<'attempt.asked'>; wasPut: boolean }>();
+  /** By attempt that runs. */
+  readonly #spent = new Map<string, Spending>();
+  /** Only where the whole run is seen: a part of it would be taken for all. */
+  #inAll: Spending | undefined;
   #startMs: number | undefined;
   #columns = NAME_COLUMNS_MIN;
 
@@ -39,7 +53,7 @@ export class EventLines {
     this.#startMs ??= atMs;
     if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
     const task = 'task' in event ? event.task : '';
-    const told = event.type === 'attempt.output' ? this.#output(event) : this.#tell(event, run);
+    const told = this.#tell(event, run).map(({ text, ...rest }) => ({ text: plainLine(text), ...rest }));
     if (told.length === 0) return '';
     this.#makeRoom([task]);
     const { paint } = this.#options;
@@ -62,20 +76,36 @@ export class EventLines {
     const lines: Told[] = text
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
-      .map((line) => ({ text: `${mark} ${plainLine(line)}` }));
+      .map((line) => ({ text: `${mark} ${line}` }));
     if (event.droppedBytes)
       lines.unshift({ text: `${mark} … ${formatCount(event.droppedBytes)} bytes left out`, color: 'quiet' });
     return lines;
   }
 
   #tell(event: Event, run: string): Told[] {
+    if (event.type === 'attempt.output') return this.#output(event);
+    if (event.type === 'attempt.agent') return this.#options.withOutput ? tellAgent(event.event) : [];
     const told = this.#describe(event, run);
-    return told ? [{ ...told, text: plainLine(told.text) }] : [];
+    return told ? [told] : [];
+  }
+
+  #spend(event: EventOf<'model.used'>): undefined {
+    const key = keyOf(event);
+    if (!this.#spent.has(key)) this.#spent.set(key, noSpending());
+    spend(this.#spent.get(key)!, event);
+    if (this.#inAll) spend(this.#inAll, event);
+  }
+
+  /** Such as ", $0.42". */
+  #costOf(spending: Spending | undefined): string {
+    const usd = spending?.requests ? tellUsd(spending) || 'price unknown' : '';
+    return usd === '' ? '' : `, ${usd}`;
   }
 
   #describe(event: Event, run: string): Told | undefined {
     switch (event.type) {
       case 'run.created': {
+        this.#inAll = noSpending();
         const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
         return {
           text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
@@ -91,10 +121,7 @@ export class EventLines {
           color: 'ask',
         };
       case 'run.finished':
-        return {
-          text: event.state,
-          color: event.state === 'done' ? 'good' : event.state === 'failed' ? 'bad' : 'ask',
-        };
+        return tellRunEnd(event, this.#costOf(this.#inAll).slice(2));
       case 'task.retried':
         return { text: 'is tried again' };
       case 'task.delayed':
@@ -124,19 +151,30 @@ export class EventLines {
         return event.answer === 'yes'
           ? { text: `granted: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'good' }
           : { text: `refused: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'ask' };
+      case 'model.waiting':
+      case 'budget.warned':
+      case 'budget.set':
+      case 'task.steered':
+        return tellNotice(event);
+      case 'model.used':
+        return this.#spend(event);
+      case 'attempt.asked':
+        this.#asked.set(event.id, { event, wasPut: false });
+        return undefined;
+      case 'attempt.answered': {
+        const asked = this.#asked.get(event.id);
+        this.#asked.delete(event.id);
+        return tellAnswer(event, asked?.event, asked?.wasPut ?? false);
+      }
       case 'question.asked':
+        if (this.#asked.has(event.id)) this.#asked.get(event.id)!.wasPut = true;
         return { text: `asks: ${event.text}  (bosun answer ${event.id} yes|no --run ${run})`, color: 'ask' };
       case 'question.answered':
         return {
           text: `${event.id}: ${event.answer}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}`,
         };
       case 'attempt.started':
-        return {
-          text:
-            event.purpose === 'resolve'
-              ? `resolves the conflict (attempt ${event.attempt})`
-              : `started (attempt ${event.attempt})`,
-        };
+        return this.#start(event);
       case 'attempt.denied':
         return { text: `denied: ${describeDenied(event)}`, color: 'ask' };
       case 'attempt.finished':
@@ -148,11 +186,21 @@ export class EventLines {
     }
   }
 
+  /** That it has another runtime is told when it gets it, not with each further attempt. */
+  #start(event: EventOf<'attempt.started'>): Told {
+    const { task, fallback, ...rest } = event;
+    if (!fallback || this.#fallbacks.get(task) === fallback.because) return tellStart({ task, ...rest });
+    this.#fallbacks.set(task, fallback.because);
+    return tellStart(event);
+  }
+
   /** A good end is told once, by the task. */
-  #attempt({ task, attempt, outcome, durationMs, collected }: EventOf<'attempt.finished'>): Told | undefined {
+  #attempt(event: EventOf<'attempt.finished'>): Told | undefined {
+    const { task, attempt, outcome, durationMs, collected } = event;
     const changed =
       collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
-    const files = `${changed}${outsideOf(collected?.outside)}`;
+    const files = `${changed}${this.#costOf(this.#spent.get(keyOf(event)))}${outsideOf(collected?.outside)}`;
+    this.#spent.delete(keyOf(event));
     if (outcome.kind === 'done') {
       this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);
       return undefined;
@@ -162,7 +210,7 @@ export class EventLines {
     if (outcome.kind === 'cancelled') return { text: `attempt ${attempt} was ended${files}`, color: 'ask' };
     this.#told.set(task, outcome.message);
     return {
-      text: `attempt ${attempt} failed after ${formatDuration(durationMs)}: ${outcome.message}${files}`,
+      text: `attempt ${attempt} failed after ${formatDuration(durationMs)}: ${outcome.message}${tellError(event)}${files}`,
       color: 'bad',
     };
   }
@@ -176,6 +224,10 @@ export class EventLines {
     if (outcome.kind !== 'failed') return { text: outcome.kind, color: 'ask' };
     return { text: outcome.message === before ? 'failed' : `failed: ${outcome.message}`, color: 'bad' };
   }
+}
+
+function keyOf({ task, attempt }: { task: string; attempt: number }): string {
+  return `${task}@${attempt}`;
 }
 
 function conflictOf({ conflict }: EventOf<'task.conflicted'>): string {

@@ -1,5 +1,13 @@
 /** One picture of a live run as lines of text, fitted to a terminal. Pure; what it gives is safe to print. */
-import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
+import {
+  columnsOf,
+  fitColumns,
+  padColumns,
+  plainLine,
+  spellControls,
+  wrapColumns,
+} from '../../report/plain.ts';
+import { forProvider, shareUsed, tellSpending, tellUsd } from '../../report/money.ts';
 import { glyphOf, toneOf } from '../../report/words.ts';
 import { formatCount, formatElapsed, tellCounts } from './figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './live-model.ts';
@@ -19,21 +27,29 @@ export interface FrameOptions {
 const NARROW_COLUMNS = 70;
 const NAME_COLUMNS_MAX = 32;
 const AGENT_COLUMNS_MAX = 14;
-/** Header, blank, summary of the rest, blank, question, footer, and one line for the cursor. */
-const OTHER_LINES = 7;
+/** A question that needs more is not seen whole. */
+const QUESTION_LINES_MAX = 4;
+/** The share of a budget from which it is in sight. */
+const NEARLY_SPENT = 0.8;
+/** Header, blank, summary of the rest, blank, footer, and one line for the cursor. */
+const OTHER_LINES = 6;
 
 export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
   const { run } = model;
   if (!run) return [fitColumns('starting …', options.columns)];
-  const limit = Math.max(1, options.rows - OTHER_LINES);
+  const asked = questionOf(model, options);
+  const money = moneyOf(model, options);
+  const limit = Math.max(1, options.rows - OTHER_LINES - asked.length - money.length);
   const shown = model.rows(limit, options.nowMs);
   const lines = [
     headOf(model, options),
+    ...money,
     '',
     ...rowsOf(shown, options),
     ...leftOf(shown, options),
     '',
-    ...footOf(model, options),
+    ...asked,
+    footOf(options),
   ];
   // A picture as high as the screen would make it scroll.
   const room = Math.max(1, options.rows - 1);
@@ -50,6 +66,20 @@ function headOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): stri
   return `${paint(toneOf(state), glyph)} ${paint('strong', name)}  ${room > 8 ? `${paint('quiet', told)}  ` : ''}${time}`;
 }
 
+/** What was spent, and who has to be waited for; nothing where there is no such thing. */
+function moneyOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): string[] {
+  const { spending, limits } = model.run!;
+  const told = tellSpending(spending, limits);
+  const tone = shareUsed(spending, limits) >= NEARLY_SPENT ? 'ask' : 'quiet';
+  const wait = model.wait(nowMs);
+  const waits =
+    wait === undefined ? '' : plainLine(`waits ${formatElapsed(wait.leftMs)}${forProvider(wait)}`);
+  if (told === '' && waits === '') return [];
+  const room = columns - columnsOf(told) - 6;
+  const after = waits === '' || room < 12 ? '' : paint('ask', fitColumns(waits, room));
+  return [`  ${[paint(tone, fitColumns(told, columns - 3)), after].filter(Boolean).join('  ')}`];
+}
+
 function rowsOf({ rows }: LiveRows, { columns, paint }: FrameOptions): string[] {
   const isNarrow = columns < NARROW_COLUMNS;
   const names = rows.map(({ id, depth }) => `${'  '.repeat(depth)}${spellControls(id)}`);
@@ -58,12 +88,15 @@ function rowsOf({ rows }: LiveRows, { columns, paint }: FrameOptions): string[] 
   const agentWidth = isNarrow
     ? 0
     : Math.min(AGENT_COLUMNS_MAX, Math.max(0, ...rows.map(({ agent }) => columnsOf(agent))));
+  const costs = rows.map(({ spending }) => (spending ? tellUsd(spending) || '$?' : ''));
+  const costWidth = isNarrow ? 0 : Math.max(0, ...costs.map(columnsOf));
   return rows.map((row, n) => {
     const sign = isNarrow ? glyphOf(row.state) : `${glyphOf(row.state)} ${row.state.padEnd(9)}`;
     const cells = [
       padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
       ...(agentWidth > 0 ? [padColumns(fitColumns(plainLine(row.agent), agentWidth), agentWidth)] : []),
       timeOf(row).padStart(6),
+      ...(costWidth > 0 ? [costs[n]!.padStart(costWidth)] : []),
       ...(row.attempt > 1 ? [isNarrow ? `#${row.attempt}` : `attempt ${row.attempt}`] : []),
     ].join('  ');
     const room = columns - columnsOf(sign) - columnsOf(cells) - 5;
@@ -82,25 +115,30 @@ function leftOf({ left, leftCount }: LiveRows, { columns, paint }: FrameOptions)
   return [paint('quiet', fitColumns(`… ${formatCount(leftCount)} more: ${tellCounts(left)}`, columns - 1))];
 }
 
-function footOf(model: LiveModel, { columns, paint, hasKeys, notice }: FrameOptions): string[] {
+/** The whole of it: nobody can answer half a question. */
+function questionOf(model: LiveModel, { columns, paint, hasKeys }: FrameOptions): string[] {
   const { question, run } = model;
-  const lines: string[] = [];
-  if (question) {
-    const how = hasKeys ? '  [y]es [n]o' : `  bosun answer ${question.id} yes --run ${run!.id}`;
-    const asked = fitColumns(
-      plainLine(`? ${question.task}: ${question.text}`),
-      Math.max(10, columns - columnsOf(how) - 1),
-    );
-    lines.push(`${paint('ask', asked)}${fitColumns(how, columns - 11)}`);
-  }
+  if (!question) return [];
+  const how = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
+  // A budget is often not the task's own; its question says whose it is.
+  const whose = question.id.endsWith('+budget') ? '' : `${question.task}: `;
+  const words = `? ${whose}${plainLine(question.text.replaceAll('\n', ' '))}`;
+  const lines = wrapColumns(words, columns - 3, ' ').map((line, n) => (n === 0 ? line : `  ${line}`));
+  const shown = lines.slice(0, QUESTION_LINES_MAX);
+  if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
+  const last = shown.at(-1)!;
+  const painted = shown.map((line) => paint('ask', line));
+  if (columnsOf(last) + columnsOf(how) + 3 <= columns) painted[painted.length - 1] += `  ${how}`;
+  else painted.push(`  ${fitColumns(how, columns - 3)}`);
+  return painted;
+}
+
+function footOf({ columns, paint, notice }: FrameOptions): string {
   const keys =
     columns < NARROW_COLUMNS
       ? 'Ctrl-C stops, keeping the work'
       : 'Ctrl-C stops and keeps the work · bosun logs -f shows all that is printed';
-  lines.push(
-    notice === ''
-      ? paint('quiet', fitColumns(keys, columns - 1))
-      : paint('ask', fitColumns(plainLine(notice), columns - 1)),
-  );
-  return lines;
+  return notice === ''
+    ? paint('quiet', fitColumns(keys, columns - 1))
+    : paint('ask', fitColumns(plainLine(notice), columns - 1));
 }

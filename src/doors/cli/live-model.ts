@@ -1,12 +1,15 @@
 /** What a live view shows of a run: a fold over its events. Pure: it draws nothing and reads no clock. */
-import type { Recorded } from '../../contract/event.ts';
-import type { QuestionView, RunState, TaskState } from '../../contract/run.ts';
+import type { EventOf, Recorded } from '../../contract/event.ts';
+import type { Spending } from '../../contract/model.ts';
+import type { QuestionView, RunState, RunView, TaskState } from '../../contract/run.ts';
 import { describeDenied } from '../../report/words.ts';
+import { agentLine } from '../../schedule/agent-line.ts';
 import { apply, create } from '../../schedule/fold.ts';
 import type { Node, State } from '../../schedule/state.ts';
-import { taskView } from '../../schedule/view.ts';
+import { runView, taskView } from '../../schedule/view.ts';
 
 const LINE_CHARS_MAX = 500;
+const WAITS_MAX = 100;
 
 export interface LiveRow {
   id: string;
@@ -18,6 +21,15 @@ export interface LiveRow {
   elapsedMs: number | undefined;
   /** The last thing it printed, or why it is where it is. */
   line: string;
+  /** Undefined where no model was used. */
+  spending: Spending | undefined;
+}
+
+interface LiveHead extends Pick<RunView, 'spending' | 'limits'> {
+  id: string;
+  state: RunState;
+  sinceMs: number;
+  counts: State['counts'];
 }
 
 export interface LiveRows {
@@ -48,6 +60,8 @@ export class LiveModel {
   readonly #begun = new Map<string, number>();
   /** When the run began, or was gone on with: what lay between was nobody's work. */
   #sinceMs = 0;
+  /** Providers that are waited for, and until when. */
+  readonly #waits = new Map<string, { untilMs: number; why: string }>();
   #state: State | undefined;
 
   /** All events of the run, in their order; what agents printed may be left out. */
@@ -59,15 +73,26 @@ export class LiveModel {
       if (event.type === 'run.created') this.#state = create(event, atMs);
       else if (this.#state) apply(this.#state, event, atMs);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
+      if (event.type === 'attempt.agent') this.#keepLine(event.task, agentLine(event.event) ?? '');
+      if (event.type === 'model.waiting') this.#keepWait(event, atMs);
       if (event.type === 'attempt.denied') this.#keepLine(event.task, `denied: ${describeDenied(event)}`);
       if (event.type === 'attempt.started' || event.type === 'task.finished') this.#lines.delete(event.task);
     }
   }
 
   /** Undefined until the run is there. */
-  get run(): { id: string; state: RunState; sinceMs: number; counts: State['counts'] } | undefined {
+  get run(): LiveHead | undefined {
     const state = this.#state;
-    return state && { id: state.id, state: state.state, sinceMs: this.#sinceMs, counts: state.counts };
+    if (!state) return undefined;
+    const { spending, limits } = runView(state);
+    const counts = { ...state.counts };
+    for (const _ of this.#asking()) {
+      counts.running = (counts.running ?? 1) - 1;
+      counts.asking = (counts.asking ?? 0) + 1;
+    }
+    const { id } = state;
+    const money = { ...(spending && { spending }), ...(limits && { limits }) };
+    return { id, state: state.state, sinceMs: this.#sinceMs, counts, ...money };
   }
 
   get taskCount(): number {
@@ -77,6 +102,13 @@ export class LiveModel {
   /** The one that was asked first. */
   get question(): QuestionView | undefined {
     return this.#state?.questions.values().next().value;
+  }
+
+  /** The provider that has to be waited for longest. */
+  wait(nowMs: number): { provider: string; leftMs: number; why: string } | undefined {
+    const [first] = [...this.#waits].sort(([, a], [, b]) => b.untilMs - a.untilMs);
+    if (!first || first[1].untilMs <= nowMs) return undefined;
+    return { provider: first[0], leftMs: first[1].untilMs - nowMs, why: first[1].why };
   }
 
   /** At most `limit` tasks: as they are written, those that matter most where there are more. */
@@ -97,16 +129,31 @@ export class LiveModel {
   #row(node: Node, shown: ReadonlySet<Node>, nowMs: number): LiveRow {
     let depth = 0;
     for (let at = node.parent; at && shown.has(at); at = at.parent) depth++;
-    const { id, state, attempt, agent = '', message } = taskView(node);
+    const { id, state, attempt, agent = '', message, spending } = taskView(node);
     return {
       id,
       depth,
-      state,
+      state: state === 'running' && this.#asking().has(id) ? 'asking' : state,
       agent,
       attempt,
       elapsedMs: this.#elapsedMs(node, nowMs),
       line: message ?? this.#lines.get(id) ?? '',
+      spending,
     };
+  }
+
+  /** Tasks whose attempt waits for a person. */
+  #asking(): Set<string> {
+    const asked = this.#state?.asked ?? new Map<string, never>();
+    const open = [...asked.values()].filter(({ id }) => this.#state!.questions.has(id));
+    return new Set(
+      open.map(({ task }) => task).filter((task) => this.#state!.nodes.get(task)?.state === 'running'),
+    );
+  }
+
+  #keepWait({ provider, delayMs, why }: EventOf<'model.waiting'>, atMs: number): void {
+    if (this.#waits.size < WAITS_MAX || this.#waits.has(provider))
+      this.#waits.set(provider, { untilMs: atMs + delayMs, why });
   }
 
   #elapsedMs({ id, startedAtMs, endedAtMs }: Node, nowMs: number): number | undefined {

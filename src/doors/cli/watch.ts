@@ -1,7 +1,7 @@
 /** Shows a run that this process drives until it ends: a live view in a terminal, lines elsewhere, or NDJSON. */
 import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
-import type { RunState } from '../../contract/run.ts';
+import type { RunState, RunView } from '../../contract/run.ts';
 import { savedReport } from '../../operations/report.ts';
 import type { LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
@@ -14,6 +14,9 @@ import { LiveShow } from './live-show.ts';
 import { columnsOfStream, hasColor, outliveReader, painter, writeError, writeOut } from './output.ts';
 
 const EXITS: Record<RunState, number> = { done: 0, failed: 1, cancelled: 3, running: 1, cancelling: 1 };
+
+/** A run that ended since its budget is spent can be gone on with once there is more: scripts want to know. */
+const EXIT_BUDGET = 4;
 
 /** One way of showing what happens. */
 export interface Show {
@@ -41,7 +44,7 @@ export async function watch(
       : showLines(isOn(typed, 'verbose'));
   using interrupts = new Interrupts((text) => show.say(text));
   let live: LiveRun | undefined;
-  let state: RunState;
+  let ended: RunView;
   try {
     live = await start({
       seen: (events) => show.seen(events),
@@ -55,7 +58,7 @@ export async function watch(
     for (const note of live.notes) show.say(`note: ${note}`);
     interrupts.attach(live);
     show.attach?.(live, interrupts);
-    ({ state } = await live.finished);
+    ended = await live.finished;
   } catch (error) {
     // The engine could not go on; the run can.
     if (live) show.say(`run ${live.id} was interrupted; go on with: bosun resume ${live.id}`);
@@ -64,7 +67,7 @@ export async function watch(
     await show.close?.();
   }
   if (!asJson) await tellReport(live.id);
-  return EXITS[state];
+  return ended.because === 'budget' ? EXIT_BUDGET : EXITS[ended.state];
 }
 
 function isTerminal(): boolean {

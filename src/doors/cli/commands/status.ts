@@ -2,6 +2,7 @@
 import { formatDuration } from '../../../base/units.ts';
 import type { TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
+import { raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
 import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from '../../../report/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
@@ -42,10 +43,21 @@ function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string
         ? ` for ${formatDuration(nowMs - run.createdAtMs)}`
         : '';
   const noun = taskCount === 1 ? 'task' : 'tasks';
+  const cost = costOf(run);
   return [
-    `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, run.state)}${took}`,
-    `  ${formatCount(taskCount)} ${noun}: ${tellCounts(run.counts)}`,
+    `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, isSpent(run) ? 'stopped: its budget is spent,' : run.state)}${took}`,
+    `  ${formatCount(taskCount)} ${noun}: ${tellCounts(run.counts)}${cost && ` · ${cost}`}`,
   ];
+}
+
+function costOf({ spending, limits }: Status['run']): string {
+  const unknown = spending && spending.unpriced > 0 ? ' · some prices are unknown' : '';
+  return `${tellSpending(spending, limits)}${unknown}`;
+}
+
+/** It was stopped since there is nothing left to spend. */
+function isSpent({ state, because }: Status['run']): boolean {
+  return state === 'cancelled' && because === 'budget';
 }
 
 function tasksOf({ tasks, taskCount }: Status, paint: Paint, columns: number, nowMs: number): string[] {
@@ -53,12 +65,15 @@ function tasksOf({ tasks, taskCount }: Status, paint: Paint, columns: number, no
   const names = tasks.map((task) => `${'  '.repeat(depthOf(task))}${spellControls(task.id)}`);
   const nameWidth = Math.min(NAME_COLUMNS_MAX, Math.max(...names.map(columnsOf)));
   const agentWidth = Math.max(...tasks.map(({ agent }) => agent?.length ?? 0));
+  const costs = tasks.map(({ spending }) => (spending ? tellUsd(spending) || '$?' : ''));
+  const costWidth = Math.max(...costs.map(columnsOf));
   const lines = tasks.map((task, n) => {
     const { state, agent = '', attempt } = task;
     const cells = [
       padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
       ...(agentWidth > 0 ? [agent.padEnd(agentWidth)] : []),
       timeOf(task, nowMs).padStart(6),
+      ...(costWidth > 0 ? [costs[n]!.padStart(costWidth)] : []),
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ];
     const used = cells.join('  ').length + 15;
@@ -95,5 +110,9 @@ function nextOf({ run }: Status): string[] {
     : [];
   if (run.state === 'interrupted')
     answers.push(`  no engine drives it any more; go on with: bosun resume ${run.id}`);
+  if (isSpent(run)) {
+    const raise = raiseCommand(run.id, run.spending, run.limits);
+    answers.push(`  all work is kept; go on with: ${raise} && bosun resume ${run.id}`);
+  }
   return answers.length > 0 ? ['', ...answers] : [];
 }

@@ -1,0 +1,75 @@
+/**
+ * What models cost, in few words, for a terminal and for the page. It never formats by a language's rules: `status`
+ * uses it, and the first use of the language data takes longer than all else that a short command does.
+ */
+import { NO_TOKENS, type Spending, type Tokens } from '../contract/model.ts';
+import type { BudgetUnit } from '../contract/workflow.ts';
+import { describeUsd } from '../schedule/budget-words.ts';
+
+type Limits = Partial<Record<BudgetUnit, number>>;
+
+/** "$0.42 of $5.00 · 120k tokens"; empty where nothing was spent and nothing limits it. */
+export function tellSpending(spending: Spending | undefined, limits: Limits = {}): string {
+  const { requests, tokens, ...paid } = spending ?? NOTHING;
+  const of = (limit: string | undefined): string => (limit === undefined ? '' : ` of ${limit}`);
+  const usd = tellUsd({ ...paid, requests });
+  const known = usd === '' && limits.usd !== undefined ? describeUsd(0) : usd;
+  const parts = [
+    known && `${known}${of(limits.usd === undefined ? undefined : describeUsd(limits.usd))}`,
+    requests > 0 || limits.tokens !== undefined
+      ? `${shortCount(tokensInAll(tokens))}${of(limits.tokens === undefined ? undefined : shortCount(limits.tokens))} tokens`
+      : '',
+    limits.requests === undefined ? '' : `${requests} of ${limits.requests} requests`,
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
+
+/** Empty where no price is known; some are not: "over $0.42". */
+export function tellUsd({
+  usd,
+  unpriced,
+  requests,
+}: Pick<Spending, 'usd' | 'unpriced' | 'requests'>): string {
+  if (requests === 0 || unpriced === requests) return '';
+  return unpriced > 0 ? `over ${describeUsd(usd)}` : describeUsd(usd);
+}
+
+/** The largest share of a limit that is used; of minutes nothing is said here. */
+export function shareUsed(spending: Spending | undefined, limits: Limits = {}): number {
+  if (!spending) return 0;
+  const { usd = Infinity, tokens = Infinity, requests = Infinity } = limits;
+  return Math.max(spending.usd / usd, tokensInAll(spending.tokens) / tokens, spending.requests / requests);
+}
+
+/** What to type where the budget of a run is spent: gives it as much again. */
+export function raiseCommand(run: string, spending: Spending = NOTHING, limits: Limits = {}): string {
+  const { usd, requests } = spending;
+  const spent = { usd, tokens: tokensInAll(spending.tokens), requests };
+  const unit =
+    (['usd', 'tokens', 'requests'] as const).find((each) => spent[each] >= (limits[each] ?? Infinity)) ??
+    'minutes';
+  const limit = limits[unit];
+  if (limit === undefined) return `bosun budget ${run}`;
+  // Beyond what is spent, also where many answers were under way; sums of fractions are never exact.
+  const times = unit === 'minutes' ? 1 : Math.floor(spent[unit] / limit + 1e-9);
+  const raised = limit * (times + 1);
+  return `bosun budget ${run} --${unit} ${Number(raised.toPrecision(9))}`;
+}
+
+/** What follows "waits 30s": the provider, unless the reason names it anyway. */
+export function forProvider({ provider, why }: { provider: string; why: string }): string {
+  return why.includes(provider) ? `: ${why}` : ` for ${provider}: ${why}`;
+}
+
+/** 950 → "950", 9_540 → "9.5k", 120_400 → "120k", 1_250_000 → "1.3M". */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 999_500 ? [count / 1000, 'k'] : [count / 1e6, 'M'];
+  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
+}
+
+export function tokensInAll({ input, output, cacheRead, cacheWrite }: Tokens): number {
+  return input + output + cacheRead + cacheWrite;
+}
+
+const NOTHING: Spending = { requests: 0, tokens: NO_TOKENS, usd: 0, unpriced: 0 };

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { McpServer } from '../src/contract/model.ts';
+import { chooseModel } from '../src/runtime/choose-model.ts';
+import { codexConfig } from '../src/runtime/codex-config.ts';
+import { opencodeConfig } from '../src/runtime/opencode-config.ts';
+import type { Job } from '../src/runtime/runtime.ts';
+import { Bench } from './fixtures/runtime-job.ts';
+
+const PROVIDERS = {
+  anthropic: 'anthropic',
+  gemini: 'gemini',
+  ollama: 'openai',
+  claudish: 'anthropic',
+} as const;
+const MCP: Record<string, McpServer> = {
+  'a b': { command: 'run "it"', args: ['\u007f\n'], env: { KEY: 'v' } },
+  far: { url: 'http://far/', headers: { 'X-Key': 'k' } },
+};
+
+async function jobOf(model: string | undefined, wish: Partial<Job> = {}): Promise<Job> {
+  await using bench = new Bench();
+  const { job } = bench.job('http://gate', { runtime: 'opencode', ...(model !== undefined && { model }) });
+  return { ...job, models: { ...job.models!, providers: PROVIDERS }, ...wish };
+}
+
+describe("agents' settings", () => {
+  it('lead OpenCode to the gateway for every provider, in its own words', async () => {
+    const job = await jobOf('ollama/qwen/3', { mcp: MCP });
+    const { config, model } = opencodeConfig(
+      job,
+      chooseModel(job, ['anthropic', 'openai', 'gemini']),
+      '/p.md',
+    );
+    expect(model).toBe('ollama/qwen/3');
+    const options = (baseURL: string): unknown => ({ baseURL, apiKey: 'placeholder', timeout: false });
+    expect(config.provider).toEqual({
+      anthropic: { options: options('http://gate/anthropic/v1') },
+      google: { options: options('http://gate/gemini/v1beta') },
+      ollama: {
+        npm: '@ai-sdk/openai-compatible',
+        options: options('http://gate/ollama'),
+        models: { 'qwen/3': {} },
+      },
+      claudish: { npm: '@ai-sdk/anthropic', options: options('http://gate/claudish/v1') },
+    });
+    expect(config.enabled_providers).toEqual(['anthropic', 'google', 'ollama', 'claudish']);
+    expect(config.mcp).toMatchObject({
+      'a b': { type: 'local', command: ['run "it"', '\u007f\n'], environment: { KEY: 'v' } },
+      far: { type: 'remote', url: 'http://far/', headers: { 'X-Key': 'k' } },
+    });
+  });
+
+  it('let OpenCode do all that the fence does, and no more than read where that is its scope', async () => {
+    const settings = async (isReadOnly: boolean): Promise<unknown> => {
+      const job = await jobOf(undefined, { isReadOnly });
+      return opencodeConfig(job, chooseModel(job, ['anthropic']), undefined).config.permission;
+    };
+    expect(await settings(false)).toEqual({ '*': 'allow', question: 'deny' });
+    expect(await settings(true)).toEqual({ '*': 'allow', question: 'deny', edit: 'deny' });
+  });
+
+  it('lead Codex to the gateway, whatever characters are in them', async () => {
+    const job = await jobOf('ollama/qwen', { mcp: MCP, cwd: '/w "x"/\\y' });
+    const lines = codexConfig(job, chooseModel(job, ['openai'])).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'model = "qwen"',
+        'base_url = "http://gate/ollama"',
+        '[projects."/w \\"x\\"/\\\\y"]',
+        '[mcp_servers."a b"]',
+        'command = "run \\"it\\""',
+        'args = ["\\u007f\\n"]',
+        'env = { "KEY" = "v" }',
+        'http_headers = { "X-Key" = "k" }',
+      ]),
+    );
+  });
+});
