@@ -192,7 +192,7 @@ function jobOf(
     memory: around.memory,
     models: around.models,
     schema: task.output,
-    mcp: agent?.mcp ?? {},
+    mcp: { ...agent?.mcp, ...around.tools },
     isReadOnly: write !== undefined && write.length === 0,
     emit: (event) => attempt.emit({ type: 'attempt.agent', ...names(attempt), event }),
     ask: (text) => around.held.during(attempt.ask(text)),
@@ -234,7 +234,8 @@ function wordsOf({ start, continues }: Attempt): Pick<Job, 'prompt' | 'feedback'
 function explained(result: Result, seen: AgentError | undefined): Result {
   const { outcome } = result;
   if (outcome.kind !== 'failed' || outcome.reason !== 'agent' || seen === undefined) return result;
-  const reason = seen.kind === 'budget' ? 'budget' : 'agent';
+  // What the gateway refuses of its own accord is one turn more than the agent may have.
+  const reason = seen.kind === 'budget' ? 'budget' : seen.kind === 'refused' ? 'limit' : 'agent';
   return { ...result, error: seen, outcome: { kind: 'failed', reason, message: seen.message } };
 }
 

@@ -4,7 +4,7 @@
 if (process.env.BOSUN_CACHE_SET !== undefined) delete process.env.NODE_COMPILE_CACHE;
 delete process.env.BOSUN_CACHE_SET;
 
-const [first] = process.argv.slice(2);
+const [first, second] = process.argv.slice(2);
 if (first === '--version' || first === '-V') {
   // As an import it would take longer than all the rest.
   const { readFileSync } = process.getBuiltinModule('node:fs');
@@ -12,6 +12,10 @@ if (first === '--version' || first === '-V') {
     version: string;
   };
   process.stdout.write(`${version}\n`);
+} else if (first === 'agent' && second === 'mcp' && process.argv.length === 4) {
+  // It starts with every agent, and where nothing is compiled yet: the door would take longer than all the rest.
+  const { serveTools } = await import('./crew/tool-server.ts');
+  await serveTools(process.stdin, process.stdout);
 } else {
   const { runCli } = await import('./doors/cli/cli.ts');
   await runCli(process.argv.slice(2));

@@ -12,7 +12,7 @@ import { parseSizeBytes } from './base/units.ts';
 import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
-import type { AgentError } from './contract/model.ts';
+import { OUR_TOOLS, type AgentError, type McpServer } from './contract/model.ts';
 import type { Admission, Wish } from './gateway/caller.ts';
 import type { DoorAt } from './gateway/door.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
@@ -80,6 +80,8 @@ export class Surroundings implements AsyncDisposable {
   readonly #attempt: Attempt;
   readonly #scope: Scope;
   readonly #undo = new AsyncDisposableStack();
+  /** Requests to models that offered tools. */
+  #turns = 0;
   #sockets: Sockets | undefined;
   /** As the agent sees them, by what they are; the workspace's is known later. */
   #paths: Record<string, string> | undefined;
@@ -122,6 +124,12 @@ export class Surroundings implements AsyncDisposable {
   /** What every command of the attempt gets. */
   get env(): Record<string, string> {
     return environment(this.#stages, this.#attempt);
+  }
+
+  /** Our own tools for the agent's model; none where it has no way to us. */
+  get tools(): Record<string, McpServer> {
+    if (!this.#sockets?.hasCrew) return {};
+    return { [OUR_TOOLS]: { command: path.join(PACKAGE, 'bin', 'bosun'), args: ['agent', 'mcp'] } };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -257,14 +265,23 @@ export class Surroundings implements AsyncDisposable {
     this.models = { baseUrl: door.baseUrl ?? GATEWAY_URL, key: PLACEHOLDER_KEY, providers: door.providers };
   }
 
-  /** What was answered after a failure makes it a thing of the past. */
+  /** What was answered after a failure makes it a thing of the past; what was not answered is no turn. */
   async #admit(wish: Wish, signal: AbortSignal): Promise<Admission> {
+    const count = wish.hasTools ? 1 : 0;
+    const turnsMax = turnsOf(this.#attempt);
+    if (this.#turns + count > turnsMax)
+      return { isAdmitted: false, kind: 'refused', message: describeTurns(turnsMax) };
+    this.#turns += count;
     const admission = await this.held.during(this.#attempt.admit(wish, signal));
-    if (!admission.isAdmitted) return admission;
+    if (!admission.isAdmitted) {
+      this.#turns -= count;
+      return admission;
+    }
     return {
       isAdmitted: true,
       settle: (use) => {
         if (use) this.modelError = undefined;
+        else this.#turns -= count;
         admission.settle(use);
       },
     };
@@ -288,6 +305,15 @@ export class Surroundings implements AsyncDisposable {
 /** The one that does this attempt: the agent's own, or another where that one failed. */
 export function runtimeOf({ start, agent }: Attempt): RuntimeName {
   return start.fallback?.runtime ?? agent?.runtime ?? 'cli';
+}
+
+/** What the gateway holds; Claude Code counts its turns itself, and better, since those of its helpers are none. */
+function turnsOf(attempt: Attempt): number {
+  return runtimeOf(attempt) === 'claude-code' ? Infinity : (attempt.agent?.turns ?? Infinity);
+}
+
+function describeTurns(turns: number): string {
+  return `it used its ${turns} ${turns === 1 ? 'turn' : 'turns'} and was not done; allow more with "turns" of the agent`;
 }
 
 /** What is there of it: an agent may have removed some. */

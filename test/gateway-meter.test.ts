@@ -1,6 +1,7 @@
 /** What an answer cost, for every interface, whole and in pieces; and what a request may cost. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { meterFor } from '../src/gateway/meter.ts';
+import type { TalkApi } from '../src/gateway/loop.ts';
 import type { Api } from '../src/gateway/route.ts';
 import { ask, events, makeRig, sendEvents, sendJson, type Rig } from './fixtures/gateway.ts';
 
@@ -186,7 +187,6 @@ describe('a wish', () => {
     [MESSAGES, { model: 'claude-opus-5-5', speed: 'fast' }],
     [RESPONSES, { model: 'gpt-6-sol', service_tier: 'priority' }],
     ['/openai/embeddings', { model: 'text-embedding-3-small' }],
-    ['/anthropic/v1/messages/batches', { requests: [] }],
   ])('has no dollars where nobody knows the price: %s %o', async (url, body) => {
     rig.serve((outgoing) => sendJson(outgoing, {}));
     await ask(await rig.open(), url, body);
@@ -208,7 +208,7 @@ describe('a wish', () => {
 });
 
 describe('the same tool call again and again', () => {
-  const say = (name: string, input: unknown): Record<Api, unknown[]> => ({
+  const say = (name: string, input: unknown): Record<TalkApi, unknown[]> => ({
     messages: [
       {
         role: 'assistant',
@@ -235,7 +235,7 @@ describe('the same tool call again and again', () => {
       { role: 'user', parts: [{ functionResponse: { name } }] },
     ],
   });
-  const PLACES: [Api, string, string][] = [
+  const PLACES: [TalkApi, string, string][] = [
     ['messages', MESSAGES, 'messages'],
     ['chat', CHAT, 'messages'],
     ['responses', RESPONSES, 'input'],

@@ -71,13 +71,9 @@ describe('a route', () => {
     ['/openai/chat/completions', { path: '/chat/completions', api: 'chat' }],
     ['/mine/v1/responses', { path: '/responses', provider: 'mine', api: 'responses' }],
     ['/openai/responses/compact', { path: '/responses/compact', api: 'responses' }],
+    ['/openai/v1/embeddings', { path: '/embeddings', api: 'embeddings' }],
     ['/gemini/v1beta/models/g-1:streamGenerateContent?alt=sse', { api: 'generate', model: 'g-1' }],
   ])('is found for %s', (url, expected) => expect(route(url)).toMatchObject(expected));
-
-  it.each(['/openai/v1/files', '/anthropic/api/claude_cli/bootstrap', '/gemini/v1beta/cachedContents'])(
-    'passes %s on without understanding it',
-    (url) => expect(route(url)).not.toHaveProperty('api'),
-  );
 
   it.each([
     ['/other/v1/messages', 'anthropic'],
@@ -97,6 +93,6 @@ describe('a route', () => {
 
   it('is free where it only reads', () => {
     expect(route('/openai/models', 'GET')).toMatchObject({ isFree: true });
-    expect(route('/openai/embeddings')).toMatchObject({ isFree: false });
+    expect(route('/openai/embeddings')).toMatchObject({ isFree: false, api: 'embeddings' });
   });
 });

@@ -128,7 +128,7 @@ describe('an error after all patience', () => {
     ['/openai/responses', 401, 400],
     ['/openai/v1/chat/completions', 500, 400],
     ['/openai/responses', 404, 404],
-    ['/openai/models', 500, 500],
+    ['/openai/responses/input_tokens', 500, 500],
     ['/gemini/v1beta/models/gemini-2.5-pro:generateContent', 429, 402],
   ])('has a status for which nobody tries again: %s, %i → %i', async (url, status, told) => {
     rig.serve((outgoing) => sendJson(outgoing, { error: 'as it was' }, status));

@@ -22,6 +22,8 @@ export const KeySource = z.union(
 const BASE_URL_MESSAGE =
   'must be an http or https address with no user, query or fragment, such as http://localhost:11434/v1';
 
+const PASS_MESSAGE = 'must be a method and a path, such as "POST /v1/files" or "GET /v1/files/*"';
+
 export const ProviderConfig = z.strictObject({
   dialect: z.enum(['anthropic', 'openai', 'gemini']).optional(),
   'base-url': z.string(BASE_URL_MESSAGE).refine(isBaseUrl, BASE_URL_MESSAGE).optional(),
@@ -34,6 +36,11 @@ export const ProviderConfig = z.strictObject({
   headers: z
     .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not the name of a header'), z.string())
     .optional(),
+  pass: z
+    .array(z.string().regex(/^(GET|HEAD|POST|PUT|PATCH|DELETE|\*) \/\S*$/, PASS_MESSAGE))
+    .max(100)
+    .optional()
+    .describe('What agents may ask of it besides models; nothing of that is metered.'),
   concurrency: z.int().min(1).max(1000).optional(),
   'timeout-idle': Duration.optional(),
   patience: Duration.optional(),

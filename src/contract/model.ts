@@ -70,6 +70,9 @@ export type McpServer =
   | { command: string; args?: string[] | undefined; env?: Record<string, string> | undefined }
   | { url: string; headers?: Record<string, string> | undefined };
 
+/** What our own tool server is called: no server of a workflow can have the name. */
+export const OUR_TOOLS = 'bosun';
+
 /** What a provider speaks; `openai` has chat completions and responses. */
 export type Dialect = 'anthropic' | 'openai' | 'gemini';
 

@@ -33,7 +33,7 @@ export type FailReason =
   | 'exit' // the command ended with another code than 0, or by a signal
   | 'agent' // the agent, or the model behind it, could not go on
   | 'timeout'
-  | 'limit' // it used more of the machine than it may
+  | 'limit' // it used more of the machine, or more turns, than it may
   | 'check' // the check command failed
   | 'output' // the output does not satisfy its schema
   | 'conflict' // the changes do not merge

@@ -7,9 +7,13 @@ import { readLines } from './lines.ts';
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const SOCKET_PATH = '/run/bosun/agent.sock';
 
-/** Waits as long as the answer takes: the engine sees to it that there is one. */
-export function callEngine(method: string, params: unknown, env = process.env): Promise<unknown> {
-  const socketPath = env.BOSUN_SOCKET ?? SOCKET_PATH;
+/** Waits as long as the answer takes: the engine sees to it that there is one. `signal` is who waits no longer. */
+export function callEngine(
+  method: string,
+  params: unknown,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<unknown> {
+  const socketPath = process.env.BOSUN_SOCKET ?? SOCKET_PATH;
   return new Promise((resolve, reject) => {
     const short = open(socketPath);
     const socket = connect(short.path);
@@ -18,10 +22,13 @@ export function callEngine(method: string, params: unknown, env = process.env): 
       isConnected = true;
       socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
     });
+    const stop = (): void => void socket.destroy();
+    signal?.addEventListener('abort', stop, { once: true });
     const fail = (why: string): void => reject(isConnected ? lost(why) : outside(socketPath, why));
     socket.once('error', ({ message }) => fail(message));
     socket.once('close', () => {
       short[Symbol.dispose]();
+      signal?.removeEventListener('abort', stop);
       fail('the connection was closed');
     });
     readLines(socket, {

@@ -1,5 +1,6 @@
 /** Messages of one line each on a connection, none longer than it may be. It knows nothing of what they say. */
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 
 const LINE_FEED = 10;
 
@@ -10,14 +11,14 @@ export interface LineReader {
   onTooLong(): void;
 }
 
-/** While the socket is paused no line is handed on, also none that has come already. */
-export function readLines(socket: Socket, { bytesMax, onLine, onTooLong }: LineReader): void {
+/** While the stream is paused no line is handed on, also none that has come already. */
+export function readLines(stream: Readable, { bytesMax, onLine, onTooLong }: LineReader): void {
   let pieces: Buffer[] = [];
   let bytes = 0;
   let rest: Buffer = Buffer.alloc(0);
   let isOver = false;
   const handOn = (): void => {
-    while (rest.length > 0 && !isOver && !socket.isPaused()) {
+    while (rest.length > 0 && !isOver && !stream.isPaused()) {
       const end = rest.indexOf(LINE_FEED);
       const piece = end === -1 ? rest : rest.subarray(0, end);
       rest = end === -1 ? Buffer.alloc(0) : rest.subarray(end + 1);
@@ -35,8 +36,8 @@ export function readLines(socket: Socket, { bytesMax, onLine, onTooLong }: LineR
       if (line.trim() !== '') onLine(line);
     }
   };
-  socket.on('resume', handOn);
-  socket.on('data', (chunk: Buffer) => {
+  stream.on('resume', handOn);
+  stream.on('data', (chunk: Buffer) => {
     if (isOver) return;
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     handOn();

@@ -1,4 +1,5 @@
 /** Checks agents, who names them, and budgets. */
+import { OUR_TOOLS } from '../contract/model.ts';
 import type { Agent, Budget, Task, Workflow } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
 import type { Path, Problem } from './problem.ts';
@@ -64,6 +65,13 @@ function checkAgent(agent: Agent, path: Path, it: string, budget: Budget | undef
       path: [...path, 'command'],
       atKey: true,
       message: `${it} has a command, which only the runtimes cli and acp take; remove it, or add "runtime: cli"`,
+    });
+  }
+  if (Object.hasOwn(agent.mcp ?? {}, OUR_TOOLS)) {
+    problems.push({
+      path: [...path, 'mcp', OUR_TOOLS],
+      atKey: true,
+      message: `${it} has a tool server called "${OUR_TOOLS}", which is the name of our own; give it another name`,
     });
   }
   for (const [n, name] of fallback.entries()) {

@@ -13,6 +13,7 @@ const USERS_ONLY = {
   'key-as': 'says how a key is sent',
   login: 'passes logins on',
   headers: 'sets headers of requests',
+  pass: 'lets agents do more at the provider than ask models',
 } as const satisfies Partial<Record<keyof ProviderConfig, string>>;
 
 /** `users` is the configuration of the user, where there is one; `place` is where it is, or would be. */

@@ -17,6 +17,8 @@ export interface Wish {
   usd: number | null;
   /** The same tool call, seen this often one right after the other at the end of the conversation. */
   loop?: { tool: string; times: number };
+  /** It offers tools: so it is a turn of the agent's work, and no request on the side. */
+  hasTools?: true;
 }
 
 export type Admission =

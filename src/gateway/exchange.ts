@@ -11,7 +11,7 @@ import { requestHeaders, responseHeaders } from './headers.ts';
 import { meterFor, type Meter } from './meter.ts';
 import type { PriceOf } from './prices.ts';
 import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
-import { routeOf, type Route } from './route.ts';
+import { routeOf, type Passes, type Route } from './route.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
 import { wishOf } from './wish.ts';
 
@@ -21,6 +21,7 @@ export interface Surroundings {
   transport: Transport;
   priceOf: PriceOf;
   providers: Readonly<Record<string, Dialect>>;
+  passes: Passes;
   bodyBytesMax: number;
   /** Told of bytes that are kept; throws a BodyProblem where they are too many. */
   hold(bytes: number): void;
@@ -43,7 +44,7 @@ export async function exchange(
     if (!outgoing.writableFinished) gone.abort();
   });
   outgoing.on('error', () => {}); // its close is what counts
-  const route = routeOf(incoming.method ?? 'GET', url, around.providers);
+  const route = routeOf(incoming.method ?? 'GET', url, around.providers, around.passes);
   const { dialect } = route;
   try {
     if ('status' in route) throw new BodyProblem(route.status, route.message);
@@ -68,6 +69,8 @@ async function carry(
   const parsed = route.isFree || body.length === 0 ? undefined : parseBody(body);
   if (route.api !== undefined && (typeof parsed !== 'object' || parsed === null))
     throw new BodyProblem(400, 'bosun: the body is no JSON object');
+  if (route.api === 'responses' && (parsed as { background?: unknown }).background === true)
+    throw new BodyProblem(403, 'bosun: what a model answers later is not metered; ask without "background"');
   const wish = wishOf(route, parsed, body.length, around.priceOf);
   if (route.api === 'chat') body = askForUsage(body, parsed);
   const { provider, dialect, path } = route;

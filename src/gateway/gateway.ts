@@ -5,7 +5,9 @@
 import type { AgentError, Dialect } from '../contract/model.ts';
 import type { Caller } from './caller.ts';
 import { openDoor, type DoorAt, type DoorLimits, type GatewayDoor } from './door.ts';
+import { compilePasses } from './passes.ts';
 import type { PriceOf } from './prices.ts';
+import type { Passes } from './route.ts';
 import type { Transport } from './transport.ts';
 
 export interface GatewayOptions {
@@ -14,6 +16,8 @@ export interface GatewayOptions {
   priceOf: PriceOf;
   /** What agents can ask for, by the first part of the path. */
   providers: Readonly<Record<string, Dialect>>;
+  /** What may be asked of a provider besides models: see `compilePasses`. */
+  pass?: Readonly<Record<string, readonly string[]>>;
   /** Told why a request failed, as agents say it in their own ways or not at all. */
   onError?(caller: Caller, error: AgentError): void;
   limits?: Partial<DoorLimits>;
@@ -25,10 +29,12 @@ export function openGateway(options: GatewayOptions): Gateway {
 
 export class Gateway implements AsyncDisposable {
   readonly #options: GatewayOptions;
+  readonly #passes: Passes;
   readonly #doors = new Set<GatewayDoor>();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#passes = compilePasses(options.pass ?? {}, options.providers);
   }
 
   /** Whoever comes through it is `caller`. To be closed when the attempt ends. */
@@ -37,7 +43,7 @@ export class Gateway implements AsyncDisposable {
     const tell = (error: AgentError): void => onError?.(caller, error);
     const onClosed = (door: GatewayDoor): void => void this.#doors.delete(door);
     const door = await openDoor(
-      { caller, transport, priceOf, providers, limits, onError: tell, onClosed },
+      { caller, transport, priceOf, providers, passes: this.#passes, limits, onError: tell, onClosed },
       at,
     );
     this.#doors.add(door);

@@ -2,13 +2,16 @@
 import type { Wish } from './caller.ts';
 import type { Api } from './route.ts';
 
+/** Those that have conversations. */
+export type TalkApi = Exclude<Api, 'embeddings'>;
+
 interface Call {
   tool: string;
   input: unknown;
 }
 
 /** Undefined where the last two calls differ, or there are no two. */
-export function loopOf(api: Api, body: unknown): Wish['loop'] {
+export function loopOf(api: TalkApi, body: unknown): Wish['loop'] {
   let first: { tool: string; input: string } | undefined;
   let times = 0;
   for (const { tool, input } of callsFromTheEnd(api, body)) {
@@ -20,7 +23,7 @@ export function loopOf(api: Api, body: unknown): Wish['loop'] {
   return first !== undefined && times > 1 ? { tool: first.tool, times } : undefined;
 }
 
-function* callsFromTheEnd(api: Api, body: unknown): Generator<Call> {
+function* callsFromTheEnd(api: TalkApi, body: unknown): Generator<Call> {
   const turns = { messages: 'messages', chat: 'messages', responses: 'input', generate: 'contents' }[api];
   for (const turn of backwards(fieldOf(body, turns))) {
     if (api === 'responses') yield* responsesCall(turn);

@@ -116,7 +116,8 @@ class BodyMeter implements Meter {
     } catch {
       // cut in the middle, or not what it seems to be
     }
-    return { tokens, outputGuess: Math.ceil(this.#bytes / BYTES_PER_TOKEN) };
+    const outputGuess = this.#api === 'embeddings' ? 0 : Math.ceil(this.#bytes / BYTES_PER_TOKEN);
+    return { tokens, outputGuess };
   }
 }
 

@@ -1,4 +1,7 @@
-/** What tokens cost: finds a model's price, the user's own first, then ours. It never guesses: unknown is null. */
+/**
+ * What tokens cost: finds a model's price, the user's own first, then ours, then a repository's. It never guesses:
+ * unknown is null.
+ */
 import { compileGlobs } from '../base/globs.ts';
 import { PRICE_LIST } from './price-list.ts';
 import type { Counted } from './usage.ts';
@@ -28,15 +31,22 @@ const MILLION = 1_000_000;
 /** Names come from agents. */
 const REMEMBERED_MAX = 1000;
 
-/** `additions` are prices by glob over names of models; they come before our own. */
-export function priceTable(additions: Readonly<Record<string, Price>> = {}): PriceOf {
-  const [own, ours] = [compiled(additions), compiled(PRICE_LIST)];
+/**
+ * Prices are by glob over names of models, and the first that fits counts: those of `users` before our own, those of
+ * `repositorys` after them, since a stranger could write that a model costs nothing and so empty a budget.
+ */
+export function priceTable(
+  users: Readonly<Record<string, Price>> = {},
+  repositorys: Readonly<Record<string, Price>> = {},
+): PriceOf {
+  const [own, ours, theirs] = [compiled(users), compiled(PRICE_LIST), compiled(repositorys)];
   const remembered = new Map<string, Price | undefined>();
   return (model, tokens) => {
     if (!remembered.has(model)) {
       if (remembered.size >= REMEMBERED_MAX) remembered.clear();
       const name = plainName(model);
-      remembered.set(model, find(own, model) ?? find(own, name) ?? find(ours, name));
+      const given = find(own, model) ?? find(own, name) ?? find(ours, name);
+      remembered.set(model, given ?? find(theirs, model) ?? find(theirs, name));
     }
     const price = remembered.get(model);
     return price === undefined ? null : costUsd(price, tokens);

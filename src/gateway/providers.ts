@@ -22,6 +22,8 @@ export interface Provider {
   /** Without a key or a login it answers nothing, so nothing is sent. */
   isKeyNeeded: boolean;
   headers: Record<string, string>;
+  /** What agents may ask of it besides models, such as `POST /v1/files`. */
+  pass: readonly string[];
   concurrencyMax: number;
   idleMs: number;
   patienceMs: number;
@@ -122,7 +124,7 @@ function assemble(
   baseUrl: string,
   key: Key | undefined,
 ): Provider {
-  const { login, headers = {}, concurrency, 'timeout-idle': idle, patience } = config;
+  const { login, headers = {}, pass = [], concurrency, 'timeout-idle': idle, patience } = config;
   return {
     name,
     dialect,
@@ -137,6 +139,7 @@ function assemble(
     headers: Object.fromEntries(
       Object.entries(headers).map(([field, value]) => [field.toLowerCase(), value]),
     ),
+    pass,
     concurrencyMax: concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     idleMs: idle === undefined ? PROVIDER_DEFAULTS.idleMs : parseDurationMs(idle),
     patienceMs: patience === undefined ? PROVIDER_DEFAULTS.patienceMs : parseDurationMs(patience),

@@ -24,6 +24,7 @@ export function usageIn(api: Api, answer: unknown): Counted | undefined {
   if (api === 'responses')
     return fromOpenAi(isFields(answer.response) ? answer.response.usage : answer.usage, 'input', 'output');
   if (api === 'chat') return fromOpenAi(answer.usage, 'prompt', 'completion');
+  if (api === 'embeddings') return fromEmbeddings(answer.usage);
   return fromGemini(answer.usageMetadata);
 }
 
@@ -69,6 +70,13 @@ function fromOpenAi(usage: unknown, input: string, output: string): Counted | un
     cacheRead,
     cacheWrite,
   };
+}
+
+/** They are all input; some servers say only the total. */
+function fromEmbeddings(usage: unknown): Counted | undefined {
+  if (!isFields(usage)) return undefined;
+  const input = count(usage.prompt_tokens) || count(usage.total_tokens);
+  return { input, output: 0, cacheRead: 0, cacheWrite: 0 };
 }
 
 function fromGemini(usage: unknown): Counted | undefined {

@@ -21,11 +21,12 @@ export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: 
   const tokens = {
     ...NO_TOKENS,
     input: Math.ceil(bodyBytes / BYTES_PER_TOKEN),
-    output: outputMax(fields) ?? OUTPUT_TOKENS,
+    output: api === 'embeddings' ? 0 : (outputMax(fields) ?? OUTPUT_TOKENS),
   };
   const usd = hasListPrice(fields) ? priceOf(model, tokens) : null;
-  const loop = loopOf(api, body);
-  return loop === undefined ? { provider, model, tokens, usd } : { provider, model, tokens, usd, loop };
+  const loop = api === 'embeddings' ? undefined : loopOf(api, body);
+  const hasTools = Array.isArray(fields.tools) && fields.tools.length > 0;
+  return { provider, model, tokens, usd, ...(loop && { loop }), ...(hasTools && { hasTools }) };
 }
 
 /** Faster service costs a multiple that the table does not know. */

@@ -89,13 +89,11 @@ export class Models implements ModelsStage, AsyncDisposable {
   /** Also before anything is opened. */
   async loadPrices(): Promise<void> {
     const { priceTable } = await import('../gateway/prices.ts');
-    if (this.#priceOf) return;
     const configs = this.#configs();
-    const [own, strangers] = [true, false].map((isUsers) =>
-      priceTable(pricesOf(configs.filter((config) => config.isUsers === isUsers))),
+    this.#priceOf ??= priceTable(
+      pricesOf(configs.filter(({ isUsers }) => isUsers)),
+      pricesOf(configs.filter(({ isUsers }) => !isUsers)),
     );
-    // The repository may know a model that we do not; it must not make a known one cheap.
-    this.#priceOf = (model, tokens) => own!(model, tokens) ?? strangers!(model, tokens);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -116,6 +114,7 @@ export class Models implements ModelsStage, AsyncDisposable {
         transport,
         priceOf: this.#priceOf!,
         providers: Object.fromEntries([...all].map(([name, { dialect }]) => [name, dialect])),
+        pass: Object.fromEntries([...all].map(([name, { pass }]) => [name, pass])),
         onError: (caller, error) => (caller as ModelCaller).failed(error),
       }),
     );

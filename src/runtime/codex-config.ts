@@ -7,7 +7,8 @@ import type { Job } from './runtime.ts';
 const PATIENCE_MS = 7 * 86_400_000;
 const GUIDANCE =
   'If there is an AGENTS.md in the working directory, read it first and follow it: it is not included here.';
-const MCP_TIMEOUT_S = 600;
+/** An owner and then a person may be asked first, which takes up to twelve minutes. */
+const MCP_TIMEOUT_S = 900;
 
 export function codexConfig(job: Job, { provider, model }: ModelChoice): string {
   const { agent, models, cwd, mcp } = job;

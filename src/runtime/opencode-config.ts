@@ -11,7 +11,8 @@ const DIALECTS: Record<Dialect, { id: string; npm: string; below: string; model:
   openai: { id: 'openai', npm: '@ai-sdk/openai-compatible', below: '', model: 'gpt-5.6' },
   gemini: { id: 'google', npm: '@ai-sdk/google', below: '/v1beta', model: 'gemini-3.1-pro-preview' },
 };
-const MCP_TIMEOUT_MS = 600_000;
+/** An owner and then a person may be asked first, which takes up to twelve minutes. */
+const MCP_TIMEOUT_MS = 900_000;
 
 export interface OpencodeConfig {
   config: { [key: string]: Json };

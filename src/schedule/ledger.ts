@@ -271,5 +271,5 @@ function refused(message: string): Granted {
 
 function describeUnpriced(account: string, model: string): string {
   const whose = account === RUN_ACCOUNT ? 'the run' : account.replace(':', ' ');
-  return `nobody knows the price of ${model}, and ${whose} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+  return `nobody knows the price of ${model || 'what is asked for'}, and ${whose} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
 }

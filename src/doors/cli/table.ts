@@ -314,7 +314,7 @@ export const COMMANDS: Command[] = [
     arguments: [
       {
         name: 'words',
-        about: 'request-access <glob>..., inbox, or answer <id> yes|no',
+        about: 'request-access <glob>..., inbox, answer <id> yes|no, or mcp',
         required: true,
         many: true,
       },
@@ -324,6 +324,7 @@ export const COMMANDS: Command[] = [
       ["agent request-access 'src/api/**'", 'may I change these files? Exit code 0: yes, 1: no'],
       ['agent inbox', 'what others ask of you, because you own it'],
       ['agent answer implement+1 yes', 'let them'],
+      ['agent mcp', 'the same as tools for a model, on stdin and stdout'],
     ],
     load: () => import('./commands/agent.ts'),
   },

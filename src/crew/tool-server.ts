@@ -1,0 +1,140 @@
+/**
+ * Our tools for an agent's model: a server of the Model Context Protocol on the stdin and stdout of `bosun agent mcp`.
+ * It is started with each agent, so it imports little; every call goes to the engine, which decides.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { BosunError } from '../contract/errors.ts';
+import { callEngine } from './client.ts';
+import { readLines } from './lines.ts';
+import { TOOLS, type Tool } from './tools.ts';
+
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+const UNDER_WAY_MAX = 16;
+/** Those whose messages for tools are as they are here; the newest first. */
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+const INVALID_REQUEST = -32600;
+const NO_METHOD = -32601;
+const INVALID_PARAMS = -32602;
+const BROKEN_JSON = -32700;
+
+type Id = string | number;
+type Fields = Record<string, unknown>;
+
+class RpcProblem extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Resolves when the agent has closed its end, or has sent what cannot be read any further. */
+export function serveTools(input: Readable, output: Writable): Promise<void> {
+  const underWay = new Map<Id, AbortController>();
+  const send = (message: object): void => {
+    if (!output.writable || output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)) return;
+    input.pause(); // who does not read is not heard
+    output.once('drain', () => input.resume());
+  };
+  const fail = (id: Id | null, { code, message }: RpcProblem): void => send({ id, error: { code, message } });
+
+  const onMessage = async (line: string): Promise<void> => {
+    const message = parsed(line);
+    if (message === undefined) return fail(null, new RpcProblem(BROKEN_JSON, 'the message is no JSON'));
+    if (!isFields(message)) return fail(null, new RpcProblem(INVALID_REQUEST, 'the message is no object'));
+    const { id, method } = message;
+    const params = isFields(message.params) ? message.params : {};
+    if (method === 'notifications/cancelled') underWay.get(params.requestId as Id)?.abort();
+    if (typeof method !== 'string' || !isId(id)) return; // a notification, or an answer to nothing
+    const stop = new AbortController();
+    try {
+      if (underWay.size >= UNDER_WAY_MAX || underWay.has(id))
+        throw new RpcProblem(INVALID_REQUEST, `more than ${UNDER_WAY_MAX} calls at once, or one id twice`);
+      underWay.set(id, stop);
+      const result = await answer(method, params, stop.signal);
+      if (!stop.signal.aborted) send({ id, result });
+    } catch (error) {
+      if (!(error instanceof RpcProblem)) throw error;
+      fail(id, error);
+    } finally {
+      if (underWay.get(id) === stop) underWay.delete(id);
+    }
+  };
+
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      for (const stop of underWay.values()) stop.abort();
+      input.destroy();
+      resolve();
+    };
+    readLines(input, {
+      bytesMax: MESSAGE_BYTES_MAX,
+      onLine: (line) => void onMessage(line).catch(reject),
+      onTooLong: () => {
+        fail(null, new RpcProblem(INVALID_REQUEST, 'the message is longer than it may be'));
+        end();
+      },
+    });
+    output.on('error', end); // who does not read any more has gone
+    input.once('close', end);
+    input.once('end', end);
+  });
+}
+
+async function answer(method: string, params: Fields, signal: AbortSignal): Promise<object> {
+  if (method === 'ping') return {};
+  if (method === 'initialize') {
+    const wanted = VERSIONS.find((version) => version === params.protocolVersion) ?? VERSIONS[0];
+    const serverInfo = { name: 'bosun', version: '1' };
+    return { protocolVersion: wanted, capabilities: { tools: {} }, serverInfo };
+  }
+  if (method === 'tools/list')
+    return { tools: TOOLS.map(({ method: _method, words: _words, ...tool }) => tool) };
+  if (method !== 'tools/call')
+    throw new RpcProblem(NO_METHOD, `there is no method "${method.slice(0, 100)}"`);
+  const tool = TOOLS.find(({ name }) => name === params.name);
+  if (!tool) {
+    const names = TOOLS.map(({ name }) => name).join(', ');
+    throw new RpcProblem(INVALID_PARAMS, `there is no tool of that name; there are ${names}`);
+  }
+  return call(tool, isFields(params.arguments) ? params.arguments : {}, signal);
+}
+
+/** What goes wrong is told as the tool's result: so the model reads it, and can do better. */
+async function call({ method, words }: Tool, input: Fields, signal: AbortSignal): Promise<object> {
+  try {
+    const text = words(await callEngine(method, relative(input), { signal }));
+    return { content: [{ type: 'text', text }] };
+  } catch (error) {
+    if (!(error instanceof BosunError)) throw error;
+    return { content: [{ type: 'text', text: error.message }], isError: true };
+  }
+}
+
+/** Agents work at the top of the repository, and like to write paths in full. */
+function relative(input: Fields): Fields {
+  if (!Array.isArray(input.paths)) return input;
+  const top = `${process.cwd()}/`;
+  const paths = input.paths.map((path: unknown) =>
+    typeof path === 'string' && path.startsWith(top) ? path.slice(top.length) : path,
+  );
+  return { ...input, paths };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number';
+}
