@@ -180,7 +180,7 @@ function jobOf(
   output: OutputSink,
   workspace: Workspace | undefined,
 ): Job {
-  const { start, task, agent } = attempt;
+  const { task, agent } = attempt;
   const { write } = effectiveScope(task, agent);
   const { minutes } = effectiveLimits(task, agent);
   return {

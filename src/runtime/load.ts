@@ -3,17 +3,14 @@ import type { RuntimeName } from '../contract/workflow.ts';
 import { cli } from './cli.ts';
 import type { Runtime } from './runtime.ts';
 
-export async function loadRuntime(name: RuntimeName): Promise<Runtime> {
-  switch (name) {
-    case 'cli':
-      return cli;
-    case 'opencode':
-      return (await import('./opencode.ts')).opencode;
-    case 'codex':
-      return (await import('./codex.ts')).codex;
-    case 'claude-code':
-      return (await import('./claude-code.ts')).claudeCode;
-    case 'acp':
-      return (await import('./acp.ts')).acp;
-  }
+const LOADERS: Record<RuntimeName, () => Promise<Runtime>> = {
+  cli: () => Promise.resolve(cli),
+  opencode: async () => (await import('./opencode.ts')).opencode,
+  codex: async () => (await import('./codex.ts')).codex,
+  'claude-code': async () => (await import('./claude-code.ts')).claudeCode,
+  acp: async () => (await import('./acp.ts')).acp,
+};
+
+export function loadRuntime(name: RuntimeName): Promise<Runtime> {
+  return LOADERS[name]();
 }

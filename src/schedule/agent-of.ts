@@ -1,6 +1,5 @@
 /** Finds who does an attempt: the task's agent, or the one that its conflicts go to. Nobody for a plain command. */
 import type { Agent, Scope } from '../contract/workflow.ts';
-import { onConflict } from './fold.ts';
 import { effectiveLimits, effectiveScope } from './scope-of.ts';
 import type { Node } from './state.ts';
 
@@ -21,6 +20,11 @@ export function agentOf(node: Node, purpose: Purpose): { name: string; agent: Ag
 /** Also of a plain command, which has no agent. */
 export function scopeOf(node: Node, purpose: Purpose): Scope {
   return effectiveScope(node.task, namedAgent(node, purpose)?.agent);
+}
+
+/** What becomes of changes that do not merge. */
+export function onConflict(node: Node): string {
+  return node.task['on-conflict'] ?? node.workflow['on-conflict'];
 }
 
 function namedAgent(node: Node, purpose: Purpose): { name: string; agent: Agent } | undefined {

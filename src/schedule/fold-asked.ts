@@ -6,8 +6,7 @@
  *               └──────────────────▶ answered (policy, ended) ◀──────────────┘
  */
 import type { EventOf } from '../contract/event.ts';
-import { RUN_ACCOUNT } from './budget.ts';
-import { setLimits } from './fold-budget.ts';
+import { RUN_ACCOUNT, type Limits } from './budget.ts';
 import type { Node, OpenAsk, State } from './state.ts';
 
 export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): void {
@@ -55,8 +54,14 @@ export function forgetAsked(state: State): void {
   while (state.wants.peek()) state.wants.shift();
 }
 
+/** What waited for more may have it now. */
+export function setLimits(state: State, account: string, limits: Limits): void {
+  state.limits.set(account, { ...state.limits.get(account), ...limits });
+  for (const ask of state.asked.values()) if (ask.budget?.account === account) want(state, ask);
+}
+
 /** It needs a decision. */
-export function want(state: State, ask: OpenAsk): void {
+function want(state: State, ask: OpenAsk): void {
   if (ask.queued) return;
   ask.queued = true;
   state.wants.push(ask);

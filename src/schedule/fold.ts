@@ -4,6 +4,7 @@
  * what waits for a decision.
  */
 import type { Event, EventOf } from '../contract/event.ts';
+import { onConflict } from './agent-of.ts';
 import { turnClocks } from './budget.ts';
 import { changeAccess, closeRequests, ownerEnded, personSaid } from './fold-access.ts';
 import {
@@ -13,8 +14,9 @@ import {
   closeAsked,
   forgetAsked,
   questionAsked,
+  setLimits,
 } from './fold-asked.ts';
-import { noteSpending, setLimits } from './fold-budget.ts';
+import { noteSpending } from './fold-budget.ts';
 import { fallBack, goneOnWith, noteSession, sessionOf } from './fold-session.ts';
 import { arrive, move, push, queue, uncount } from './moves.ts';
 import { addItems, addTasks } from './nodes.ts';
@@ -283,10 +285,6 @@ function conflicted(state: State, node: Node, event: EventOf<'task.conflicted'>)
 }
 
 const RESOLVE_TRIES_MAX = 3;
-
-export function onConflict(node: Node): string {
-  return node.task['on-conflict'] ?? node.workflow['on-conflict'];
-}
 
 function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
   if (event.kind !== 'expand') uncount(state, node);

@@ -251,7 +251,7 @@ export class Ledger {
 
   /** The first that waits is looked at first. */
   #wake(): void {
-    for (const done of [...this.#waiting]) done();
+    for (const done of Array.from(this.#waiting)) done();
   }
 }
 
