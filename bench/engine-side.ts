@@ -1,6 +1,6 @@
 /**
  * An engine as a process of its own that runs many agents at once: `node bench/engine-side.ts REPOSITORY URL COUNT`.
- * Prints how many are in the middle of a model's answer, once all of them are.
+ * Prints how many have been given their prompts, once all of them have.
  */
 import path from 'node:path';
 import { Bosun, workflow } from '../src/index.ts';
@@ -10,7 +10,7 @@ process.env.ANTHROPIC_BASE_URL = url;
 process.env.ANTHROPIC_API_KEY = 'sk-bench-0123456789';
 const program = path.join(import.meta.dirname, 'small-agent.mjs');
 
-const speaking = new Set<string>();
+const begun = new Set<string>();
 const live = await new Bosun(repo).run(
   workflow({
     name: 'many',
@@ -26,10 +26,10 @@ const live = await new Bosun(repo).run(
   {
     seen(events) {
       for (const { event } of events) {
-        if (event.type !== 'attempt.agent' || event.event.kind !== 'text' || speaking.has(event.task))
+        if (event.type !== 'attempt.agent' || event.event.kind !== 'started' || begun.has(event.task))
           continue;
-        speaking.add(event.task);
-        if (speaking.size === Number(count)) process.stdout.write(`${speaking.size}\n`);
+        begun.add(event.task);
+        if (begun.size === Number(count)) process.stdout.write(`${begun.size}\n`);
       }
     },
   },

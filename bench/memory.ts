@@ -24,7 +24,7 @@ export const bench: Bench = {
     // It says how many are at work once they all are, and goes on until we end it.
     progress(`${engine.said} agents at work`);
     let mb = 0;
-    for (let n = 0; n < 20; n += 1) {
+    for (let n = 0; n < 40; n += 1) {
       mb = Math.max(mb, residentMb(engine.pid));
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
