@@ -38,6 +38,11 @@ interface RunFacts {
   /** The base where nothing was merged. */
   headCommit: string;
   source: string;
+  /**
+   * The same for a run and its replay: what happened and the files of the branch, without times, paths and ids. Null
+   * where no model was used: there is nothing to replay.
+   */
+  hash: string | null;
   dirty: boolean;
   inputs: Record<string, Json>;
 }

@@ -1,4 +1,5 @@
 /** The report of a run: built from its journal and its commits, written beside it when it ends. */
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,6 +9,7 @@ import { buildReport } from '../report/build.ts';
 import { renderHtml } from '../report/html.ts';
 import { renderJson } from '../report/json.ts';
 import { renderText } from '../report/text.ts';
+import { journalHash } from '../schedule/journal-hash.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { inspectRepository } from '../system/repository.ts';
 import type { EngineRoom } from './engine-room.ts';
@@ -80,12 +82,21 @@ async function makeReport({ home, store }: Journal, git: EngineGit, id: string):
     linesAdded: sum(({ added }) => added),
     linesRemoved: sum(({ deleted }) => deleted),
   };
+  const hash = events.some(({ event }) => event.type === 'model.used')
+    ? await hashOf(git, events, run.headCommit)
+    : undefined;
   return buildReport(events, {
+    ...(hash !== undefined && { hash }),
     views: await store.tasks(id),
     changed,
     diffs,
     shownState: shownState(home, run),
   });
+}
+
+async function hashOf(git: EngineGit, events: Recorded[], head: string): Promise<string> {
+  const tree = await git.text(['rev-parse', `${head}^{tree}`]);
+  return createHash('sha256').update(`${journalHash(events)} ${tree}`).digest('hex');
 }
 
 /** What each task brought to the branch; for one that failed, what its last attempt left. */

@@ -20,6 +20,8 @@ export interface ReportExtra {
   shownState: ShownRunState;
   /** Where the tasks stand, as the engine recorded it: the fold here only follows what is shown. */
   views?: TaskView[];
+  /** Of what happened and the files of the branch. */
+  hash?: string;
   /** What all of it changed, between the base and the head. */
   changed?: { files: number; linesAdded: number; linesRemoved: number };
 }
@@ -43,6 +45,7 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
       branch: `bosun/${created.id}`,
       headCommit: run.head,
       source: created.source,
+      hash: extra.hash ?? null,
       dirty: created.dirty,
       inputs: created.inputs,
     },

@@ -102,6 +102,7 @@ function head(report: RunReport, paint: Paint, width: number): string[] {
     `${paint(tone, glyphOf(run.state))} ${paint('strong', spellControls(run.id))} ${paint(tone, headline(report))}`,
     ...wrapColumns(sum.join(' · '), width - 2, ' · ').map((line) => `  ${line}`),
     `  ${paint('quiet', fitColumns(place, width - 2))}`,
+    ...(run.hash === null ? [] : [`  ${paint('quiet', `journal ${run.hash.slice(0, 16)}`)}`]),
     ...(run.dirty ? [`  ${paint('quiet', 'started from uncommitted changes')}`] : []),
   ];
 }
