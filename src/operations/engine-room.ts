@@ -17,7 +17,7 @@ import { openEngineGit } from '../system/engine-git.ts';
 import { inspectRepository, type Repository } from '../system/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 import { engineAtWork, engineFile } from './journal.ts';
-import { Models, type Cassette } from './models.ts';
+import { Models, type ModelOptions } from './models.ts';
 
 const OTHERS_MAY_READ = 0o005;
 
@@ -39,7 +39,7 @@ export interface EngineRoom extends AsyncDisposable {
 /** Takes the repository for this engine alone. */
 export async function enterEngineRoom(
   cwd: string,
-  { unfenced = false, ...cassette }: { unfenced?: boolean } & Cassette = {},
+  { unfenced = false, ...modelOptions }: { unfenced?: boolean } & ModelOptions = {},
 ): Promise<EngineRoom> {
   const repository = await inspectRepository(cwd);
   const home = await createHome(repository.top);
@@ -53,7 +53,7 @@ export async function enterEngineRoom(
   const sandbox = await chooseSandbox(home.directory, unfenced);
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
   const workspaces = undo.use(openWorkspaces(git, sandbox));
-  const models = undo.use(new Models(home, cassette));
+  const models = undo.use(new Models(home, modelOptions));
   const stages: Stages = {
     home,
     git,

@@ -24,6 +24,16 @@ export interface Cassette {
   timing?: boolean;
 }
 
+/** What is configured, in place of the user's files and the engine's own environment. */
+export interface Configured {
+  configs: ConfigFile[];
+  env: NodeJS.ProcessEnv;
+}
+
+export interface ModelOptions extends Cassette {
+  configured?: Configured;
+}
+
 export interface Wait {
   provider: string;
   delayMs: number;
@@ -38,6 +48,7 @@ interface Opened {
 export class Models implements ModelsStage, AsyncDisposable {
   readonly #home: Home;
   readonly #cassette: Cassette;
+  readonly #configured: Configured | undefined;
   readonly #undo = new AsyncDisposableStack();
   readonly #callers = new Map<string, ModelCaller>();
   #opened: Promise<Opened> | undefined;
@@ -45,9 +56,10 @@ export class Models implements ModelsStage, AsyncDisposable {
   /** Is told when a provider has to be waited for. */
   onWait: ((wait: Wait) => void) | undefined;
 
-  constructor(home: Home, cassette: Cassette = {}) {
+  constructor(home: Home, { configured, ...cassette }: ModelOptions = {}) {
     this.#home = home;
     this.#cassette = cassette;
+    this.#configured = configured;
   }
 
   async open(caller: ModelCaller, at: DoorAt): Promise<ModelDoor> {
@@ -106,7 +118,7 @@ export class Models implements ModelsStage, AsyncDisposable {
       import('../gateway/providers.ts'),
     ]);
     await this.loadPrices();
-    const all = resolveProviders(this.#configs(), process.env);
+    const all = resolveProviders(this.#configs(), this.#env);
     const transport = await this.#transport(all);
     const providers = usable([...all.values()], this.#cassette.replay !== undefined);
     const gateway = this.#undo.use(
@@ -125,7 +137,7 @@ export class Models implements ModelsStage, AsyncDisposable {
     const { record, replay, timing = false } = this.#cassette;
     const options = {
       placeOf: (task: string, attempt: number) => this.#callers.get(keyOf(task, attempt))?.place,
-      secrets: secretsOf(process.env),
+      secrets: secretsOf(this.#env),
     };
     if (replay !== undefined) {
       const { replayTransport } = await import('../gateway/cassette/replay.ts');
@@ -144,8 +156,12 @@ export class Models implements ModelsStage, AsyncDisposable {
     return this.#undo.use(recordingTransport(live, path.resolve(record), options));
   }
 
+  get #env(): NodeJS.ProcessEnv {
+    return this.#configured?.env ?? process.env;
+  }
+
   #configs(): ConfigFile[] {
-    return loadConfigs([this.#home.config, userConfigFile()]);
+    return this.#configured?.configs ?? loadConfigs([this.#home.config, userConfigFile()]);
   }
 }
 

@@ -14,9 +14,9 @@ import { changedFiles } from '../system/repository.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
-import type { Cassette } from './models.ts';
+import type { ModelOptions } from './models.ts';
 
-export interface WatchOptions extends Cassette {
+export interface WatchOptions extends ModelOptions {
   /** Do without fences that this machine could make: a person's wish, never a workflow's. */
   unfenced?: boolean;
   /** Is told of everything that happens, once it is in the journal. */

@@ -21,6 +21,8 @@ export class AgentStory {
   readonly #name: string;
   readonly #job: Job;
   #turns = 0;
+  #turnsMax: number | undefined;
+  #isOutOfTurns = false;
   #toolCalls = 0;
   #text = '';
   #isComplete = false;
@@ -44,7 +46,7 @@ export class AgentStory {
     this.#text = '';
     this.#isComplete = false;
     this.#error = undefined;
-    this.#futile = new AbortController();
+    if (this.#futile.signal.aborted) this.#futile = new AbortController();
   }
 
   /** Aborted when it is of no use that the program goes on. */
@@ -58,9 +60,25 @@ export class AgentStory {
     this.#job.emit({ kind: 'started', session, ...(model !== undefined && { model }) });
   }
 
+  /** For programs that know no limit of turns: they are ended where they want more than the agent is allowed. */
+  limitTurns(): void {
+    this.#turnsMax = this.#job.agent?.turns;
+  }
+
   /** The model answered once. */
   turn(): void {
     this.#turns += 1;
+    if (this.#turns > (this.#turnsMax ?? Infinity)) this.#endTurns();
+  }
+
+  /** What the model answered calls for another turn. */
+  goesOn(): void {
+    if (this.#turns >= (this.#turnsMax ?? Infinity)) this.#endTurns();
+  }
+
+  #endTurns(): void {
+    this.#isOutOfTurns = true;
+    this.#futile.abort();
   }
 
   /** The last message is the output: `whole` where `text` is only a part of it. */
@@ -137,6 +155,10 @@ export class AgentStory {
 
   #result(ended: Ended): Result {
     const { outcome } = ended;
+    if (this.#isOutOfTurns && outcome.kind !== 'cancelled') {
+      const message = `${this.#name} was not done after ${this.#turnsMax} turns; allow more with \`turns\``;
+      return { outcome: failed('limit', message), output: null };
+    }
     if (this.isDone(ended)) return { outcome, output: outputOf(this.#text, this.#job.schema !== undefined) };
     if (outcome.kind === 'cancelled' || outcome.kind === 'lost') return { outcome, output: null };
     if (outcome.kind === 'failed' && (outcome.reason === 'timeout' || outcome.reason === 'limit')) {

@@ -1,5 +1,5 @@
 /** Which program stands behind an agent, where it lies and which version it is. It starts nothing but `--version`. */
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { findSdk } from './claude-code-sdk.ts';
 const VERSION_TIMEOUT_MS = 10_000;
 
 /** How each is got, for those who have it not. */
-const INSTALL = {
+export const INSTALL = {
   'claude-code': { program: 'claude', how: 'npm install -g @anthropic-ai/claude-code' },
   opencode: { program: 'opencode', how: 'npm install -g opencode-ai' },
   codex: { program: 'codex', how: 'npm install -g @openai/codex' },
@@ -31,7 +31,11 @@ export function findAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): 
   const command = agent?.command;
   if (typeof command === 'string')
     return { argv: ['/bin/sh', '-c', `exec ${command} "$@"`, 'sh'], reads: [] };
-  const [word, ...words] = command ?? [INSTALL[runtime].program];
+  return findCommand(command ?? [INSTALL[runtime].program]);
+}
+
+/** A path, or a name that is looked for on the PATH. */
+export function findCommand([word, ...words]: string[]): FoundAgent | undefined {
   const file = word!.includes('/') ? path.resolve(word!) : findProgram(word!);
   if (file === undefined) return undefined;
   const real = realOf(file);
@@ -63,8 +67,13 @@ export function needAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): 
   );
 }
 
-/** What it says of itself; undefined where it says nothing of use. */
-export async function agentVersion({ argv }: FoundAgent): Promise<string | undefined> {
+/** What its package or it itself says; undefined where neither says anything of use, in time. */
+export async function agentVersion(
+  { argv }: FoundAgent,
+  timeoutMs = VERSION_TIMEOUT_MS,
+): Promise<string | undefined> {
+  const packaged = packageVersion(argv[0]!);
+  if (packaged !== undefined) return packaged; // some take seconds to say the same
   // Some make themselves at home even for that; not in the user's.
   await using home = await mkdtempDisposable(path.join(tmpdir(), 'bosun-'));
   try {
@@ -74,12 +83,27 @@ export async function agentVersion({ argv }: FoundAgent): Promise<string | undef
         HOME: home.path,
         TMPDIR: path.join(home.path, 'tmp'),
       },
-      signal: AbortSignal.timeout(VERSION_TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     return /\d+\.\d+\.\d+[\w.-]*/.exec(stdout.toString())?.[0];
   } catch (error) {
     if (error instanceof BosunError) return undefined;
     throw error;
+  }
+}
+
+/** Of the package that the program is in. */
+export function packageVersion(file: string): string | undefined {
+  const parts = file.split(path.sep);
+  const at = parts.lastIndexOf('node_modules');
+  if (at < 0) return undefined;
+  const names = parts[at + 1]!.startsWith('@') ? 2 : 1;
+  try {
+    const text = readFileSync([...parts.slice(0, at + 1 + names), 'package.json'].join(path.sep), 'utf8');
+    const { version } = JSON.parse(text) as { version?: unknown };
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,9 +1,10 @@
 /** The runtime for OpenCode: `opencode run --format json`, with settings of ours alone. */
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { lstat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
-import { makeHome } from './agent-home.ts';
+import { makeHome, writeAnew } from './agent-home.ts';
 import { firstWords, runProgram, type AgentProgram } from './agent-program.ts';
 import { chooseModel } from './choose-model.ts';
 import { needAgent } from './find-agent.ts';
@@ -31,7 +32,8 @@ const LOGS = ['--print-logs', '--log-level', 'ERROR'];
 export const opencode: Runtime = {
   async run(job: Job): Promise<Result> {
     try {
-      return await runProgram(job, await prepare(job));
+      const known = await withKnownSession(job);
+      return await runProgram(known, await prepare(known));
     } catch (error) {
       if (!(error instanceof BosunError)) throw error;
       const { message } = error;
@@ -39,6 +41,18 @@ export const opencode: Runtime = {
     }
   },
 };
+
+/** A conversation belongs to the directory that it was begun in: where that is gone, OpenCode fails. So it begins anew. */
+async function withKnownSession(job: Job): Promise<Job> {
+  const home = await makeHome(job, 'opencode');
+  const mark = `place-${createHash('sha256').update(job.cwd).digest('hex').slice(0, 16)}`;
+  const isKnown = await lstat(path.join(home, mark)).then(
+    () => true,
+    () => false,
+  );
+  await writeAnew(home, mark, '');
+  return job.session && !isKnown ? { ...job, session: undefined } : job;
+}
 
 async function prepare(job: Job): Promise<AgentProgram> {
   const found = needAgent('opencode', job.agent);

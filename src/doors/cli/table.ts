@@ -308,6 +308,25 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/model-server.ts'),
   },
   {
+    name: 'conformance',
+    group: 'Keep',
+    summary: 'try what an installed agent can do, without a key or a real model',
+    options: [
+      {
+        flags: '--runtime <runtime>',
+        about: 'claude-code, opencode, codex or acp; claude-code if not given',
+      },
+      { flags: '--command <command>', about: 'for the runtime acp: what to start' },
+      { flags: '--only <check>', about: 'only this row of the table; may be repeated', repeat: true },
+      { flags: '--json', about: 'print the table as JSON' },
+    ],
+    examples: [
+      ['conformance --runtime codex', 'takes a minute or two; exit code 1: bosun cannot rely on it'],
+      ['conformance --runtime acp --command "gemini --acp"', 'any agent that speaks the protocol'],
+    ],
+    load: () => import('./commands/conformance.ts'),
+  },
+  {
     name: 'agent',
     group: 'Keep',
     summary: 'ask the engine for more; only for agents, inside an attempt',

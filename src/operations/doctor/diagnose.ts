@@ -16,6 +16,7 @@ import {
   checkSocat,
   checkTar,
 } from './machine.ts';
+import { checkRuntimes } from './runtimes.ts';
 import { Scratch } from './scratch.ts';
 import { tryFences } from './try-fences.ts';
 import { tryForkBomb, tryToEnd } from './try-processes.ts';
@@ -24,7 +25,7 @@ export async function diagnose(options: { cwd: string }): Promise<Finding[]> {
   const repository = await checkRepository(options.cwd);
   const home = findHome(options.cwd) ?? (repository.top === undefined ? undefined : new Home(repository.top));
   const directory = findHome(options.cwd)?.directory ?? repository.top;
-  const sandbox = await checkSandbox(directory, home);
+  const [sandbox, runtimes] = await Promise.all([checkSandbox(directory, home), checkRuntimes(home)]);
   return [
     checkNode(),
     await checkGit(),
@@ -33,6 +34,7 @@ export async function diagnose(options: { cwd: string }): Promise<Finding[]> {
     ...(process.platform === 'linux' ? [checkNative(), checkSocat()] : []),
     await checkDisk(directory ?? options.cwd),
     await checkTar(),
+    ...runtimes,
   ];
 }
 

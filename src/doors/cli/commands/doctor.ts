@@ -6,7 +6,7 @@ import { isOn, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 
 const TEXT_COLUMNS_MIN = 30;
-const TONES = { ok: 'good', warn: 'ask', fail: 'bad' } as const;
+const TONES = { ok: 'good', warn: 'ask', fail: 'bad', none: 'quiet' } as const;
 
 export async function run(typed: Typed): Promise<number> {
   const findings = await diagnose({ cwd: process.cwd() });

@@ -1,0 +1,150 @@
+/**
+ * Runs an installed agent against a scripted model and says what it can do, as a table. Every check is a real run in
+ * a scratch repository, with a time-out. What fails is a row, never an exception.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { BosunError } from '../../contract/errors.ts';
+import { RUNTIMES, type Agent, type RuntimeName } from '../../contract/workflow.ts';
+import { suggest } from '../../base/suggest.ts';
+import { findSdk } from '../../runtime/claude-code-sdk.ts';
+import { agentVersion, findAgent, findCommand, needAgent, packageVersion } from '../../runtime/find-agent.ts';
+import { Bench } from './bench.ts';
+import { verdict, type Check } from './check.ts';
+import { CONTROL_CHECKS } from './check-control.ts';
+import { FAULT_CHECKS } from './check-faults.ts';
+import { WORK_CHECKS } from './check-work.ts';
+import { seconds } from './trial.ts';
+import { MUST, ROWS, type ConformanceReport, type Row, type RowName, type Verdict } from './verdict.ts';
+
+const CHECKS: Check[] = [...WORK_CHECKS, ...CONTROL_CHECKS, ...FAULT_CHECKS];
+/** Long, for a machine that has other things to do: what hangs does so for ever. */
+const TIMEOUT_MS = 120_000;
+/** After that no other check is begun. */
+const TOTAL_MS_MAX = 15 * 60_000;
+
+/** With the models that it knows Codex offers one tool that takes programs, which no script can use. */
+const MODELS: Partial<Record<RuntimeName, string>> = { codex: 'gpt-scripted' };
+
+export interface ConformanceOptions {
+  runtime: string;
+  command?: string;
+  /** Rows to find out about; all if not given. */
+  only?: string[];
+  /** Of each run. */
+  timeoutMs?: number;
+  totalMs?: number;
+  /** Ends what runs and leaves out the rest. */
+  signal?: AbortSignal;
+  /** Is told of each row as soon as it is known. */
+  onRow?(row: Row): void;
+}
+
+export async function testConformance(options: ConformanceOptions): Promise<ConformanceReport> {
+  const { command, timeoutMs = TIMEOUT_MS, totalMs = TOTAL_MS_MAX, signal } = options;
+  const runtime = runtimeOf(options);
+  const only = options.only === undefined ? undefined : new Set(options.only.map(rowOf));
+  const version = await versionOf(runtime, command);
+  const model = MODELS[runtime];
+  const agent: Partial<Agent> = {
+    runtime,
+    ...(model !== undefined && { model }),
+    ...(command !== undefined && { command }),
+  };
+  const beganMs = performance.now();
+  await using bench = await Bench.make(agent, timeoutMs, signal);
+  const rows: Row[] = [];
+  const add = (found: Verdict): void => {
+    if (only && !only.has(found.row)) return;
+    const row = { ...found, about: ROWS[found.row], must: MUST.has(found.row) };
+    rows.push(row);
+    options.onRow?.(row);
+  };
+  for (const check of CHECKS) {
+    if (only && !check.rows.some((row) => only.has(row))) continue;
+    const isLate = performance.now() - beganMs > totalMs;
+    const found = isLate || signal?.aborted ? undefined : await results(check, bench, runtime);
+    // What was cut short says nothing.
+    (signal?.aborted || !found ? untried(check) : found).forEach(add);
+  }
+  add(ending(bench));
+  const order = Object.keys(ROWS);
+  return {
+    runtime,
+    ...(command !== undefined && { command }),
+    ...(version !== undefined && { version }),
+    bosun: ownVersion(),
+    platform: `${process.platform} ${process.arch}`,
+    date: new Date().toISOString().slice(0, 10),
+    tookMs: Math.round(performance.now() - beganMs),
+    isolation: bench.isolation,
+    rows: rows.toSorted((a, b) => order.indexOf(a.row) - order.indexOf(b.row)),
+  };
+}
+
+async function results(check: Check, bench: Bench, runtime: RuntimeName): Promise<Verdict[]> {
+  const why = check.cannot?.[runtime];
+  if (why !== undefined) return check.rows.map((row) => verdict(row, 'cannot', why));
+  try {
+    return await check.run(bench);
+  } catch (error) {
+    if (!(error instanceof BosunError)) throw error;
+    return check.rows.map((row) => verdict(row, 'no', error.message));
+  }
+}
+
+function untried({ rows }: Check): Verdict[] {
+  return rows.map((row) => verdict(row, 'untried', 'not tried to the end'));
+}
+
+/** Said of all runs together. */
+function ending({ endedMs, hungCount }: Bench): Verdict {
+  const all = endedMs.length + hungCount;
+  if (hungCount > 0) return verdict('ends', 'no', `${hungCount} of ${all} runs had to be ended`);
+  return verdict('ends', 'yes', `${all} runs, the longest ${seconds(Math.max(0, ...endedMs))}`);
+}
+
+function runtimeOf({ runtime, command }: ConformanceOptions): RuntimeName {
+  const known = RUNTIMES.filter((name) => name !== 'cli');
+  const name = known.find((each) => each === runtime);
+  if (name === undefined) {
+    const close = suggest(runtime, known);
+    const why =
+      runtime === 'cli'
+        ? 'the runtime cli asks no model through bosun, so that there is nothing to try'
+        : `there is no runtime "${runtime}"${close === undefined ? '' : `; did you mean ${close}?`}`;
+    throw new BosunError('usage', `${why}; give one of ${known.join(', ')}`);
+  }
+  if (name === 'acp' && command === undefined)
+    throw new BosunError(
+      'usage',
+      'the runtime acp stands for any agent: add --command, such as "gemini --acp"',
+    );
+  if (name !== 'acp' && command !== undefined)
+    throw new BosunError('usage', `only the runtime acp takes a command; ${name} is found on the PATH`);
+  return name;
+}
+
+function rowOf(name: string): RowName {
+  if (Object.hasOwn(ROWS, name)) return name as RowName;
+  throw new BosunError('usage', `there is no check "${name}"; there are ${Object.keys(ROWS).join(', ')}`);
+}
+
+/** Throws where there is no such agent: a table of failures would say less. */
+async function versionOf(runtime: RuntimeName, command: string | undefined): Promise<string | undefined> {
+  if (runtime === 'claude-code') {
+    const sdk = findSdk();
+    const found = findAgent('claude-code');
+    const program = found && (await agentVersion(found));
+    const packaged = sdk && packageVersion(sdk);
+    return [program, packaged && `SDK ${packaged}`].filter(Boolean).join(', ') || undefined;
+  }
+  if (runtime === 'codex' || runtime === 'opencode') return agentVersion(needAgent(runtime));
+  const found = findCommand(command!.trim().split(/\s+/).slice(0, 1));
+  return found && agentVersion(found);
+}
+
+function ownVersion(): string {
+  const file = path.resolve(import.meta.dirname, '../../../package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
