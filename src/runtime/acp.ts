@@ -43,7 +43,6 @@ export const acp: Runtime = {
 async function runAcp(job: Job): Promise<Result> {
   const agent = await prepareAcpAgent(job);
   const story = new AgentStory(agent.name, job);
-  story.limitTurns();
   const reader = new AcpReader(story);
   const steers: string[] = [];
   const stopListening = job.onSteer((text) => {
@@ -56,7 +55,6 @@ async function runAcp(job: Job): Promise<Result> {
       argv: agent.argv,
       env: agent.env,
       interrupt: () => interrupt?.(),
-      isFutile: story.futile,
       async converse(peer) {
         const connection = connect(job, peer, reader);
         try {

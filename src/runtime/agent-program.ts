@@ -25,7 +25,6 @@ export interface AgentProgram {
 
 export async function runProgram(job: Job, program: AgentProgram): Promise<Result> {
   const story = new AgentStory(program.name, job);
-  story.limitTurns();
   const endsAtMs = job.timeoutMs === undefined ? undefined : performance.now() + job.timeoutMs;
   const steers: string[] = [];
   const stopListening = job.onSteer((text) => {
@@ -36,8 +35,7 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
     let session = job.session;
     for (;;) {
       story.begin();
-      const timeoutMs =
-        endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - performance.now());
+      const timeoutMs = endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - performance.now());
       const ended = await runCommand({
         ...job,
         argv: program.argv(session),

@@ -21,8 +21,6 @@ export class AgentStory {
   readonly #name: string;
   readonly #job: Job;
   #turns = 0;
-  #turnsMax: number | undefined;
-  #isOutOfTurns = false;
   #toolCalls = 0;
   #text = '';
   #isComplete = false;
@@ -46,7 +44,7 @@ export class AgentStory {
     this.#text = '';
     this.#isComplete = false;
     this.#error = undefined;
-    if (this.#futile.signal.aborted) this.#futile = new AbortController();
+    this.#futile = new AbortController();
   }
 
   /** Aborted when it is of no use that the program goes on. */
@@ -60,25 +58,9 @@ export class AgentStory {
     this.#job.emit({ kind: 'started', session, ...(model !== undefined && { model }) });
   }
 
-  /** For programs that know no limit of turns: they are ended where they want more than the agent is allowed. */
-  limitTurns(): void {
-    this.#turnsMax = this.#job.agent?.turns;
-  }
-
   /** The model answered once. */
   turn(): void {
     this.#turns += 1;
-    if (this.#turns > (this.#turnsMax ?? Infinity)) this.#endTurns();
-  }
-
-  /** What the model answered calls for another turn. */
-  goesOn(): void {
-    if (this.#turns >= (this.#turnsMax ?? Infinity)) this.#endTurns();
-  }
-
-  #endTurns(): void {
-    this.#isOutOfTurns = true;
-    this.#futile.abort();
   }
 
   /** The last message is the output: `whole` where `text` is only a part of it. */
@@ -155,10 +137,6 @@ export class AgentStory {
 
   #result(ended: Ended): Result {
     const { outcome } = ended;
-    if (this.#isOutOfTurns && outcome.kind !== 'cancelled') {
-      const message = `${this.#name} was not done after ${this.#turnsMax} turns; allow more with \`turns\``;
-      return { outcome: failed('limit', message), output: null };
-    }
     if (this.isDone(ended)) return { outcome, output: outputOf(this.#text, this.#job.schema !== undefined) };
     if (outcome.kind === 'cancelled' || outcome.kind === 'lost') return { outcome, output: null };
     if (outcome.kind === 'failed' && (outcome.reason === 'timeout' || outcome.reason === 'limit')) {

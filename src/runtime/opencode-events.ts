@@ -79,7 +79,6 @@ function filesOf(state: Message): string[] {
 /** The last step says `stop`; others go on after their tools. */
 function finish(reason: string, story: AgentStory): void {
   if (reason === 'stop' || reason === 'length' || reason === 'end_turn') story.complete();
-  else if (reason === 'tool-calls') story.goesOn();
   else if (reason === 'content-filter') {
     story.failed({ kind: 'refused', message: 'the model refused to answer (content-filter)' });
   }

@@ -35,8 +35,6 @@ export interface Talk {
   converse(peer: Peer): Promise<void>;
   /** Asks the agent to stop what it does; without it the program gets a SIGTERM. It is ended soon in any case. */
   interrupt?(): void;
-  /** Aborted when it is of no use that the agent goes on. */
-  isFutile?: AbortSignal;
   /** For tests that will not wait. */
   startMs?: number | undefined;
 }
@@ -98,7 +96,6 @@ export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
       input: '',
       streams: ['stdout', 'stderr'],
       launch,
-      ...(talk.isFutile && { isFutile: talk.isFutile }),
       readStdout: (stdout) => new Promise((resolve) => stdout.once('close', () => resolve(garbage()))),
     });
     await Promise.race([
