@@ -3,11 +3,14 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConfigFile, ProviderConfig } from '../src/contract/config.ts';
 import { liveTransport } from '../src/gateway/live.ts';
 import { resolveProviders, type Provider } from '../src/gateway/providers.ts';
 import type { ModelRequest, Transport } from '../src/gateway/transport.ts';
+import { Home } from '../src/home.ts';
+import { Models } from '../src/operations/models.ts';
+import type { ModelCaller } from '../src/attempt.ts';
 import { NEVER, openUpstream, requestOf, textOf } from './fixtures/upstream.ts';
 
 const TOKEN = 'made-up-oat-0123456789';
@@ -259,6 +262,29 @@ describe('the login of Claude', () => {
     expect(anthropic({}, { CLAUDE_CODE_OAUTH_TOKEN: TOKEN }).how).toContain(
       'the login of Claude in variable CLAUDE_CODE_OAUTH_TOKEN',
     );
+  });
+});
+
+describe('an agent that is not logged in itself', () => {
+  const askable = async (runtime: ModelCaller['runtime'], env: NodeJS.ProcessEnv): Promise<string[]> => {
+    for (const name of Object.keys(process.env)) if (/KEY|TOKEN|BASE_URL/.test(name)) vi.stubEnv(name, '');
+    for (const [name, value] of Object.entries({ HOME: home, XDG_CONFIG_HOME: home, ...env }))
+      vi.stubEnv(name, value);
+    await using models = new Models(new Home(home));
+    const place = { run: 'r', paths: {} } as unknown as ModelCaller['place'];
+    const admit = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
+    await using door = await models.open(
+      { task: 't', attempt: 1, runtime, place, admit, failed: () => {} },
+      'tcp',
+    );
+    return Object.keys(door.providers);
+  };
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('asks a provider that it has a key for', async () => {
+    logIn();
+    expect(await askable('opencode', { OPENAI_API_KEY: 'made-up' })).toEqual(['openai']);
+    expect(await askable('claude-code', { OPENAI_API_KEY: 'made-up' })).toEqual(['anthropic', 'openai']);
   });
 });
 
