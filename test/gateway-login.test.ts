@@ -33,7 +33,10 @@ beforeEach(() => {
   mkdirSync(path.join(home, '.claude'));
   mkdirSync(path.join(home, '.codex'));
 });
-afterEach(() => rmSync(home, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(home, { recursive: true });
+});
 
 const users = (name: string, config: ProviderConfig): ConfigFile[] => [
   { file: 'config.yaml', isUsers: true, config: { providers: { [name]: config } } },
@@ -48,7 +51,7 @@ function transportTo(
   config: ProviderConfig = {},
   env: NodeJS.ProcessEnv = {},
 ): Transport & AsyncDisposable {
-  const provider = anthropic({ 'base-url': url, login: 'agent', ...config }, env);
+  const provider = anthropic({ 'base-url': url, login: 'agent', patience: '1ms', ...config }, env);
   return liveTransport({ providers: new Map([['anthropic', provider]]), env: {} });
 }
 
@@ -132,6 +135,7 @@ describe('the login of Claude', () => {
     logIn();
     const elsewhere = { HOME: '/nowhere', CLAUDE_CONFIG_DIR: path.dirname(file) };
     expect(resolveProviders([], elsewhere).get('anthropic')!.login).toBeDefined();
+    vi.stubEnv('HOME', home); // the home of this process is none of the one that is asked for
     expect(resolveProviders([], {}).get('anthropic')!.login).toBeUndefined();
     expect(resolveProviders([], { HOME: '/nowhere' }).get('anthropic')!.login).toBeUndefined();
   });
@@ -165,6 +169,19 @@ describe('the login of Claude', () => {
     await expect(sent).rejects.toThrow(
       `anthropic has the login of Claude in ${file}, for what agents that are Claude ask models; others need a key: set ANTHROPIC_API_KEY`,
     );
+  });
+
+  it('that is gone, since somebody has logged out, is an error with its path, and serves once it is there again', async () => {
+    logIn();
+    await using upstream = await openUpstream((response) => response.end('ok'));
+    await using transport = transportTo(upstream.url);
+    expect((await transport.send(claudeRequest(), NEVER)).status).toBe(200);
+    rmSync(file);
+    await expect(transport.send(claudeRequest(), NEVER)).rejects.toThrow(
+      `${file} cannot be read (ENOENT); run`,
+    );
+    logIn();
+    expect((await transport.send(claudeRequest(), NEVER)).status).toBe(200);
   });
 
   it('that has expired is an error that says how to renew it, and nothing is sent', async () => {
@@ -271,7 +288,7 @@ describe('an agent that is not logged in itself', () => {
     for (const [name, value] of Object.entries({ HOME: home, XDG_CONFIG_HOME: home, ...env }))
       vi.stubEnv(name, value);
     await using models = new Models(new Home(home));
-    const place = { run: 'r', paths: {} } as unknown as ModelCaller['place'];
+    const place = { run: 'r', paths: {} };
     const admit = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
     await using door = await models.open(
       { task: 't', attempt: 1, runtime, place, admit, failed: () => {} },
@@ -279,7 +296,6 @@ describe('an agent that is not logged in itself', () => {
     );
     return Object.keys(door.providers);
   };
-  afterEach(() => vi.unstubAllEnvs());
 
   it('asks a provider that it has a key for', async () => {
     logIn();

@@ -34,7 +34,7 @@ export interface Secret {
   readonly header: KeyHeader;
   /** As far as can be told without running or reading anything. */
   readonly isThere: boolean;
-  /** Throws a BosunError where there is none; everybody who asks meanwhile waits for the same answer. */
+  /** Throws a BosunError where there is none. */
   read(): Promise<string>;
   /** After a refusal: whether another look may give another one, as with tokens that expire. */
   forget(): boolean;
@@ -69,6 +69,7 @@ export class Key implements Secret {
     return !('env' in this.#source) || (this.#env[this.#source.env] ?? '').trim() !== '';
   }
 
+  /** Everybody who asks meanwhile waits for the same answer. */
   read(): Promise<string> {
     const found = this.#found;
     if (found && !(found.hasFailed && this.#nowMs() - found.atMs > FAILURE_KEPT_MS)) return found.value;

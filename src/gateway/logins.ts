@@ -103,7 +103,7 @@ class LoginFile implements Secret {
   readonly header: KeyHeader = 'bearer';
   readonly isThere = true;
   readonly #options: LoginFileOptions;
-  #found: { version: string; text: Promise<string> } | undefined;
+  #found: { version: string; text: string } | undefined;
 
   constructor(options: LoginFileOptions) {
     this.#options = options;
@@ -113,18 +113,12 @@ class LoginFile implements Secret {
   async read(): Promise<string> {
     const { program, file, pick, remedy } = this.#options;
     const version = versionOf(file);
-    if (this.#found?.version !== version) this.#found = { version, text: this.#read() };
-    const found = this.#found;
-    try {
-      // Also of a text that is known already: it may have expired since.
-      const secret = pick(await found.text);
-      const objection = objectionTo(secret);
-      if (!objection) return secret;
-      throw noLogin(`there is no login of ${program} in ${file} that can be used; ${remedy}`);
-    } catch (error) {
-      if (this.#found === found) this.#found = undefined; // what is wrong may be put right
-      throw error;
-    }
+    // What went wrong is not kept: it may be put right any time.
+    if (this.#found?.version !== version) this.#found = { version, text: await this.#read() };
+    // Also of a text that is known already: it may have expired since.
+    const secret = pick(this.#found.text);
+    if (!objectionTo(secret)) return secret;
+    throw noLogin(`there is no login of ${program} in ${file} that can be used; ${remedy}`);
   }
 
   /** Only where the program has renewed it meanwhile. */
@@ -145,8 +139,12 @@ class LoginFile implements Secret {
 
 /** Programs replace the file as a whole, or write into it; who may read it can change too. */
 function versionOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
-  return stats ? `${stats.ino} ${stats.size} ${stats.ctimeNs}` : '';
+  try {
+    const { ino, size, ctimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${size} ${ctimeNs}`;
+  } catch {
+    return 'gone';
+  }
 }
 
 /** Only below the home that the environment names, and only where it is there. */
