@@ -1,7 +1,7 @@
 /** What an attempt is given: the parts of the machine, and its place in the run. Types only. */
 import type { AccessAnswer, OwnerSaid, PendingAccess } from './contract/access.ts';
 import type { EventOf, Fact } from './contract/event.ts';
-import type { Agent, Task, Workflow } from './contract/workflow.ts';
+import type { Agent, RuntimeName, Task, Workflow } from './contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from './contract/model.ts';
 import type { Caller } from './gateway/caller.ts';
 import type { Place } from './gateway/cassette/place.ts';
@@ -31,6 +31,8 @@ export interface ModelsStage {
 }
 
 export interface ModelCaller extends Caller {
+  /** What the agent is: a login of one program serves no other. */
+  runtime: RuntimeName;
   /** Where it works: a cassette holds names in place of these paths. */
   place: Place;
   /** A request failed for good. */

@@ -255,6 +255,7 @@ export class Surroundings implements AsyncDisposable {
       {
         task: start.task,
         attempt: start.attempt,
+        runtime: runtimeOf(this.#attempt),
         place: { run, paths: this.#paths },
         admit: (wish, signal) => this.#admit(wish, signal),
         failed: (error) => (this.modelError = error),

@@ -176,7 +176,8 @@ Cost
     cache, 4,000 into the cache
   the price of 1 request is not known, and not in the dollars: add the model
     to "prices" of the configuration
-  1 request metered, paid by the agent's own login
+  1 request metered, paid by the agent's own login: in dollars, what a key
+    would have cost
   budget of the run: $0.55 of $1.00, 0.8 of 30 minutes; 90 % used after 42.0s;
     set to $1.00 by person after 48.0s
   budget of agent critic: 1 of 10 requests

@@ -61,7 +61,7 @@ export interface ModelUse {
   tokens: Tokens;
   /** Null where nobody knows the model's price. */
   usd: number | null;
-  /** The agent used its own login, not a key of ours. */
+  /** The agent's own login paid, not a key of ours: `usd` is what a key would have cost. */
   ownLogin?: true;
 }
 

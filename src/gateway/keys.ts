@@ -2,12 +2,12 @@
  * Keys of model providers: found when first needed, kept in memory alone. A key never stands in a message, and
  * printing or serialising one of these objects shows where it comes from, not what it is.
  */
-import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { KeySource } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import { capture } from '../system/process.ts';
+import { readPrivateFile } from './private-file.ts';
 
 /** What agents are given as their key; it opens nothing, and is never sent to a provider. */
 export const PLACEHOLDER_KEY = 'bosun-placeholder';
@@ -17,10 +17,28 @@ export type KeyHeader = 'bearer' | 'x-api-key' | 'x-goog-api-key';
 
 const COMMAND_MS = 30_000;
 const KEY_BYTES_MAX = 16 * 1024;
+const KEY_FILE = {
+  what: 'key file',
+  bytesMax: KEY_BYTES_MAX,
+  remedy: 'create it with mode 600, or correct the path',
+};
 /** A command that failed may have asked a person: it is not run again for every request. */
 const FAILURE_KEPT_MS = 30_000;
 /** A key younger than this that is not accepted is wrong, not expired. */
 const FRESH_MS = 60_000;
+
+/** What opens a provider, wherever it comes from. */
+export interface Secret {
+  /** For people, such as "variable ANTHROPIC_API_KEY". */
+  readonly how: string;
+  readonly header: KeyHeader;
+  /** As far as can be told without running or reading anything. */
+  readonly isThere: boolean;
+  /** Throws a BosunError where there is none. */
+  read(): Promise<string>;
+  /** After a refusal: whether another look may give another one, as with tokens that expire. */
+  forget(): boolean;
+}
 
 export interface KeyOptions {
   env?: NodeJS.ProcessEnv;
@@ -28,8 +46,7 @@ export interface KeyOptions {
   commandMs?: number;
 }
 
-export class Key {
-  /** For people, such as "variable ANTHROPIC_API_KEY". */
+export class Key implements Secret {
   readonly how: string;
   readonly header: KeyHeader;
   readonly #source: KeySource;
@@ -48,12 +65,11 @@ export class Key {
     this.#commandMs = commandMs;
   }
 
-  /** As far as can be told without running or reading anything. */
   get isThere(): boolean {
     return !('env' in this.#source) || (this.#env[this.#source.env] ?? '').trim() !== '';
   }
 
-  /** Throws a BosunError where there is none; everybody who asks meanwhile waits for the same answer. */
+  /** Everybody who asks meanwhile waits for the same answer. */
   read(): Promise<string> {
     const found = this.#found;
     if (found && !(found.hasFailed && this.#nowMs() - found.atMs > FAILURE_KEPT_MS)) return found.value;
@@ -63,7 +79,6 @@ export class Key {
     return entry.value;
   }
 
-  /** After a refusal: whether another look may give another key, as with tokens that expire. */
   forget(): boolean {
     if ('env' in this.#source) return false;
     if (this.#found && this.#nowMs() - this.#found.atMs >= FRESH_MS) this.#found = undefined;
@@ -76,7 +91,7 @@ export class Key {
       'env' in source
         ? (this.#env[source.env] ?? '')
         : 'file' in source
-          ? await readKeyFile(expand(source.file))
+          ? await readPrivateFile({ file: expand(source.file), ...KEY_FILE })
           : await runKeyCommand(source.command, this.#commandMs);
     const key = text.trim();
     const objection = objectionTo(key);
@@ -97,32 +112,13 @@ function describe(source: KeySource): string {
   return `command ${program}`;
 }
 
-function objectionTo(key: string): string | undefined {
+export function objectionTo(key: string): string | undefined {
   if (key === '') return 'is empty; set it there';
   if (key === PLACEHOLDER_KEY) return 'is the placeholder that agents get; set the real one there';
   if (key.length > KEY_BYTES_MAX) return `is longer than ${KEY_BYTES_MAX} bytes; only the key must be there`;
   if (!/^[\x21-\x7e]+$/.test(key))
     return 'has spaces, line breaks or special characters in it; only the key must be there';
   return undefined;
-}
-
-async function readKeyFile(file: string): Promise<string> {
-  try {
-    await using handle = await open(file, 'r');
-    const { mode, size } = await handle.stat();
-    if ((mode & 0o077) !== 0)
-      throw noKey(
-        `others may read the key file ${file} (mode ${(mode & 0o777).toString(8)}); run: chmod 600 ${file}`,
-      );
-    if (size > KEY_BYTES_MAX) throw noKey(`the key file ${file} is longer than ${KEY_BYTES_MAX} bytes`);
-    return await handle.readFile('utf8');
-  } catch (error) {
-    if (error instanceof BosunError) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? 'an unknown error';
-    throw noKey(
-      `the key file ${file} cannot be read (${code}); create it with mode 600, or correct the path`,
-    );
-  }
 }
 
 /** Its output, also of errors, stays here: nobody knows what it prints. */

@@ -1,6 +1,7 @@
 /** What of an agent's request goes on to a provider, with whose credentials, and what of the answer comes back. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { PLACEHOLDER_KEY, type KeyHeader } from './keys.ts';
+import type { Login } from './logins.ts';
 import type { ModelRequest } from './transport.ts';
 
 /** They belong to one connection, or are set anew for the next one. */
@@ -52,6 +53,20 @@ export function withKey(request: ModelRequest, key: string | undefined, header: 
   );
   if (key !== undefined && header === 'bearer') result.headers.authorization = `Bearer ${key}`;
   else if (key !== undefined) result.headers[header] = key;
+  return result;
+}
+
+/** Whether a request is one that the login is for. */
+export function isFor({ userAgent, path }: Login, request: ModelRequest): boolean {
+  return (request.headers['user-agent'] ?? '').startsWith(userAgent) && path.test(request.path);
+}
+
+/** As the program sends it where it is logged in itself: with what the agent brought, but for its placeholder. */
+export function withHeldLogin(request: ModelRequest, { secret, beta }: Login, token: string): Outgoing {
+  const result = withKey(request, token, secret.header);
+  const betas = (result.headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim());
+  if (!betas.includes(beta))
+    result.headers['anthropic-beta'] = [...betas.filter((each) => each !== ''), beta].join(',');
   return result;
 }
 

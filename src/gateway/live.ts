@@ -2,9 +2,10 @@
  * The way to the providers themselves: with the right key, patiently. What can be tried again is tried again here, so
  * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
  */
-import { begin, given, type Failure, type Used } from './live-answer.ts';
+import { begin, given, type Failure } from './live-answer.ts';
 import { type Answer, Connections, exchange, isDistrust, type Upstream } from './live-exchange.ts';
-import { isStrayPath, loginOf, returnedHeaders, withKey, withLogin, type Outgoing } from './live-headers.ts';
+import { credentialsFor, refusedLogin, type Credentials } from './live-credentials.ts';
+import { isStrayPath, returnedHeaders } from './live-headers.ts';
 import { hintMs, isQuotaSpent } from './patience-hints.ts';
 import { backoffMs, hungUp, Patience, type Turn } from './patience.ts';
 import type { Provider, Providers } from './providers.ts';
@@ -45,12 +46,6 @@ export interface LiveOptions {
 
 export function liveTransport(options: LiveOptions): LiveTransport {
   return new LiveTransport(options);
-}
-
-/** What a request is sent with, and whose limits it shares. */
-interface Credentials extends Used {
-  outgoing: Outgoing;
-  lane: Patience;
 }
 
 /** One request, through all of its tries. */
@@ -103,7 +98,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     const turn = { task: request.task, signal };
     const sending: Sending = { request, provider, upstream, signal, turn, failures: 0 };
     for (;;) {
-      const credentials = await this.#credentials(provider, request);
+      const credentials = await credentialsFor(provider, request);
       const tried = await this.#try(sending, credentials);
       if (tried === 'again') continue;
       if ('response' in tried) return tried.response;
@@ -126,7 +121,8 @@ class LiveTransport implements Transport, AsyncDisposable {
   /** Sends it once, when it may go. Throws where no other try makes sense. */
   async #try(sending: Sending, credentials: Credentials): Promise<Tried> {
     const { provider, upstream, signal, turn, request } = sending;
-    const { lane, outgoing } = credentials;
+    const { outgoing } = credentials;
+    const lane = this.#lane(provider, credentials.shared);
     await lane.enter(turn);
     let isBegun = false;
     try {
@@ -135,10 +131,14 @@ class LiveTransport implements Transport, AsyncDisposable {
       const call = { upstream, method: request.method, body: request.body, ...outgoing };
       const answer = await exchange(call, this.#connections, signal);
       const { status } = answer;
-      if (status === 401 && !credentials.isLogin && !sending.hasNewKey && provider.key?.forget()) {
+      if (status === 401 && !sending.hasNewKey && credentials.source?.forget()) {
         sending.hasNewKey = true;
         answer.close();
         return 'again';
+      }
+      if (status === 401 && credentials.held) {
+        answer.close();
+        throw refusedLogin(provider, credentials.held);
       }
       if (status >= 400) return await this.#judge(answer, sending, credentials, sentMs);
       const response = await begin(answer, credentials);
@@ -168,36 +168,15 @@ class LiveTransport implements Transport, AsyncDisposable {
     const hint = hintMs(failure, this.#nowMs());
     if (status !== 429 && (hint === undefined || !PAUSING.has(status))) return { failure };
     const why = status === 429 ? `the rate limit of ${name}` : `${name} is overloaded`;
-    const objection = credentials.lane.refused(sending.turn, sentMs, hint, why);
+    const objection = this.#lane(sending.provider, credentials.shared).refused(
+      sending.turn,
+      sentMs,
+      hint,
+      why,
+    );
     if (!objection) return 'again';
     if (status === 429) throw objection;
     return { response: given(failure, credentials) };
-  }
-
-  async #credentials(provider: Provider, request: ModelRequest): Promise<Credentials> {
-    const login = provider.passesLogin ? loginOf(request) : undefined;
-    if (login !== undefined)
-      return {
-        outgoing: dressed(withLogin(request), provider),
-        secret: undefined,
-        isLogin: true,
-        lane: this.#lane(provider, login),
-      };
-    if (!provider.key && provider.isKeyNeeded)
-      throw new TransportError('auth', 401, `${provider.name} has ${provider.how}`);
-    let secret: string | undefined;
-    try {
-      secret = await provider.key?.read();
-    } catch (cause) {
-      const why = (cause as Error).message;
-      throw new TransportError('auth', 401, `no key for ${provider.name}: ${why}`, cause);
-    }
-    return {
-      outgoing: dressed(withKey(request, secret, provider.key?.header ?? 'bearer'), provider),
-      secret,
-      isLogin: false,
-      lane: this.#lane(provider, secret ?? ''),
-    };
   }
 
   #lane(provider: Provider, credential: string): Patience {
@@ -238,10 +217,6 @@ class LiveTransport implements Transport, AsyncDisposable {
     if (signal.aborted) throw hungUp(signal);
     if (closing.aborted) throw closed();
   }
-}
-
-function dressed(outgoing: Outgoing, { headers }: Provider): Outgoing {
-  return { ...outgoing, headers: { ...outgoing.headers, ...headers } };
 }
 
 function closed(): TransportError {

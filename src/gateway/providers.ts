@@ -1,12 +1,13 @@
 /**
  * Which model providers there are, where each is reached and whose key it gets: from configurations and from the
- * usual variables of the engine's own environment. It contacts nobody, and reads no key.
+ * usual variables of the engine's own environment. It contacts nobody, and keeps no key.
  */
 import { parseDurationMs } from '../base/units.ts';
 import { ProviderConfig, type ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Dialect } from '../contract/model.ts';
-import { Key, PLACEHOLDER_KEY, type KeyHeader } from './keys.ts';
+import { Key, PLACEHOLDER_KEY, type KeyHeader, type Secret } from './keys.ts';
+import { findClaudeLogin, findCodexLogin, type Login } from './logins.ts';
 
 export interface Provider {
   name: string;
@@ -16,7 +17,9 @@ export interface Provider {
   hasKey: boolean;
   /** Where its key comes from, for people; never the key. */
   how: string;
-  key: Key | undefined;
+  key: Secret | undefined;
+  /** What the agent's program is logged in with on this machine; it goes before a key. */
+  login: Login | undefined;
   /** What an agent brings as its own login is passed on, and a key of ours then not used. */
   passesLogin: boolean;
   /** Without a key or a login it answers nothing, so nothing is sent. */
@@ -101,15 +104,33 @@ function builtIn(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): 
   const given = config['base-url'] ?? baseUrlOf(env, baseUrlVariable);
   const variable = Object.keys(keyVariables).find((each) => valueOf(env, each) !== undefined);
   const usual = variable === undefined ? undefined : { env: variable, header: keyVariables[variable]! };
-  const key = keyOf(config, dialect, env) ?? (usual && new Key({ env: usual.env }, usual.header, { env }));
+  const own = keyOf(config, dialect, env) ?? (usual && new Key({ env: usual.env }, usual.header, { env }));
+  const isOthers = given !== undefined && given.replace(/\/+$/, '') !== baseUrl;
+  const codex =
+    own || isOthers || name !== 'openai' || config.login === 'key' ? undefined : findCodexLogin(env);
+  const key = own ?? (codex === 'chatgpt' ? undefined : codex);
+  const login = name === 'anthropic' && mayUseLogin(config, key, isOthers) ? findClaudeLogin(env) : undefined;
   const provider = assemble(name, config, config.dialect ?? dialect, given ?? baseUrl, key);
-  if (given !== undefined || key) return provider;
+  const isKeyNeeded = given === undefined && !key;
   const variables = Object.keys(keyVariables).toReversed().join(' or ');
+  if (login) {
+    const others = key ? `for others ${provider.how}` : `others need a key: set ${variables}`;
+    const how = `${login.how}, for what agents that are ${login.program} ask models; ${others}`;
+    return { ...provider, hasKey: true, how, login, isKeyNeeded };
+  }
+  if (!isKeyNeeded) return provider;
+  const also =
+    codex === 'chatgpt' ? 'the ChatGPT login of Codex cannot be used here' : "an agent's own login works too";
   return {
     ...provider,
-    isKeyNeeded: true,
-    how: `no key: set ${variables}, or providers.${name}.key in your configuration; an agent's own login works too`,
+    isKeyNeeded,
+    how: `no key: set ${variables}, or providers.${name}.key in your configuration; ${also}`,
   };
+}
+
+/** A subscription goes where its program would send it; elsewhere, or before a key, only where the user says so. */
+function mayUseLogin({ login }: ProviderConfig, key: Secret | undefined, isOthers: boolean): boolean {
+  return login === 'agent' || (login === undefined && !key && !isOthers);
 }
 
 function custom(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): Provider {
@@ -122,7 +143,7 @@ function assemble(
   config: ProviderConfig,
   dialect: Dialect,
   baseUrl: string,
-  key: Key | undefined,
+  key: Secret | undefined,
 ): Provider {
   const { login, headers = {}, pass = [], concurrency, 'timeout-idle': idle, patience } = config;
   return {
@@ -134,6 +155,7 @@ function assemble(
       ? `key from ${key.how}${key.isThere ? '' : ', which is not set'}`
       : `no key is sent to ${new URL(baseUrl).host}`,
     key,
+    login: undefined,
     passesLogin: login === 'agent' || (!key && login === undefined),
     isKeyNeeded: false,
     headers: Object.fromEntries(

@@ -8,7 +8,7 @@ import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import type { ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
-import type { Agent, Budget, Workflow } from '../contract/workflow.ts';
+import type { Agent, Budget, RuntimeName, Workflow } from '../contract/workflow.ts';
 import type { DoorAt } from '../gateway/door.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Price, PriceOf } from '../gateway/prices.ts';
@@ -42,7 +42,7 @@ export interface Wait {
 
 interface Opened {
   gateway: Gateway;
-  providers: Record<string, Dialect>;
+  all: Provider[];
 }
 
 export class Models implements ModelsStage, AsyncDisposable {
@@ -63,7 +63,8 @@ export class Models implements ModelsStage, AsyncDisposable {
   }
 
   async open(caller: ModelCaller, at: DoorAt): Promise<ModelDoor> {
-    const { gateway, providers } = await (this.#opened ??= this.#open());
+    const { gateway, all } = await (this.#opened ??= this.#open());
+    const providers = usable(all, caller.runtime, this.#cassette.replay !== undefined);
     const key = keyOf(caller.task, caller.attempt);
     this.#callers.set(key, caller);
     const door = await gateway.open(caller, at);
@@ -120,7 +121,6 @@ export class Models implements ModelsStage, AsyncDisposable {
     await this.loadPrices();
     const all = resolveProviders(this.#configs(), this.#env);
     const transport = await this.#transport(all);
-    const providers = usable([...all.values()], this.#cassette.replay !== undefined);
     const gateway = this.#undo.use(
       openGateway({
         transport,
@@ -130,7 +130,7 @@ export class Models implements ModelsStage, AsyncDisposable {
         onError: (caller, error) => (caller as ModelCaller).failed(error),
       }),
     );
-    return { gateway, providers };
+    return { gateway, all: [...all.values()] };
   }
 
   async #transport(providers: ReadonlyMap<string, Provider>): Promise<Transport> {
@@ -166,8 +166,11 @@ export class Models implements ModelsStage, AsyncDisposable {
 }
 
 /** Those that can answer; all where none can, so that the refusal says what is missing. */
-function usable(providers: Provider[], isReplay: boolean): Record<string, Dialect> {
-  const ready = isReplay ? [] : providers.filter(({ hasKey, isKeyNeeded }) => hasKey || !isKeyNeeded);
+function usable(providers: Provider[], runtime: RuntimeName, isReplay: boolean): Record<string, Dialect> {
+  // Of the agents that could ask any provider this one alone is never the program that is logged in.
+  const isReady = ({ hasKey, isKeyNeeded, key, login }: Provider): boolean =>
+    !isKeyNeeded || (login && !key ? runtime !== 'opencode' : hasKey);
+  const ready = isReplay ? [] : providers.filter(isReady);
   const chosen = ready.length > 0 ? ready : providers;
   return Object.fromEntries(chosen.map(({ name, dialect }) => [name, dialect]));
 }

@@ -96,7 +96,9 @@ async function makeReport({ home, store }: Journal, git: EngineGit, id: string):
 
 async function hashOf(git: EngineGit, events: Recorded[], head: string): Promise<string> {
   const tree = await git.text(['rev-parse', `${head}^{tree}`]);
-  return createHash('sha256').update(`${journalHash(events)} ${tree}`).digest('hex');
+  return createHash('sha256')
+    .update(`${journalHash(events)} ${tree}`)
+    .digest('hex');
 }
 
 /** What each task brought to the branch; for one that failed, what its last attempt left. */

@@ -37,7 +37,9 @@ export function costNotes(report: RunReport): string[] {
         ]
       : []),
     ...(cost.ownLogin > 0
-      ? [`${count(cost.ownLogin, 'request')} metered, paid by the agent's own login`]
+      ? [
+          `${count(cost.ownLogin, 'request')} metered, paid by the agent's own login: in dollars, what a key would have cost`,
+        ]
       : []),
     ...report.budgets.map((budget) => describeBudgetReport(budget, report.run.startedAtMs)),
     ...report.waits.map(describeWait),

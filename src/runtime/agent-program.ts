@@ -35,7 +35,8 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
     let session = job.session;
     for (;;) {
       story.begin();
-      const timeoutMs = endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - performance.now());
+      const timeoutMs =
+        endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - performance.now());
       const ended = await runCommand({
         ...job,
         argv: program.argv(session),

@@ -1,0 +1,56 @@
+/** Whose credentials a request is sent with: the agent's own, the login of its program, a key of ours, or none. */
+import type { Secret } from './keys.ts';
+import type { Used } from './live-answer.ts';
+import { isFor, loginOf, withHeldLogin, withKey, withLogin, type Outgoing } from './live-headers.ts';
+import type { Login } from './logins.ts';
+import type { Provider } from './providers.ts';
+import { TransportError, type ModelRequest } from './transport.ts';
+
+export interface Credentials extends Used {
+  outgoing: Outgoing;
+  /** Requests with the same one share the provider's limits. */
+  shared: string;
+  /** Where the secret is from. */
+  source?: Secret | undefined;
+  held?: Login;
+}
+
+/** Throws a TransportError where there are none, and no answer without. */
+export async function credentialsFor(provider: Provider, request: ModelRequest): Promise<Credentials> {
+  const { login: held, key } = provider;
+  const sent = provider.passesLogin ? loginOf(request) : undefined;
+  if (sent !== undefined)
+    return {
+      outgoing: dressed(withLogin(request), provider),
+      secret: undefined,
+      isLogin: true,
+      shared: sent,
+    };
+  if (held && isFor(held, request)) {
+    const secret = await read(held.secret, provider, 'login');
+    const outgoing = dressed(withHeldLogin(request, held, secret), provider);
+    return { outgoing, secret, isLogin: true, shared: secret, source: held.secret, held };
+  }
+  if (!key && provider.isKeyNeeded)
+    throw new TransportError('auth', 401, `${provider.name} has ${provider.how}`);
+  const secret = key && (await read(key, provider, 'key'));
+  const outgoing = dressed(withKey(request, secret, key?.header ?? 'bearer'), provider);
+  return { outgoing, secret, isLogin: false, shared: secret ?? '', source: key };
+}
+
+/** The provider's own words say nothing of who could renew it. */
+export function refusedLogin({ name }: Provider, { program, renew }: Login): TransportError {
+  return new TransportError('auth', 401, `${name} does not accept the login of ${program}; ${renew}`);
+}
+
+async function read(source: Secret, { name }: Provider, what: string): Promise<string> {
+  try {
+    return await source.read();
+  } catch (cause) {
+    throw new TransportError('auth', 401, `no ${what} for ${name}: ${(cause as Error).message}`, cause);
+  }
+}
+
+function dressed(outgoing: Outgoing, { headers }: Provider): Outgoing {
+  return { ...outgoing, headers: { ...outgoing.headers, ...headers } };
+}
