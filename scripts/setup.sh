@@ -18,6 +18,7 @@ if [ "${1:-}" = test ]; then
   need chromium chromium
   need perl perl
   need script bsdutils
+  need openssl openssl
   [ -x /sbin/ip ] || [ -x /usr/sbin/ip ] || need ip iproute2
 fi
 # A compiler makes starts faster; it is fetched where that is ours to do, and not asked for elsewhere.

@@ -47,7 +47,7 @@ export const ProviderConfig = z.strictObject({
 });
 
 /** Dollars for a million tokens. */
-export const Price = z.strictObject({
+const Price = z.strictObject({
   input: z.number().nonnegative(),
   output: z.number().nonnegative(),
   'cache-read': z.number().nonnegative().optional(),

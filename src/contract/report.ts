@@ -84,7 +84,7 @@ export interface BudgetReport {
   raises: { atMs: number; unit: BudgetUnit; limit: number; by: string }[];
 }
 
-export interface LimitReport {
+interface LimitReport {
   unit: BudgetUnit;
   limit: number;
   spent: number;
@@ -189,7 +189,7 @@ export interface AttemptReport {
 }
 
 /** What the runtime itself says it used. */
-export interface ClaimReport {
+interface ClaimReport {
   usd: number | null;
   tokens: number;
   /** By more than 5 % from what was metered. */

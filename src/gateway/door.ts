@@ -11,7 +11,7 @@ import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
 import { exchange, type Surroundings } from './exchange.ts';
 import { BodyProblem, mb } from './request-body.ts';
 
-export const DOOR_LIMITS = {
+const DOOR_LIMITS = {
   connectionsMax: 256,
   headerBytesMax: 64 * 1024,
   bodyBytesMax: 64 * 1024 * 1024,

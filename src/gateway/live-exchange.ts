@@ -186,7 +186,7 @@ export class Answer {
   }
 }
 
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   if (isIPv4(hostname)) return hostname.startsWith('127.');
   return hostname === 'localhost' || hostname === '[::1]' || hostname.endsWith('.localhost');
 }

@@ -20,7 +20,7 @@ export const LIVE_LIMITS = {
   idleLanesMax: 64,
 };
 
-export type LiveLimits = typeof LIVE_LIMITS;
+type LiveLimits = typeof LIVE_LIMITS;
 
 const FAILING = new Set([408, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 const PAUSING = new Set([429, 503, 529]);

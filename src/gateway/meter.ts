@@ -18,7 +18,7 @@ export interface Meter {
   seen(): Seen;
 }
 
-export interface Seen {
+interface Seen {
   /** Undefined where the answer did not say. */
   tokens: Counted | undefined;
   /** What was written so far, at least, judged by what went by. */

@@ -40,7 +40,7 @@ interface Waiting {
   fail: (error: Error) => void;
 }
 
-export const PATIENCE_LIMITS = {
+const PATIENCE_LIMITS = {
   waitingMax: 4096,
   /** The first wait where a provider does not say how long. */
   backoffMs: 1000,

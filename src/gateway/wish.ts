@@ -30,7 +30,7 @@ export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: 
 }
 
 /** Faster service costs a multiple that the table does not know. */
-export function hasListPrice(fields: Record<string, unknown>): boolean {
+function hasListPrice(fields: Record<string, unknown>): boolean {
   return fields.speed !== 'fast' && !['priority', 'flex', 'scale'].includes(String(fields.service_tier));
 }
 

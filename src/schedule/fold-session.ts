@@ -14,7 +14,7 @@ export function noteSession(node: Node, attempt: number, session: string | undef
 }
 
 /** The runtime of the attempt that runs or comes next. */
-export function runtimeOf(node: Node): RuntimeName {
+function runtimeOf(node: Node): RuntimeName {
   return node.fallback?.runtime ?? agentOf(node, node.started?.purpose ?? 'work')?.agent.runtime ?? 'cli';
 }
 

@@ -1,7 +1,7 @@
 /** Finds secrets: keys that are known, and what looks like one. What it finds never gets onto a cassette. */
 import { editsOf, editsOfWord, type Edit } from './edits.ts';
 
-export const SECRET = '[secret]';
+const SECRET = '[secret]';
 /** A key shorter than this opens nothing worth hiding, and its letters stand everywhere. */
 const KEY_CHARS_MIN = 8;
 
