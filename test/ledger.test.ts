@@ -63,7 +63,9 @@ describe('a budget', () => {
     expect(loop.of('attempt.stopping')).toMatchObject([{ task: 'a', mode: 'graceful' }]);
     const outcome = { kind: 'cancelled' } as const;
     loop.submit({ type: 'attempt.finished', task: 'a', attempt: 1, outcome, durationMs: 1 });
-    expect(loop.of('run.finished')).toEqual([{ type: 'run.finished', state: 'cancelled', because: 'budget' }]);
+    expect(loop.of('run.finished')).toEqual([
+      { type: 'run.finished', state: 'cancelled', because: 'budget' },
+    ]);
     loop.submit(
       { type: 'budget.set', account: 'run', limits: { usd: 10 }, by: 'person' },
       { type: 'run.resumed', by: 'person' },

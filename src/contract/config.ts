@@ -67,7 +67,6 @@ export const Config = z.strictObject({
 
 export type KeySource = z.output<typeof KeySource>;
 export type ProviderConfig = z.output<typeof ProviderConfig>;
-export type Price = z.output<typeof Price>;
 export type Config = z.output<typeof Config>;
 
 /** A configuration that was read. */
