@@ -103,10 +103,11 @@ const NO_BUBBLEWRAP: Obstacle = {
   remedy: 'install the package bubblewrap (apt, dnf, apk, zypper) or pacman -S bubblewrap',
 };
 
-/** What is known to forbid namespaces, else what the machine said. */
+/** What is known to forbid namespaces, and what the machine said: it may be something else this time. */
 function inTheWay(failure: string): Obstacle[] {
-  const known = obstacles(namespaceFacts());
-  return known.length > 0 ? known : [{ what: `namespaces cannot be made (${failure})`, remedy: TRY_AGAIN }];
+  const [likeliest, ...others] = obstacles(namespaceFacts());
+  if (!likeliest) return [{ what: `namespaces cannot be made (${failure})`, remedy: TRY_AGAIN }];
+  return [{ ...likeliest, what: `${likeliest.what} (${failure})` }, ...others];
 }
 
 /** What fences are made of, or what is in the way of them. */
