@@ -70,15 +70,12 @@ describe('real agents at work', { timeout: SLOW_MS }, () => {
     const agents = ['claude', 'codex'];
     await using world = await RealWorld.make({
       rules: [{ when: { conversation: 'Mind the QUAGGA' }, text: 'I do' }],
-      answers: [
-        { run: 'until test -e /tmp/told; do sleep 0.1; test $((n = n + 1)) -lt 60 || break; done' },
-        { text: 'done' },
-      ],
+      answers: [{ run: `timeout 8 ${NAP}; true` }, { text: 'done' }],
     });
     await world.write({ tasks: tasksOf(agents) });
     await using started = world.bosun('run', '--json');
     for (const agent of agents) {
-      await world.running('until test', [agent]);
+      await world.running(NAP, [agent]);
       await using steer = world.bosun('steer', agent, 'Mind the QUAGGA.');
       expect((await steer.finished).code).toBe(0);
     }
