@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KEYS, NOTHING_LEFT, RealWorld, SLOW_MS, type AGENTS } from '../fixtures/real-world.ts';
 
 const LOOK_AROUND =
-  'env > seen.txt; cat /proc/[0-9]*/environ >> seen.txt; grep -rhs KEY /run /home /tmp >> seen.txt; command -v apply_patch; true';
+  'env > seen.txt; cat /proc/[0-9]*/environ >> seen.txt; grep -rhs KEY /run /home /tmp >> seen.txt; true';
 const HELLO = {
   answers: [{ write: { path: 'hello.txt', content: 'hi\n' } }, { run: LOOK_AROUND }, { text: 'all done' }],
 };
@@ -21,7 +21,7 @@ describe('a real agent', { timeout: SLOW_MS }, () => {
       expect(await world.merged('hello.txt')).toBe('hi');
       const seen = await world.merged('seen.txt');
       expect(seen).toContain(world.marker);
-      const secrets = [...Object.values(KEYS), world.server.url, new URL(world.server.url).port];
+      const secrets = [...Object.values(KEYS), world.server.url, `:${new URL(world.server.url).port}`];
       expect(secrets.filter((secret) => seen.includes(secret))).toEqual([]);
       const keys = world.asks.map(
         ({ headers }) => headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'],
