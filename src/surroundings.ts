@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
 import { Stopwatch } from './base/stopwatch.ts';
 import { parseSizeBytes } from './base/units.ts';
+import { BosunError } from './contract/errors.ts';
 import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
@@ -17,6 +18,7 @@ import type { Admission, Wish } from './gateway/caller.ts';
 import type { DoorAt } from './gateway/door.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
 import { programReads } from './runtime/find-agent.ts';
+import { obeyedSettings } from './runtime/obeyed-settings.ts';
 import type { Models } from './runtime/runtime.ts';
 import { GATEWAY } from './sandbox/bridge.ts';
 import type { Denied } from './egress/gate.ts';
@@ -30,7 +32,6 @@ import { removeTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
-const OPENCODE_SETTINGS = '.opencode';
 const GATEWAY_URL = `http://127.0.0.1:${GATEWAY.port}`;
 /** More than any build needs, and few enough for the machine to stay usable while a fork bomb meets it. */
 const PROCESSES_DEFAULT = 4096;
@@ -188,13 +189,30 @@ export class Surroundings implements AsyncDisposable {
   /** What of the workspace may be written, and what may become so. */
   async #parts(workspace: Workspace): Promise<Parts> {
     const { write, shared = [], grant } = this.#scope;
-    const mask = [...(await maskOf(workspace)), ...(await settingsOf(workspace, runtimeOf(this.#attempt)))];
+    const mask = [...(await maskOf(workspace)), ...(await this.#coveredSettings(workspace))];
     if (write === undefined) return { ...ALL, mask };
     const tree = await workspace.tree();
     const grantable = Array.isArray(grant)
       ? directoriesOf(grant, tree).filter((path) => path !== '' && tree.kindOf(path) === 'directory')
       : [];
     return { ...writableParts([...write, ...shared, ...this.#attempt.granted], tree), grantable, mask };
+  }
+
+  /** A link could not be covered, and would lead to settings elsewhere. */
+  async #coveredSettings(workspace: Workspace): Promise<string[]> {
+    const runtime = runtimeOf(this.#attempt);
+    const names = obeyedSettings(runtime, this.#attempt.agent);
+    if (names.length === 0 || !this.#stages.isFenced) return [];
+    const tree = await workspace.tree();
+    return names.flatMap((name) => {
+      const kind = tree.kindOf(name);
+      if (kind === 'link')
+        throw new BosunError(
+          'system',
+          `${name} of the repository is a symbolic link, and ${runtime} would obey the settings that it leads to; make it a file or a directory, which can be covered, or take it away`,
+        );
+      return kind === undefined ? [] : [kind === 'directory' ? `${name}/` : name];
+    });
   }
 
   #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
@@ -326,13 +344,6 @@ async function maskOf(workspace: Workspace): Promise<string[]> {
     const kind = tree.kindOf(file);
     return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
   });
-}
-
-/** OpenCode runs what it finds there as its own plugins and tools, whatever it is told. */
-async function settingsOf(workspace: Workspace, runtime: RuntimeName): Promise<string[]> {
-  if (runtime !== 'opencode') return [];
-  const kind = (await workspace.tree()).kindOf(OPENCODE_SETTINGS);
-  return kind === undefined ? [] : [kind === 'directory' ? `${OPENCODE_SETTINGS}/` : OPENCODE_SETTINGS];
 }
 
 /** Nothing of the engine's own environment but what any program needs. */

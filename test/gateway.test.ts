@@ -126,7 +126,6 @@ describe('an error after all patience', () => {
   it.each([
     [MESSAGES, 529, 529],
     ['/openai/responses', 401, 400],
-    ['/openai/v1/chat/completions', 500, 400],
     ['/openai/responses', 404, 404],
     ['/openai/responses/input_tokens', 500, 500],
     ['/gemini/v1beta/models/gemini-2.5-pro:generateContent', 429, 402],
@@ -136,6 +135,40 @@ describe('an error after all patience', () => {
     expect(answer).toMatchObject({ status: told, body: '{"error":"as it was"}' });
     expect(answer.headers['x-bosun-status']).toBe(told === status ? undefined : String(status));
     expect(rig.errors).toMatchObject([{ status }]);
+  });
+
+  it('of the provider itself is told without the words that make agents try again', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, { error: { message: 'no 500', type: 'server_error' } }, 500));
+    const answer = await ask(await rig.open(), '/openai/v1/chat/completions', HELLO);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: { message: 'bosun gave up on openai', type: 'invalid_request_error' },
+    });
+    expect(answer.headers['x-bosun-status']).toBe('500');
+    expect(rig.errors).toMatchObject([
+      { kind: 'overloaded', message: expect.stringContaining('no 500') as string },
+    ]);
+  });
+});
+
+describe('failures of a provider in a row', () => {
+  it('end in a refusal: an agent that tries again by itself would do so for ever', async () => {
+    const door = await rig.open();
+    const statuses = [500, 500, 200, 500, 500, 500, 200];
+    for (const status of statuses) {
+      rig.serve((outgoing) => sendJson(outgoing, { usage: USAGE }, status));
+      await ask(door, MESSAGES, HELLO);
+    }
+    expect(rig.got).toHaveLength(6);
+    expect(rig.errors).toHaveLength(6);
+    expect(rig.errors.at(-1)).toMatchObject({ kind: 'overloaded', status: 500 });
+  });
+
+  it('are none where the provider refuses what was asked', async () => {
+    const door = await rig.open();
+    rig.serve((outgoing) => sendJson(outgoing, {}, 400));
+    for (let n = 0; n < 5; n++) await ask(door, MESSAGES, HELLO);
+    expect(rig.got).toHaveLength(5);
   });
 });
 

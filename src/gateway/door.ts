@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { BosunError } from '../contract/errors.ts';
 import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
 import { exchange, type Surroundings } from './exchange.ts';
+import { Luck } from './luck.ts';
 import { BodyProblem, mb } from './request-body.ts';
 
 const DOOR_LIMITS = {
@@ -27,7 +28,7 @@ const TOKEN_BYTES = 24;
 export type DoorAt =
   'tcp' | { socketPath: string; /** Whose it becomes, where the engine is root. */ uid?: number };
 
-export type DoorOptions = Omit<Surroundings, 'hold' | 'bodyBytesMax'> & {
+export type DoorOptions = Omit<Surroundings, 'hold' | 'bodyBytesMax' | 'luck'> & {
   limits?: Partial<DoorLimits>;
   onClosed?(door: GatewayDoor): void;
 };
@@ -60,6 +61,7 @@ export class GatewayDoor implements AsyncDisposable {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #luck = new Luck();
   #path: SocketPath | undefined;
   #heldBytes = 0;
   #closing: Promise<void> | undefined;
@@ -146,7 +148,8 @@ export class GatewayDoor implements AsyncDisposable {
         );
     };
     const { bodyBytesMax } = this.#limits;
-    const done = exchange({ ...this.#options, bodyBytesMax, hold }, incoming, outgoing, url).finally(() => {
+    const around = { ...this.#options, bodyBytesMax, hold, luck: this.#luck };
+    const done = exchange(around, incoming, outgoing, url).finally(() => {
       this.#heldBytes -= heldBytes;
       this.#underWay.delete(done);
     });

@@ -8,6 +8,7 @@ import { NO_TOKENS, type AgentError, type Dialect, type ModelUse } from '../cont
 import type { Admission, Caller, Wish } from './caller.ts';
 import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
+import type { Luck } from './luck.ts';
 import { meterFor, type Meter } from './meter.ts';
 import type { PriceOf } from './prices.ts';
 import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
@@ -26,6 +27,8 @@ export interface Surroundings {
   /** Told of bytes that are kept; throws a BodyProblem where they are too many. */
   hold(bytes: number): void;
   onError(error: AgentError): void;
+  /** Of the attempt's requests, how the last ones ended. */
+  luck: Luck;
 }
 
 const ERROR_BYTES_MAX = 16 * 1024;
@@ -52,6 +55,7 @@ export async function exchange(
   } catch (error) {
     if (gone.signal.aborted) return;
     const told = tellOf(error);
+    around.luck.failed(told);
     around.onError(told);
     complain(outgoing, dialect, statusFor(dialect, error), told.message);
   }
@@ -71,6 +75,7 @@ async function carry(
     throw new BodyProblem(400, 'bosun: the body is no JSON object');
   if (route.api === 'responses' && (parsed as { background?: unknown }).background === true)
     throw new BodyProblem(403, 'bosun: what a model answers later is not metered; ask without "background"');
+  if (route.api !== undefined) around.luck.check();
   const wish = wishOf(route, parsed, body.length, around.priceOf);
   if (route.api === 'chat') body = askForUsage(body, parsed);
   const { provider, dialect, path } = route;
@@ -103,10 +108,18 @@ async function relay(
   if (kind !== undefined) {
     const { status } = response;
     const said = route.api === undefined ? status : stoppingStatus(route.dialect, status);
-    Object.assign(headers, NO_RETRY, said !== status && { 'x-bosun-status': String(status) });
-    const body = await pass({ ...response, status: said }, headers, outgoing, signal, new Beginning());
+    const mark = said === status ? {} : { 'x-bosun-status': String(status) };
+    Object.assign(headers, NO_RETRY, mark);
+    // OpenCode looks for words and numbers such as "server_error" and 500, and tries again whatever the status is.
+    const isRetold = said !== status && kind === 'overloaded';
+    const body = isRetold
+      ? await beginningOf(response.body)
+      : await pass({ ...response, status: said }, headers, outgoing, signal, new Beginning());
     const what = `${wish.provider} answered ${status} to a request for ${wish.model || route.path}`;
-    around.onError({ kind, status, message: what + reasonIn(kind, body.bytes()) });
+    const message = what + reasonIn(kind, body.bytes());
+    around.luck.failed({ kind, message, status });
+    around.onError({ kind, status, message });
+    if (isRetold) complain(outgoing, route.dialect, said, `bosun gave up on ${wish.provider}`, mark);
     return;
   }
   const meter = route.api && meterFor(route.api, headers['content-type'] ?? '');
@@ -114,6 +127,7 @@ async function relay(
   try {
     await pass(response, headers, outgoing, signal, meter);
     isWhole = true;
+    if (route.api !== undefined) around.luck.succeeded();
   } finally {
     settle(useOf(around.priceOf, wish, response, meter, isWhole));
   }
@@ -172,6 +186,12 @@ class Beginning {
   }
 }
 
+async function beginningOf(chunks: AsyncIterable<Buffer>): Promise<Beginning> {
+  const beginning = new Beginning();
+  for await (const chunk of chunks) beginning.push(chunk);
+  return beginning;
+}
+
 class Refused extends Error {
   readonly kind: AgentError['kind'];
 
@@ -196,10 +216,17 @@ function statusFor(dialect: Dialect, error: unknown): number {
   return stoppingStatus(dialect, error instanceof TransportError ? error.status : 500);
 }
 
-function complain(outgoing: ServerResponse, dialect: Dialect, status: number, message: string): void {
+function complain(
+  outgoing: ServerResponse,
+  dialect: Dialect,
+  status: number,
+  message: string,
+  more: Record<string, string> = {},
+): void {
   // A body that has begun can only be broken off, so that nobody takes it for whole.
   if (outgoing.headersSent) return void outgoing.destroy();
   const { headers, body } = complaintOf(dialect, status, message);
+  Object.assign(headers, more);
   // What was not read of the request would be taken for the next one.
   if (!outgoing.req.complete) headers.connection = 'close';
   headers['content-length'] = String(Buffer.byteLength(body));

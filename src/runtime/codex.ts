@@ -44,7 +44,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
   ];
   return {
     name: 'codex',
-    env: { CODEX_HOME: home, BOSUN_MODEL_KEY: job.models?.key ?? '' },
+    env: { CODEX_HOME: home, ...(await temporaryFor(job, home)), BOSUN_MODEL_KEY: job.models?.key ?? '' },
     prompt: firstWords(job),
     argv(session) {
       if (!session) return [...found.argv, ...options, '-'];
@@ -52,4 +52,11 @@ async function prepare(job: Job): Promise<AgentProgram> {
     },
     read: codexReader(choice.model, job.session !== undefined),
   };
+}
+
+/** With a home below the temporary directory it has no `apply_patch` on its PATH; people do work in /tmp. */
+async function temporaryFor(job: Job, home: string): Promise<{ TMPDIR?: string }> {
+  const usual = path.resolve(job.env.TMPDIR ?? '/tmp');
+  if (!home.startsWith(`${usual}${path.sep}`)) return {};
+  return { TMPDIR: await makeHome({ memory: job.files }, 'tmp') };
 }

@@ -1,0 +1,73 @@
+/** A run of real agents once more, from its cassette alone. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Recorded } from '../../src/contract/event.ts';
+import { journalHash } from '../../src/schedule/journal-hash.ts';
+import { baseUrls, KEYS, NOTHING_LEFT, RealWorld, SLOW_MS } from '../fixtures/real-world.ts';
+
+const WORKFLOW = {
+  concurrency: 3,
+  tasks: {
+    plan: { agent: 'claude', prompt: 'Write the plan.' },
+    left: { agent: 'codex', needs: ['plan'], prompt: 'Do the left part.' },
+    right: { agent: 'claude', needs: ['plan'], prompt: 'Do the right part.' },
+    middle: { agent: 'codex', needs: ['plan'], prompt: 'Do the middle part.' },
+  },
+};
+const SCRIPT = {
+  rules: [
+    {
+      when: { conversation: 'Write the plan.' },
+      answers: [{ write: { path: 'plan.md', content: 'a plan\n' } }, { text: 'planned' }],
+    },
+  ],
+  answers: [
+    { run: 'cat plan.md' },
+    { run: 'mkdir -p parts && echo "$BOSUN_TASK" > parts/$BOSUN_TASK.txt && pwd' },
+    { text: 'all done' },
+  ],
+};
+const NO_MODELS = Object.fromEntries(
+  [...Object.keys(KEYS), ...Object.keys(baseUrls(''))].map((name) => [name, undefined]),
+);
+
+function journalIn(stdout: string): Recorded[] {
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Recorded);
+}
+
+async function treeOf({ repository }: RealWorld): Promise<string> {
+  const git = path.join(repository.path, '.bosun/git');
+  return repository.git('--git-dir', git, 'ls-tree', '-r', 'refs/heads/bosun/real-1');
+}
+
+describe('a cassette of real agents', { timeout: SLOW_MS }, () => {
+  it('ends in the same journal and the same tree, in another place, with no key and no server', async () => {
+    await using before = await RealWorld.make(SCRIPT);
+    const cassette = path.join(before.home, 'run.cassette');
+    await before.write(WORKFLOW);
+    await using recording = before.bosun('run', '--json', '--record', cassette);
+    const recorded = await recording.finished;
+    expect([recorded.code, recorded.stderr]).toEqual([0, '']);
+    const asked = before.asks.length;
+    await before.server[Symbol.asyncDispose]();
+    const tape = await readFile(cassette, 'utf8');
+    expect(Object.values(KEYS).filter((key) => tape.includes(key))).toEqual([]);
+    expect(await before.remains()).toEqual(NOTHING_LEFT);
+
+    await using after = await RealWorld.make({ rules: [{ fault: 500 }] }, { env: NO_MODELS });
+    // The marker is a variable of the workflow, which is a part of the journal.
+    await after.repository.write({
+      'bosun.yaml': await readFile(path.join(before.repository.path, 'bosun.yaml'), 'utf8'),
+    });
+    await using replaying = after.bosun('run', '--json', '--replay', cassette);
+    const replayed = await replaying.finished;
+    expect([replayed.code, replayed.stderr]).toEqual([0, '']);
+    expect([asked, after.asks.length]).toEqual([11, 0]);
+    expect(await treeOf(after)).toBe(await treeOf(before));
+    expect(journalHash(journalIn(replayed.stdout))).toBe(journalHash(journalIn(recorded.stdout)));
+  });
+});
