@@ -72,10 +72,9 @@ async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
     if (!('what' in fences)) {
       const launcher = new LinuxLauncher({ fences, sockets });
       const limits = fences.limits.describe();
-      const noOverlay = await again(() => tryOverlay(launcher, directory, EMPTY_FENCE));
+      const noOverlay = await tryOverlay(launcher, directory, EMPTY_FENCE);
       if (noOverlay === undefined) return { kind: 'fences', launcher, overlay: true, limits, lacks, notes };
-      const empty = { ...NOTHING, emptyCwd: true, fence: EMPTY_FENCE };
-      const noFence = await again(() => tryLaunch(launcher, empty));
+      const noFence = await tryLaunch(launcher, { ...NOTHING, emptyCwd: true, fence: EMPTY_FENCE });
       if (noFence === undefined) {
         notes.push(`no overlay: ${noOverlay}; workspaces are full copies`);
         return { kind: 'fences', launcher, overlay: false, limits, lacks, notes };
@@ -137,18 +136,6 @@ const EMPTY_FENCE: Fence = {
   egress: false,
   limits: {},
 };
-
-/** On a machine that is busy one try may fail by chance, and a run would go without its fences. */
-const TRIES = 3;
-
-async function again(attempt: () => Promise<string | undefined>): Promise<string | undefined> {
-  let failure: string | undefined;
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    failure = await attempt();
-    if (failure === undefined) return undefined;
-  }
-  return failure;
-}
 
 /** Undefined where it works, else why not. */
 async function tryLaunch(launcher: Launcher, launch: Omit<Launch, 'env'>): Promise<string | undefined> {
