@@ -41,10 +41,10 @@ export const bench: Bench = {
     process.env.OPENAI_API_KEY = 'sk-bench-0123456789';
     const quick = await modelServer(QUICK);
     yield await ownTime(quick.said);
-    quick.end();
+    await quick.end();
     const slow = await modelServer(SLOW);
     yield await replay(slow.said);
-    slow.end();
+    await slow.end();
   },
 };
 

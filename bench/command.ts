@@ -88,12 +88,20 @@ export async function bounded(
 export async function startProgram(
   file: string,
   ...args: string[]
-): Promise<{ said: string; pid: number; end(): void }> {
+): Promise<{ said: string; pid: number; end(): Promise<void> }> {
   const program = path.join(import.meta.dirname, file);
   const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   const said = await Promise.race([
     once(createInterface(child.stdout), 'line').then(([line]) => String(line)),
     once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
   ]);
-  return { said, pid: child.pid!, end: () => child.stdin.end() };
+  const exited = once(child, 'exit');
+  return {
+    said,
+    pid: child.pid!,
+    async end() {
+      child.stdin.end();
+      await exited;
+    },
+  };
 }

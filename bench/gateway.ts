@@ -46,8 +46,8 @@ export const bench: Bench = {
       yield* streamFigures(straight, through);
       yield* smallFigures(straight, through);
     } finally {
-      gateway.end();
-      model.end();
+      await gateway.end();
+      await model.end();
     }
   },
 };

@@ -28,8 +28,8 @@ export const bench: Bench = {
       mb = Math.max(mb, residentMb(engine.pid));
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    engine.end();
-    model.end();
+    await engine.end();
+    await model.end();
     yield atMost(1, {
       name: `the engine with ${AGENTS} agents at work`,
       value: mb,

@@ -48,7 +48,11 @@ export class Home {
 
   /** What the agents of a task remember from one attempt to the next: their settings and conversations. */
   memory(run: string, task: string): string {
-    return path.join(this.directory, 'memory', fileName(`${run}.${task}`));
+    return path.join(this.memories, fileName(`${run}.${task}`));
+  }
+
+  get memories(): string {
+    return path.join(this.directory, 'memory');
   }
 
   /** A directory that stays empty. */

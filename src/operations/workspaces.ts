@@ -1,4 +1,6 @@
 /** The workspaces of a repository: what is there, and taking away what nobody needs any more. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import type { RunView } from '../contract/run.ts';
 import { loadRun } from '../drive.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
@@ -6,6 +8,7 @@ import { findHome } from '../home.ts';
 import type { WorkspaceEntry } from '../workspace/workspace.ts';
 import { chooseSandbox } from '../sandbox/choose.ts';
 import { openEngineGit } from '../system/engine-git.ts';
+import { removeTree } from '../system/remove-tree.ts';
 import { inspectRepository } from '../system/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 
@@ -45,9 +48,23 @@ export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned
     }
   }
   const runs = await room.store.runs(RUNS_MAX);
+  await forgetConversations(room, runs);
   const open = runs.filter(({ state }) => state === 'running' || state === 'cancelling');
   await room.stages.workspaces.prune(new Set(open.map(({ baseCommit }) => baseCommit)));
   return cleaned;
+}
+
+/** Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that. */
+async function forgetConversations({ home, store }: EngineRoom, runs: readonly RunView[]): Promise<void> {
+  const needed = new Set<string>();
+  for (const run of runs) {
+    if (run.state !== 'running' && run.state !== 'cancelling') continue;
+    for (const { id } of await store.tasks(run.id)) needed.add(home.memory(run.id, id));
+  }
+  for (const name of readdirSync(home.memories)) {
+    const directory = path.join(home.memories, name);
+    if (!needed.has(directory)) await removeTree(directory);
+  }
 }
 
 /** Workspaces whose work is not yet a commit: of attempts that were interrupted, or could not be collected. */
