@@ -24,7 +24,7 @@ import { joinBases } from './merge/merge.ts';
 import { runCommand, type Ended } from './runtime/agent-command.ts';
 import { speaks } from './runtime/choose-model.ts';
 import { loadRuntime } from './runtime/load.ts';
-import { OutputSink } from './runtime/output.ts';
+import { OUTPUT_BYTES_MAX, OutputSink } from './runtime/output.ts';
 import type { Job, Result } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
 import { effectiveLimits, effectiveScope, withGranted } from './schedule/scope-of.ts';
@@ -194,7 +194,7 @@ function jobOf(
     schema: task.output,
     mcp: { ...agent?.mcp, ...around.tools },
     isReadOnly: write !== undefined && write.length === 0,
-    emit: (event) => attempt.emit({ type: 'attempt.agent', ...names(attempt), event }),
+    emit: boundedEvents(attempt),
     ask: (text) => around.held.during(attempt.ask(text)),
     heldMs: () => around.held.elapsedMs,
     onSteer: (listener) => attempt.onSteer(listener),
@@ -202,6 +202,16 @@ function jobOf(
     stop: attempt.stop,
     output,
     launch: (launch) => around.launch(workspace, launch),
+  };
+}
+
+/** What an agent tells of itself is as much as it may print; after that only how it ends. */
+function boundedEvents(attempt: Attempt): Job['emit'] {
+  let leftChars = outputBytesMax(attempt) ?? OUTPUT_BYTES_MAX;
+  return (event) => {
+    leftChars -= JSON.stringify(event).length;
+    if (leftChars < 0 && event.kind !== 'error' && event.kind !== 'finished') return;
+    attempt.emit({ type: 'attempt.agent', ...names(attempt), event });
   };
 }
 

@@ -204,6 +204,7 @@ describe('a loop of tool calls', () => {
     loop.answer('a+loop', 'no');
     expect(await once).toEqual({
       isAdmitted: false,
+      kind: 'refused',
       message: 'it went round in circles: ls with the same input 20 times',
     });
   });

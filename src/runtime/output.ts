@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 const PIECE_BYTES_MAX = 64 * 1024;
 const FLUSH_MS = 100;
 const TAIL_BYTES = 16 * 1024;
-const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+export const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface Piece {
   stream: 'stdout' | 'stderr' | 'check' | 'setup';

@@ -39,7 +39,8 @@ export interface Wanted {
 }
 
 export type Granted =
-  { isAdmitted: true; settle(use?: ModelUse): void } | { isAdmitted: false; message: string };
+  | { isAdmitted: true; settle(use?: ModelUse): void }
+  | { isAdmitted: false; message: string; /** Where it is no matter of money. */ kind?: 'refused' };
 
 interface Account {
   id: string;
@@ -74,7 +75,7 @@ export class Ledger {
   async admit(node: Node, attempt: number, wanted: Wanted, signal: AbortSignal): Promise<Granted> {
     const accounts = this.#accountsOf(node);
     const looping = await this.#checkLoop(node, attempt, wanted);
-    if (looping !== undefined) return refused(looping);
+    if (looping !== undefined) return { ...refused(looping), kind: 'refused' };
     // Nothing waits in here but for a change: what holds when an account is looked at still holds when it is asked for.
     for (;;) {
       if (signal.aborted) return refused('the agent has gone');
@@ -265,7 +266,7 @@ function sentence(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-function refused(message: string): Granted {
+function refused(message: string): Extract<Granted, { isAdmitted: false }> {
   return { isAdmitted: false, message };
 }
 
