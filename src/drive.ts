@@ -4,30 +4,26 @@
  */
 import { Ahead } from './ahead.ts';
 import type { Attempt, Stages, Stop } from './attempt.ts';
-import { runAttempt, workspaceId } from './engine.ts';
+import { runAttempt } from './engine.ts';
 import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
-import { BosunError } from './contract/errors.ts';
-import type { Collected, RunView } from './contract/run.ts';
+import type { RunView } from './contract/run.ts';
 import type { Json, Workflow } from './contract/workflow.ts';
-import { attemptRef, collect } from './collect/collect.ts';
-import { joinBases, mergeResult, setBranch } from './merge/merge.ts';
+import { mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
 import { TIMER_MS_MAX } from './base/units.ts';
 import { AccessDesk } from './schedule/access-desk.ts';
 import { AskDesk } from './schedule/ask-desk.ts';
 import { Ledger } from './schedule/ledger.ts';
-import { agentOf, onConflict, scopeOf } from './schedule/agent-of.ts';
+import { agentOf, onConflict } from './schedule/agent-of.ts';
 import { canGoOn } from './schedule/fold-session.ts';
 import { apply, create, nodeOf } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
-import { hasEnded, type Node, type State } from './schedule/state.ts';
-import { withGranted } from './schedule/scope-of.ts';
+import type { Node, State } from './schedule/state.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
 import type { Store } from './store/store.ts';
 import { removeTree } from './system/remove-tree.ts';
-import { newestOf } from './workspace/name.ts';
-import type { BaseOptions } from './workspace/workspace.ts';
+import { takeOver, type KnownWorkspace } from './take-over.ts';
 
 const CLOCK_MS = 1000;
 /** How long an agent waits for a person before it has to do without. */
@@ -69,14 +65,6 @@ export interface DriveOptions {
   fault?(point: string): void;
   /** In place of the engine's own, for tests of what goes on around an attempt. */
   attempt?: typeof runAttempt;
-}
-
-interface KnownWorkspace {
-  name: string;
-  base: string;
-  attempt: number;
-  /** Its layer is a commit; until then it must not go. */
-  isCollected?: boolean;
 }
 
 /** A run under way. The lock on the repository is the caller's. */
@@ -130,7 +118,11 @@ export class Drive {
 
   /** Starts or goes on. `facts` are what makes it go on: a resume, a retry, a cancel. */
   async run(facts: Fact[]): Promise<State> {
-    const lost = await this.#takeOver();
+    const { stages, nowMs } = this.#options;
+    const lost = await takeOver(this.state, stages, nowMs(), {
+      know: (task, workspace) => this.#workspacesOf(task).push(workspace),
+      follow: (work) => this.#follow(work),
+    });
     for (const node of this.state.nodes.values()) this.#actAgain(node);
     this.#loop.start([...facts, ...lost]);
     this.#clock = setInterval(() => this.#ledger.lookAtClock(), CLOCK_MS);
@@ -226,83 +218,6 @@ export class Drive {
         if (question.task === id) this.#act({ type: 'question.asked', ...question });
       }
     }
-  }
-
-  /** Attempts that an earlier engine began and did not end: their half-done work is kept as a snapshot. */
-  async #takeOver(): Promise<Fact[]> {
-    const names = await this.#options.stages.workspaces.names();
-    const lost: Promise<Fact>[] = [];
-    for (const node of this.state.nodes.values()) {
-      const { workspace, workspaceBase } = node;
-      const isThere = workspace !== undefined && names.includes(workspace);
-      if (node.state === 'running') lost.push(this.#snapshotLost(node, names));
-      else if (isThere && hasEnded(node) && node.isCollected && !canGoOn(node))
-        this.#follow(this.#options.stages.workspaces.remove(workspace));
-      else if (isThere && (!hasEnded(node) || canGoOn(node))) {
-        const attempt = node.next?.continues ?? node.started?.continues ?? node.attempt;
-        this.#workspacesOf(node.id).push({
-          name: workspace,
-          base: workspaceBase!,
-          attempt,
-          isCollected: node.isCollected ?? false,
-        });
-      }
-      this.#removeOlder(node, names);
-    }
-    return Promise.all(lost);
-  }
-
-  /** Workspaces of earlier attempts whose snapshots are there: the engine died before it took them away. */
-  #removeOlder(node: Node, names: string[]): void {
-    const { git, workspaces } = this.#options.stages;
-    // One that was made ahead of its attempt is empty.
-    const unused = node.attempt === 0 && newestOf(names, workspaceId(this.state.id, node.id, 1));
-    if (unused) this.#follow(workspaces.remove(unused));
-    for (let attempt = 1; attempt < node.attempt; attempt++) {
-      const name = newestOf(names, workspaceId(this.state.id, node.id, attempt));
-      if (name === undefined || name === node.workspace || attempt === node.next?.continues) continue;
-      if (git.hasRef(attemptRef(this.state.id, node.id, attempt))) this.#follow(workspaces.remove(name));
-    }
-  }
-
-  async #snapshotLost(node: Node, names: string[]): Promise<Fact> {
-    const lost: Fact = {
-      type: 'attempt.finished',
-      task: node.id,
-      attempt: node.attempt,
-      outcome: { kind: 'lost' },
-      durationMs: 0,
-    };
-    const { workspaces, git } = this.#options.stages;
-    // The engine may have died before the journal knew of the workspace: then it is found by its name.
-    const name = node.workspace ?? newestOf(names, workspaceId(this.state.id, node.id, node.attempt));
-    if (name === undefined) return lost;
-    const commit =
-      node.workspaceBase ??
-      (await joinBases(git, node.started!.from, this.state.shadow)) ??
-      this.state.shadow;
-    let collected: Omit<Collected, 'artifacts'>;
-    try {
-      const workspace = await workspaces.open(name, await workspaces.base(commit, workspaceOptions(node)));
-      if (!workspace) return lost;
-      collected = await collect({
-        git,
-        changes: await workspace.changes(),
-        scope: withGranted(scopeOf(node, node.started!.purpose), node.granted),
-        parent: commit,
-        ref: attemptRef(this.state.id, node.id, node.attempt),
-        message: `${node.id}: attempt ${node.attempt} (lost)\n`,
-        atMs: this.#options.nowMs(),
-      });
-    } catch (error) {
-      // A run must be able to go on, or to end, also where this work cannot be read now; its workspace stays.
-      if (error instanceof BosunError) return lost;
-      throw error;
-    }
-    // One that went on in the workspace of an earlier attempt will do so again.
-    const attempt = node.started!.continues ?? node.attempt;
-    this.#workspacesOf(node.id).push({ name, base: commit, attempt, isCollected: true });
-    return { ...lost, collected: { ...collected, artifacts: [] } };
   }
 
   async #attempt(start: EventOf<'attempt.started'>): Promise<void> {
@@ -452,10 +367,4 @@ export class Drive {
     if (!list) this.#workspaces.set(task, (list = []));
     return list;
   }
-}
-
-function workspaceOptions(node: Node): BaseOptions {
-  const options = node.task.workspace ?? node.workflow.workspace ?? {};
-  const { hide = [] } = scopeOf(node, node.started?.purpose ?? 'work');
-  return options === 'none' ? {} : { ...options, hide };
 }

@@ -9,7 +9,7 @@ const ROWS: string[][] = [
   ['doors', 'bosun'],
   ['operations'],
   ['drive'],
-  ['ahead'],
+  ['ahead', 'take-over'],
   ['engine'],
   ['surroundings'],
   ['attempt'],
