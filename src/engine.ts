@@ -45,11 +45,6 @@ export async function runAttempt(
   return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
 }
 
-const INTERRUPTED =
-  'You were interrupted. Your files are as you left them: look at where you were, and go on with your task.';
-const AGAIN =
-  'Your last attempt failed. All files are as they were before it: start again, and do it better.';
-
 type Ending = Pick<
   EventOf<'attempt.finished'>,
   'outcome' | 'collected' | 'output' | 'feedback' | 'expansion' | 'error'
@@ -185,7 +180,9 @@ function jobOf(
   const { minutes } = effectiveLimits(task, agent);
   return {
     agent: agentFor(attempt),
-    ...wordsOf(attempt),
+    prompt: attempt.start.prompt,
+    feedback: attempt.start.feedback,
+    session: sessionOf(attempt),
     env: around.env,
     cwd: workspace?.path ?? around.files,
     files: around.files,
@@ -230,14 +227,10 @@ function agentFor(attempt: Attempt): Agent | undefined {
   };
 }
 
-/** An agent that remembers the task is told what is new, not everything again. */
-function wordsOf({ start, continues }: Attempt): Pick<Job, 'prompt' | 'feedback' | 'session'> {
-  const { prompt, feedback, session } = start;
-  // The workspace that it remembers may be gone: a person has cleaned up.
-  if (session === undefined || (!session.fork && continues === undefined))
-    return { prompt, feedback, session: undefined };
-  if (session.fork) return { prompt: `${AGAIN}\n\n${prompt}`, feedback, session };
-  return { prompt: feedback ?? INTERRUPTED, feedback: undefined, session };
+/** The workspace that an agent remembers may be gone: a person has cleaned up. Then it is told everything again. */
+function sessionOf({ start, continues }: Attempt): Job['session'] {
+  const { session } = start;
+  return session && (session.fork || continues !== undefined) ? session : undefined;
 }
 
 /** The gateway saw what really happened to a request; what agents make of it differs from one to the other. */

@@ -21,6 +21,7 @@ import { prepareAcpAgent, type AcpAgent } from './acp-agents.ts';
 import { AcpReader } from './acp-events.ts';
 import { permit } from './acp-permit.ts';
 import { openSession } from './acp-session.ts';
+import { firstWords } from './first-words.ts';
 import { askForJson } from './json-in-text.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
 import { runTalk, type Peer } from './talk.ts';
@@ -62,7 +63,7 @@ async function runAcp(job: Job): Promise<Result> {
           const cancel = { sessionId };
           interrupt = () =>
             void connection.agent.notify(methods.agent.session.cancel, cancel).catch(() => {});
-          let text = promptOf(job);
+          let text = promptOf(job, sessionId);
           for (;;) {
             last = await connection.agent.request(methods.agent.session.prompt, {
               sessionId,
@@ -120,10 +121,11 @@ async function openConversation(
 }
 
 /** The protocol knows no system prompt and no schema, so the prompt says both. */
-function promptOf({ agent, prompt, feedback, schema, session }: Job): string {
-  return [session ? undefined : agent?.prompt, prompt, feedback, schema && askForJson(schema)]
-    .filter(Boolean)
-    .join('\n\n');
+function promptOf(job: Job, sessionId: string): string {
+  const { agent, session, schema } = job;
+  const known = session?.id === sessionId ? session : undefined;
+  const words = firstWords(job, known, schema && askForJson(schema));
+  return [known ? undefined : agent?.prompt, words].filter(Boolean).join('\n\n');
 }
 
 /** What the agent answered, as against a connection that broke. */

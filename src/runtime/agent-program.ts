@@ -60,12 +60,6 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
   }
 }
 
-/** What is said first. A conversation that goes on knows its task, so what was wrong with the work is enough. */
-export function firstWords({ prompt, feedback, session }: Job, more?: string): string {
-  const task = session && feedback !== undefined ? [] : [prompt];
-  return [...task, feedback, more].filter(Boolean).join('\n\n');
-}
-
 /** A later turn had less time than the whole; people know of the whole. */
 function told(ended: Ended, timeoutMs: number | undefined): Ended {
   if (timeoutMs === undefined || ended.outcome.kind !== 'failed' || ended.outcome.reason !== 'timeout')

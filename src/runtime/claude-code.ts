@@ -17,6 +17,7 @@ import { ClaudeProcess } from './claude-code-process.ts';
 import { CLAUDE_VARIABLES } from './claude-code-variables.ts';
 import { loadSdk, type SdkMessage, type SdkOptions } from './claude-code-sdk.ts';
 import { findAgent, needAgent, type FoundAgent } from './find-agent.ts';
+import { firstWords } from './first-words.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
 import { runTalk } from './talk.ts';
 
@@ -41,7 +42,7 @@ async function runClaude(job: Job): Promise<Result> {
   const [program, input] = [new ClaudeProcess(), new ClaudeInput()];
   const story = new AgentStory('claude-code', job);
   const reader = new ClaudeReader(story, session !== undefined);
-  input.say([job.prompt, job.feedback].filter(Boolean).join('\n\n'));
+  input.say(firstWords(job, session));
   const messages = sdk.query({ prompt: input, options: optionsOf({ ...job, session }, home, program) });
   const command = commandOf(job, program);
   const stopListening = job.onSteer((text) => input.say(text));

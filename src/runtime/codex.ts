@@ -4,11 +4,12 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
 import { makeHome, writeAnew } from './agent-home.ts';
-import { firstWords, runProgram, type AgentProgram } from './agent-program.ts';
+import { runProgram, type AgentProgram } from './agent-program.ts';
 import { chooseModel } from './choose-model.ts';
 import { codexConfig } from './codex-config.ts';
 import { codexReader } from './codex-events.ts';
 import { needAgent } from './find-agent.ts';
+import { firstWords } from './first-words.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
 
 /** What would reach out to others than the model, or go on for ever where the gateway is gone. */
@@ -45,7 +46,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
   return {
     name: 'codex',
     env: { CODEX_HOME: home, ...(await temporaryFor(job, home)), BOSUN_MODEL_KEY: job.models?.key ?? '' },
-    prompt: firstWords(job),
+    prompt: firstWords(job, job.session),
     argv(session) {
       if (!session) return [...found.argv, ...options, '-'];
       return [...found.argv, ...options, session.fork ? 'fork' : 'resume', session.id, '-'];

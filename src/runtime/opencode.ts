@@ -5,9 +5,10 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
 import { makeHome, writeAnew } from './agent-home.ts';
-import { firstWords, runProgram, type AgentProgram } from './agent-program.ts';
+import { runProgram, type AgentProgram } from './agent-program.ts';
 import { chooseModel } from './choose-model.ts';
 import { needAgent } from './find-agent.ts';
+import { firstWords } from './first-words.ts';
 import { askForJson } from './json-in-text.ts';
 import { opencodeConfig } from './opencode-config.ts';
 import { opencodeReader } from './opencode-events.ts';
@@ -61,7 +62,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
   return {
     name: 'opencode',
     env,
-    prompt: firstWords(job, job.schema && askForJson(job.schema)),
+    prompt: firstWords(job, job.session, job.schema && askForJson(job.schema)),
     argv(session) {
       if (!session) return [...found.argv, ...options];
       return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
