@@ -5,11 +5,15 @@
 import path from 'node:path';
 import { openGateway } from '../src/gateway/gateway.ts';
 import { priceTable } from '../src/gateway/prices.ts';
-import { straightTransport } from '../test/fixtures/straight-transport.ts';
+import { liveTransport } from '../src/gateway/live.ts';
+import { resolveProviders } from '../src/gateway/providers.ts';
 
 const [baseUrl, directory, doors] = process.argv.slice(2) as [string, string, string];
+const env = { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: 'sk-bench-0123456789' };
+const config = { providers: { anthropic: { concurrency: Number(doors) } } };
+const providers = resolveProviders([{ file: 'bench', config, isUsers: true }], env);
 const gateway = openGateway({
-  transport: straightTransport(() => baseUrl),
+  transport: liveTransport({ providers }),
   priceOf: priceTable(),
   providers: { anthropic: 'anthropic' },
 });

@@ -15,8 +15,8 @@ const SMALL_MS = 3000;
 const P50_MS_MAX = 2;
 const P99_MS_MAX = 10;
 const REQUESTS_PER_S_MIN = 2000;
-/** A conversation of some length. */
-const CONVERSATION = body('x'.repeat(200_000));
+/** As long as the first request of a coding agent is, with its instructions and tools. */
+const CONVERSATION = body('x'.repeat(50_000));
 const SHORT = body('hello');
 
 /** Where a client asks, one for each of the agents. */
