@@ -18,7 +18,6 @@ const ROUNDS = 5;
 const CHAIN = 5;
 const OWN_MS_MAX = 150;
 const REPLAYED_TASKS = 20;
-const REPLAY_CONCURRENCY = 8;
 const REPLAY_RATIO_MIN = 5;
 const AGENT = { runtime: 'codex', model: 'gpt-5.1' } as const;
 const REAL_BIN = path.resolve(import.meta.dirname, '../test/real/node_modules/.bin');
@@ -78,7 +77,6 @@ async function replay(url: string): Promise<Figure> {
   process.env.OPENAI_BASE_URL = `${url}/v1`;
   const many: WorkflowSource = {
     name: 'many',
-    concurrency: REPLAY_CONCURRENCY,
     // Each in a file of its own, so that nothing conflicts.
     tasks: Object.fromEntries(
       Array.from({ length: REPLAYED_TASKS }, (_, n) => [
