@@ -20,6 +20,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
+    // Real processes, agents and clocks on machines that others use: what fails twice has failed, and a second try is told.
+    retry: 1,
     sequence: { sequencer: LongestFirst },
   },
 });

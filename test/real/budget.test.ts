@@ -10,8 +10,7 @@ const ANSWER = { usage: { input: 800, output: 100 }, delay: '150ms' };
 const ANSWER_USD = 0.002;
 const QUIET_MS = 1500;
 
-// It waits until nothing happens any more, which on a busy machine may look so too early.
-describe('a cap of five cents', { timeout: SLOW_MS, retry: 1 }, () => {
+describe('a cap of five cents', { timeout: SLOW_MS }, () => {
   it('holds twenty agents with one question, and lets the very same requests go on', async () => {
     await using world = await RealWorld.make({
       answers: [
