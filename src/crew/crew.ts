@@ -6,6 +6,7 @@ import { chmod, chown, lstat, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
 import { BosunError, ERRORS } from '../contract/errors.ts';
+import { listen } from '../system/listen.ts';
 import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
 import { readLines, writeLine } from './lines.ts';
 import { readRequest, RpcError, type RpcRequest } from './rpc.ts';
@@ -67,14 +68,7 @@ export class Crew implements AsyncDisposable {
 
   /** Part of opening: see `openCrew`. */
   listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(this.#path.path, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', () => {}); // one connection that cannot be accepted is not the end
-        resolve();
-      });
-    });
+    return listen(this.#server, { path: this.#path.path });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

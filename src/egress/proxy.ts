@@ -13,6 +13,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
+import { listen } from '../system/listen.ts';
 import { AllowList } from './allow-list.ts';
 import { formatAuthority, HOST_CHARS_MAX } from './authority.ts';
 import { forward } from './forward.ts';
@@ -117,14 +118,7 @@ export class EgressProxy implements AsyncDisposable {
 
   /** Part of opening: see `openEgress`. */
   listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(this.socketPath, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', () => {}); // one connection that cannot be accepted is not the end
-        resolve();
-      });
-    });
+    return listen(this.#server, { path: this.socketPath });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

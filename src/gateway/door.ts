@@ -7,6 +7,7 @@ import { chmod, chown, lstat, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { BosunError } from '../contract/errors.ts';
+import { listen } from '../system/listen.ts';
 import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
 import { exchange, type Surroundings } from './exchange.ts';
 import { Luck } from './luck.ts';
@@ -95,25 +96,14 @@ export class GatewayDoor implements AsyncDisposable {
 
   /** Part of opening: see `openDoor`. */
   async listen(): Promise<void> {
-    if (this.#at === 'tcp') return this.#listen({ host: '127.0.0.1', port: 0 });
+    if (this.#at === 'tcp') return listen(this.#server, { host: '127.0.0.1', port: 0 });
     const { socketPath, uid } = this.#at;
     // one that a killed engine left behind
     if ((await lstat(socketPath).catch(() => undefined))?.isSocket()) await rm(socketPath);
     this.#path = openSocketPath(socketPath);
-    await this.#listen({ path: this.#path.path });
+    await listen(this.#server, { path: this.#path.path });
     await chmod(socketPath, 0o600);
     if (uid !== undefined && process.getuid?.() === 0) await chown(socketPath, uid, -1);
-  }
-
-  #listen(where: { host: string; port: number } | { path: string }): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(where, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', () => {}); // one connection that cannot be accepted is not the end
-        resolve();
-      });
-    });
   }
 
   /** When it resolves every request is settled. */
