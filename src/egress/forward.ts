@@ -2,22 +2,9 @@
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { HOP_BY_HOP } from '../base/hop-by-hop.ts';
 import { formatAuthority } from './authority.ts';
 import { Refusal, type Target } from './gate.ts';
-
-/** They mean the one connection they came on. `expect` was answered here already. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 export interface Forward {
   incoming: IncomingMessage;

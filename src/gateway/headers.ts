@@ -1,19 +1,9 @@
 /** Which headers are passed on: all but those that belong to one connection. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { HOP_BY_HOP } from '../base/hop-by-hop.ts';
 
-const OF_THE_CONNECTION = new Set([
-  'connection',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+/** They belong to one connection, or are set anew for the next one. */
+export const OF_THE_CONNECTION: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'host']);
 
 /** As the transport wants them: without length and encoding, as the body is handed on plain. */
 export function requestHeaders(headers: IncomingHttpHeaders): Record<string, string> {

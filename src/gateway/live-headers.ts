@@ -1,23 +1,10 @@
 /** What of an agent's request goes on to a provider, with whose credentials, and what of the answer comes back. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { OF_THE_CONNECTION } from './headers.ts';
 import { PLACEHOLDER_KEY, type KeyHeader } from './keys.ts';
 import type { Login } from './logins.ts';
 import type { ModelRequest } from './transport.ts';
 
-/** They belong to one connection, or are set anew for the next one. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'host',
-  'expect',
-]);
 const LOGINS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'];
 const CREDENTIALS = new Set([...LOGINS, 'cookie']);
 const CREDENTIAL_PARAMETERS = new Set(['key', 'api_key', 'access_token']);
@@ -80,7 +67,7 @@ export function returnedHeaders(
   for (const name in headers) {
     const value = headers[name];
     // A list is a list of cookies.
-    if (typeof value !== 'string' || HOP_BY_HOP.has(name) || dropped?.includes(name)) continue;
+    if (typeof value !== 'string' || OF_THE_CONNECTION.has(name) || dropped?.includes(name)) continue;
     if (secret !== undefined && value.includes(secret)) continue;
     kept[name] = value;
   }
@@ -106,7 +93,7 @@ function outgoing(
   const dropped = namedIn(headers.connection);
   for (const name in headers) {
     const value = headers[name]!;
-    if (HOP_BY_HOP.has(name) || dropped?.includes(name) || !keepsHeader(name)) continue;
+    if (OF_THE_CONNECTION.has(name) || dropped?.includes(name) || !keepsHeader(name)) continue;
     if (value.includes(PLACEHOLDER_KEY)) continue;
     kept[name] = value;
   }

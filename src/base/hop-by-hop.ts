@@ -1,0 +1,13 @@
+/** Headers that mean the one connection they came on: whoever passes a request on keeps them to himself. */
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'expect', // it was answered where it came in
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
