@@ -31,6 +31,7 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[]> {
       const page = await store.read(id, {
         afterSeq,
         limit: PAGE,
+        ...(options.withoutOutput && { withoutOutput: true }),
         ...(options.task !== undefined && { task: options.task }),
       });
       if (page.length === 0) break;

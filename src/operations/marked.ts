@@ -1,8 +1,8 @@
 /** Finds processes by a mark among their arguments, on the whole machine: also those that got away. It ends none. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { capture } from '../../system/process.ts';
+import { capture } from '../system/process.ts';
 
-const LOOK_MS = 20;
+const LOOK_MS = 5;
 
 export async function isAlive(mark: string): Promise<boolean> {
   if (process.platform !== 'linux') {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { exitOf, start } from '../../system/process.ts';
 import { verdict, type Check } from './check.ts';
-import { holdFor, holdOn, isAlive, until } from './marked.ts';
+import { holdFor, holdOn, isAlive, until } from '../marked.ts';
 import { seconds, TASK, type Trial } from './trial.ts';
 
 /** For an agent to start, and to run its first command. */

@@ -1,7 +1,7 @@
 /** Tries what is promised of processes: a fork bomb meets its limit, a grant reaches who runs, and nobody stays. */
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import type { Running } from '../../system/process.ts';
+import { isAlive, until } from '../marked.ts';
 import type { Finding } from './finding.ts';
 import { ended, type Scratch } from './scratch.ts';
 
@@ -55,7 +55,7 @@ while :; do sleep 0.05; done
   running.signal('SIGTERM');
   const beganMs = performance.now();
   running.kill();
-  const isGone = await until(() => !isAlive(mark), WAIT_MS_MAX);
+  const isGone = await until(async () => !(await isAlive(mark)), WAIT_MS_MAX);
   const tookMs = Math.round(performance.now() - beganMs);
   await exited;
   const name = 'cancel';
@@ -86,25 +86,4 @@ async function tryGrant(running: Running, prints: (text: string) => Promise<bool
     level: tookMs <= SOON_MS ? 'ok' : 'warn',
     found: `reaches a running command in ${tookMs} ms`,
   };
-}
-
-/** Whoever carries the mark among its arguments. */
-function isAlive(mark: string): boolean {
-  return readdirSync('/proc').some((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark);
-    } catch {
-      return false; // it is gone
-    }
-  });
-}
-
-async function until(condition: () => boolean, timeoutMs: number): Promise<boolean> {
-  const endMs = performance.now() + timeoutMs;
-  while (!condition()) {
-    if (performance.now() > endMs) return false;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return true;
 }
