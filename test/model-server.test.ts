@@ -30,7 +30,7 @@ const anthropic: Dialect = {
   body: (turn, stream, prompt = 'go') => ({
     model: 'claude-x',
     stream,
-    system: 'Primary working directory: /work/place',
+    system: 'Primary working directory: /srv/place',
     messages: talk(turn, prompt).map(([role, content]) => ({ role, content })),
     tools: [
       { name: 'Write', input_schema: TOOLS.write },
@@ -75,7 +75,7 @@ const chat: Dialect = {
     stream,
     stream_options: { include_usage: true },
     messages: [
-      { role: 'system', content: '<env>\n  Working directory: /work/place\n</env>' },
+      { role: 'system', content: '<env>\n  Working directory: /srv/place\n</env>' },
       ...talk(turn, prompt).map(([role, content]) => ({ role, content })),
     ],
     tools: Object.entries(TOOLS).map(([name, parameters]) => ({
@@ -116,7 +116,7 @@ const responses: Dialect = {
       {
         type: 'message',
         role: 'user',
-        content: [{ type: 'input_text', text: '<environment_context>\n<cwd>/work/place</cwd>' }],
+        content: [{ type: 'input_text', text: '<environment_context>\n<cwd>/srv/place</cwd>' }],
       },
       ...talk(turn, prompt).map(([role, text]) => ({
         type: 'message',
@@ -155,7 +155,7 @@ const gemini: Dialect = {
     contents: [
       {
         role: 'user',
-        parts: [{ text: '<session_context>\n- **Workspace Directories:**\n  - /work/place\n' }],
+        parts: [{ text: '<session_context>\n- **Workspace Directories:**\n  - /srv/place\n' }],
       },
       ...talk(turn, prompt).map(([role, text]) => ({
         role: role === 'assistant' ? 'model' : 'user',
@@ -199,7 +199,7 @@ describe.each(WAYS)('%s, %s', (_name, _way, dialect, isStream) => {
     await using server = await startModelServer({ script: HELLO });
     const first = await ask(server, dialect, isStream, 0);
     expect(first.calls).toEqual([
-      [expect.stringMatching(/^write(_file)?$/i), { file_path: '/work/place/hello.txt', content: 'hi' }],
+      [expect.stringMatching(/^write(_file)?$/i), { file_path: '/srv/place/hello.txt', content: 'hi' }],
     ]);
     const second = await ask(server, dialect, isStream, 1);
     expect(second).toMatchObject({ calls: [], text: 'All is done now, in several pieces.' });

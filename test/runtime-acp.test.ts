@@ -14,7 +14,7 @@ const CLAUDE = [path.join(REAL_BIN, 'claude-agent-acp')];
 runtimeCases('acp (claude-agent-acp)', () => ({
   runtime: acp,
   agent: { runtime: 'acp', command: CLAUDE },
-  cannot: ['fork'],
+  cannotFork: true,
 }));
 
 describe('ACP', () => {
