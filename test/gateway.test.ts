@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Admission } from '../src/gateway/caller.ts';
+import type { Admission } from '../src/contract/model.ts';
 import { TransportError } from '../src/gateway/transport.ts';
 import { ask, begin, events, makeRig, sendEvents, sendJson, until, type Rig } from './fixtures/gateway.ts';
 

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { ModelUse } from '../src/contract/model.ts';
-import type { Granted } from '../src/schedule/ledger.ts';
+import type { Admission, ModelUse } from '../src/contract/model.ts';
 import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
 
 const AGENT = { runtime: 'codex', model: 'm' } as const;
@@ -16,7 +15,7 @@ async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   return open;
 }
 
-function settled(granted: Granted, use: ModelUse | null = USE): void {
+function settled(granted: Admission, use: ModelUse | null = USE): void {
   if (!granted.isAdmitted) throw new Error(granted.message);
   granted.settle(use ?? undefined);
 }
@@ -76,7 +75,7 @@ describe('a budget', () => {
 
   it('overspends by no more than what is under way', async () => {
     const loop = new TinyLoop({ concurrency: 20, budget: { usd: 5 }, tasks: { a: TASK } });
-    const under: Granted[] = [];
+    const under: Admission[] = [];
     for (let n = 0; n < 20; n++) void loop.admit('a').then((granted) => under.push(granted));
     await turn();
     // Each is expected to cost 1.5: the fourth goes, for 4.5 are promised and 5 allowed, and no other.
@@ -191,7 +190,7 @@ describe('a budget', () => {
 describe('a loop of tool calls', () => {
   it('is asked about, and goes on for as long again after a yes', async () => {
     const loop = new TinyLoop({ tasks: { a: TASK } });
-    const again = (times: number): Promise<Granted> => loop.admit('a', { loop: { tool: 'ls', times } });
+    const again = (times: number): Promise<Admission> => loop.admit('a', { loop: { tool: 'ls', times } });
     settled(await again(9));
     const held = again(10);
     expect(await isOpen(held)).toBe(true);

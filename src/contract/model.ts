@@ -65,6 +65,25 @@ export interface ModelUse {
   ownLogin?: true;
 }
 
+/** The most that a request may cost, as far as can be told before it is sent. */
+export interface Wish {
+  provider: string;
+  model: string;
+  tokens: Tokens;
+  /** Null where nobody knows the model's price. */
+  usd: number | null;
+  /** The same tool call, seen this often one right after the other at the end of the conversation. */
+  loop?: { tool: string; times: number };
+  /** It offers tools: so it is a turn of the agent's work, and no request on the side. */
+  hasTools?: true;
+}
+
+export type Admission =
+  /** To be settled exactly once; `use` is absent where nothing was answered. */
+  | { isAdmitted: true; settle(use?: ModelUse): void }
+  /** `budget` where no kind is given. */
+  | { isAdmitted: false; message: string; kind?: AgentErrorKind };
+
 /** A tool server that an agent may use. */
 export type McpServer =
   | { command: string; args?: string[] | undefined; env?: Record<string, string> | undefined }

@@ -4,8 +4,15 @@
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { NO_TOKENS, type AgentError, type Dialect, type ModelUse } from '../contract/model.ts';
-import type { Admission, Caller, Wish } from './caller.ts';
+import {
+  NO_TOKENS,
+  type Admission,
+  type AgentError,
+  type Dialect,
+  type ModelUse,
+  type Wish,
+} from '../contract/model.ts';
+import type { Caller } from './caller.ts';
 import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
 import type { Luck } from './luck.ts';

@@ -1,5 +1,5 @@
 /** How often an agent made the very same tool call, one right after the other, at the end of its conversation. Pure. */
-import type { Wish } from './caller.ts';
+import type { Wish } from '../contract/model.ts';
 import type { Api } from './route.ts';
 
 /** Those that have conversations. */

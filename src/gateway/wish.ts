@@ -1,6 +1,5 @@
 /** The most that a request can cost, as far as can be told before it is sent. Pure. */
-import { NO_TOKENS } from '../contract/model.ts';
-import type { Wish } from './caller.ts';
+import { NO_TOKENS, type Wish } from '../contract/model.ts';
 import { loopOf } from './loop.ts';
 import type { PriceOf } from './prices.ts';
 import type { Route } from './route.ts';

@@ -4,7 +4,7 @@
  * here alone and dies with the engine, as the requests do.
  */
 import type { BudgetMark } from '../contract/event.ts';
-import type { ModelUse, Spending, Tokens } from '../contract/model.ts';
+import type { Admission, ModelUse, Spending, Tokens, Wish } from '../contract/model.ts';
 import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
 import type { AskDesk } from './ask-desk.ts';
 import {
@@ -29,18 +29,6 @@ const ASK_MS = 15 * 60_000;
 /** The same tool call this often in a row, and again after as many more, is asked about. */
 const LOOP_TIMES = 10;
 const WAITING_MAX = 10_000;
-
-/** What a request may cost, as far as can be told before it is sent. */
-export interface Wanted {
-  model: string;
-  tokens: Tokens;
-  usd: number | null;
-  loop?: { tool: string; times: number };
-}
-
-export type Granted =
-  | { isAdmitted: true; settle(use?: ModelUse): void }
-  | { isAdmitted: false; message: string; /** Where it is no matter of money. */ kind?: 'refused' };
 
 interface Account {
   id: string;
@@ -72,25 +60,24 @@ export class Ledger {
   }
 
   /** Resolves when the request may go, or never may. */
-  async admit(node: Node, attempt: number, wanted: Wanted, signal: AbortSignal): Promise<Granted> {
+  async admit(node: Node, attempt: number, wish: Wish, signal: AbortSignal): Promise<Admission> {
     const accounts = this.#accountsOf(node);
-    const looping = await this.#checkLoop(node, attempt, wanted);
+    const looping = await this.#checkLoop(node, attempt, wish);
     if (looping !== undefined) return { ...refused(looping), kind: 'refused' };
     // Nothing waits in here but for a change: what holds when an account is looked at still holds when it is asked for.
     for (;;) {
       if (signal.aborted) return refused('the agent has gone');
       const refusal = accounts.find((account) => account.refusal !== undefined)?.refusal;
       if (refusal !== undefined) return refused(refusal);
-      const unpriced =
-        wanted.usd === null ? accounts.find((account) => this.#needsPrice(account)) : undefined;
-      if (unpriced) return refused(describeUnpriced(unpriced.id, wanted.model));
+      const unpriced = wish.usd === null ? accounts.find((account) => this.#needsPrice(account)) : undefined;
+      if (unpriced) return refused(describeUnpriced(unpriced.id, wish.model));
       const short = accounts.map((account) => this.#short(account)).find((found) => found !== undefined);
       if (short === undefined) break;
       if (short.isSpent) void this.#askFor(node, attempt, short.account, short.mark);
       if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
       await this.#change(signal);
     }
-    return this.#reserve(node, attempt, accounts, wanted);
+    return this.#reserve(node, attempt, accounts, wish);
   }
 
   /** Looks at what only time can use up; to be called now and then. */
@@ -113,10 +100,10 @@ export class Ledger {
     this.#wake();
   }
 
-  #reserve(node: Node, attempt: number, accounts: Account[], wanted: Wanted): Granted {
-    const output = Math.min(wanted.tokens.output, this.#outputTokens);
-    const tokens = { ...wanted.tokens, output };
-    const usd = this.#options.price(wanted.model, tokens) ?? 0;
+  #reserve(node: Node, attempt: number, accounts: Account[], wish: Wish): Admission {
+    const output = Math.min(wish.tokens.output, this.#outputTokens);
+    const tokens = { ...wish.tokens, output };
+    const usd = this.#options.price(wish.model, tokens) ?? 0;
     const count = tokenCount({ tokens });
     const add = (sign: 1 | -1): void => {
       for (const { reserved } of accounts) {
@@ -197,7 +184,7 @@ export class Ledger {
     this.#wake();
   }
 
-  async #checkLoop(node: Node, attempt: number, { loop }: Wanted): Promise<string | undefined> {
+  async #checkLoop(node: Node, attempt: number, { loop }: Wish): Promise<string | undefined> {
     const key = `${node.id}@${attempt}`;
     if (loop === undefined || loop.times < (this.#loops.get(key) ?? LOOP_TIMES)) return undefined;
     this.#loops.set(key, loop.times + LOOP_TIMES);
@@ -266,7 +253,7 @@ function sentence(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-function refused(message: string): Extract<Granted, { isAdmitted: false }> {
+function refused(message: string): Extract<Admission, { isAdmitted: false }> {
   return { isAdmitted: false, message };
 }
 
