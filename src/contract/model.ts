@@ -1,4 +1,4 @@
-/** What agents say and do, and what models cost, as every part of bosun speaks of it. Types only. */
+/** What agents say and do, and what models cost, as every part of bosun speaks of it. */
 import type { Json } from './workflow.ts';
 
 /** Why an agent, or the model behind it, could not go on. */
@@ -30,6 +30,11 @@ export interface Tokens {
 }
 
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Whatever they cost. */
+export function tokensInAll({ input, output, cacheRead, cacheWrite }: Tokens): number {
+  return input + output + cacheRead + cacheWrite;
+}
 
 /** What went over the wire for somebody: an attempt, a task, an agent, a run. */
 export interface Spending {

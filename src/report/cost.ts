@@ -1,7 +1,6 @@
 /** Costs of a report: adds up what was metered. Pure; a price that is not known never counts as nothing. */
-import { NO_TOKENS, type ModelUse, type Tokens } from '../contract/model.ts';
+import { NO_TOKENS, tokensInAll, type ModelUse, type Tokens } from '../contract/model.ts';
 import type { Cost } from '../contract/report.ts';
-import { tokensInAll } from './money.ts';
 
 export function noCost(): Cost {
   return costOf({ usdKnown: 0, tokensByKind: { ...NO_TOKENS }, requests: 0, unpriced: 0, ownLogin: 0 });

@@ -1,12 +1,11 @@
 /** What an agent told of itself in an attempt, and what was metered of it, for a report. */
 import type { EventOf } from '../contract/event.ts';
-import type { AgentError, AgentEvent } from '../contract/model.ts';
+import { tokensInAll, type AgentError, type AgentEvent } from '../contract/model.ts';
 import type { AttemptReport } from '../contract/report.ts';
 import type { RuntimeName } from '../contract/workflow.ts';
 import { withUse } from './cost.ts';
 import type { Folded } from './fold-tasks.ts';
 import { clip, LIMITS } from './limits.ts';
-import { tokensInAll } from './money.ts';
 
 const MODELS_MAX = 20;
 const DIFFERS_BY = 0.05;

@@ -2,7 +2,7 @@
  * What models cost, in few words, for a terminal and for the page. It never formats by a language's rules: `status`
  * uses it, and the first use of the language data takes longer than all else that a short command does.
  */
-import { NO_TOKENS, type Spending, type Tokens } from '../contract/model.ts';
+import { NO_TOKENS, tokensInAll, type Spending } from '../contract/model.ts';
 import type { BudgetUnit } from '../contract/workflow.ts';
 import { describeUsd } from '../schedule/budget-words.ts';
 
@@ -66,10 +66,6 @@ export function shortCount(count: number): string {
   if (count < 1000) return String(count);
   const [value, unit] = count < 999_500 ? [count / 1000, 'k'] : [count / 1e6, 'M'];
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
-}
-
-export function tokensInAll({ input, output, cacheRead, cacheWrite }: Tokens): number {
-  return input + output + cacheRead + cacheWrite;
 }
 
 const NOTHING: Spending = { requests: 0, tokens: NO_TOKENS, usd: 0, unpriced: 0 };

@@ -57,11 +57,6 @@ export function spend(spending: Spending, { tokens, usd }: ModelUse): void {
   else spending.usd += usd;
 }
 
-/** All tokens, whatever they cost. */
-export function tokenCount({ tokens }: Pick<Spending, 'tokens'>): number {
-  return tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite;
-}
-
 /** How long attempts of an account were at work, those at the same time counted once. */
 export interface Clock {
   running: number;

@@ -4,19 +4,17 @@
  * here alone and dies with the engine, as the requests do.
  */
 import type { BudgetMark } from '../contract/event.ts';
-import type { Admission, ModelUse, Spending, Tokens, Wish } from '../contract/model.ts';
+import {
+  tokensInAll,
+  type Admission,
+  type ModelUse,
+  type Spending,
+  type Tokens,
+  type Wish,
+} from '../contract/model.ts';
 import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
 import type { AskDesk } from './ask-desk.ts';
-import {
-  accountsOf,
-  limitsOf,
-  noSpending,
-  RUN_ACCOUNT,
-  spend,
-  tokenCount,
-  workedMs,
-  writtenBudgets,
-} from './budget.ts';
+import { accountsOf, limitsOf, noSpending, RUN_ACCOUNT, spend, workedMs, writtenBudgets } from './budget.ts';
 import type { Loop } from './loop.ts';
 import type { Node } from './state.ts';
 import { describeBudget, describeUnit } from './budget-words.ts';
@@ -104,7 +102,7 @@ export class Ledger {
     const output = Math.min(wish.tokens.output, this.#outputTokens);
     const tokens = { ...wish.tokens, output };
     const usd = this.#options.price(wish.model, tokens) ?? 0;
-    const count = tokenCount({ tokens });
+    const count = tokensInAll(tokens);
     const add = (sign: 1 | -1): void => {
       for (const { reserved } of accounts) {
         reserved.usd += sign * usd;
@@ -148,7 +146,7 @@ export class Ledger {
 
   #spent({ id, spent }: Account, unit: BudgetUnit): number {
     if (unit === 'usd') return spent.usd;
-    if (unit === 'tokens') return tokenCount(spent);
+    if (unit === 'tokens') return tokensInAll(spent.tokens);
     if (unit === 'requests') return spent.requests;
     const clock = this.#options.loop.state.clocks.get(id);
     return clock ? workedMs(clock, this.#options.nowMs()) / 60_000 : 0;

@@ -1,9 +1,9 @@
 /** `bosun budget`: what a run has spent and may spend; with a limit, sets it. */
 import { BosunError } from '../../../contract/errors.ts';
+import { tokensInAll } from '../../../contract/model.ts';
 import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/workflow.ts';
 import { budgetsOf, setBudget, type AccountView } from '../../../operations/budget.ts';
 import { describeUnit, describeUsd } from '../../../schedule/budget-words.ts';
-import { tokenCount } from '../../../schedule/budget.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
@@ -28,7 +28,7 @@ export async function run(typed: Typed): Promise<number> {
 
 function lineOf({ account, limits, spending }: AccountView): string {
   const unknown = spending.unpriced > 0 ? `, ${spending.unpriced} requests of unknown price` : '';
-  const spent = `${describeUsd(spending.usd)}, ${describeUnit('tokens', tokenCount(spending))}, ${describeUnit('requests', spending.requests)}${unknown}`;
+  const spent = `${describeUsd(spending.usd)}, ${describeUnit('tokens', tokensInAll(spending.tokens))}, ${describeUnit('requests', spending.requests)}${unknown}`;
   const allowed = BUDGET_UNITS.flatMap((unit) =>
     limits[unit] === undefined ? [] : [describeUnit(unit, limits[unit])],
   );
