@@ -7,8 +7,8 @@ import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/change.ts';
 import type { ChangedPath, EngineGit } from '../system/engine-git.ts';
 import { listFilesBelow } from './files-below.ts';
-import { importCommit } from './import-commit.ts';
 import { directoriesToJudge, keyOf, vetChanges, type VetScope, type Vetted } from './vet.ts';
+import { writeCommit } from './write-commit.ts';
 
 export const CHANGED_MAX = 1000;
 const REFUSED_MAX = 1000;
@@ -61,8 +61,8 @@ interface Made {
 async function commitOf(request: CollectRequest, changes: readonly Change[]): Promise<Made> {
   const { git, parent } = request;
   if (changes.length === 0) return { commit: parent, paths: [], refused: [] };
-  const { commit, refused } = await importCommit({ ...request, changes });
-  await git.imported(commit, parent);
+  const { commit, refused } = await writeCommit({ ...request, changes });
+  await git.stored(commit, parent);
   const paths = knownPaths(changes, refused) ?? (await git.changedPaths(parent, commit));
   return { commit: paths.length === 0 ? parent : commit, paths, refused };
 }
@@ -75,8 +75,8 @@ async function keepOutside(
 ): Promise<{ outside: NonNullable<Collected['outside']>; refused: string[] }> {
   const { git, parent, ref } = request;
   const message = `${request.message.trimEnd()}, with what its scope does not allow\n`;
-  const snapshot = await importCommit({ ...request, message, changes: whole });
-  await git.imported(snapshot.commit, parent);
+  const snapshot = await writeCommit({ ...request, message, changes: whole });
+  await git.stored(snapshot.commit, parent);
   const paths = await git.changedPaths(result, snapshot.commit);
   // What was deleted and made again as it was is no change.
   if (paths.length > 0) await git.updateRef(`${ref}${OUTSIDE_SUFFIX}`, snapshot.commit);

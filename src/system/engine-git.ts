@@ -4,12 +4,13 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { writeIgnore } from './bosun-ignore.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
-import { ImportStream } from './import-stream.ts';
+import { ObjectReader } from './object-reader.ts';
+import { UNFINISHED_PREFIX } from './pack-writer.ts';
 import type { Captured } from './process.ts';
 import type { Repository } from './repository.ts';
 import { sandboxUid } from './sandbox-user.ts';
@@ -24,8 +25,6 @@ const CONFIG = `[core]
 	excludesFile = /dev/null
 [gc]
 	auto = 0
-[fastimport]
-	unpackLimit = 1
 [merge]
 	renames = true
 	directoryRenames = false
@@ -33,8 +32,10 @@ const CONFIG = `[core]
 	allowAnySHA1InWant = true
 `;
 const ANCESTRY_MAX = 10_000;
-/** Every import leaves a pack of its own; from this many on they are put together. */
+/** Every commit of changes is a pack of its own; from this many on they are put together. */
 const PACKS_MAX = 100;
+/** Nobody writes one pack for this long. */
+const UNFINISHED_MS_MAX = 24 * 60 * 60 * 1000;
 
 export interface ChangedPath {
   path: Buffer;
@@ -105,7 +106,7 @@ async function borrow(directory: string, repository: Repository): Promise<void> 
 export class EngineGit {
   readonly directory: string;
   readonly repository: Repository;
-  readonly imports: ImportStream;
+  readonly objects: ObjectReader;
   readonly #ancestry = new Map<string, boolean>();
   #packCount: number | undefined;
   #isPacking = false;
@@ -113,7 +114,7 @@ export class EngineGit {
   constructor(directory: string, repository: Repository) {
     this.directory = directory;
     this.repository = repository;
-    this.imports = new ImportStream(() => this.start(['fast-import', '--quiet', '--force']));
+    this.objects = new ObjectReader(() => this.start(['cat-file', '--batch']));
   }
 
   /** `.bosun` of the repository: all that bosun keeps. */
@@ -157,8 +158,8 @@ export class EngineGit {
     return answer;
   }
 
-  /** To be told after an import: saves asking for the ancestry, and keeps the packs few. */
-  async imported(commit: string, parent: string): Promise<void> {
+  /** To be told of each commit that was stored: saves asking for the ancestry, and keeps the packs few. */
+  async stored(commit: string, parent: string): Promise<void> {
     this.#remember(`${parent} ${commit}`, true);
     this.#remember(`${commit} ${parent}`, false);
     this.#packCount ??=
@@ -168,11 +169,22 @@ export class EngineGit {
     if (this.#packCount < PACKS_MAX || this.#isPacking) return;
     this.#isPacking = true;
     try {
-      // The importer may still read from the packs that this takes away.
-      await this.imports.pause(() => this.run(['repack', '-d', '-l', '-q', '--geometric=2']));
+      await this.#sweep();
+      await this.run(['repack', '-d', '-l', '-q', '--geometric=2']);
     } finally {
       this.#packCount = undefined;
       this.#isPacking = false;
+    }
+  }
+
+  /** Of engines that were killed while they wrote. */
+  async #sweep(): Promise<void> {
+    const packs = path.join(this.directory, 'objects', 'pack');
+    for (const name of await readdir(packs)) {
+      if (!name.startsWith(UNFINISHED_PREFIX)) continue;
+      const file = path.join(packs, name);
+      const stats = await stat(file).catch(() => undefined); // it may just have been finished
+      if (stats && stats.mtimeMs < Date.now() - UNFINISHED_MS_MAX) await rm(file, { force: true });
     }
   }
 
@@ -204,7 +216,7 @@ export class EngineGit {
 
   /** Ends the process that a collection has started, if any. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.imports[Symbol.asyncDispose]();
+    await this.objects[Symbol.asyncDispose]();
   }
 
   /** A patch that `git apply` takes, binary files included. */

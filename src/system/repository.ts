@@ -7,6 +7,9 @@ import { git, reasonOf, splitNul, userGit } from './git.ts';
 
 const GIT_VERSION_MIN = [2, 38] as const;
 
+/** The hash that names its objects. */
+export type ObjectFormat = 'sha1' | 'sha256';
+
 export interface Repository {
   /** The user's work tree. */
   top: string;
@@ -16,7 +19,7 @@ export interface Repository {
   head: string;
   /** Undefined on a detached HEAD. */
   branch: string | undefined;
-  objectFormat: string;
+  objectFormat: ObjectFormat;
   shallow: boolean;
   submodules: boolean;
   /** Whether the work tree differs from HEAD, untracked files included. */
@@ -44,7 +47,7 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
   if (facts.code !== 0) throw notARepository(cwd, facts.stderr);
   const [bare, objectFormat, shallow, gitDir, commonDir] = facts.stdout.toString().split('\n') as [
     string,
-    string,
+    ObjectFormat,
     string,
     string,
     string,

@@ -1,0 +1,120 @@
+/**
+ * Stores changes as one commit, in one pack of the engine's git directory. Files are read as they are now, the large
+ * ones in pieces; a file that is cut short meanwhile is read again, with all the others.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { Breather } from '../base/breather.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Change } from '../system/change.ts';
+import { IDENTITY } from '../system/git.ts';
+import { PackWriter } from '../system/pack-writer.ts';
+import type { CollectRequest } from './collect.ts';
+import { editTree, type Edit } from './edit-tree.ts';
+
+const PIECE_BYTES = 256 * 1024;
+/** Up to here a file is read and packed at once: a thread would take longer to be asked. */
+const SMALL_BYTES_MAX = 64 * 1024;
+const TRIES_MAX = 3;
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW;
+
+interface Written {
+  commit: string;
+  /** Changes that had to be left out, as `path: why`. */
+  refused: string[];
+}
+
+/** A file was cut short while it was read: what was announced can no longer be kept. */
+class Shrunk extends Error {}
+
+export async function writeCommit(request: CollectRequest): Promise<Written> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await writeOnce(request);
+    } catch (error) {
+      if (!(error instanceof Shrunk)) throw error;
+      if (tries === TRIES_MAX)
+        throw new BosunError('system', `cannot collect ${error.message}: it keeps changing while it is read`);
+    }
+  }
+}
+
+async function writeOnce({ git, changes, parent, message, atMs }: CollectRequest): Promise<Written> {
+  const hashName = git.repository.objectFormat;
+  using pack = new PackWriter(git.directory, hashName);
+  const refused: string[] = [];
+  const edits: Edit[] = [];
+  const breather = new Breather();
+  for (const change of changes) {
+    if (change.kind === 'refused') continue;
+    const made = await editOf(pack, change);
+    if ('why' in made) refused.push(`${change.path.toString()}: ${made.why}`);
+    else edits.push(made);
+    await breather.breathe();
+  }
+  const write = (content: Buffer): string => pack.add('tree', content);
+  const trees = { reader: git.objects, idLength: hashName === 'sha1' ? 20 : 32, write };
+  const tree = (await editTree(trees, `${parent}^{tree}`, edits)) ?? write(Buffer.alloc(0));
+  const who = `${IDENTITY.name} <${IDENTITY.email}> ${Math.max(0, Math.floor(atMs / 1000))} +0000`;
+  const text = `tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\n${message}`;
+  const commit = pack.add('commit', Buffer.from(text));
+  await pack.finish();
+  return { commit, refused };
+}
+
+type Storable = Exclude<Change, { kind: 'refused' }>;
+
+async function editOf(pack: PackWriter, change: Storable): Promise<Edit | { why: string }> {
+  const path = change.path.toString('latin1').split('/');
+  if (change.kind === 'delete') return { path, entry: undefined };
+  if (change.kind === 'symlink')
+    return { path, entry: { mode: '120000', id: pack.add('blob', change.target) } };
+  try {
+    return { path, entry: { mode: change.mode, id: await storeFile(pack, change) } };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { why: 'it vanished before it was read' };
+    if (code === 'ELOOP' || code === 'EACCES' || code === 'EPERM')
+      return { why: `it cannot be read (${code})` };
+    throw error; // the machine's fault, not the file's: what was not read must not count as collected
+  }
+}
+
+async function storeFile(
+  pack: PackWriter,
+  { source, path }: Extract<Change, { kind: 'file' }>,
+): Promise<string> {
+  const small = readSmall(source);
+  if (small !== undefined) return pack.add('blob', small);
+  const file = await open(source, READ_ONLY);
+  try {
+    const { size } = await file.stat();
+    return await pack.addLarge(size, piecesOf(file, size, path));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Undefined where the file is too large to be read at once. */
+function readSmall(source: Buffer): Buffer | undefined {
+  const file = openSync(source, READ_ONLY);
+  try {
+    const { size } = fstatSync(file);
+    if (size > SMALL_BYTES_MAX) return undefined;
+    const content = Buffer.allocUnsafe(size);
+    return content.subarray(0, readSync(file, content));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Exactly `size` bytes: what was added since is left out. */
+async function* piecesOf(file: FileHandle, size: number, path: Buffer): AsyncGenerator<Buffer> {
+  for (let left = size; left > 0;) {
+    const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
+    const { bytesRead } = await file.read(piece, 0, piece.length);
+    if (bytesRead === 0) throw new Shrunk(path.toString());
+    yield piece.subarray(0, bytesRead);
+    left -= bytesRead;
+  }
+}

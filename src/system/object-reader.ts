@@ -1,0 +1,113 @@
+/**
+ * One `git cat-file --batch` that stays: starting git anew for every tree would cost more than reading it. Many may
+ * ask at once; git answers in the order it was asked.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { BosunError } from '../contract/errors.ts';
+import { reasonOf } from './git.ts';
+import { exitOf, keepAwake, type Exit } from './process.ts';
+
+const STDERR_CHARS_MAX = 4096;
+const LINE_FEED = 10;
+
+export class ObjectReader {
+  readonly #start: () => ChildProcess;
+  #reading: Reading | undefined;
+
+  constructor(start: () => ChildProcess) {
+    this.#start = start;
+  }
+
+  /** The content of one object, by its id or by any name that git knows. */
+  read(name: string, type: 'tree' | 'blob'): Promise<Buffer> {
+    if (!this.#reading?.isAlive) this.#reading = new Reading(this.#start());
+    return this.#reading.ask(name, type);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reading?.end();
+    this.#reading = undefined;
+  }
+}
+
+interface Question {
+  name: string;
+  type: string;
+  resolve(content: Buffer): void;
+  reject(error: Error): void;
+}
+
+class Reading {
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<Exit>;
+  readonly #questions: Question[] = [];
+  #read: Buffer[] = [];
+  #readBytes = 0;
+  /** Less than this cannot be an answer: large objects are not looked at again with every piece that comes. */
+  #neededBytes = 1;
+  #stderr = '';
+  isAlive = true;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#exit = exitOf(child, ['git', 'cat-file']);
+    void this.#exit.then(
+      (exit) => this.#failAll(exit),
+      (error: Error) => this.#failAll(error),
+    );
+    child.stdin!.on('error', () => {}); // its end is told by the exit
+    child.stdout!.on('data', (chunk: Buffer) => this.#take(chunk));
+    child.stderr!.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_CHARS_MAX);
+    });
+    keepAwake(child, false);
+  }
+
+  ask(name: string, type: string): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      if (this.#questions.push({ name, type, resolve, reject }) === 1) keepAwake(this.#child, true);
+      this.#child.stdin!.write(`${name}\n`);
+    });
+  }
+
+  async end(): Promise<void> {
+    keepAwake(this.#child, true);
+    this.#child.stdin!.end();
+    await this.#exit.catch(() => {});
+  }
+
+  #take(chunk: Buffer): void {
+    this.#read.push(chunk);
+    this.#readBytes += chunk.length;
+    if (this.#readBytes < this.#neededBytes) return;
+    let left = this.#read.length === 1 ? chunk : Buffer.concat(this.#read);
+    for (let rest = this.#answer(left); rest !== undefined; rest = this.#answer(left)) left = rest;
+    this.#read = left.length > 0 ? [left] : [];
+    this.#readBytes = left.length;
+  }
+
+  /** Gives one answer where all of it is there, and returns what comes after it. */
+  #answer(data: Buffer): Buffer | undefined {
+    this.#neededBytes = data.length + 1;
+    const lineEnd = data.indexOf(LINE_FEED);
+    if (lineEnd === -1) return undefined;
+    const head = data.subarray(0, lineEnd).toString();
+    const [, type, size] = /^[0-9a-f]+ (\w+) (\d+)$/.exec(head) ?? [];
+    const bodyEnd = lineEnd + 1 + Number(size ?? -1);
+    this.#neededBytes = bodyEnd + 1;
+    if (data.length < this.#neededBytes) return undefined;
+    const question = this.#questions.shift()!;
+    if (this.#questions.length === 0) keepAwake(this.#child, false);
+    if (type === question.type) question.resolve(data.subarray(lineEnd + 1, bodyEnd));
+    else question.reject(new BosunError('system', `git has no ${question.type} ${question.name}: ${head}`));
+    return data.subarray(bodyEnd + 1);
+  }
+
+  #failAll(exit: Exit | Error): void {
+    this.isAlive = false;
+    const how = exit instanceof Error ? exit.message : (exit.signal ?? `exit code ${exit.code}`);
+    const why = reasonOf(this.#stderr) || how;
+    for (const { name, reject } of this.#questions.splice(0))
+      reject(new BosunError('system', `git could not read ${name}: ${why}`));
+  }
+}
