@@ -149,11 +149,16 @@ async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
   watcher: Watcher,
 ): Promise<Watcher> {
   outgoing.writeHead(response.status, headers);
-  // Else they wait for the first piece of the body, which may take a while.
-  if (headers['content-type']?.includes('text/event-stream')) outgoing.flushHeaders();
-  for await (const chunk of response.body) {
-    watcher?.push(chunk);
-    if (!outgoing.write(chunk)) await once(outgoing, 'drain', { signal });
+  // With the first piece of the body where that is there, else without: it may take a while.
+  const flushing = setImmediate(() => outgoing.flushHeaders());
+  try {
+    for await (const chunk of response.body) {
+      clearImmediate(flushing);
+      watcher?.push(chunk);
+      if (!outgoing.write(chunk)) await once(outgoing, 'drain', { signal });
+    }
+  } finally {
+    clearImmediate(flushing);
   }
   outgoing.end();
   return watcher;
