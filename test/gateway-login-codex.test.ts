@@ -163,7 +163,7 @@ describe('the login of Codex with ChatGPT', () => {
     const sent = transport.send(codexRequest(), NEVER);
     await expect(sent).rejects.toMatchObject({ kind: 'auth', status: 401 });
     await expect(sent).rejects.toThrow(
-      `no login for openai: the login of Codex in ${file} has expired; run \`codex\` once to renew the login, or \`codex login\``,
+      `no login for openai: the login of Codex has expired; run \`codex\` once to renew the login, or \`codex login\` for a new one (it is in ${file})`,
     );
     expect(upstream.received).toEqual([]);
     expect([readFileSync(file, 'utf8'), statSync(file).mtimeMs]).toEqual(before);

@@ -183,7 +183,9 @@ describe('the login of Claude', () => {
     await using transport = transportTo(upstream.url);
     const sent = transport.send(claudeRequest(), NEVER);
     await expect(sent).rejects.toMatchObject({ kind: 'auth', status: 401 });
-    await expect(sent).rejects.toThrow(`${file} has expired; run \`claude\` once to renew the login`);
+    await expect(sent).rejects.toThrow(
+      'the login of Claude has expired; run `claude` once to renew the login',
+    );
     expect(upstream.received).toEqual([]);
   });
 

@@ -99,7 +99,7 @@ function claudeSecret(env: NodeJS.ProcessEnv): Secret | undefined {
   const pick = (text: string): LoginParts => {
     const login = parse(ClaudeCredentials, text)?.claudeAiOauth;
     if (login?.expiresAt && login.expiresAt <= Date.now())
-      throw noLogin(`the login of Claude in ${file} has expired; ${CLAUDE_REMEDY}`);
+      throw noLogin(`the login of Claude has expired; ${CLAUDE_REMEDY} (it is in ${file})`);
     return { token: login?.accessToken ?? '' };
   };
   return new LoginFile({ program: 'Claude', file, pick, remedy: CLAUDE_REMEDY });
@@ -131,9 +131,9 @@ function chatgptParts(file: string, text: string): LoginParts {
   const claims = token ? claimsOf(token) : undefined;
   if (!token || !claims) return { token: '' };
   if (claims.exp && claims.exp * 1000 <= Date.now())
-    throw noLogin(`the login of Codex in ${file} has expired; ${CODEX_REMEDY}`);
+    throw noLogin(`the login of Codex has expired; ${CODEX_REMEDY} (it is in ${file})`);
   const account = named ?? claims['https://api.openai.com/auth']?.chatgpt_account_id;
-  if (!account) throw noLogin(`the login of Codex in ${file} names no account; ${CODEX_REMEDY}`);
+  if (!account) throw noLogin(`the login of Codex names no account; ${CODEX_REMEDY} (it is in ${file})`);
   return { token, account };
 }
 
