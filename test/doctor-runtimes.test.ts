@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../src/operations/doctor/finding.ts';
 import { removeTree } from '../src/system/remove-tree.ts';
+import { chatgptLogin } from './fixtures/chatgpt-login.ts';
 import { BOSUN, startProgram } from './fixtures/cli.ts';
 
 const SECRET = 'sk-this-must-never-be-shown';
@@ -77,6 +78,20 @@ describe('bosun doctor', () => {
     });
     expect(codex!.advice).toContain('set OPENAI_API_KEY');
     expect(codex!.runtime!.login).toBe(path.join(root, '.codex/auth.json'));
+  });
+
+  it('tells that Codex asks with its ChatGPT login, and that others need a key', async () => {
+    await program('codex', 'echo 1.2.3');
+    await program('opencode', 'echo 1.2.3');
+    const { auth, secrets } = chatgptLogin();
+    await write('.codex/auth.json', JSON.stringify(auth), 0o600);
+    const { codex, opencode } = await findings();
+    const file = path.join(root, '.codex/auth.json');
+    const way = `openai: the login of Codex in ${file} with ChatGPT, for what agents that are Codex ask models; others need a key: set OPENAI_API_KEY`;
+    expect(codex).toMatchObject({ level: 'ok', runtime: { keys: [way], login: file } });
+    expect(opencode).toMatchObject({ level: 'warn', runtime: { keys: [] } });
+    const told = JSON.stringify([codex, opencode]);
+    expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
   });
 
   it('finds the SDK of Claude Code where the variable says', async () => {

@@ -43,6 +43,14 @@ describe('a hint', () => {
   });
 
   it.each([
+    ['seconds', '"resets_in_seconds": 3600', 3_600_000],
+    ['a moment', '"resets_at": 1794798000', 3_599_500],
+    ['both, seconds first', '"resets_in_seconds": 60, "resets_at": 1794798000', 60_000],
+  ])('may be %s in the body, as ChatGPT says when a plan is used up', (_, said, ms) => {
+    expect(hint({}, `{"error":{"type":"usage_limit_reached",${said}}}`)).toBe(ms);
+  });
+
+  it.each([
     ['nothing', {}],
     ['words', { 'retry-after': 'soon' }],
     ['a negative number', { 'retry-after': '-5' }],

@@ -31,7 +31,6 @@ beforeEach(() => {
   home = mkdtempSync(path.join(tmpdir(), 'bosun-test-'));
   file = path.join(home, '.claude', '.credentials.json');
   mkdirSync(path.join(home, '.claude'));
-  mkdirSync(path.join(home, '.codex'));
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -43,8 +42,6 @@ const users = (name: string, config: ProviderConfig): ConfigFile[] => [
 ];
 const anthropic = (config: ProviderConfig = {}, env: NodeJS.ProcessEnv = {}): Provider =>
   resolveProviders(users('anthropic', config), { HOME: home, ...env }).get('anthropic')!;
-const openai = (config: ProviderConfig = {}, env: NodeJS.ProcessEnv = {}): Provider =>
-  resolveProviders(users('openai', config), { HOME: home, ...env }).get('openai')!;
 
 function transportTo(
   url: string,
@@ -68,10 +65,6 @@ function claudeRequest(more: Partial<ModelRequest> = {}): ModelRequest {
 function logIn(token = TOKEN, expiresAt: number | null = Date.now() + HOUR_MS): void {
   const login = { accessToken: token, refreshToken: 'made-up-ort', expiresAt, scopes: ['user:inference'] };
   writeFileSync(file, JSON.stringify({ claudeAiOauth: login, mcpOAuth: {} }), { mode: 0o600 });
-}
-
-function logInToCodex(auth: object, mode = 0o600): void {
-  writeFileSync(path.join(home, '.codex', 'auth.json'), JSON.stringify(auth), { mode });
 }
 
 describe('the login of Claude', () => {
@@ -190,7 +183,9 @@ describe('the login of Claude', () => {
     await using transport = transportTo(upstream.url);
     const sent = transport.send(claudeRequest(), NEVER);
     await expect(sent).rejects.toMatchObject({ kind: 'auth', status: 401 });
-    await expect(sent).rejects.toThrow(`${file} has expired; run \`claude\` once to renew the login`);
+    await expect(sent).rejects.toThrow(
+      'the login of Claude has expired; run `claude` once to renew the login',
+    );
     expect(upstream.received).toEqual([]);
   });
 
@@ -301,40 +296,5 @@ describe('an agent that is not logged in itself', () => {
     logIn();
     expect(await askable('opencode', { OPENAI_API_KEY: 'made-up' })).toEqual(['openai']);
     expect(await askable('claude-code', { OPENAI_API_KEY: 'made-up' })).toEqual(['anthropic', 'openai']);
-  });
-});
-
-describe('the login of Codex', () => {
-  it('with a key is that key, where no other is set', async () => {
-    logInToCodex({ auth_mode: 'apikey', OPENAI_API_KEY: 'made-up-key' });
-    const provider = openai();
-    expect(provider).toMatchObject({ hasKey: true, isKeyNeeded: false, passesLogin: false });
-    expect(provider.how).toBe(`key from the login of Codex in ${path.join(home, '.codex', 'auth.json')}`);
-    await using upstream = await openUpstream((response) => response.end('ok'));
-    const providers = new Map([['up', { ...provider, name: 'up', baseUrl: upstream.url }]]);
-    await using transport = liveTransport({ providers, env: {} });
-    expect((await transport.send(requestOf(), NEVER)).ownLogin).toBeUndefined();
-    expect(upstream.received[0]!.headers.authorization).toBe('Bearer made-up-key');
-    expect(openai({}, { OPENAI_API_KEY: 'other' }).how).toBe('key from variable OPENAI_API_KEY');
-  });
-
-  it('goes to no other address, and not where the user wants keys alone', () => {
-    logInToCodex({ OPENAI_API_KEY: 'made-up-key' });
-    expect(openai({}, { OPENAI_BASE_URL: 'http://other.test' }).hasKey).toBe(false);
-    expect(openai({ login: 'key' }).hasKey).toBe(false);
-    expect(openai({}, { HOME: '/nowhere', CODEX_HOME: path.join(home, '.codex') }).hasKey).toBe(true);
-  });
-
-  it('with ChatGPT is not used, and that is said', () => {
-    logInToCodex({ auth_mode: 'chatgpt', OPENAI_API_KEY: null, tokens: { access_token: TOKEN } });
-    const { hasKey, how } = openai();
-    expect(hasKey).toBe(false);
-    expect(how).toMatch('no key: set OPENAI_API_KEY, or');
-    expect(how).toMatch('the ChatGPT login of Codex cannot be used here');
-  });
-
-  it('that others may read is refused with the command that mends it', async () => {
-    logInToCodex({ OPENAI_API_KEY: 'made-up-key' }, 0o644);
-    await expect(openai().key!.read()).rejects.toThrow('run: chmod 600');
   });
 });

@@ -5,8 +5,4 @@ import { REAL_BIN } from './fixtures/runtime-job.ts';
 
 const agent = { runtime: 'codex' as const, command: [path.join(REAL_BIN, 'codex')], model: 'gpt-scripted' };
 
-runtimeCases('codex', () => ({
-  runtime: codex,
-  agent,
-  guidance: 'AGENTS.md in the working directory, read it first',
-}));
+runtimeCases('codex', () => ({ runtime: codex, agent }));

@@ -27,13 +27,14 @@ export async function credentialsFor(provider: Provider, request: ModelRequest):
       shared: sent,
     };
   if (held && isFor(held, request)) {
-    const secret = await read(held.secret, provider, 'login');
-    const outgoing = dressed(withHeldLogin(request, held, secret), provider);
+    const parts = await opened(() => held.open(), provider, 'login');
+    const { token: secret } = parts;
+    const outgoing = dressed(withHeldLogin(request, held, parts), provider);
     return { outgoing, secret, isLogin: true, shared: secret, source: held.secret, held };
   }
   if (!key && provider.isKeyNeeded)
     throw new TransportError('auth', 401, `${provider.name} has ${provider.how}`);
-  const secret = key && (await read(key, provider, 'key'));
+  const secret = key && (await opened(() => key.read(), provider, 'key'));
   const outgoing = dressed(withKey(request, secret, key?.header ?? 'bearer'), provider);
   return { outgoing, secret, isLogin: false, shared: secret ?? '', source: key };
 }
@@ -43,9 +44,9 @@ export function refusedLogin({ name }: Provider, { program, renew }: Login): Tra
   return new TransportError('auth', 401, `${name} does not accept the login of ${program}; ${renew}`);
 }
 
-async function read(source: Secret, { name }: Provider, what: string): Promise<string> {
+async function opened<T>(open: () => Promise<T>, { name }: Provider, what: string): Promise<T> {
   try {
-    return await source.read();
+    return await open();
   } catch (cause) {
     throw new TransportError('auth', 401, `no ${what} for ${name}: ${(cause as Error).message}`, cause);
   }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { OF_THE_CONNECTION } from './headers.ts';
 import { PLACEHOLDER_KEY, type KeyHeader } from './keys.ts';
+import type { LoginParts } from './login-file.ts';
 import type { Login } from './logins.ts';
 import type { ModelRequest } from './transport.ts';
 
@@ -49,11 +50,9 @@ export function isFor({ userAgent, path }: Login, request: ModelRequest): boolea
 }
 
 /** As the program sends it where it is logged in itself: with what the agent brought, but for its placeholder. */
-export function withHeldLogin(request: ModelRequest, { secret, beta }: Login, token: string): Outgoing {
-  const result = withKey(request, token, secret.header);
-  const betas = (result.headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim());
-  if (!betas.includes(beta))
-    result.headers['anthropic-beta'] = [...betas.filter((each) => each !== ''), beta].join(',');
+export function withHeldLogin(request: ModelRequest, login: Login, parts: LoginParts): Outgoing {
+  const result = withKey(request, parts.token, login.secret.header);
+  Object.assign(result.headers, login.headers(result.headers, parts));
   return result;
 }
 

@@ -74,6 +74,8 @@ class LiveTransport implements Transport, AsyncDisposable {
   readonly #random: () => number;
   readonly #connections: Connections;
   readonly #upstreams = new Map<string, Upstream>();
+  /** Of logins, which may be for another address than a key. */
+  readonly #loginUpstreams = new Map<string, Upstream>();
   readonly #lanes = new Map<string, Patience>();
   readonly #limits: LiveLimits;
   readonly #closing = new AbortController();
@@ -85,8 +87,10 @@ class LiveTransport implements Transport, AsyncDisposable {
     this.#nowMs = nowMs ?? Date.now;
     this.#random = random ?? Math.random;
     this.#connections = new Connections(env ?? process.env);
-    for (const { name, baseUrl, idleMs } of providers.values())
+    for (const { name, baseUrl, idleMs, login } of providers.values()) {
       this.#upstreams.set(name, { provider: name, url: new URL(baseUrl), idleMs });
+      if (login) this.#loginUpstreams.set(name, { provider: name, url: new URL(login.baseUrl), idleMs });
+    }
   }
 
   async send(request: ModelRequest, signal: AbortSignal): Promise<ModelResponse> {
@@ -120,8 +124,9 @@ class LiveTransport implements Transport, AsyncDisposable {
 
   /** Sends it once, when it may go. Throws where no other try makes sense. */
   async #try(sending: Sending, credentials: Credentials): Promise<Tried> {
-    const { provider, upstream, signal, turn, request } = sending;
-    const { outgoing } = credentials;
+    const { provider, signal, turn, request } = sending;
+    const { outgoing, held } = credentials;
+    const upstream = (held && this.#loginUpstreams.get(provider.name)) ?? sending.upstream;
     const lane = this.#lane(provider, credentials.shared);
     await lane.enter(turn);
     let isBegun = false;
@@ -136,9 +141,9 @@ class LiveTransport implements Transport, AsyncDisposable {
         answer.close();
         return 'again';
       }
-      if (status === 401 && credentials.held) {
+      if (status === 401 && held) {
         answer.close();
-        throw refusedLogin(provider, credentials.held);
+        throw refusedLogin(provider, held);
       }
       if (status >= 400) return await this.#judge(answer, sending, credentials, sentMs);
       const response = await begin(answer, credentials);

@@ -1,16 +1,11 @@
 /**
  * What the programs of this machine are logged in with, for agents that are the same program: those run with a home
- * of their own, where there is no login. It is read here, never written and never renewed: that is the program's own.
+ * of their own, where there is no login. What is found here is opened only when it is needed.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import path from 'node:path';
 import { z } from 'zod';
-import { BosunError } from '../contract/errors.ts';
-import { Key, objectionTo, PLACEHOLDER_KEY, type KeyHeader, type Secret } from './keys.ts';
-import { readPrivateFile } from './private-file.ts';
-
-/** Logins to tool servers are in there too. */
-const FILE_BYTES_MAX = 1024 * 1024;
+import type { RuntimeName } from '../contract/workflow.ts';
+import { Key, PLACEHOLDER_KEY, type Secret } from './keys.ts';
+import { findLoginFile, LoginFile, noLogin, parse, peek, type LoginParts } from './login-file.ts';
 
 /** A subscription, in place of a key. */
 export interface Login {
@@ -19,17 +14,24 @@ export interface Login {
   /** Where it is found, for people. */
   how: string;
   secret: Secret;
+  open(): Promise<LoginParts>;
+  /** Where the program itself would send it. */
+  baseUrl: string;
+  /** What agents may be that program. */
+  runtimes: readonly RuntimeName[];
   /** Requests of the program itself are known by how their `user-agent` begins; a subscription is for no other. */
   userAgent: string;
   /** A login may do more at the provider than ask models, such as make keys; agents may not. */
   path: RegExp;
-  /** Has to be in the list of `anthropic-beta`. */
-  beta: string;
+  /** Headers that go with it, of a request with these ones. */
+  headers(sent: Readonly<Record<string, string>>, parts: LoginParts): Record<string, string>;
   renew: string;
 }
 
+const CLAUDE_BETA = 'oauth-2025-04-20';
 const CLAUDE_REMEDY =
   'run `claude` once to renew the login, or set CLAUDE_CODE_OAUTH_TOKEN to what `claude setup-token` gives';
+const CODEX_REMEDY = 'run `codex` once to renew the login, or `codex login` for a new one';
 
 /** What Claude Code itself would use, in the same order. Nothing is read yet. */
 export function findClaudeLogin(env: NodeJS.ProcessEnv): Login | undefined {
@@ -39,20 +41,48 @@ export function findClaudeLogin(env: NodeJS.ProcessEnv): Login | undefined {
     program: 'Claude',
     how: secret instanceof Key ? `the login of Claude in ${secret.how}` : secret.how,
     secret,
+    open: async () => ({ token: await secret.read() }),
+    baseUrl: 'https://api.anthropic.com',
+    runtimes: ['claude-code', 'acp'],
     userAgent: 'claude-cli/',
     path: /^\/v1\/(messages(\/count_tokens)?|models(\/[\w.:@-]+)?)(\?|$)/,
-    beta: 'oauth-2025-04-20',
+    headers({ 'anthropic-beta': sent = '' }) {
+      const betas = sent.split(',').map((each) => each.trim());
+      if (betas.includes(CLAUDE_BETA)) return {};
+      return { 'anthropic-beta': [...betas.filter((each) => each !== ''), CLAUDE_BETA].join(',') };
+    },
     renew: CLAUDE_REMEDY,
   };
 }
 
-/** Codex can be logged in with a key; `chatgpt` is a login that only Codex itself can use. */
-export function findCodexLogin(env: NodeJS.ProcessEnv): Secret | 'chatgpt' | undefined {
-  const file = homeFile(env, 'CODEX_HOME', '.codex', 'auth.json');
+/** A subscription to ChatGPT. With bosun's settings Codex asks for nothing but answers. */
+export function findCodexLogin(env: NodeJS.ProcessEnv): Login | undefined {
+  const file = codexFile(env, 'chatgpt');
   if (file === undefined) return undefined;
-  const kind = codexKind(file);
-  if (kind !== 'key') return kind;
-  const pick = (text: string): string => parse(CodexAuth, text)?.OPENAI_API_KEY ?? '';
+  const pick = (text: string): LoginParts => chatgptParts(file, text);
+  const secret = new LoginFile({ program: 'Codex', file, pick, remedy: CODEX_REMEDY });
+  return {
+    program: 'Codex',
+    how: `${secret.how} with ChatGPT`,
+    secret,
+    open: () => secret.open(),
+    baseUrl: 'https://chatgpt.com/backend-api/codex',
+    runtimes: ['codex'],
+    userAgent: 'codex_exec/',
+    path: /^\/responses(\?|$)/,
+    headers({ 'user-agent': userAgent = '' }, { account }) {
+      const version = /^codex_exec\/([\w.+-]+)/.exec(userAgent)?.[1];
+      return { ...(account && { 'chatgpt-account-id': account }), ...(version && { version }) };
+    },
+    renew: CODEX_REMEDY,
+  };
+}
+
+/** Codex can also be logged in with a key, which is as good as any other. */
+export function findCodexKey(env: NodeJS.ProcessEnv): Secret | undefined {
+  const file = codexFile(env, 'key');
+  if (file === undefined) return undefined;
+  const pick = (text: string): LoginParts => ({ token: parse(CodexAuth, text)?.OPENAI_API_KEY ?? '' });
   return new LoginFile({ program: 'Codex', file, pick, remedy: 'run `codex login` once' });
 }
 
@@ -64,106 +94,51 @@ function claudeSecret(env: NodeJS.ProcessEnv): Secret | undefined {
   const given = env.CLAUDE_CODE_OAUTH_TOKEN?.trim();
   if (given && given !== PLACEHOLDER_KEY)
     return new Key({ env: 'CLAUDE_CODE_OAUTH_TOKEN' }, 'bearer', { env });
-  const file = homeFile(env, 'CLAUDE_CONFIG_DIR', '.claude', '.credentials.json');
+  const file = findLoginFile(env, 'CLAUDE_CONFIG_DIR', '.claude', '.credentials.json');
   if (file === undefined) return undefined;
-  const pick = (text: string): string => {
+  const pick = (text: string): LoginParts => {
     const login = parse(ClaudeCredentials, text)?.claudeAiOauth;
     if (login?.expiresAt && login.expiresAt <= Date.now())
-      throw noLogin(`the login of Claude in ${file} has expired; ${CLAUDE_REMEDY}`);
-    return login?.accessToken ?? '';
+      throw noLogin(`the login of Claude has expired; ${CLAUDE_REMEDY} (it is in ${file})`);
+    return { token: login?.accessToken ?? '' };
   };
   return new LoginFile({ program: 'Claude', file, pick, remedy: CLAUDE_REMEDY });
 }
 
-const CodexAuth = z.object({ OPENAI_API_KEY: z.string().nullish(), tokens: z.object({}).nullish() });
+const CodexAuth = z.object({
+  auth_mode: z.string().nullish(),
+  OPENAI_API_KEY: z.string().nullish(),
+  tokens: z.object({ access_token: z.string().nullish(), account_id: z.string().nullish() }).nullish(),
+});
 
-/** Looked into for that alone; what is wrong with the file is told when the key is needed. */
-function codexKind(file: string): 'key' | 'chatgpt' | undefined {
-  try {
-    const stats = statSync(file);
-    if (!stats.isFile() || stats.size > FILE_BYTES_MAX) return undefined;
-    const auth = parse(CodexAuth, readFileSync(file, 'utf8'));
-    return auth?.OPENAI_API_KEY ? 'key' : auth?.tokens ? 'chatgpt' : undefined;
-  } catch {
-    return undefined;
-  }
+/** Where it is the kind that Codex itself would use: what it says of itself, else a key, else ChatGPT. */
+function codexFile(env: NodeJS.ProcessEnv, wanted: 'key' | 'chatgpt'): string | undefined {
+  const file = findLoginFile(env, 'CODEX_HOME', '.codex', 'auth.json');
+  const auth = file === undefined ? undefined : peek(CodexAuth, file);
+  if (!auth) return undefined;
+  const isChatgpt = auth.tokens && (auth.auth_mode === 'chatgpt' || !auth.OPENAI_API_KEY);
+  const kind = isChatgpt ? 'chatgpt' : auth.OPENAI_API_KEY ? 'key' : undefined;
+  return kind === wanted ? file : undefined;
 }
 
-interface LoginFileOptions {
-  program: string;
-  file: string;
-  /** The secret in the text of the file; may throw. */
-  pick(text: string): string;
-  remedy: string;
+const ChatgptClaims = z.object({
+  exp: z.number().nullish(),
+  'https://api.openai.com/auth': z.object({ chatgpt_account_id: z.string().nullish() }).nullish(),
+});
+
+function chatgptParts(file: string, text: string): LoginParts {
+  const { access_token: token, account_id: named } = parse(CodexAuth, text)?.tokens ?? {};
+  const claims = token ? claimsOf(token) : undefined;
+  if (!token || !claims) return { token: '' };
+  if (claims.exp && claims.exp * 1000 <= Date.now())
+    throw noLogin(`the login of Codex has expired; ${CODEX_REMEDY} (it is in ${file})`);
+  const account = named ?? claims['https://api.openai.com/auth']?.chatgpt_account_id;
+  if (!account) throw noLogin(`the login of Codex names no account; ${CODEX_REMEDY} (it is in ${file})`);
+  return { token, account };
 }
 
-/** The file in which a program keeps its login, and renews it whenever that program runs. */
-class LoginFile implements Secret {
-  readonly how: string;
-  readonly header: KeyHeader = 'bearer';
-  readonly isThere = true;
-  readonly #options: LoginFileOptions;
-  #found: { version: string; text: string } | undefined;
-
-  constructor(options: LoginFileOptions) {
-    this.#options = options;
-    this.how = `the login of ${options.program} in ${options.file}`;
-  }
-
-  async read(): Promise<string> {
-    const { program, file, pick, remedy } = this.#options;
-    const version = versionOf(file);
-    // What went wrong is not kept: it may be put right any time.
-    if (this.#found?.version !== version) this.#found = { version, text: await this.#read() };
-    // Also of a text that is known already: it may have expired since.
-    const secret = pick(this.#found.text);
-    if (!objectionTo(secret)) return secret;
-    throw noLogin(`there is no login of ${program} in ${file} that can be used; ${remedy}`);
-  }
-
-  /** Only where the program has renewed it meanwhile. */
-  forget(): boolean {
-    return this.#found?.version !== versionOf(this.#options.file);
-  }
-
-  toJSON(): string {
-    return this.how;
-  }
-
-  #read(): Promise<string> {
-    const { file, remedy } = this.#options;
-    const uid = process.getuid?.();
-    return readPrivateFile({ file, what: 'login file', bytesMax: FILE_BYTES_MAX, uid, remedy });
-  }
-}
-
-/** Programs replace the file as a whole, or write into it; who may read it can change too. */
-function versionOf(file: string): string {
-  try {
-    const { ino, size, ctimeNs } = statSync(file, { bigint: true });
-    return `${ino} ${size} ${ctimeNs}`;
-  } catch {
-    return 'gone';
-  }
-}
-
-/** Only below the home that the environment names, and only where it is there. */
-function homeFile(env: NodeJS.ProcessEnv, variable: string, usual: string, name: string): string | undefined {
-  const home = env[variable] || (env.HOME && path.join(env.HOME, usual));
-  if (!home || !path.isAbsolute(home)) return undefined;
-  const file = path.join(home, name);
-  return existsSync(file) ? file : undefined;
-}
-
-/** Nothing of a text that is none stands in an error. */
-function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-}
-
-function noLogin(message: string): BosunError {
-  return new BosunError('usage', message);
+/** What stands in the middle of a JWT. Nobody checks here that it is true: that is for whom it is sent to. */
+function claimsOf(token: string): z.infer<typeof ChatgptClaims> | undefined {
+  const [, middle = ''] = token.split('.');
+  return parse(ChatgptClaims, Buffer.from(middle, 'base64url').toString());
 }

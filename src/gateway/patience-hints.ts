@@ -19,6 +19,7 @@ export function hintMs({ headers, body }: Refusal, nowMs: number): number | unde
     () => dateMs(headers['retry-after'], headers.date, nowMs),
     () => resetMs(headers, nowMs),
     () => retryDelayMs(body),
+    () => planResetMs(body, nowMs),
   ];
   for (const candidate of candidates) {
     const ms = candidate();
@@ -87,6 +88,12 @@ function momentMs(text: string, nowMs: number): number | undefined {
 function retryDelayMs(body: Buffer): number | undefined {
   const found = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(start(body));
   return found ? Number(found[1]) * 1000 : undefined;
+}
+
+/** Of a subscription to ChatGPT that is used up for now: `"resets_in_seconds": 3600`, `"resets_at": 1763258760`. */
+function planResetMs(body: Buffer, nowMs: number): number | undefined {
+  const found = /"resets_(in_seconds|at)"\s*:\s*(\d+)/.exec(start(body));
+  return found ? momentMs(found[2]!, nowMs) : undefined;
 }
 
 function start(body: Buffer): string {

@@ -6,8 +6,9 @@ import { parseDurationMs } from '../base/units.ts';
 import { ProviderConfig, type ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Dialect } from '../contract/model.ts';
+import type { RuntimeName } from '../contract/workflow.ts';
 import { Key, PLACEHOLDER_KEY, type KeyHeader, type Secret } from './keys.ts';
-import { findClaudeLogin, findCodexLogin, type Login } from './logins.ts';
+import { findClaudeLogin, findCodexKey, findCodexLogin, type Login } from './logins.ts';
 
 export interface Provider {
   name: string;
@@ -50,6 +51,9 @@ interface BuiltIn {
   baseUrlVariable: string;
   /** The first that is set counts. */
   keyVariables: Record<string, KeyHeader>;
+  /** What a program of the provider is logged in with. */
+  findLogin?(env: NodeJS.ProcessEnv): Login | undefined;
+  findKey?(env: NodeJS.ProcessEnv): Secret | undefined;
 }
 
 const KEY_HEADERS: Record<Dialect, KeyHeader> = {
@@ -64,12 +68,15 @@ const BUILT_IN: Record<string, BuiltIn> = {
     baseUrl: 'https://api.anthropic.com',
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     keyVariables: { ANTHROPIC_AUTH_TOKEN: 'bearer', ANTHROPIC_API_KEY: 'x-api-key' },
+    findLogin: findClaudeLogin,
   },
   openai: {
     dialect: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     baseUrlVariable: 'OPENAI_BASE_URL',
     keyVariables: { OPENAI_API_KEY: 'bearer' },
+    findLogin: findCodexLogin,
+    findKey: findCodexKey,
   },
   gemini: {
     dialect: 'gemini',
@@ -100,32 +107,34 @@ export function resolveProviders(configs: readonly ConfigFile[], env: NodeJS.Pro
 }
 
 function builtIn(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): Provider {
-  const { dialect, baseUrl, baseUrlVariable, keyVariables } = BUILT_IN[name]!;
+  const { dialect, baseUrl, baseUrlVariable, keyVariables, findKey, findLogin } = BUILT_IN[name]!;
   const given = config['base-url'] ?? baseUrlOf(env, baseUrlVariable);
   const variable = Object.keys(keyVariables).find((each) => valueOf(env, each) !== undefined);
   const usual = variable === undefined ? undefined : { env: variable, header: keyVariables[variable]! };
   const own = keyOf(config, dialect, env) ?? (usual && new Key({ env: usual.env }, usual.header, { env }));
   const isOthers = given !== undefined && given.replace(/\/+$/, '') !== baseUrl;
-  const codex =
-    own || isOthers || name !== 'openai' || config.login === 'key' ? undefined : findCodexLogin(env);
-  const key = own ?? (codex === 'chatgpt' ? undefined : codex);
-  const login = name === 'anthropic' && mayUseLogin(config, key, isOthers) ? findClaudeLogin(env) : undefined;
+  const key = own ?? (isOthers || config.login === 'key' ? undefined : findKey?.(env));
+  const login = mayUseLogin(config, key, isOthers) ? findLogin?.(env) : undefined;
   const provider = assemble(name, config, config.dialect ?? dialect, given ?? baseUrl, key);
   const isKeyNeeded = given === undefined && !key;
   const variables = Object.keys(keyVariables).toReversed().join(' or ');
   if (login) {
     const others = key ? `for others ${provider.how}` : `others need a key: set ${variables}`;
     const how = `${login.how}, for what agents that are ${login.program} ask models; ${others}`;
-    return { ...provider, hasKey: true, how, login, isKeyNeeded };
+    const elsewhere = isOthers && { baseUrl: provider.baseUrl };
+    return { ...provider, hasKey: true, how, login: { ...login, ...elsewhere }, isKeyNeeded };
   }
   if (!isKeyNeeded) return provider;
-  const also =
-    codex === 'chatgpt' ? 'the ChatGPT login of Codex cannot be used here' : "an agent's own login works too";
   return {
     ...provider,
     isKeyNeeded,
-    how: `no key: set ${variables}, or providers.${name}.key in your configuration; ${also}`,
+    how: `no key: set ${variables}, or providers.${name}.key in your configuration; an agent's own login works too`,
   };
+}
+
+/** Whether agents with this runtime get answers from it; a login alone is for those that can be its program. */
+export function isReadyFor({ hasKey, isKeyNeeded, key, login }: Provider, runtime: RuntimeName): boolean {
+  return !isKeyNeeded || (login && !key ? login.runtimes.includes(runtime) : hasKey);
 }
 
 /** A subscription goes where its program would send it; elsewhere, or before a key, only where the user says so. */

@@ -42,7 +42,7 @@ export interface Wait {
 
 interface Opened {
   gateway: Gateway;
-  all: Provider[];
+  providersFor(runtime: RuntimeName): Record<string, Dialect>;
 }
 
 export class Models implements ModelsStage, AsyncDisposable {
@@ -63,14 +63,13 @@ export class Models implements ModelsStage, AsyncDisposable {
   }
 
   async open(caller: ModelCaller, at: DoorAt): Promise<ModelDoor> {
-    const { gateway, all } = await (this.#opened ??= this.#open());
-    const providers = usable(all, caller.runtime, this.#cassette.replay !== undefined);
+    const { gateway, providersFor } = await (this.#opened ??= this.#open());
     const key = keyOf(caller.task, caller.attempt);
     this.#callers.set(key, caller);
     const door = await gateway.open(caller, at);
     return {
       baseUrl: door.baseUrl,
-      providers,
+      providers: providersFor(caller.runtime),
       [Symbol.asyncDispose]: async () => {
         await door[Symbol.asyncDispose]();
         if (this.#callers.get(key) === caller) this.#callers.delete(key);
@@ -114,7 +113,7 @@ export class Models implements ModelsStage, AsyncDisposable {
   }
 
   async #open(): Promise<Opened> {
-    const [{ openGateway }, { resolveProviders }] = await Promise.all([
+    const [{ openGateway }, { resolveProviders, isReadyFor }] = await Promise.all([
       import('../gateway/gateway.ts'),
       import('../gateway/providers.ts'),
     ]);
@@ -130,7 +129,13 @@ export class Models implements ModelsStage, AsyncDisposable {
         onError: (caller, error) => (caller as ModelCaller).failed(error),
       }),
     );
-    return { gateway, all: [...all.values()] };
+    // A cassette needs no key.
+    const isReady = (provider: Provider, runtime: RuntimeName): boolean =>
+      this.#cassette.replay === undefined && isReadyFor(provider, runtime);
+    return {
+      gateway,
+      providersFor: (runtime) => dialectsOf([...all.values()], (provider) => isReady(provider, runtime)),
+    };
   }
 
   async #transport(providers: ReadonlyMap<string, Provider>): Promise<Transport> {
@@ -166,11 +171,11 @@ export class Models implements ModelsStage, AsyncDisposable {
 }
 
 /** Those that can answer; all where none can, so that the refusal says what is missing. */
-function usable(providers: Provider[], runtime: RuntimeName, isReplay: boolean): Record<string, Dialect> {
-  // Of the agents that could ask any provider this one alone is never the program that is logged in.
-  const isReady = ({ hasKey, isKeyNeeded, key, login }: Provider): boolean =>
-    !isKeyNeeded || (login && !key ? runtime !== 'opencode' : hasKey);
-  const ready = isReplay ? [] : providers.filter(isReady);
+function dialectsOf(
+  providers: Provider[],
+  isReady: (provider: Provider) => boolean,
+): Record<string, Dialect> {
+  const ready = providers.filter(isReady);
   const chosen = ready.length > 0 ? ready : providers;
   return Object.fromEntries(chosen.map(({ name, dialect }) => [name, dialect]));
 }

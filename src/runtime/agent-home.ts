@@ -2,7 +2,7 @@
  * A folder in an attempt's memory that an agent's program calls its home. Earlier attempts could write there, so what we
  * put into it never goes through something that they left.
  */
-import { chown, lstat, mkdir, stat, writeFile } from 'node:fs/promises';
+import { lchown, lstat, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { removeTree } from '../system/remove-tree.ts';
 import type { Job } from './runtime.ts';
@@ -26,8 +26,16 @@ export async function writeAnew(home: string, name: string, text: string): Promi
   await giveTo(home, file);
 }
 
+/** A link in place of whatever has its name; whoever reads through it does so with the program's own rights. */
+export async function linkAnew(home: string, name: string, target: string): Promise<void> {
+  const file = path.join(home, name);
+  await removeTree(file);
+  await symlink(target, file);
+  await giveTo(home, file);
+}
+
 /** The program may run as another user than we: the one whose folder it is. */
 async function giveTo(folder: string, file: string): Promise<void> {
   const [{ uid, gid }, now] = await Promise.all([stat(folder), lstat(file)]);
-  if (now.uid !== uid || now.gid !== gid) await chown(file, uid, gid);
+  if (now.uid !== uid || now.gid !== gid) await lchown(file, uid, gid);
 }

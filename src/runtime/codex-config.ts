@@ -5,8 +5,6 @@ import type { Job } from './runtime.ts';
 
 /** A request may be held for as long as a person takes to answer. */
 const PATIENCE_MS = 7 * 86_400_000;
-const GUIDANCE =
-  'If there is an AGENTS.md in the working directory, read it first and follow it: it is not included here.';
 /** An owner and then a person may be asked first, which takes up to twelve minutes. */
 const MCP_TIMEOUT_S = 900;
 
@@ -18,7 +16,7 @@ export function codexConfig(job: Job, { provider, model }: ModelChoice): string 
       ...(model !== undefined && { model }),
       approval_policy: 'never',
       sandbox_mode: 'danger-full-access',
-      developer_instructions: [GUIDANCE, agent?.prompt].filter(Boolean).join('\n\n'),
+      ...(agent?.prompt !== undefined && { developer_instructions: agent.prompt }),
       check_for_update_on_startup: false,
       allow_login_shell: false, // it would set the PATH anew
       web_search: 'disabled', // it would run at the provider, where no fence of ours is
@@ -36,7 +34,7 @@ export function codexConfig(job: Job, { provider, model }: ModelChoice): string 
     feedback: { enabled: false },
     history: { persistence: 'none' },
     shell_environment_policy: { inherit: 'all', ignore_default_excludes: true },
-    // Else the repository's own .codex is obeyed: whoever may do anything trusts it. So its AGENTS.md is not read, either.
+    // Else the repository's own .codex is obeyed: whoever may do anything trusts it.
     [`projects.${text(cwd)}`]: { trust_level: 'untrusted' },
     ...Object.fromEntries(
       Object.entries(mcp).map(([name, server]) => [`mcp_servers.${text(name)}`, table(server)]),

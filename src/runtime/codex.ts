@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
-import { makeHome, writeAnew } from './agent-home.ts';
+import { linkAnew, makeHome, writeAnew } from './agent-home.ts';
 import { runProgram, type AgentProgram } from './agent-program.ts';
 import { chooseModel } from './choose-model.ts';
 import { codexConfig } from './codex-config.ts';
@@ -32,6 +32,8 @@ async function prepare(job: Job): Promise<AgentProgram> {
   const choice = chooseModel(job, ['openai']);
   const home = await makeHome(job, 'codex');
   await writeAnew(home, 'config.toml', codexConfig(job, choice));
+  // What it reads for all projects: it would read it itself only of a project that is trusted.
+  await linkAnew(home, 'AGENTS.md', path.join(job.cwd, 'AGENTS.md'));
   const schemaFile = path.join(job.files, 'schema.json');
   if (job.schema) await writeFile(schemaFile, JSON.stringify(job.schema));
   const options = [

@@ -15,27 +15,20 @@ export interface RuntimeUnderTest {
   runtime: Runtime;
   /** Says at least which runtime, and how its program is found. */
   agent: Partial<Agent>;
-  /** What the model is told of the repository's AGENTS.md, where that is not its text. */
-  guidance?: string;
   /** What the program runs of a repository's settings whatever it is told: only the fence holds that. */
   obeyed?: string[];
   /** The program cannot copy a conversation: it goes on with the one that is there. */
   cannotFork?: true;
 }
 
+const GUIDANCE = 'GUIDANCE-OF-THE-REPOSITORY';
 const HELLO: Script = { answers: [{ write: { path: 'hello.txt', content: 'hi\n' } }, { text: 'all done' }] };
 /** Long enough for the slowest agent to start on a busy machine. */
 const SLOW_MS = 120_000;
 
 export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
   describe(`runtime ${name}`, { timeout: SLOW_MS }, () => {
-    const {
-      runtime,
-      agent,
-      cannotFork = false,
-      guidance = 'GUIDANCE-OF-THE-REPOSITORY',
-      obeyed = [],
-    } = make();
+    const { runtime, agent, cannotFork = false, obeyed = [] } = make();
     let bench: Bench;
     let server: ModelServer | undefined;
     beforeEach(() => {
@@ -274,7 +267,7 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(result).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
       expect(readdirSync(bench.workspace).filter((file) => file.startsWith('evil'))).toEqual(obeyed);
       expect(evil.requests).toEqual([]);
-      expect(wordsIn(server!, [guidance, 'EVIL-ROLE'])).toEqual([guidance]);
+      expect(wordsIn(server!, [GUIDANCE, 'EVIL-ROLE'])).toEqual([GUIDANCE]);
     });
 
     it('offers the model the tools of servers, with what they need', async () => {

@@ -55,6 +55,8 @@ describe('a repository with settings for agents', { timeout: SLOW_MS }, () => {
     expect(evil.requests).toEqual([]);
     expect(world.asks.filter(({ model }) => model?.includes('evil'))).toEqual([]);
     expect(world.asks.filter(({ body }) => JSON.stringify(body).includes('mcp__evil'))).toEqual([]);
+    const asked = world.asks.map(({ body }) => JSON.stringify(body));
+    expect(asked.some((body) => body.includes('I call you codex.') && body.includes('Be kind.'))).toBe(true);
     expect(await world.remains()).toEqual(NOTHING_LEFT);
   });
 

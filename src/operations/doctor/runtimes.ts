@@ -5,8 +5,9 @@ import path from 'node:path';
 import type { ConfigFile } from '../../contract/config.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Dialect } from '../../contract/model.ts';
+import type { RuntimeName } from '../../contract/workflow.ts';
 import { loadConfigs, userConfigFile } from '../../definition/config.ts';
-import { resolveProviders, type Provider } from '../../gateway/providers.ts';
+import { isReadyFor, resolveProviders, type Provider } from '../../gateway/providers.ts';
 import type { Home } from '../../home.ts';
 import { findSdk, SDK_VARIABLE } from '../../runtime/claude-code-sdk.ts';
 import { agentVersion, findAgent, INSTALL, type NamedAgent } from '../../runtime/find-agent.ts';
@@ -64,7 +65,7 @@ async function checkAgent(name: NamedAgent, providers: Provider[]): Promise<Find
     }),
     ...(sdk !== undefined && { sdk: path.dirname(sdk) }),
     ...(existsSync(login()) && { login: login() }),
-    keys: waysOf(dialects, providers),
+    keys: waysOf(name, dialects, providers),
   };
   return { ...tell(name, facts, providers), runtime: facts };
 }
@@ -110,17 +111,17 @@ function checkAcp(providers: Provider[]): Finding {
     'if you want it: npm install -g @agentclientprotocol/claude-agent-acp, or @google/gemini-cli';
   if (there.length === 0) return { name, level: 'none', found: 'no agent that is known to speak it', advice };
   const said = there.map(({ command, dialects }) => {
-    const [way] = waysOf(dialects, providers);
+    const [way] = waysOf(name, dialects, providers);
     return `\`${command}\` (${way ?? 'no key'})`;
   });
-  const isUsable = there.some(({ dialects }) => waysOf(dialects, providers).length > 0);
+  const isUsable = there.some(({ dialects }) => waysOf(name, dialects, providers).length > 0);
   return { name, level: isUsable ? 'ok' : 'none', found: `any command; here: ${said.join(', ')}` };
 }
 
 /** How the models that an agent can speak to are paid for; never the key. */
-function waysOf(dialects: Dialect[], providers: Provider[]): string[] {
+function waysOf(runtime: RuntimeName, dialects: Dialect[], providers: Provider[]): string[] {
   return providers
-    .filter(({ dialect, hasKey, isKeyNeeded }) => dialects.includes(dialect) && (hasKey || !isKeyNeeded))
+    .filter((provider) => dialects.includes(provider.dialect) && isReadyFor(provider, runtime))
     .map(({ name, how }) => `${name}: ${how}`);
 }
 
