@@ -1,14 +1,8 @@
 import * as fc from 'fast-check';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
-import {
-  compileGlobs,
-  compileTrees,
-  covers,
-  globsOverlap,
-  normalizeGlob,
-  parseGlob,
-} from '../src/base/globs.ts';
+import { normalizeGlob, parseGlob } from '../src/base/glob-syntax.ts';
+import { compileGlobs, compileTrees, covers, globsOverlap } from '../src/base/globs.ts';
 
 const matching = (glob: string, ...paths: string[]): string[] => paths.filter(compileGlobs([glob]));
 

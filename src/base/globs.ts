@@ -1,66 +1,21 @@
 /**
- * Globs over paths of the repository: which are allowed, what they match, what two of them could both match.
- * Pure: it never looks at a disk.
- *
- * `src/**` is all that is below src, `docs/*.md` the files of that one directory, `CHANGELOG.md` that file, and
- * `src` or `src/` the directory with all that is in it. `*` and `?` match dots too, never a `/`; `[a-z]`, `[!a]`
- * and `{a,b}` are as in a shell; `\` makes the wildcard after it an ordinary character.
+ * Globs over paths of the repository: what they match, and what two of them could both match. Pure: it never looks
+ * at a disk.
  *
  * Matching is our own and in O(glob × path): a regular expression takes exponential time for some globs, and
  * paths come from agents.
  */
-
-const GLOB_CHARS_MAX = 1000;
-const EXPANSIONS_MAX = 100;
-const SPECIAL = '*?[]{}()!\\';
-
-/** What one character may be; `isNegated` for all but these. */
-interface CharSet {
-  ranges: readonly (readonly [from: number, to: number])[];
-  isNegated: boolean;
-}
-const STAR = 'star';
-type Token = typeof STAR | CharSet;
-
-/** `**`: any number of directories, none included. */
-const DEEP = 'deep';
-interface Name {
-  tokens: readonly Token[];
-  /** Where there is no wildcard in it. */
-  literal: string | undefined;
-}
-type Segment = typeof DEEP | Name;
-const ANY_NAME: Name = { tokens: [STAR], literal: undefined };
-
-/** A path matches where it matches one of these. */
-export interface Glob {
-  text: string;
-  patterns: readonly (readonly Segment[])[];
-}
-
-class GlobProblem extends Error {}
-
-/** The glob as it is kept, or what is wrong with it, to be put after the glob itself. */
-export function normalizeGlob(glob: string): { glob: string } | { problem: string } {
-  const text = tidy(glob);
-  try {
-    parse(glob, text);
-  } catch (error) {
-    if (error instanceof GlobProblem) return { problem: error.message };
-    throw error;
-  }
-  return { glob: text };
-}
-
-/** Of a glob that `normalizeGlob` has accepted. */
-export function parseGlob(glob: string): Glob {
-  const text = tidy(glob);
-  try {
-    return { text, patterns: parse(glob, text) };
-  } catch (error) {
-    throw error instanceof GlobProblem ? new TypeError(`not a glob: "${glob}" ${error.message}`) : error;
-  }
-}
+import {
+  ANY_NAME,
+  DEEP,
+  parseGlob,
+  STAR,
+  type CharSet,
+  type Glob,
+  type Name,
+  type Segment,
+  type Token,
+} from './glob-syntax.ts';
 
 /** Paths are relative to the repository, with `/` between names. */
 export function compileGlobs(globs: readonly string[]): (path: string) => boolean {
@@ -162,138 +117,6 @@ export function placesOf(glob: Glob): { path: string; kind: 'deep' | 'flat' | 'p
 /** The names before the first wildcard, for each choice of its braces. */
 export function literalStarts(glob: Glob): string[][] {
   return glob.patterns.map(literalsOf);
-}
-
-/** `.git`, and what git takes for it on other file systems. */
-export function isDotGit(name: string): boolean {
-  return /^(\.git|git~1)[ .]*(:.*)?$/is.test(
-    name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, ''),
-  );
-}
-
-function tidy(glob: string): string {
-  const text = glob
-    .replace(/\/(\.?\/)+/g, '/')
-    .replace(/^(\.\/)+/, '')
-    .replace(/\/\.$/, '/');
-  if (text === '.' || text === '') return '**';
-  return text.endsWith('/') ? `${text}**` : text;
-}
-
-function parse(glob: string, text: string): Segment[][] {
-  const fail = (message: string): never => {
-    throw new GlobProblem(message);
-  };
-  if (glob === '') fail('is empty; write "**" for all files');
-  if (glob.length > GLOB_CHARS_MAX) fail(`is longer than ${GLOB_CHARS_MAX} characters; shorten it`);
-  if (glob.includes('\0')) fail('holds a NUL, which no path can');
-  if (glob.startsWith('!')) fail('begins with "!"; globs only add, so name what is meant instead');
-  if (/(^|[^\\])[?*+@!]\(/.test(glob)) fail('holds an extended glob such as +(a|b); write {a,b}');
-  return expand(text).flatMap((plain) => {
-    if (/^(\/|~\/|~$|[a-z]:[\\/])/i.test(plain))
-      fail('is an absolute path; write it relative to the top of the repository');
-    if (plain === '') fail('has an empty choice in its braces, which would be all files; remove it');
-    const names = plain.split('/').filter((name) => name !== '' && name !== '.');
-    if (names.includes('..')) fail('holds "..", which leads out; write it from the top of the repository');
-    const segments = names.map((name): Segment => (name === '**' ? DEEP : parseName(name)));
-    if (segments.some((segment) => segment !== DEEP && isDotGit(segment.literal ?? '')))
-      fail('lies in .git, which belongs to git and is never collected; remove it');
-    if (segments.length === 0 || plain.endsWith('/')) segments.push(DEEP);
-    if (segments.at(-1) === DEEP) return [[...segments, ANY_NAME]];
-    const isPlain = segments.every((segment) => segment !== DEEP && segment.literal !== undefined);
-    return isPlain ? [segments, [...segments, DEEP, ANY_NAME]] : [segments];
-  });
-}
-
-function parseName(name: string): Name {
-  const tokens: Token[] = [];
-  let literal: string | undefined = '';
-  for (let at = 0; at < name.length; at++) {
-    const char = name[at]!;
-    if (char === '*') {
-      if (tokens.at(-1) !== STAR) tokens.push(STAR);
-      literal = undefined;
-    } else if (char === '?') {
-      tokens.push({ ranges: [], isNegated: true });
-      literal = undefined;
-    } else if (char === '[') {
-      const end = endOfClass(name, at);
-      if (end === -1) throw new GlobProblem('has a "[" that is never closed; write "\\[" for the character');
-      tokens.push(parseClass(name.slice(at + 1, end)));
-      literal = undefined;
-      at = end;
-    } else {
-      if (char === '\\' && !(at + 1 < name.length && SPECIAL.includes(name[++at]!)))
-        throw new GlobProblem('holds a "\\"; write "/" between directories');
-      const code = name.charCodeAt(at);
-      tokens.push({ ranges: [[code, code]], isNegated: false });
-      if (literal !== undefined) literal += name[at]!;
-    }
-  }
-  return { tokens, literal };
-}
-
-/** Where the `]` of the `[` at `start` is; one right at the beginning is a member. */
-function endOfClass(text: string, start: number): number {
-  let at = start + 1;
-  if (text[at] === '!' || text[at] === '^') at++;
-  for (at++; at < text.length && text[at] !== '/'; at++) {
-    if (text[at] === ']') return at;
-  }
-  return -1;
-}
-
-function parseClass(inside: string): CharSet {
-  const isNegated = /^[!^]/.test(inside);
-  const members = isNegated ? inside.slice(1) : inside;
-  if (/\[[:.=]/.test(members) || members.includes('\\'))
-    throw new GlobProblem('has a class such as [:alpha:] or a "\\" inside [ ]; write ranges such as [a-z]');
-  const ranges: [number, number][] = [];
-  for (let at = 0; at < members.length; at++) {
-    const from = members.charCodeAt(at);
-    const isRange = members[at + 1] === '-' && at + 2 < members.length;
-    const to = isRange ? members.charCodeAt((at += 2)) : from;
-    if (to < from) throw new GlobProblem('has a range inside [ ] that runs backwards; swap its ends');
-    ranges.push([from, to]);
-  }
-  return { ranges, isNegated };
-}
-
-/** `{a,b}c` → `ac`, `bc`. Braces without a comma are ordinary characters. */
-function expand(text: string): string[] {
-  for (let at = 0; at < text.length; at++) {
-    if (text[at] === '\\') at++;
-    else if (text[at] === '[') at = Math.max(at, endOfClass(text, at));
-    else if (text[at] === '{') {
-      const { end, commas } = braceAt(text, at);
-      const inside = text.slice(at + 1, end === -1 ? undefined : end);
-      if (end !== -1 && commas.length === 0 && /^\w+\.\.\w+(\.\.\w+)?$/.test(inside))
-        throw new GlobProblem('has a range such as {1..3}; write {1,2,3}');
-      const before = text.slice(0, at);
-      if (end === -1 || commas.length === 0)
-        return expand(text.slice(at + 1)).map((rest) => `${before}\\{${rest}`);
-      const edges = [at, ...commas, end];
-      const choices = edges.slice(1).flatMap((edge, n) => expand(text.slice(edges[n]! + 1, edge)));
-      const tails = expand(text.slice(end + 1));
-      if (choices.length * tails.length > EXPANSIONS_MAX)
-        throw new GlobProblem(`stands for more than ${EXPANSIONS_MAX} globs with its braces; shorten it`);
-      return choices.flatMap((choice) => tails.map((tail) => before + choice + tail));
-    }
-  }
-  return [text];
-}
-
-function braceAt(text: string, start: number): { end: number; commas: number[] } {
-  const commas: number[] = [];
-  let depth = 0;
-  for (let at = start; at < text.length; at++) {
-    if (text[at] === '\\') at++;
-    else if (text[at] === '[') at = Math.max(at, endOfClass(text, at));
-    else if (text[at] === '{') depth++;
-    else if (text[at] === ',' && depth === 1) commas.push(at);
-    else if (text[at] === '}' && --depth === 0) return { end: at, commas };
-  }
-  return { end: -1, commas: [] };
 }
 
 function literalsOf(pattern: readonly Segment[]): string[] {

@@ -2,7 +2,8 @@
  * Holds what an attempt changed against the scope of its agent: what may go on to a commit, what is refused and
  * why. The last of three fences, and the exact one. Pure: it reads no file.
  */
-import { compileGlobs, isDotGit } from '../base/globs.ts';
+import { isDotGit } from '../base/dot-git.ts';
+import { compileGlobs } from '../base/globs.ts';
 import type { Change } from '../system/change.ts';
 
 export interface VetScope {

@@ -1,5 +1,6 @@
 /** Checks what agents and tasks may see, write, reach and use: that each line of it means something. It reads no file. */
-import { covers, normalizeGlob, parseGlob, type Glob } from '../base/globs.ts';
+import { normalizeGlob, parseGlob, type Glob } from '../base/glob-syntax.ts';
+import { covers } from '../base/globs.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import type { Agent, Limits, Scope, Task, Workflow, WorkspaceOptions } from '../contract/workflow.ts';
 import { effectiveScope } from '../schedule/scope-of.ts';

@@ -1,5 +1,6 @@
 /** Finds, among many globs, the few that could share a path with one: by the directories they begin with. */
-import { fixedNames, type Glob } from '../base/globs.ts';
+import type { Glob } from '../base/glob-syntax.ts';
+import { fixedNames } from '../base/globs.ts';
 
 const NAMES_MAX = 16;
 

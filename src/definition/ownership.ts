@@ -2,7 +2,8 @@
  * Who owns which files, from the write scopes that tasks declare, and which tasks could be at the same file at the
  * same time. A task without a write scope owns nothing. Pure; globs that are no globs are told of elsewhere.
  */
-import { covers, normalizeGlob, overlapOf, parseGlob, type Glob } from '../base/globs.ts';
+import { normalizeGlob, parseGlob, type Glob } from '../base/glob-syntax.ts';
+import { covers, overlapOf } from '../base/globs.ts';
 import type { Agent, Scope, Task, Tasks, Workflow } from '../contract/workflow.ts';
 import { effectiveScope } from '../schedule/scope-of.ts';
 import { checkGraph, type Graph } from './check-graph.ts';

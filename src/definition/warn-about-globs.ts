@@ -1,5 +1,6 @@
 /** Says which globs of scopes match nothing in a commit: most likely a slip, though new files may be meant. Pure. */
-import { compileGlobs, fixedNames, normalizeGlob, parseGlob } from '../base/globs.ts';
+import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
+import { compileGlobs, fixedNames } from '../base/globs.ts';
 import { didYouMean } from '../base/suggest.ts';
 import type { Scope, Workflow } from '../contract/workflow.ts';
 import { describe, type Path } from './problem.ts';

@@ -2,7 +2,8 @@
  * Turns write globs into what the kernel can hold: the smallest directories that cover them, and what stays as it
  * is inside those. The exact globs are held when the work is collected. Pure but for the view of the workspace.
  */
-import { parseGlob, placesOf } from '../base/globs.ts';
+import { parseGlob } from '../base/glob-syntax.ts';
+import { placesOf } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Tree } from '../system/tree.ts';
 

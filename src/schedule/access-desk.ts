@@ -2,7 +2,7 @@
  * Where attempts of a run ask for access, and owners answer: checks what they say, makes facts of it, and tells
  * them what was decided once it is in the journal. It decides nothing.
  */
-import { normalizeGlob, parseGlob } from '../base/globs.ts';
+import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf } from '../contract/event.ts';

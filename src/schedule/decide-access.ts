@@ -2,7 +2,8 @@
  * Who may have more: the answer to a request for access, or who is asked for it. Pure, as all of decide. It follows
  * the scope of the agent that asks: first what needs no policy, then `grant`.
  */
-import { covers, overlapOf, parseGlob, type Glob } from '../base/globs.ts';
+import { parseGlob, type Glob } from '../base/glob-syntax.ts';
+import { covers, overlapOf } from '../base/globs.ts';
 import type { Decision } from '../contract/event.ts';
 import { scopeOf } from './agent-of.ts';
 import { ownersOf } from './owners.ts';

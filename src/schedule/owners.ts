@@ -1,5 +1,6 @@
 /** Finds the tasks of a run that own a path, from the write scopes of their agents. Pure. */
-import { overlapOf, parseGlob, type Glob } from '../base/globs.ts';
+import { parseGlob, type Glob } from '../base/glob-syntax.ts';
+import { overlapOf } from '../base/globs.ts';
 import type { Agent, Task, Workflow } from '../contract/workflow.ts';
 import { effectiveScope } from './scope-of.ts';
 import type { Node, State } from './state.ts';

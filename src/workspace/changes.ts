@@ -4,7 +4,7 @@
  */
 import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs';
 import { Breather } from '../base/breather.ts';
-import { isDotGit } from '../base/globs.ts';
+import { isDotGit } from '../base/dot-git.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import { rootRules, type Rules } from './ignore-rules.ts';

@@ -4,7 +4,8 @@
  */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { compileGlobs, literalStarts, parseGlob } from '../base/globs.ts';
+import { parseGlob } from '../base/glob-syntax.ts';
+import { compileGlobs, literalStarts } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import { splitNul } from '../system/git.ts';

@@ -4,7 +4,8 @@
  */
 import { readlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { compileGlobs, compileTrees, literalStarts, parseGlob } from '../base/globs.ts';
+import { parseGlob } from '../base/glob-syntax.ts';
+import { compileGlobs, compileTrees, literalStarts } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import { throughLink, wayThrough } from './filtered-commit.ts';
 import { join, list, lookup, type Entry, type Layer } from './stack.ts';
