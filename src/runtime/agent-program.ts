@@ -3,20 +3,25 @@
  * what people said meanwhile in a next turn of the same conversation. What the lines mean is the agent's own file's.
  */
 import { formatDuration } from '../base/units.ts';
-import { failed, runCommand, type Ended } from './agent-command.ts';
+import { failed, runCommand, type Command, type Ended } from './agent-command.ts';
 import { eachLine, readMessages, type Message } from './agent-lines.ts';
 import { AgentStory } from './agent-story.ts';
 import type { Job, Result } from './runtime.ts';
 
 const STEERS_MAX = 32;
 const STEER_CHARS_MAX = 64 * 1024;
+/** Long, for a machine that has other things to do. */
+const FETCH_MS_MAX = 60_000;
 
 export interface AgentProgram {
   name: string;
   env: Record<string, string>;
   /** What to start for one prompt, which comes on stdin. */
   argv(session: Job['session']): string[];
-  prompt: string;
+  /** What it is told first, in the conversation that it really goes on with. */
+  prompt(session: Job['session']): string;
+  /** Brings the job's conversation to where the job is, where it lies elsewhere; if that fails, another is begun. */
+  fetch?: string[];
   /** Takes one line that the program printed. */
   read(message: Message, story: AgentStory): void;
   /** Takes one line of its stderr, which is kept in any case. */
@@ -30,20 +35,28 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
   const stopListening = job.onSteer((text) => {
     if (steers.length < STEERS_MAX) steers.push(text.slice(0, STEER_CHARS_MAX));
   });
+  const leftMs = (): number | undefined =>
+    endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - performance.now());
+  const around: Omit<Command, 'argv' | 'input' | 'timeoutMs'> = {
+    ...job,
+    env: { ...job.env, ...program.env },
+    streams: ['stdout', 'stderr'],
+  };
   try {
-    let input = program.prompt;
     let session = job.session;
+    if (session && program.fetch) {
+      const timeoutMs = Math.min(FETCH_MS_MAX, leftMs() ?? FETCH_MS_MAX);
+      const { outcome } = await runCommand({ ...around, argv: program.fetch, input: '', timeoutMs });
+      if (outcome.kind !== 'done') session = undefined;
+    }
+    let input = program.prompt(session);
     for (;;) {
       story.begin();
-      const timeoutMs =
-        endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - performance.now());
       const ended = await runCommand({
-        ...job,
+        ...around,
         argv: program.argv(session),
-        env: { ...job.env, ...program.env },
         input,
-        streams: ['stdout', 'stderr'],
-        timeoutMs,
+        timeoutMs: leftMs(),
         readStdout: (stdout) => readMessages(stdout, (message) => program.read(message, story)),
         isFutile: story.futile,
         onStderr: eachLine((line) => program.readStderr?.(line, story)),

@@ -48,7 +48,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
   return {
     name: 'codex',
     env: { CODEX_HOME: home, ...(await temporaryFor(job, home)), BOSUN_MODEL_KEY: job.models?.key ?? '' },
-    prompt: firstWords(job, job.session),
+    prompt: (session) => firstWords(job, session),
     argv(session) {
       if (!session) return [...found.argv, ...options, '-'];
       return [...found.argv, ...options, session.fork ? 'fork' : 'resume', session.id, '-'];

@@ -30,11 +30,13 @@ const QUIET = {
 /** Its failures are printed, since its events keep silent of those that it tries to get over, for ever. */
 const LOGS = ['--print-logs', '--log-level', 'ERROR'];
 
+/** Moves a conversation to where this is run: given are its id, a file on the way, and what to start. */
+const FETCH = 'id=$1 file=$2; shift 2; "$@" export "$id" >"$file" && "$@" import "$file"';
+
 export const opencode: Runtime = {
   async run(job: Job): Promise<Result> {
     try {
-      const known = await withKnownSession(job);
-      return await runProgram(known, await prepare(known));
+      return await runProgram(job, await prepare(job));
     } catch (error) {
       if (!(error instanceof BosunError)) throw error;
       const { message } = error;
@@ -43,8 +45,26 @@ export const opencode: Runtime = {
   },
 };
 
-/** A conversation belongs to the directory that it was begun in: where that is gone, OpenCode fails. So it begins anew. */
-async function withKnownSession(job: Job): Promise<Job> {
+async function prepare(job: Job): Promise<AgentProgram> {
+  const found = needAgent('opencode', job.agent);
+  const { env, model } = await opencodeSurroundings(job);
+  const isHere = await wasHere(job);
+  const options = ['run', '--format', 'json', '--title', 'bosun', '--model', model, ...LOGS];
+  return {
+    name: 'opencode',
+    env,
+    prompt: (session) => firstWords(job, session, job.schema && askForJson(job.schema)),
+    ...(job.session && !isHere && { fetch: fetchWith(job, job.session.id, found.argv) }),
+    argv(session) {
+      if (!session) return [...found.argv, ...options];
+      return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
+    },
+    ...opencodeReader(model),
+  };
+}
+
+/** Whether an earlier attempt of the task worked in the same directory; a later one will find that this one did. */
+async function wasHere(job: Job): Promise<boolean> {
   const home = await makeHome(job, 'opencode');
   const mark = `place-${createHash('sha256').update(job.cwd).digest('hex').slice(0, 16)}`;
   const isKnown = await lstat(path.join(home, mark)).then(
@@ -52,23 +72,16 @@ async function withKnownSession(job: Job): Promise<Job> {
     () => false,
   );
   await writeAnew(home, mark, '');
-  return job.session && !isKnown ? { ...job, session: undefined } : job;
+  return isKnown;
 }
 
-async function prepare(job: Job): Promise<AgentProgram> {
-  const found = needAgent('opencode', job.agent);
-  const { env, model } = await opencodeSurroundings(job);
-  const options = ['run', '--format', 'json', '--title', 'bosun', '--model', model, ...LOGS];
-  return {
-    name: 'opencode',
-    env,
-    prompt: firstWords(job, job.session, job.schema && askForJson(job.schema)),
-    argv(session) {
-      if (!session) return [...found.argv, ...options];
-      return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
-    },
-    ...opencodeReader(model),
-  };
+/**
+ * A conversation belongs to the directory that it was begun in, and with that gone OpenCode fails, also where it is to
+ * copy the conversation. What it imports belongs to the directory in which it does so.
+ */
+function fetchWith(job: Job, id: string, opencode: string[]): string[] {
+  const file = path.join(job.files, 'conversation.json');
+  return ['/bin/sh', '-c', FETCH, 'sh', id, file, ...opencode];
 }
 
 /** What OpenCode finds around it, also where it is talked with in another way. */

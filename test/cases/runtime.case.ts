@@ -123,14 +123,14 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
 
     it(
       cannotFork
-        ? 'goes on with a conversation that it cannot copy'
-        : 'goes on from a conversation and leaves that one as it is',
+        ? 'goes on, in another workspace, with a conversation that it cannot copy'
+        : 'goes on from a conversation in another workspace, and leaves that one as it is',
       async () => {
         const before = await ran({ answers: [{ text: 'I am FIRST-WORDS' }] }, { prompt: 'REMEMBER-ME' });
         const id = of(before.events, 'started')[0]!.session!;
         const fork = await ran(
           { answers: [{ text: 'no' }, { text: 'forked' }] },
-          { session: { id, fork: true } },
+          { session: { id, fork: true }, cwd: await bench.anotherWorkspace() },
         );
         expect(fork.result.output).toBe('forked');
         expect(of(fork.events, 'started')[0]!.session === id).toBe(cannotFork);
