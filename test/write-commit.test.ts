@@ -1,13 +1,15 @@
 /** The commits that we write ourselves are the ones that git would have made, and git can read every byte of them. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { inflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writeCommit } from '../src/collect/write-commit.ts';
 import type { Change } from '../src/system/change.ts';
 import { cQuote } from '../src/system/git.ts';
+import { storedZlib } from '../src/system/stored-zlib.ts';
 import { makeEngine, type TestEngine } from './fixtures/engine.ts';
 import { gitIn } from './fixtures/repository.ts';
 
@@ -60,6 +62,29 @@ describe.each(['sha1', 'sha256'] as const)('a commit in a repository of %s', (ob
     }
     await isSound(engine);
   });
+});
+
+test('what is stored as it is can be read by zlib, whatever its length', () => {
+  for (const bytes of [0, 1, 4095, 4096, 65_535, 65_536, 200_000]) {
+    const content = randomBytes(bytes);
+    expect(inflateSync(storedZlib(content)).equals(content)).toBe(true);
+    const ones = Buffer.alloc(bytes, 0xff); // sums as large as they get
+    expect(inflateSync(storedZlib(ones)).equals(ones)).toBe(true);
+  }
+});
+
+test('a directory with very many files is changed in one place', async () => {
+  const wide = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`wide/${n}`, '']));
+  await using engine = await makeEngine({ files: wide });
+  const changes: Change[] = [
+    { kind: 'delete', path: Buffer.from('wide/1500') },
+    link('wide/1500-and-more'),
+    link('wide/2999'),
+    link('wide/0/below'),
+  ];
+  const { commit } = await write(engine, changes);
+  expect(commit).toBe(importByGit(engine, engine.head, changes));
+  await isSound(engine);
 });
 
 test('a directory with a mode of old keeps what is in it', async () => {
@@ -124,45 +149,48 @@ test('what a killed engine left half written goes away in time', async () => {
   expect(names).toContain(path.basename(young!));
 });
 
-describe('reading objects', () => {
-  test('answers many at once, each with its own', async () => {
-    await using engine = await makeEngine({ files: { a: 'A'.repeat(300_000), b: '', c: 'C\n' } });
-    const { objects } = engine.git;
-    const names = Array.from({ length: 60 }, (_, n) => 'abc'[n % 3]!);
-    const read = await Promise.all(names.map((name) => objects.read(`${engine.head}:${name}`, 'blob')));
-    expect(read.map((content) => content.length)).toEqual(
-      names.map((name) => ({ a: 300_000, b: 0, c: 2 })[name]),
-    );
-    await objects[Symbol.asyncDispose]();
-    expect((await objects.read(`${engine.head}:c`, 'blob')).toString()).toBe('C\n');
-    await objects[Symbol.asyncDispose]();
+describe('reading trees', () => {
+  test('answers many at once, each with its own, and again from memory', async () => {
+    const wide = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`wide/${n}`, '']));
+    await using engine = await makeEngine({ files: { ...wide, 'one/a': '', 'two/a': '', 'two/b': '' } });
+    const { trees } = engine.git;
+    const names = Array.from({ length: 60 }, (_, n) => ['wide', 'one', 'two'][n % 3]!);
+    const entryBytes = (name: string): number => Buffer.byteLength(`100644 ${name}\0`) + 20;
+    const wideBytes = Object.keys(wide).reduce((sum, name) => sum + entryBytes(name.slice(5)), 0);
+    const bytes: Record<string, number> = { wide: wideBytes, one: entryBytes('a'), two: 2 * entryBytes('a') };
+    for (let round = 0; round < 2; round += 1) {
+      const read = await Promise.all(names.map((name) => trees.read(`${engine.head}:${name}`)));
+      expect(read.map((content) => content.length)).toEqual(names.map((name) => bytes[name]));
+    }
+    await trees[Symbol.asyncDispose]();
+    expect((await trees.read(`${engine.head}:wide`)).length).toBe(wideBytes);
+    await trees[Symbol.asyncDispose]();
   });
 
   test('says what is not there or is something else, and goes on', async () => {
     await using engine = await makeEngine({ files: { c: 'C\n' } });
-    const { objects } = engine.git;
+    const { trees } = engine.git;
     const [gone, other, there] = await Promise.allSettled([
-      objects.read(`${engine.head}:gone`, 'blob'),
-      objects.read(`${engine.head}:c`, 'tree'),
-      objects.read(`${engine.head}:c`, 'blob'),
+      trees.read(`${engine.head}:gone`),
+      trees.read(`${engine.head}:c`),
+      trees.read(`${engine.head}^{tree}`),
     ]);
-    expect(gone).toMatchObject({ reason: { message: expect.stringMatching(/no blob .*:gone: .* missing/) } });
+    expect(gone).toMatchObject({ reason: { message: expect.stringMatching(/no tree .*:gone: .* missing/) } });
     expect(other).toMatchObject({ reason: { message: expect.stringMatching(/no tree .*:c: \w+ blob 2/) } });
     expect(there.status).toBe('fulfilled');
-    await objects[Symbol.asyncDispose]();
+    await trees[Symbol.asyncDispose]();
   });
 
   test('fails where git fails, with its reason, and can be asked again', async () => {
-    await using engine = await makeEngine({ files: { c: 'C\n' } });
-    const { objects, directory } = engine.git;
-    await chmod(directory, 0o755);
-    await rename(path.join(directory, 'HEAD'), path.join(directory, 'HEAD-away'));
-    await expect(objects.read(`${engine.head}:c`, 'blob')).rejects.toThrow(
-      /could not read .*not a git repository/,
-    );
-    await rename(path.join(directory, 'HEAD-away'), path.join(directory, 'HEAD'));
-    expect((await objects.read(`${engine.head}:c`, 'blob')).toString()).toBe('C\n');
-    await objects[Symbol.asyncDispose]();
+    await using engine = await makeEngine();
+    const { trees, directory } = engine.git;
+    const head = path.join(directory, 'HEAD');
+    await rename(head, `${head}-away`);
+    const name = `${engine.head}^{tree}`;
+    await expect(trees.read(name)).rejects.toThrow(/could not read .*not a git repository/);
+    await rename(`${head}-away`, head);
+    expect((await trees.read(name)).includes('README.md')).toBe(true);
+    await trees[Symbol.asyncDispose]();
   });
 });
 

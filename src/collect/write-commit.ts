@@ -53,7 +53,7 @@ async function writeOnce({ git, changes, parent, message, atMs }: CollectRequest
     await breather.breathe();
   }
   const write = (content: Buffer): string => pack.add('tree', content);
-  const trees = { reader: git.objects, idLength: hashName === 'sha1' ? 20 : 32, write };
+  const trees = { reader: git.trees, idLength: hashName === 'sha1' ? 20 : 32, write };
   const tree = (await editTree(trees, `${parent}^{tree}`, edits)) ?? write(Buffer.alloc(0));
   const who = `${IDENTITY.name} <${IDENTITY.email}> ${Math.max(0, Math.floor(atMs / 1000))} +0000`;
   const text = `tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\n${message}`;

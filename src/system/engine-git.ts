@@ -9,11 +9,11 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { writeIgnore } from './bosun-ignore.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
-import { ObjectReader } from './object-reader.ts';
 import { UNFINISHED_PREFIX } from './pack-writer.ts';
 import type { Captured } from './process.ts';
 import type { Repository } from './repository.ts';
 import { sandboxUid } from './sandbox-user.ts';
+import { TreeReader } from './tree-reader.ts';
 
 export const RAW_ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding\n';
 const CONFIG = `[core]
@@ -106,7 +106,7 @@ async function borrow(directory: string, repository: Repository): Promise<void> 
 export class EngineGit {
   readonly directory: string;
   readonly repository: Repository;
-  readonly objects: ObjectReader;
+  readonly trees: TreeReader;
   readonly #ancestry = new Map<string, boolean>();
   #packCount: number | undefined;
   #isPacking = false;
@@ -114,7 +114,7 @@ export class EngineGit {
   constructor(directory: string, repository: Repository) {
     this.directory = directory;
     this.repository = repository;
-    this.objects = new ObjectReader(() => this.start(['cat-file', '--batch']));
+    this.trees = new TreeReader(() => this.start(['cat-file', '--batch']));
   }
 
   /** `.bosun` of the repository: all that bosun keeps. */
@@ -216,7 +216,7 @@ export class EngineGit {
 
   /** Ends the process that a collection has started, if any. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.objects[Symbol.asyncDispose]();
+    await this.trees[Symbol.asyncDispose]();
   }
 
   /** A patch that `git apply` takes, binary files included. */

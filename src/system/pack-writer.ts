@@ -25,6 +25,7 @@ import { BosunError } from '../contract/errors.ts';
 import { packIndexOf, type PackedObject } from './pack-index.ts';
 import type { ObjectFormat } from './repository.ts';
 import { sandboxUid } from './sandbox-user.ts';
+import { storedZlib } from './stored-zlib.ts';
 
 const TYPE = { commit: 1, tree: 2, blob: 3 } as const;
 export type ObjectType = keyof typeof TYPE;
@@ -59,7 +60,9 @@ export class PackWriter implements Disposable {
   add(type: ObjectType, content: Buffer): string {
     const id = this.#hashOf(type, content.length).update(content).digest('hex');
     if (this.#objects.has(id)) return id;
-    const packed = Buffer.concat([objectHead(type, content.length), deflateSync(content, DEFLATE)]);
+    // A tree is ids more than anything else, and those do not get smaller.
+    const body = type === 'blob' ? deflateSync(content, DEFLATE) : storedZlib(content);
+    const packed = Buffer.concat([objectHead(type, content.length), body]);
     this.#objects.set(id, { id, offset: this.#writtenBytes + this.#pendingBytes, crc: crc32(packed) });
     this.#pending.push(packed);
     this.#pendingBytes += packed.length;

@@ -1,6 +1,6 @@
 /**
  * One `git cat-file --batch` that stays: starting git anew for every tree would cost more than reading it. Many may
- * ask at once; git answers in the order it was asked.
+ * ask at once; git answers in the order it was asked. What was read lately is kept: agents begin from few commits.
  */
 import type { ChildProcess } from 'node:child_process';
 import { BosunError } from '../contract/errors.ts';
@@ -8,20 +8,34 @@ import { reasonOf } from './git.ts';
 import { exitOf, keepAwake, type Exit } from './process.ts';
 
 const STDERR_CHARS_MAX = 4096;
+const KEPT_MAX = 256;
+const KEPT_BYTES_MAX = 32 * 1024;
 const LINE_FEED = 10;
 
-export class ObjectReader {
+export class TreeReader {
   readonly #start: () => ChildProcess;
   #reading: Reading | undefined;
+  /** The one that was used last is last. */
+  readonly #kept = new Map<string, Buffer>();
 
   constructor(start: () => ChildProcess) {
     this.#start = start;
   }
 
-  /** The content of one object, by its id or by any name that git knows. */
-  read(name: string, type: 'tree' | 'blob'): Promise<Buffer> {
+  /** Its content, by its id or by a name that begins with an id, since those never mean another tree. */
+  async read(name: string): Promise<Buffer> {
+    const kept = this.#kept.get(name);
+    const content = kept ?? (await this.#ask(name));
+    if (content.length > KEPT_BYTES_MAX) return content;
+    this.#kept.delete(name);
+    this.#kept.set(name, content);
+    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
+    return content;
+  }
+
+  async #ask(name: string): Promise<Buffer> {
     if (!this.#reading?.isAlive) this.#reading = new Reading(this.#start());
-    return this.#reading.ask(name, type);
+    return Buffer.from(await this.#reading.ask(name)); // a copy: what was read is a part of something larger
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -32,7 +46,6 @@ export class ObjectReader {
 
 interface Question {
   name: string;
-  type: string;
   resolve(content: Buffer): void;
   reject(error: Error): void;
 }
@@ -43,7 +56,7 @@ class Reading {
   readonly #questions: Question[] = [];
   #read: Buffer[] = [];
   #readBytes = 0;
-  /** Less than this cannot be an answer: large objects are not looked at again with every piece that comes. */
+  /** Less than this cannot be an answer: large trees are not looked at again with every piece that comes. */
   #neededBytes = 1;
   #stderr = '';
   isAlive = true;
@@ -63,9 +76,9 @@ class Reading {
     keepAwake(child, false);
   }
 
-  ask(name: string, type: string): Promise<Buffer> {
+  ask(name: string): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      if (this.#questions.push({ name, type, resolve, reject }) === 1) keepAwake(this.#child, true);
+      if (this.#questions.push({ name, resolve, reject }) === 1) keepAwake(this.#child, true);
       this.#child.stdin!.write(`${name}\n`);
     });
   }
@@ -98,8 +111,8 @@ class Reading {
     if (data.length < this.#neededBytes) return undefined;
     const question = this.#questions.shift()!;
     if (this.#questions.length === 0) keepAwake(this.#child, false);
-    if (type === question.type) question.resolve(data.subarray(lineEnd + 1, bodyEnd));
-    else question.reject(new BosunError('system', `git has no ${question.type} ${question.name}: ${head}`));
+    if (type === 'tree') question.resolve(data.subarray(lineEnd + 1, bodyEnd));
+    else question.reject(new BosunError('system', `git has no tree ${question.name}: ${head}`));
     return data.subarray(bodyEnd + 1);
   }
 
