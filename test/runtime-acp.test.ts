@@ -14,7 +14,6 @@ const CLAUDE = [path.join(REAL_BIN, 'claude-agent-acp')];
 runtimeCases('acp (claude-agent-acp)', () => ({
   runtime: acp,
   agent: { runtime: 'acp', command: CLAUDE },
-  cannotFork: true,
 }));
 
 describe('ACP', () => {
@@ -65,6 +64,41 @@ describe('ACP', () => {
     const { result, events } = await told('somethings', { ask: async () => answer });
     expect(result.output).toBe(`answer: ${option}`);
     expect(events).toContainEqual({ kind: 'asked', id: 'call-1', text: 'some other: {"a":1}', answer });
+  });
+
+  it.each([
+    [
+      'chooses',
+      'yes',
+      'Which colour? “red” (rather than blue)?',
+      '{"action":"accept","content":{"colour":"red"}}',
+    ],
+    ['chooses', 'no', 'Which colour? “red” (rather than blue)?', '{"action":"decline"}'],
+    [
+      'chooses-twice',
+      'yes',
+      'Which colour?\nWhich sizes? “s”?\nAre you sure?',
+      '{"action":"accept","content":{"sizes":["s"],"sure":true}}',
+    ],
+  ] as const)('asks a person what the agent %s, and hands on %s', async (deed, answer, text, form) => {
+    const { result, events } = await told(deed, { ask: async () => answer });
+    expect(result.output).toBe(`form: ${form}`);
+    expect(events).toContainEqual({ kind: 'asked', id: 'call-1', text, answer });
+  });
+
+  it('asks nobody for words, since people can only say yes or no', async () => {
+    const { result, events } = await told('inquires', { ask: async () => 'yes' });
+    expect(result.output).toBe('form: {"action":"decline"}');
+    expect(events.filter(({ kind }) => kind === 'asked')).toEqual([]);
+  });
+
+  it.each([
+    ['copies the conversation where the agent can', 'forks', 'session-0-fork'],
+    ['goes on with the conversation where the agent cannot copy it', 'resumes', 'session-0'],
+  ])('%s', async (_, can, session) => {
+    const { result, events } = await told('hello', { session: { id: 'session-0', fork: true } }, can);
+    expect(events).toContainEqual({ kind: 'started', session });
+    expect(result.output).toMatch(/^heard: Your last attempt failed/);
   });
 
   it.each([
