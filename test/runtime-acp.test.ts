@@ -10,10 +10,17 @@ import { runtimeCases } from './cases/runtime.case.ts';
 import { Bench, REAL_BIN, type TriedJob } from './fixtures/runtime-job.ts';
 
 const CLAUDE = [path.join(REAL_BIN, 'claude-agent-acp')];
+const CODEX = [path.join(REAL_BIN, 'codex-acp')];
 
 runtimeCases('acp (claude-agent-acp)', () => ({
   runtime: acp,
   agent: { runtime: 'acp', command: CLAUDE },
+}));
+
+runtimeCases('acp (codex-acp)', () => ({
+  runtime: acp,
+  agent: { runtime: 'acp', command: CODEX, model: 'gpt-5.1' },
+  obeyed: ['evil-mcp'],
 }));
 
 describe('ACP', () => {

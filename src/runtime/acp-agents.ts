@@ -7,6 +7,7 @@ import { BosunError } from '../contract/errors.ts';
 import { makeHome, writeAnew } from './agent-home.ts';
 import { CLAUDE_VARIABLES } from './claude-code-variables.ts';
 import { chooseModel } from './choose-model.ts';
+import { codexSurroundings } from './codex.ts';
 import { opencodeSurroundings } from './opencode.ts';
 import type { Job } from './runtime.ts';
 
@@ -26,6 +27,7 @@ const KNOWN: [RegExp, Known][] = [
   [/^claude(-code|-agent)?-acp$/, claude],
   [/^gemini$/, gemini],
   [/^opencode$/, opencode],
+  [/^codex-acp$/, codex],
 ];
 
 export async function prepareAcpAgent(job: Job): Promise<AcpAgent> {
@@ -117,4 +119,13 @@ async function opencode(job: Job): ReturnType<Known> {
     mcp: {},
   });
   return { env };
+}
+
+async function codex(job: Job): ReturnType<Known> {
+  const alone = { ...job, agent: { ...job.agent!, prompt: undefined }, mcp: {} };
+  const env = await codexSurroundings(alone, chooseModel(job, ['openai']), true);
+  // Its own sandbox is off, since ours stands around it. It trusts every repository, so that the fence covers `.codex`.
+  return {
+    env: { ...env, INITIAL_AGENT_MODE: 'agent-full-access', MODEL_PROVIDER: 'bosun', NO_BROWSER: '1' },
+  };
 }

@@ -1,12 +1,14 @@
 /** What an ACP agent's updates mean, as the story of an attempt. */
 import type {
   PromptResponse,
+  SessionInfoUpdate,
   SessionNotification,
   ToolCall,
   ToolCallContent,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import type { Json } from '../contract/workflow.ts';
+import { agentError } from './agent-error.ts';
 import type { AgentStory } from './agent-story.ts';
 
 const TEXT_CHARS_MAX = 1024 * 1024;
@@ -19,6 +21,7 @@ interface Call {
   isEdit: boolean;
   content: ToolCallContent[];
   output: unknown;
+  printed: string;
   files: Set<string>;
 }
 
@@ -28,6 +31,8 @@ export class AcpReader {
   #text = '';
   #message: string | undefined;
   #isListening = false;
+  /** Whether what it says next is why it could not go on, although it ends its turn as if all were well. */
+  #isBroken = false;
   /** Whether what comes next begins an answer of the model's. */
   #isNext = true;
 
@@ -53,10 +58,14 @@ export class AcpReader {
       this.#flush();
       if (!this.#calls.has(update.toolCallId)) this.#answers();
       this.#tool(update);
+    } else if (update.sessionUpdate === 'session_info_update' && isBroken(update)) {
+      this.#flush();
+      this.#isBroken = true;
     }
   }
 
   endTurn(response: PromptResponse): void {
+    if (this.#isBroken) this.#breakDown();
     this.#flush();
     for (const id of this.#calls.keys()) this.#tell(id);
     this.#isNext = true;
@@ -72,6 +81,12 @@ export class AcpReader {
     } else if (stopReason === 'max_tokens') {
       this.#story.failed({ kind: 'bad-request', message: 'the answer is longer than the model can give' });
     } else this.#story.complete();
+  }
+
+  #breakDown(): void {
+    this.#story.failed(agentError(this.#text.trim() || 'the agent did not say why it could not go on'));
+    this.#text = '';
+    this.#isBroken = false;
   }
 
   /** The protocol does not tell one answer from the next; but tools are only used between two. */
@@ -95,6 +110,7 @@ export class AcpReader {
       isEdit: false,
       content: [],
       output: undefined,
+      printed: '',
       files: new Set(),
     };
     if (!this.#calls.has(id) && this.#calls.size >= CALLS_MAX) return;
@@ -105,6 +121,7 @@ export class AcpReader {
       call.isEdit = update.kind === 'edit' || update.kind === 'delete' || update.kind === 'move';
     if (update.content) call.content = update.content;
     if (update.rawOutput !== undefined) call.output = update.rawOutput;
+    call.printed = (call.printed + printedIn(update)).slice(0, TEXT_CHARS_MAX);
     for (const { path } of update.locations ?? []) call.files.add(path);
     for (const part of update.content ?? []) if (part.type === 'diff') call.files.add(part.path);
     if (status === 'in_progress' && call.input !== '') this.#tell(id);
@@ -141,10 +158,23 @@ export class AcpReader {
   }
 }
 
-function textOf({ content, output }: Call): string {
+/** As codex-acp says it. */
+function isBroken({ _meta: meta }: SessionInfoUpdate): boolean {
+  const codex = meta?.codex as { threadStatus?: { type?: unknown } } | undefined;
+  return codex?.threadStatus?.type === 'systemError';
+}
+
+/** What a command prints, piece by piece, where the agent shows it in a terminal. */
+function printedIn({ _meta: meta }: ToolCall | ToolCallUpdate): string {
+  const piece = meta?.terminal_output_delta as { data?: unknown } | undefined;
+  return typeof piece?.data === 'string' ? piece.data : '';
+}
+
+function textOf({ content, output, printed }: Call): string {
   const said = content.flatMap((part) =>
     part.type === 'content' && part.content.type === 'text' ? [part.content.text] : [],
   );
   if (said.length > 0) return said.join('\n');
+  if (printed !== '') return printed;
   return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output);
 }

@@ -10,7 +10,11 @@ const GUIDANCE =
 /** An owner and then a person may be asked first, which takes up to twelve minutes. */
 const MCP_TIMEOUT_S = 900;
 
-export function codexConfig(job: Job, { provider, model }: ModelChoice): string {
+/** What would reach out to others than the model, or go on for ever where the gateway is gone. */
+const OFF = { plugins: false, apps: false, unbounded_connection_retries: false };
+
+/** `isTrusted`: the repository is, by what stands between Codex and us; so it reads AGENTS.md by itself. */
+export function codexConfig(job: Job, { provider, model }: ModelChoice, isTrusted = false): string {
   const { agent, models, cwd, mcp } = job;
   return toml({
     '': {
@@ -18,7 +22,7 @@ export function codexConfig(job: Job, { provider, model }: ModelChoice): string 
       ...(model !== undefined && { model }),
       approval_policy: 'never',
       sandbox_mode: 'danger-full-access',
-      developer_instructions: [GUIDANCE, agent?.prompt].filter(Boolean).join('\n\n'),
+      developer_instructions: [isTrusted ? '' : GUIDANCE, agent?.prompt].filter(Boolean).join('\n\n'),
       check_for_update_on_startup: false,
       allow_login_shell: false, // it would set the PATH anew
       web_search: 'disabled', // it would run at the provider, where no fence of ours is
@@ -32,12 +36,13 @@ export function codexConfig(job: Job, { provider, model }: ModelChoice): string 
       stream_max_retries: 0,
       stream_idle_timeout_ms: PATIENCE_MS,
     },
+    features: OFF,
     analytics: { enabled: false },
     feedback: { enabled: false },
     history: { persistence: 'none' },
     shell_environment_policy: { inherit: 'all', ignore_default_excludes: true },
     // Else the repository's own .codex is obeyed: whoever may do anything trusts it. So its AGENTS.md is not read, either.
-    [`projects.${text(cwd)}`]: { trust_level: 'untrusted' },
+    ...(!isTrusted && { [`projects.${text(cwd)}`]: { trust_level: 'untrusted' } }),
     ...Object.fromEntries(
       Object.entries(mcp).map(([name, server]) => [`mcp_servers.${text(name)}`, table(server)]),
     ),
