@@ -121,6 +121,10 @@ export class Surroundings implements AsyncDisposable {
     this.memory = stages.home.memory(attempt.run, attempt.start.task);
   }
 
+  get isFenced(): boolean {
+    return this.#stages.isFenced;
+  }
+
   /** What every command of the attempt gets. */
   get env(): Record<string, string> {
     return environment(this.#stages, this.#attempt);

@@ -97,14 +97,18 @@ async function gemini(job: Job): ReturnType<Known> {
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     privacy: { usageStatisticsEnabled: false },
     telemetry: { enabled: false },
+    // Variables of the repository's .env would be set, such as where models are.
+    advanced: { ignoreLocalEnv: true },
+    context: { fileName: ['AGENTS.md', 'GEMINI.md'] },
   };
   await writeAnew(await makeHome({ memory: home }, '.gemini'), 'settings.json', JSON.stringify(settings));
   return {
     env: {
       GEMINI_CLI_HOME: home,
       GEMINI_CLI_NO_RELAUNCH: 'true',
-      // Settings of the repository are then not read. Nor is its GEMINI.md, and it uses no tool servers, not even ours.
-      GEMINI_CLI_TRUST_WORKSPACE: 'false',
+      // Where it does not trust the workspace it reads no GEMINI.md and uses no tool servers, not even ours. Where it does
+      // it obeys what is in `.gemini`, which the fence covers.
+      GEMINI_CLI_TRUST_WORKSPACE: String(job.isFenced),
       ...(model !== undefined && { GEMINI_MODEL: model }),
     },
     authMethod: 'gemini-api-key',

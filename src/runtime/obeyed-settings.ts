@@ -8,6 +8,8 @@ import type { Agent, RuntimeName } from '../contract/workflow.ts';
 const OBEYED: Record<string, readonly string[]> = {
   // It loads plugins from here, although its settings of the project are off: its newer half does not ask.
   opencode: ['.opencode', 'opencode.json', 'opencode.jsonc'],
+  // It uses tool servers only where it trusts all that is in here.
+  gemini: ['.gemini'],
   // It tells Codex to trust every repository that it is started in.
   'codex-acp': ['.codex'],
 };
