@@ -99,6 +99,12 @@ describe('ACP', () => {
     expect(events.filter(({ kind }) => kind === 'asked')).toEqual([]);
   });
 
+  it('does not take for new what is told again of an earlier conversation', async () => {
+    const { result, events } = await told('hello', { session: { id: 'session-0', fork: false } }, 'loads');
+    expect(result.output).toMatch(/^heard: You were interrupted/);
+    expect(events.filter(({ kind }) => kind === 'text')).toHaveLength(1);
+  });
+
   it.each([
     ['copies the conversation where the agent can', 'forks', 'session-0-fork'],
     ['goes on with the conversation where the agent cannot copy it', 'resumes', 'session-0'],
@@ -154,6 +160,22 @@ describe('ACP', () => {
       );
       expect(await acp.run(job)).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
       expect(readFileSync(path.join(bench.workspace, 'hello.txt'), 'utf8').trim()).toBe('hi');
+    });
+
+    it('gemini goes on with a conversation that it began a moment ago', async () => {
+      const command = [path.join(REAL_BIN, 'gemini'), '--acp'];
+      const agent = { runtime: 'acp', command, model: 'gemini-2.5-pro' } as const;
+      server = await startModelServer({
+        script: { rules: [{ when: { conversation: 'MIND-THIS' }, text: 'second' }, { text: 'FIRST' }] },
+      });
+      const first = bench.job(server.url, agent, { prompt: 'REMEMBER-ME' });
+      await acp.run(first.job);
+      const { session: id } = first.events.find((event) => event.kind === 'started')!;
+      for (const feedback of ['MIND-THIS', 'MIND-THIS again']) {
+        const { job } = bench.job(server.url, agent, { session: { id: id!, fork: false }, feedback });
+        expect((await acp.run(job)).output).toBe('second');
+        expect(JSON.stringify(server.requests.at(-1)!.body)).toMatch(/REMEMBER-ME.*FIRST/);
+      }
     });
   });
 });

@@ -21,7 +21,8 @@ export interface AcpAgent {
   authMethod?: string;
 }
 
-type Known = (job: Job) => Promise<Omit<AcpAgent, 'name' | 'argv'>>;
+/** `first`: what a shell does in the fence before the agent is started. */
+type Known = (job: Job) => Promise<Omit<AcpAgent, 'name' | 'argv'> & { first?: string }>;
 
 const KNOWN: [RegExp, Known][] = [
   [/^claude(-code|-agent)?-acp$/, claude],
@@ -42,11 +43,12 @@ export async function prepareAcpAgent(job: Job): Promise<AcpAgent> {
   const known = KNOWN.flatMap(([name, prepare]) =>
     words.some((word) => name.test(path.basename(word))) ? [prepare] : [],
   )[0];
-  const found = (await known?.(job)) ?? { env: {} };
+  const { first, ...found } = (await known?.(job)) ?? { env: {} };
+  const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   return {
     ...found,
     name: path.basename(words[0] ?? 'acp'),
-    argv: typeof command === 'string' ? ['/bin/sh', '-c', command] : command,
+    argv: first === undefined ? argv : ['/bin/sh', '-c', `${first}\nexec "$@"`, 'sh', ...argv],
     env: { ...job.env, ...usual(job), ...found.env },
   };
 }
@@ -112,7 +114,22 @@ async function gemini(job: Job): ReturnType<Known> {
       ...(model !== undefined && { GEMINI_MODEL: model }),
     },
     authMethod: 'gemini-api-key',
+    ...(job.session && { first: keepConversation(home, job.session.id) }),
   };
+}
+
+/**
+ * Its file is named for the minute in which it was begun: who goes on within that minute writes an empty one over it,
+ * and whoever comes next takes away all of that conversation, since one of its files is empty. Done inside the fence, since the agent could have put links there.
+ */
+function keepConversation(home: string, session: string): string {
+  const id = session.replaceAll(/[^\w]/g, '').slice(0, 8);
+  const chats = `'${home.replaceAll("'", String.raw`'\\''`)}'/.gemini/tmp/*/chats`;
+  return `for file in ${chats}/session-*-${id}.jsonl; do
+  kept="\${file%/*}/session-0-${id}.jsonl"
+  if [ ! -e "$kept" ]; then mv "$file" "$kept" 2>/dev/null; fi
+  if [ "$file" != "$kept" ]; then rm -f "$file"; fi
+done`;
 }
 
 async function opencode(job: Job): ReturnType<Known> {

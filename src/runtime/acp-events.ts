@@ -1,4 +1,5 @@
 /** What an ACP agent's updates mean, as the story of an attempt. */
+import { setTimeout } from 'node:timers/promises';
 import type {
   PromptResponse,
   SessionInfoUpdate,
@@ -13,6 +14,9 @@ import type { AgentStory } from './agent-story.ts';
 
 const TEXT_CHARS_MAX = 1024 * 1024;
 const CALLS_MAX = 10_000;
+/** When nothing was told for so long the earlier conversation is over; it takes no longer than the other in any case. */
+const QUIET_MS = 300;
+const QUIET_MS_MAX = 10_000;
 
 interface Call {
   name: string;
@@ -31,6 +35,7 @@ export class AcpReader {
   #text = '';
   #message: string | undefined;
   #isListening = false;
+  #toldMs = 0;
   /** Whether what it says next is why it could not go on, although it ends its turn as if all were well. */
   #isBroken = false;
   /** Whether what comes next begins an answer of the model's. */
@@ -45,7 +50,17 @@ export class AcpReader {
     this.#isListening = true;
   }
 
+  /** Some are still telling the earlier conversation when they have said that it is open. */
+  async quiet(): Promise<void> {
+    const fromMs = (this.#toldMs = performance.now());
+    for (let nowMs = fromMs; nowMs < this.#toldMs + QUIET_MS && nowMs < fromMs + QUIET_MS_MAX;) {
+      await setTimeout(this.#toldMs + QUIET_MS - nowMs);
+      nowMs = performance.now();
+    }
+  }
+
   read({ update }: SessionNotification): void {
+    this.#toldMs = performance.now();
     if (!this.#isListening) return;
     if (update.sessionUpdate === 'agent_message_chunk') {
       this.#answers();

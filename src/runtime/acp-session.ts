@@ -21,6 +21,8 @@ export interface AcpSession {
   sessionId: string;
   /** Whether it knows what was said in an earlier attempt. */
   goesOn: boolean;
+  /** Whether all of that is told again. */
+  isToldAgain: boolean;
 }
 
 type Opened = AcpSession & Partial<NewSessionResponse>;
@@ -47,7 +49,8 @@ export async function openSession(
     session = await open();
   }
   await chooseModel(job, peer, session);
-  return { sessionId: session.sessionId, goesOn: session.goesOn };
+  const { sessionId, goesOn, isToldAgain } = session;
+  return { sessionId, goesOn, isToldAgain };
 }
 
 interface Place {
@@ -56,7 +59,7 @@ interface Place {
 }
 
 async function begin(peer: ClientContext, what: Place): Promise<Opened> {
-  return { ...(await peer.request(methods.agent.session.new, what)), goesOn: false };
+  return { ...(await peer.request(methods.agent.session.new, what)), goesOn: false, isToldAgain: false };
 }
 
 /** Where the agent cannot fork: going on leaves the earlier conversation longer than it was, which is the lesser evil. */
@@ -70,16 +73,13 @@ function goOn(
   const { loadSession, sessionCapabilities } = hello.agentCapabilities ?? {};
   const request = { ...what, sessionId: session.id };
   const canFork = Boolean((sessionCapabilities as { fork?: object | null } | undefined)?.fork);
-  const opened: Promise<object> | undefined =
-    session.fork && canFork
-      ? peer.request<object>(FORK, request)
-      : sessionCapabilities?.resume
-        ? peer.request(methods.agent.session.resume, request)
-        : loadSession === true
-          ? peer.request(methods.agent.session.load, request)
-          : undefined;
-  return opened
-    ?.then((response) => ({ sessionId: session.id, ...response, goesOn: true }))
+  const isFork = session.fork && canFork;
+  const isToldAgain = !isFork && !sessionCapabilities?.resume;
+  if (isToldAgain && loadSession !== true) return undefined;
+  const { resume, load } = methods.agent.session;
+  return peer
+    .request<object>(isFork ? FORK : isToldAgain ? load : resume, request)
+    .then((response) => ({ sessionId: session.id, ...response, goesOn: true, isToldAgain }))
     .catch((error: unknown) => {
       if ((error as { code?: number }).code === AUTH_REQUIRED) throw error;
       // A conversation that was lost is begun anew rather than failed.
