@@ -77,7 +77,7 @@ async function claude(job: Job): ReturnType<Known> {
       ...(model !== undefined && { ANTHROPIC_MODEL: model }),
     },
     // Settings of the repository would bring hooks, servers and permissions of a stranger; CLAUDE.md is read all the same.
-    // A model is not asked for a title where there is one.
+    // A model is not asked for a title where there is one, nor for what a person might want to say next.
     meta: {
       claudeCode: {
         options: {
@@ -85,6 +85,7 @@ async function claude(job: Job): ReturnType<Known> {
           strictMcpConfig: true,
           additionalDirectories: [job.cwd],
           title: 'bosun',
+          promptSuggestions: false,
         },
       },
     },

@@ -163,6 +163,11 @@ const ask: Check = {
     const question = trial.of('question.asked')[0];
     if (question) live.answer(question.id, 'yes');
     const ended = await finished;
+    const isOffered = trial.requests.some(
+      ({ body, turn }) => turn === 0 && hasAll(body, [`"${ASK_TOOL.name}"`]),
+    );
+    if (!question && ended.isDone && !isOffered)
+      return [verdict('ask', 'cannot', 'its model is offered no tool to ask with')];
     if (!question)
       return [verdict('ask', 'no', ended.isDone ? 'a question of its own reaches nobody' : ended.why)];
     const isHeard = trial.requests.some(({ body, turn }) => turn === 1 && hasAll(body, ['WORD-RED']));
