@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startModelServer, type ModelServer } from '../src/model-server/server.ts';
@@ -176,6 +176,27 @@ describe('ACP', () => {
         expect((await acp.run(job)).output).toBe('second');
         expect(JSON.stringify(server.requests.at(-1)!.body)).toMatch(/REMEMBER-ME.*FIRST/);
       }
+    });
+
+    it('gemini copies a conversation for a retry, in files of another place', async () => {
+      const command = [path.join(REAL_BIN, 'gemini'), '--acp'];
+      const agent = { runtime: 'acp', command, model: 'gemini-2.5-pro' } as const;
+      server = await startModelServer({
+        script: {
+          rules: [{ when: { conversation: 'last attempt failed' }, text: 'second' }, { text: 'FIRST' }],
+        },
+      });
+      const first = bench.job(server.url, agent, { prompt: 'REMEMBER-ME' });
+      await acp.run(first.job);
+      const { session: id } = first.events.find((event) => event.kind === 'started')!;
+      const lost = bench.job(server.url, agent, { memory: bench.root, session: { id: id!, fork: true } });
+      expect((await acp.run(lost.job)).output).toBe('FIRST');
+      const cwd = path.join(bench.root, "an other's");
+      mkdirSync(cwd);
+      const retry = bench.job(server.url, agent, { prompt: 'Again.', session: { id: id!, fork: true }, cwd });
+      expect((await acp.run(retry.job)).output).toBe('second');
+      expect(retry.events.find((event) => event.kind === 'started')!.session).not.toBe(id);
+      expect(JSON.stringify(server.requests.at(-1)!.body)).toMatch(/REMEMBER-ME.*FIRST/);
     });
   });
 });

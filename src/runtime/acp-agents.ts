@@ -2,6 +2,7 @@
  * What is known of certain ACP agents: where they look for models, settings and sessions. Others get the usual
  * variables and nothing else. It starts nothing.
  */
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { makeHome, writeAnew } from './agent-home.ts';
@@ -17,6 +18,8 @@ export interface AcpAgent {
   env: Record<string, string>;
   /** Goes along when a conversation is opened. */
   meta?: { [key: string]: unknown };
+  /** The conversation that stands for one to be copied, where its files are copied before it is started. */
+  copy?: string;
   /** How it is to sign in, where it must. */
   authMethod?: string;
 }
@@ -94,6 +97,7 @@ async function claude(job: Job): ReturnType<Known> {
 
 async function gemini(job: Job): ReturnType<Known> {
   const { model } = chooseModel(job, ['gemini']);
+  const copy = job.session?.fork ? randomUUID() : undefined;
   const home = await makeHome(job, 'gemini');
   const settings = {
     security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } },
@@ -115,22 +119,39 @@ async function gemini(job: Job): ReturnType<Known> {
       ...(model !== undefined && { GEMINI_MODEL: model }),
     },
     authMethod: 'gemini-api-key',
-    ...(job.session && { first: keepConversation(home, job.session.id) }),
+    ...(copy !== undefined && { copy }),
+    ...(job.session && { first: keepConversation(home, job.cwd, job.session.id, copy) }),
   };
 }
 
 /**
  * Its file is named for the minute in which it was begun: who goes on within that minute writes an empty one over it,
- * and whoever comes next takes away all of that conversation, since one of its files is empty. Done inside the fence, since the agent could have put links there.
+ * and whoever comes next takes away all of that conversation, since one of its files is empty. It belongs to the
+ * directory that it was begun in, unless that is said to have moved. Done inside the fence, since the agent could have
+ * put links there.
  */
-function keepConversation(home: string, session: string): string {
-  const id = session.replaceAll(/[^\w]/g, '').slice(0, 8);
-  const chats = `'${home.replaceAll("'", String.raw`'\\''`)}'/.gemini/tmp/*/chats`;
-  return `for file in ${chats}/session-*-${id}.jsonl; do
-  kept="\${file%/*}/session-0-${id}.jsonl"
-  if [ ! -e "$kept" ]; then mv "$file" "$kept" 2>/dev/null; fi
-  if [ "$file" != "$kept" ]; then rm -f "$file"; fi
-done`;
+function keepConversation(home: string, cwd: string, session: string, copy: string | undefined): string {
+  const kept = `session-0-${shortened(session)}.jsonl`;
+  return `(cd ${quoted(path.join(home, '.gemini/tmp'))} || exit
+for file in */chats/session-*-${shortened(session)}.jsonl; do
+  chats=\${file%/*} slug=\${file%%/*}
+  [ -e "$chats/${kept}" ] || mv "$file" "$chats/${kept}" || continue
+  [ "$file" = "$chats/${kept}" ] || rm -f "$file"
+  ${copy === undefined ? ':' : `sed s/${plain(session)}/${copy}/g "$chats/${kept}" > "$chats/session-0-${shortened(copy)}.jsonl"`}
+  for place in "$slug" "../history/$slug"; do printf %s ${quoted(cwd)} > "$place/.project_root"; done
+done) 2>/dev/null`;
+}
+
+function plain(id: string): string {
+  return id.replaceAll(/[^\w-]/g, '');
+}
+
+function shortened(id: string): string {
+  return plain(id).slice(0, 8);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 async function opencode(job: Job): ReturnType<Known> {

@@ -38,7 +38,8 @@ export async function openSession(
     .filter(([, server]) => !('url' in server) || http === true)
     .map(([name, server]) => serverOf(name, server));
   const what = { cwd: job.cwd, mcpServers, ...(agent.meta && { _meta: agent.meta }) };
-  const open = (): Promise<Opened> => goOn(job, peer, hello, what) ?? begin(peer, what);
+  const before = agent.copy === undefined ? job.session : { id: agent.copy, fork: false };
+  const open = (): Promise<Opened> => goOn(before, peer, hello, what) ?? begin(peer, what);
   let session: Opened;
   try {
     session = await open();
@@ -64,7 +65,7 @@ async function begin(peer: ClientContext, what: Place): Promise<Opened> {
 
 /** Where the agent cannot fork: going on leaves the earlier conversation longer than it was, which is the lesser evil. */
 function goOn(
-  { session }: Job,
+  session: Job['session'],
   peer: ClientContext,
   hello: InitializeResponse,
   what: Place,
