@@ -9,7 +9,7 @@ import { makeHome, writeAnew } from './agent-home.ts';
 import { CLAUDE_VARIABLES } from './claude-code-variables.ts';
 import { chooseModel } from './choose-model.ts';
 import { codexSurroundings } from './codex.ts';
-import { opencodeSurroundings } from './opencode.ts';
+import { opencodeSurroundings, withKnownSession } from './opencode.ts';
 import type { Job } from './runtime.ts';
 
 export interface AcpAgent {
@@ -20,6 +20,8 @@ export interface AcpAgent {
   meta?: { [key: string]: unknown };
   /** The conversation that stands for one to be copied, where its files are copied before it is started. */
   copy?: string;
+  /** An earlier conversation would only fail it. */
+  beginsAnew?: boolean;
   /** How it is to sign in, where it must. */
   authMethod?: string;
 }
@@ -161,7 +163,8 @@ async function opencode(job: Job): ReturnType<Known> {
     agent: { ...job.agent!, prompt: undefined },
     mcp: {},
   });
-  return { env };
+  const { session } = await withKnownSession(job);
+  return { env, ...(job.session && !session && { beginsAnew: true }) };
 }
 
 async function codex(job: Job): ReturnType<Known> {

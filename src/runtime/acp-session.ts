@@ -38,7 +38,8 @@ export async function openSession(
     .filter(([, server]) => !('url' in server) || http === true)
     .map(([name, server]) => serverOf(name, server));
   const what = { cwd: job.cwd, mcpServers, ...(agent.meta && { _meta: agent.meta }) };
-  const before = agent.copy === undefined ? job.session : { id: agent.copy, fork: false };
+  const { copy, beginsAnew } = agent;
+  const before = beginsAnew ? undefined : copy === undefined ? job.session : { id: copy, fork: false };
   const open = (): Promise<Opened> => goOn(before, peer, hello, what) ?? begin(peer, what);
   let session: Opened;
   try {

@@ -44,7 +44,7 @@ export const opencode: Runtime = {
 };
 
 /** A conversation belongs to the directory that it was begun in: where that is gone, OpenCode fails. So it begins anew. */
-async function withKnownSession(job: Job): Promise<Job> {
+export async function withKnownSession(job: Job): Promise<Job> {
   const home = await makeHome(job, 'opencode');
   const mark = `place-${createHash('sha256').update(job.cwd).digest('hex').slice(0, 16)}`;
   const isKnown = await lstat(path.join(home, mark)).then(

@@ -102,7 +102,8 @@ const fork: Check = {
     const [first, second] = [1, 2].map(
       (attempt) => trial.told('started').find((told) => told.attempt === attempt)?.session,
     );
-    if (!ended.isDone) return [verdict('fork', 'no', ended.why)];
+    const hasBegunAnew = !knows && trial.requests.filter(({ turn }) => turn === 0).length > 1;
+    if (!ended.isDone && !hasBegunAnew) return [verdict('fork', 'no', ended.why)];
     if (!knows) return [verdict('fork', 'no', 'begins anew')];
     if (first === second) return [verdict('fork', 'partly', 'goes on with the same conversation')];
     return [verdict('fork', 'yes', seconds(ended.tookMs))];
