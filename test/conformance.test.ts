@@ -150,7 +150,6 @@ describe('what was measured', () => {
       'acp',
       'acp',
       'acp',
-      'acp',
       'claude-code',
       'codex',
       'opencode',
