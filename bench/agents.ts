@@ -150,6 +150,7 @@ async function bareMs(url: string): Promise<number> {
     session: undefined,
     schema: undefined,
     mcp: {},
+    isFenced: false,
     isReadOnly: false,
     emit: () => {},
     ask: () => Promise.resolve('no'),

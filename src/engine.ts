@@ -190,6 +190,7 @@ function jobOf(
     models: around.models,
     schema: task.output,
     mcp: { ...agent?.mcp, ...around.tools },
+    isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,
     emit: boundedEvents(attempt),
     ask: (text) => around.held.during(attempt.ask(text)),

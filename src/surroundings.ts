@@ -38,7 +38,7 @@ const PROCESSES_DEFAULT = 4096;
 type Start = Pick<Launch, 'argv' | 'env' | 'input' | 'talks'>;
 type Place = Omit<Launch, 'argv' | 'env' | 'input' | 'talks'>;
 type Around = Pick<Launch, 'env' | 'fence' | 'reads'>;
-type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask'>;
+type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask' | 'empty'>;
 
 interface Sockets {
   directory: string;
@@ -121,6 +121,10 @@ export class Surroundings implements AsyncDisposable {
     this.memory = stages.home.memory(attempt.run, attempt.start.task);
   }
 
+  get isFenced(): boolean {
+    return this.#stages.isFenced;
+  }
+
   /** What every command of the attempt gets. */
   get env(): Record<string, string> {
     return environment(this.#stages, this.#attempt);
@@ -188,30 +192,35 @@ export class Surroundings implements AsyncDisposable {
   /** What of the workspace may be written, and what may become so. */
   async #parts(workspace: Workspace): Promise<Parts> {
     const { write, shared = [], grant } = this.#scope;
-    const mask = [...(await maskOf(workspace)), ...(await this.#coveredSettings(workspace))];
-    if (write === undefined) return { ...ALL, mask };
+    const settings = await this.#coveredSettings(workspace);
+    const mask = [...(await maskOf(workspace)), ...settings.mask];
+    const covered = { mask, empty: settings.empty };
+    if (write === undefined) return { ...ALL, ...covered };
     const tree = await workspace.tree();
     const grantable = Array.isArray(grant)
       ? directoriesOf(grant, tree).filter((path) => path !== '' && tree.kindOf(path) === 'directory')
       : [];
-    return { ...writableParts([...write, ...shared, ...this.#attempt.granted], tree), grantable, mask };
+    return { ...writableParts([...write, ...shared, ...this.#attempt.granted], tree), grantable, ...covered };
   }
 
-  /** A link could not be covered, and would lead to settings elsewhere. */
-  async #coveredSettings(workspace: Workspace): Promise<string[]> {
+  /** A link could not be covered, and would lead to settings elsewhere. Some programs fail at a directory that they cannot enter. */
+  async #coveredSettings(workspace: Workspace): Promise<{ mask: string[]; empty: string[] }> {
     const runtime = runtimeOf(this.#attempt);
     const names = obeyedSettings(runtime, this.#attempt.agent);
-    if (names.length === 0 || !this.#stages.isFenced) return [];
+    const mask: string[] = [];
+    const empty: string[] = [];
+    if (names.length === 0 || !this.#stages.isFenced) return { mask, empty };
     const tree = await workspace.tree();
-    return names.flatMap((name) => {
+    for (const name of names) {
       const kind = tree.kindOf(name);
       if (kind === 'link')
         throw new BosunError(
           'system',
           `${name} of the repository is a symbolic link, and ${runtime} would obey the settings that it leads to; make it a file or a directory, which can be covered, or take it away`,
         );
-      return kind === undefined ? [] : [kind === 'directory' ? `${name}/` : name];
-    });
+      if (kind !== undefined) (kind === 'directory' ? empty : mask).push(name);
+    }
+    return { mask, empty };
   }
 
   #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {

@@ -149,6 +149,7 @@ describe('what was measured', () => {
     expect(reports.map(({ runtime }) => runtime).toSorted()).toEqual([
       'acp',
       'acp',
+      'acp',
       'claude-code',
       'codex',
       'opencode',

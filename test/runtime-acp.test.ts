@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startModelServer, type ModelServer } from '../src/model-server/server.ts';
@@ -10,11 +10,17 @@ import { runtimeCases } from './cases/runtime.case.ts';
 import { Bench, REAL_BIN, type TriedJob } from './fixtures/runtime-job.ts';
 
 const CLAUDE = [path.join(REAL_BIN, 'claude-agent-acp')];
+const CODEX = [path.join(REAL_BIN, 'codex-acp')];
 
 runtimeCases('acp (claude-agent-acp)', () => ({
   runtime: acp,
   agent: { runtime: 'acp', command: CLAUDE },
-  cannotFork: true,
+}));
+
+runtimeCases('acp (codex-acp)', () => ({
+  runtime: acp,
+  agent: { runtime: 'acp', command: CODEX, model: 'gpt-5.1' },
+  obeyed: ['evil-mcp'],
 }));
 
 describe('ACP', () => {
@@ -68,6 +74,47 @@ describe('ACP', () => {
   });
 
   it.each([
+    [
+      'chooses',
+      'yes',
+      'Which colour? “red” (rather than blue)?',
+      '{"action":"accept","content":{"colour":"red"}}',
+    ],
+    ['chooses', 'no', 'Which colour? “red” (rather than blue)?', '{"action":"decline"}'],
+    [
+      'chooses-twice',
+      'yes',
+      'Which colour?\nWhich sizes? “s”?\nAre you sure?',
+      '{"action":"accept","content":{"sizes":["s"],"sure":true}}',
+    ],
+  ] as const)('asks a person what the agent %s, and hands on %s', async (deed, answer, text, form) => {
+    const { result, events } = await told(deed, { ask: async () => answer });
+    expect(result.output).toBe(`form: ${form}`);
+    expect(events).toContainEqual({ kind: 'asked', id: 'call-1', text, answer });
+  });
+
+  it('asks nobody for words, since people can only say yes or no', async () => {
+    const { result, events } = await told('inquires', { ask: async () => 'yes' });
+    expect(result.output).toBe('form: {"action":"decline"}');
+    expect(events.filter(({ kind }) => kind === 'asked')).toEqual([]);
+  });
+
+  it('does not take for new what is told again of an earlier conversation', async () => {
+    const { result, events } = await told('hello', { session: { id: 'session-0', fork: false } }, 'loads');
+    expect(result.output).toMatch(/^heard: You were interrupted/);
+    expect(events.filter(({ kind }) => kind === 'text')).toHaveLength(1);
+  });
+
+  it.each([
+    ['copies the conversation where the agent can', 'forks', 'session-0-fork'],
+    ['goes on with the conversation where the agent cannot copy it', 'resumes', 'session-0'],
+  ])('%s', async (_, can, session) => {
+    const { result, events } = await told('hello', { session: { id: 'session-0', fork: true } }, can);
+    expect(events).toContainEqual({ kind: 'started', session });
+    expect(result.output).toMatch(/^heard: Your last attempt failed/);
+  });
+
+  it.each([
     ['refuses', 'agent', 'refused'],
     ['gives-up', 'agent', 'crashed'],
     ['fails', 'agent', 'rate-limit'],
@@ -113,6 +160,43 @@ describe('ACP', () => {
       );
       expect(await acp.run(job)).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
       expect(readFileSync(path.join(bench.workspace, 'hello.txt'), 'utf8').trim()).toBe('hi');
+    });
+
+    it('gemini goes on with a conversation that it began a moment ago', async () => {
+      const command = [path.join(REAL_BIN, 'gemini'), '--acp'];
+      const agent = { runtime: 'acp', command, model: 'gemini-2.5-pro' } as const;
+      server = await startModelServer({
+        script: { rules: [{ when: { conversation: 'MIND-THIS' }, text: 'second' }, { text: 'FIRST' }] },
+      });
+      const first = bench.job(server.url, agent, { prompt: 'REMEMBER-ME' });
+      await acp.run(first.job);
+      const { session: id } = first.events.find((event) => event.kind === 'started')!;
+      for (const feedback of ['MIND-THIS', 'MIND-THIS again']) {
+        const { job } = bench.job(server.url, agent, { session: { id: id!, fork: false }, feedback });
+        expect((await acp.run(job)).output).toBe('second');
+        expect(JSON.stringify(server.requests.at(-1)!.body)).toMatch(/REMEMBER-ME.*FIRST/);
+      }
+    });
+
+    it('gemini copies a conversation for a retry, in files of another place', async () => {
+      const command = [path.join(REAL_BIN, 'gemini'), '--acp'];
+      const agent = { runtime: 'acp', command, model: 'gemini-2.5-pro' } as const;
+      server = await startModelServer({
+        script: {
+          rules: [{ when: { conversation: 'last attempt failed' }, text: 'second' }, { text: 'FIRST' }],
+        },
+      });
+      const first = bench.job(server.url, agent, { prompt: 'REMEMBER-ME' });
+      await acp.run(first.job);
+      const { session: id } = first.events.find((event) => event.kind === 'started')!;
+      const lost = bench.job(server.url, agent, { memory: bench.root, session: { id: id!, fork: true } });
+      expect((await acp.run(lost.job)).output).toBe('FIRST');
+      const cwd = path.join(bench.root, "an other's");
+      mkdirSync(cwd);
+      const retry = bench.job(server.url, agent, { prompt: 'Again.', session: { id: id!, fork: true }, cwd });
+      expect((await acp.run(retry.job)).output).toBe('second');
+      expect(retry.events.find((event) => event.kind === 'started')!.session).not.toBe(id);
+      expect(JSON.stringify(server.requests.at(-1)!.body)).toMatch(/REMEMBER-ME.*FIRST/);
     });
   });
 });

@@ -1,16 +1,22 @@
 /** What an ACP agent's updates mean, as the story of an attempt. */
+import { setTimeout } from 'node:timers/promises';
 import type {
   PromptResponse,
+  SessionInfoUpdate,
   SessionNotification,
   ToolCall,
   ToolCallContent,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import type { Json } from '../contract/workflow.ts';
+import { agentError } from './agent-error.ts';
 import type { AgentStory } from './agent-story.ts';
 
 const TEXT_CHARS_MAX = 1024 * 1024;
 const CALLS_MAX = 10_000;
+/** When nothing was told for so long the earlier conversation is over; it takes no longer than the other in any case. */
+const QUIET_MS = 300;
+const QUIET_MS_MAX = 10_000;
 
 interface Call {
   name: string;
@@ -19,6 +25,7 @@ interface Call {
   isEdit: boolean;
   content: ToolCallContent[];
   output: unknown;
+  printed: string;
   files: Set<string>;
 }
 
@@ -28,6 +35,9 @@ export class AcpReader {
   #text = '';
   #message: string | undefined;
   #isListening = false;
+  #toldMs = 0;
+  /** Whether what it says next is why it could not go on, although it ends its turn as if all were well. */
+  #isBroken = false;
   /** Whether what comes next begins an answer of the model's. */
   #isNext = true;
 
@@ -40,7 +50,17 @@ export class AcpReader {
     this.#isListening = true;
   }
 
+  /** Some are still telling the earlier conversation when they have said that it is open. */
+  async quiet(): Promise<void> {
+    const fromMs = (this.#toldMs = performance.now());
+    for (let nowMs = fromMs; nowMs < this.#toldMs + QUIET_MS && nowMs < fromMs + QUIET_MS_MAX;) {
+      await setTimeout(this.#toldMs + QUIET_MS - nowMs);
+      nowMs = performance.now();
+    }
+  }
+
   read({ update }: SessionNotification): void {
+    this.#toldMs = performance.now();
     if (!this.#isListening) return;
     if (update.sessionUpdate === 'agent_message_chunk') {
       this.#answers();
@@ -53,10 +73,14 @@ export class AcpReader {
       this.#flush();
       if (!this.#calls.has(update.toolCallId)) this.#answers();
       this.#tool(update);
+    } else if (update.sessionUpdate === 'session_info_update' && isBroken(update)) {
+      this.#flush();
+      this.#isBroken = true;
     }
   }
 
   endTurn(response: PromptResponse): void {
+    if (this.#isBroken) this.#breakDown();
     this.#flush();
     for (const id of this.#calls.keys()) this.#tell(id);
     this.#isNext = true;
@@ -72,6 +96,12 @@ export class AcpReader {
     } else if (stopReason === 'max_tokens') {
       this.#story.failed({ kind: 'bad-request', message: 'the answer is longer than the model can give' });
     } else this.#story.complete();
+  }
+
+  #breakDown(): void {
+    this.#story.failed(agentError(this.#text.trim() || 'the agent did not say why it could not go on'));
+    this.#text = '';
+    this.#isBroken = false;
   }
 
   /** The protocol does not tell one answer from the next; but tools are only used between two. */
@@ -95,6 +125,7 @@ export class AcpReader {
       isEdit: false,
       content: [],
       output: undefined,
+      printed: '',
       files: new Set(),
     };
     if (!this.#calls.has(id) && this.#calls.size >= CALLS_MAX) return;
@@ -105,6 +136,7 @@ export class AcpReader {
       call.isEdit = update.kind === 'edit' || update.kind === 'delete' || update.kind === 'move';
     if (update.content) call.content = update.content;
     if (update.rawOutput !== undefined) call.output = update.rawOutput;
+    call.printed = (call.printed + printedIn(update)).slice(0, TEXT_CHARS_MAX);
     for (const { path } of update.locations ?? []) call.files.add(path);
     for (const part of update.content ?? []) if (part.type === 'diff') call.files.add(part.path);
     if (status === 'in_progress' && call.input !== '') this.#tell(id);
@@ -141,10 +173,23 @@ export class AcpReader {
   }
 }
 
-function textOf({ content, output }: Call): string {
+/** As codex-acp says it. */
+function isBroken({ _meta: meta }: SessionInfoUpdate): boolean {
+  const codex = meta?.codex as { threadStatus?: { type?: unknown } } | undefined;
+  return codex?.threadStatus?.type === 'systemError';
+}
+
+/** What a command prints, piece by piece, where the agent shows it in a terminal. */
+function printedIn({ _meta: meta }: ToolCall | ToolCallUpdate): string {
+  const piece = meta?.terminal_output_delta as { data?: unknown } | undefined;
+  return typeof piece?.data === 'string' ? piece.data : '';
+}
+
+function textOf({ content, output, printed }: Call): string {
   const said = content.flatMap((part) =>
     part.type === 'content' && part.content.type === 'text' ? [part.content.text] : [],
   );
   if (said.length > 0) return said.join('\n');
+  if (printed !== '') return printed;
   return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output);
 }

@@ -14,9 +14,18 @@ import type { Job } from './runtime.ts';
 /** The protocol's code for: sign in first. */
 const AUTH_REQUIRED = -32000;
 
+/** Not in the protocol's stable part, so that an agent must say that it can. */
+const FORK = 'session/fork';
+
 export interface AcpSession {
   sessionId: string;
+  /** Whether it knows what was said in an earlier attempt. */
+  goesOn: boolean;
+  /** Whether all of that is told again. */
+  isToldAgain: boolean;
 }
+
+type Opened = AcpSession & Partial<NewSessionResponse>;
 
 export async function openSession(
   job: Job,
@@ -29,9 +38,10 @@ export async function openSession(
     .filter(([, server]) => !('url' in server) || http === true)
     .map(([name, server]) => serverOf(name, server));
   const what = { cwd: job.cwd, mcpServers, ...(agent.meta && { _meta: agent.meta }) };
-  const open = (): Promise<AcpSession & Partial<NewSessionResponse>> =>
-    goOn(job, peer, hello, what) ?? peer.request(methods.agent.session.new, what);
-  let session: AcpSession & Partial<NewSessionResponse>;
+  const { copy, beginsAnew } = agent;
+  const before = beginsAnew ? undefined : copy === undefined ? job.session : { id: copy, fork: false };
+  const open = (): Promise<Opened> => goOn(before, peer, hello, what) ?? begin(peer, what);
+  let session: Opened;
   try {
     session = await open();
   } catch (error) {
@@ -41,30 +51,41 @@ export async function openSession(
     session = await open();
   }
   await chooseModel(job, peer, session);
-  return { sessionId: session.sessionId };
+  const { sessionId, goesOn, isToldAgain } = session;
+  return { sessionId, goesOn, isToldAgain };
 }
 
-/** The protocol cannot fork: going on leaves the earlier conversation longer than it was, which is the lesser evil. */
+interface Place {
+  cwd: string;
+  mcpServers: AcpServer[];
+}
+
+async function begin(peer: ClientContext, what: Place): Promise<Opened> {
+  return { ...(await peer.request(methods.agent.session.new, what)), goesOn: false, isToldAgain: false };
+}
+
+/** Where the agent cannot fork: going on leaves the earlier conversation longer than it was, which is the lesser evil. */
 function goOn(
-  { session }: Job,
+  session: Job['session'],
   peer: ClientContext,
   hello: InitializeResponse,
-  what: { cwd: string; mcpServers: AcpServer[] },
-): Promise<AcpSession & Partial<NewSessionResponse>> | undefined {
+  what: Place,
+): Promise<Opened> | undefined {
   if (!session) return undefined;
   const { loadSession, sessionCapabilities } = hello.agentCapabilities ?? {};
   const request = { ...what, sessionId: session.id };
-  const opened = sessionCapabilities?.resume
-    ? peer.request(methods.agent.session.resume, request)
-    : loadSession === true
-      ? peer.request(methods.agent.session.load, request)
-      : undefined;
-  return opened
-    ?.then((response) => ({ ...(response as object), sessionId: session.id }))
+  const canFork = Boolean((sessionCapabilities as { fork?: object | null } | undefined)?.fork);
+  const isFork = session.fork && canFork;
+  const isToldAgain = !isFork && !sessionCapabilities?.resume;
+  if (isToldAgain && loadSession !== true) return undefined;
+  const { resume, load } = methods.agent.session;
+  return peer
+    .request<object>(isFork ? FORK : isToldAgain ? load : resume, request)
+    .then((response) => ({ sessionId: session.id, ...response, goesOn: true, isToldAgain }))
     .catch((error: unknown) => {
       if ((error as { code?: number }).code === AUTH_REQUIRED) throw error;
       // A conversation that was lost is begun anew rather than failed.
-      return peer.request(methods.agent.session.new, what);
+      return begin(peer, what);
     });
 }
 
@@ -72,7 +93,7 @@ function goOn(
 async function chooseModel(
   { agent }: Job,
   peer: ClientContext,
-  { sessionId, configOptions }: AcpSession & Partial<NewSessionResponse>,
+  { sessionId, configOptions }: Opened,
 ): Promise<void> {
   const model = agent?.model;
   if (model === undefined) return;

@@ -19,8 +19,9 @@ import { failed } from './agent-command.ts';
 import { AgentStory } from './agent-story.ts';
 import { prepareAcpAgent, type AcpAgent } from './acp-agents.ts';
 import { AcpReader } from './acp-events.ts';
+import { fillIn } from './acp-form.ts';
 import { permit } from './acp-permit.ts';
-import { openSession } from './acp-session.ts';
+import { openSession, type AcpSession } from './acp-session.ts';
 import { firstWords } from './first-words.ts';
 import { askForJson } from './json-in-text.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
@@ -59,11 +60,11 @@ async function runAcp(job: Job): Promise<Result> {
       async converse(peer) {
         const connection = connect(job, peer, reader);
         try {
-          const { sessionId } = await openConversation(job, agent, connection, reader, story);
+          const { sessionId, goesOn } = await openConversation(job, agent, connection, reader, story);
           const cancel = { sessionId };
           interrupt = () =>
             void connection.agent.notify(methods.agent.session.cancel, cancel).catch(() => {});
-          let text = promptOf(job, sessionId);
+          let text = promptOf(job, goesOn);
           for (;;) {
             last = await connection.agent.request(methods.agent.session.prompt, {
               sessionId,
@@ -99,6 +100,7 @@ function connect(job: Job, peer: Peer, reader: AcpReader): ClientConnection {
   return client({ name: 'bosun' })
     .onNotification(methods.client.session.update, ({ params }) => reader.read(params))
     .onRequest(methods.client.session.requestPermission, ({ params }) => permit(job, params))
+    .onRequest(methods.client.elicitation.create, ({ params }) => fillIn(job, params))
     .connect(stream);
 }
 
@@ -108,22 +110,27 @@ async function openConversation(
   { agent: peer }: ClientConnection,
   reader: AcpReader,
   story: AgentStory,
-): Promise<{ sessionId: string }> {
+): Promise<AcpSession> {
   const hello: InitializeResponse = await peer.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: 'bosun', version: '0' },
-    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      terminal: false,
+      elicitation: { form: {} },
+    },
   });
   const session = await openSession(job, agent, peer, hello);
+  if (session.isToldAgain) await reader.quiet();
   reader.begin();
   story.started(session.sessionId, job.agent?.model);
   return session;
 }
 
 /** The protocol knows no system prompt and no schema, so the prompt says both. */
-function promptOf(job: Job, sessionId: string): string {
+function promptOf(job: Job, goesOn: boolean): string {
   const { agent, session, schema } = job;
-  const known = session?.id === sessionId ? session : undefined;
+  const known = session && goesOn ? session : undefined;
   const words = firstWords(job, known, schema && askForJson(schema));
   return [known ? undefined : agent?.prompt, words].filter(Boolean).join('\n\n');
 }

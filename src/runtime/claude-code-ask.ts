@@ -36,9 +36,13 @@ function firstChoices(input: Input): { text: string; input: Input } | undefined 
   const answers: Record<string, string> = {};
   const lines: string[] = [];
   for (const { question = '', options = [] } of questions) {
-    const [first = 'yes', ...others] = options.map(({ label }) => label ?? '');
-    answers[question] = first;
-    lines.push(`${question} “${first}”${others.length > 0 ? ` (rather than ${others.join(', ')})` : ''}?`);
+    const labels = options.map(({ label }) => label ?? '');
+    answers[question] = labels[0] ?? 'yes';
+    lines.push(wordsOfChoice(question, labels));
   }
   return { text: cut(lines.join('\n'), INPUT_CHARS_MAX), input: { answers } };
+}
+
+export function wordsOfChoice(question: string, [first = 'yes', ...others]: string[]): string {
+  return `${question} “${first}”${others.length > 0 ? ` (rather than ${others.join(', ')})` : ''}?`;
 }

@@ -8,7 +8,11 @@ const PATIENCE_MS = 7 * 86_400_000;
 /** An owner and then a person may be asked first, which takes up to twelve minutes. */
 const MCP_TIMEOUT_S = 900;
 
-export function codexConfig(job: Job, { provider, model }: ModelChoice): string {
+/** What would reach out to others than the model, or go on for ever where the gateway is gone. */
+const OFF = { plugins: false, apps: false, unbounded_connection_retries: false };
+
+/** `isTrusted`: the repository is, by what stands between Codex and us; so it reads AGENTS.md by itself. */
+export function codexConfig(job: Job, { provider, model }: ModelChoice, isTrusted = false): string {
   const { agent, models, cwd, mcp } = job;
   return toml({
     '': {
@@ -30,12 +34,13 @@ export function codexConfig(job: Job, { provider, model }: ModelChoice): string 
       stream_max_retries: 0,
       stream_idle_timeout_ms: PATIENCE_MS,
     },
+    features: OFF,
     analytics: { enabled: false },
     feedback: { enabled: false },
     history: { persistence: 'none' },
     shell_environment_policy: { inherit: 'all', ignore_default_excludes: true },
     // Else the repository's own .codex is obeyed: whoever may do anything trusts it.
-    [`projects.${text(cwd)}`]: { trust_level: 'untrusted' },
+    ...(!isTrusted && { [`projects.${text(cwd)}`]: { trust_level: 'untrusted' } }),
     ...Object.fromEntries(
       Object.entries(mcp).map(([name, server]) => [`mcp_servers.${text(name)}`, table(server)]),
     ),

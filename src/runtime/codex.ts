@@ -5,15 +5,12 @@ import { BosunError } from '../contract/errors.ts';
 import { failed } from './agent-command.ts';
 import { linkAnew, makeHome, writeAnew } from './agent-home.ts';
 import { runProgram, type AgentProgram } from './agent-program.ts';
-import { chooseModel } from './choose-model.ts';
+import { chooseModel, type ModelChoice } from './choose-model.ts';
 import { codexConfig } from './codex-config.ts';
 import { codexReader } from './codex-events.ts';
 import { needAgent } from './find-agent.ts';
 import { firstWords } from './first-words.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
-
-/** What would reach out to others than the model, or go on for ever where the gateway is gone. */
-const OFF = ['plugins', 'apps', 'unbounded_connection_retries'];
 
 export const codex: Runtime = {
   async run(job: Job): Promise<Result> {
@@ -30,10 +27,6 @@ export const codex: Runtime = {
 async function prepare(job: Job): Promise<AgentProgram> {
   const found = needAgent('codex', job.agent);
   const choice = chooseModel(job, ['openai']);
-  const home = await makeHome(job, 'codex');
-  await writeAnew(home, 'config.toml', codexConfig(job, choice));
-  // What it reads for all projects: it would read it itself only of a project that is trusted.
-  await linkAnew(home, 'AGENTS.md', path.join(job.cwd, 'AGENTS.md'));
   const schemaFile = path.join(job.files, 'schema.json');
   if (job.schema) await writeFile(schemaFile, JSON.stringify(job.schema));
   const options = [
@@ -42,12 +35,11 @@ async function prepare(job: Job): Promise<AgentProgram> {
     '--skip-git-repo-check',
     '--ignore-rules',
     '--dangerously-bypass-approvals-and-sandbox',
-    ...OFF.flatMap((feature) => ['--disable', feature]),
     ...(job.schema ? ['--output-schema', schemaFile] : []),
   ];
   return {
     name: 'codex',
-    env: { CODEX_HOME: home, ...(await temporaryFor(job, home)), BOSUN_MODEL_KEY: job.models?.key ?? '' },
+    env: await codexSurroundings(job, choice),
     prompt: (session) => firstWords(job, session),
     argv(session) {
       if (!session) return [...found.argv, ...options, '-'];
@@ -55,6 +47,19 @@ async function prepare(job: Job): Promise<AgentProgram> {
     },
     read: codexReader(choice.model, job.session !== undefined),
   };
+}
+
+/** What Codex finds around it, also where it is talked with in another way. */
+export async function codexSurroundings(
+  job: Job,
+  choice: ModelChoice,
+  isTrusted = false,
+): Promise<Record<string, string>> {
+  const home = await makeHome(job, 'codex');
+  await writeAnew(home, 'config.toml', codexConfig(job, choice, isTrusted));
+  // What it reads for all projects: it would read it itself only of a project that is trusted.
+  if (!isTrusted) await linkAnew(home, 'AGENTS.md', path.join(job.cwd, 'AGENTS.md'));
+  return { CODEX_HOME: home, ...(await temporaryFor(job, home)), BOSUN_MODEL_KEY: job.models?.key ?? '' };
 }
 
 /** With a home below the temporary directory it has no `apply_patch` on its PATH; people do work in /tmp. */

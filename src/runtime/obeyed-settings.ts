@@ -5,12 +5,18 @@
 import path from 'node:path';
 import type { Agent, RuntimeName } from '../contract/workflow.ts';
 
-/** OpenCode loads plugins from here, although its settings of the project are off: its newer half does not ask. */
-const OPENCODE = ['.opencode', 'opencode.json', 'opencode.jsonc'];
+const OBEYED: Record<string, readonly string[]> = {
+  // It loads plugins from here, although its settings of the project are off: its newer half does not ask.
+  opencode: ['.opencode', 'opencode.json', 'opencode.jsonc'],
+  // It uses tool servers only where it trusts all that is in here.
+  gemini: ['.gemini'],
+  // It tells Codex to trust every repository that it is started in.
+  'codex-acp': ['.codex'],
+};
 
 export function obeyedSettings(runtime: RuntimeName, agent: Agent | undefined): readonly string[] {
-  if (runtime === 'opencode') return OPENCODE;
-  if (runtime !== 'acp' || agent?.command === undefined) return [];
-  const words = typeof agent.command === 'string' ? agent.command.split(/\s+/) : agent.command;
-  return words.some((word) => path.basename(word) === 'opencode') ? OPENCODE : [];
+  if (runtime !== 'acp') return OBEYED[runtime] ?? [];
+  const { command = [] } = agent ?? {};
+  const words = typeof command === 'string' ? command.split(/\s+/) : command;
+  return words.flatMap((word) => OBEYED[path.basename(word)] ?? []);
 }

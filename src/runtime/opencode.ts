@@ -64,7 +64,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
 }
 
 /** Whether an earlier attempt of the task worked in the same directory; a later one will find that this one did. */
-async function wasHere(job: Job): Promise<boolean> {
+export async function wasHere(job: Job): Promise<boolean> {
   const home = await makeHome(job, 'opencode');
   const mark = `place-${createHash('sha256').update(job.cwd).digest('hex').slice(0, 16)}`;
   const isKnown = await lstat(path.join(home, mark)).then(

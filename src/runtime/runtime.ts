@@ -41,6 +41,8 @@ export interface Job {
   /** The JSON Schema that the output must satisfy. */
   schema: JsonSchema | undefined;
   mcp: Record<string, McpServer>;
+  /** Whether a fence stands around it, which also covers settings of the repository that its program would obey. */
+  isFenced: boolean;
   /** Whether the agent may change files at all: its fence holds that anyway, this is for its own settings. */
   isReadOnly: boolean;
   emit(event: AgentEvent): void;

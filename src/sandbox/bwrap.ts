@@ -50,7 +50,7 @@ export function bwrapOptions(
 }
 
 /** Every directory above one that stays as it is must be a mount point, else it could be renamed out of the way. */
-function workspaceMounts(workspace: string, { write, keep, grantable, mask }: Fence): string[] {
+function workspaceMounts(workspace: string, { write, keep, grantable, mask, empty = [] }: Fence): string[] {
   const at = (name: string): string => (name === '' ? workspace : path.join(workspace, name));
   const isAllWritable = write.includes('');
   const mounts: [kind: '--bind' | '--ro-bind', name: string][] = [
@@ -73,6 +73,7 @@ function workspaceMounts(workspace: string, { write, keep, grantable, mask }: Fe
   return [
     ...mounts.flatMap(([kind, name]) => [kind, at(name), at(name)]),
     ...mask.flatMap((name) => masked(at(name))),
+    ...empty.flatMap((name) => ['--perms', '0555', '--tmpfs', at(name)]),
   ];
 }
 

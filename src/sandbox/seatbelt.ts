@@ -68,7 +68,9 @@ export interface ProfileOptions {
 export function profileOf(fence: Fence, workspace: string, options: ProfileOptions = {}): string {
   const { scratch = [], proxyPort } = options;
   const inside = (name: string): string => path.posix.join(workspace, name).replace(/(?<=.)\/$/, '');
-  const [write, keep, mask] = [fence.write, fence.keep, fence.mask].map((names) => names.map(inside));
+  const [write, keep, mask] = [fence.write, fence.keep, [...fence.mask, ...(fence.empty ?? [])]].map(
+    (names) => names.map(inside),
+  );
   const written = [...write!, ...fence.own, ...scratch];
   const sockets = fence.sockets === undefined ? [] : [fence.sockets];
   const read = [workspace, ...fence.read, ...fence.own, ...scratch, ...sockets];

@@ -9,6 +9,8 @@ export interface Fence {
   grantable: string[];
   /** What of the workspace shows nothing, relative to it; a directory ends with a slash. */
   mask: string[];
+  /** Directories of the workspace that are to look empty to whoever enters them, relative to it. */
+  empty?: string[];
   /** Directories and files of the machine that can be read, at the same path. */
   read: string[];
   /** Directories of the machine that can be written, at the same path: the attempt's own files. */

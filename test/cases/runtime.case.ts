@@ -17,8 +17,6 @@ export interface RuntimeUnderTest {
   agent: Partial<Agent>;
   /** What the program runs of a repository's settings whatever it is told: only the fence holds that. */
   obeyed?: string[];
-  /** The program cannot copy a conversation: it goes on with the one that is there. */
-  cannotFork?: true;
 }
 
 const GUIDANCE = 'GUIDANCE-OF-THE-REPOSITORY';
@@ -28,7 +26,7 @@ const SLOW_MS = 120_000;
 
 export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
   describe(`runtime ${name}`, { timeout: SLOW_MS }, () => {
-    const { runtime, agent, cannotFork = false, obeyed = [] } = make();
+    const { runtime, agent, obeyed = [] } = make();
     let bench: Bench;
     let server: ModelServer | undefined;
     beforeEach(() => {
@@ -121,22 +119,17 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       ]);
     });
 
-    it(
-      cannotFork
-        ? 'goes on, in another workspace, with a conversation that it cannot copy'
-        : 'goes on from a conversation in another workspace, and leaves that one as it is',
-      async () => {
-        const before = await ran({ answers: [{ text: 'I am FIRST-WORDS' }] }, { prompt: 'REMEMBER-ME' });
-        const id = of(before.events, 'started')[0]!.session!;
-        const fork = await ran(
-          { answers: [{ text: 'no' }, { text: 'forked' }] },
-          { session: { id, fork: true }, cwd: await bench.anotherWorkspace() },
-        );
-        expect(fork.result.output).toBe('forked');
-        expect(of(fork.events, 'started')[0]!.session === id).toBe(cannotFork);
-        expect(wordsIn(server!, ['FIRST-WORDS'])).toEqual(['FIRST-WORDS']);
-      },
-    );
+    it('goes on from a conversation in another workspace, and leaves that one as it is', async () => {
+      const before = await ran({ answers: [{ text: 'I am FIRST-WORDS' }] }, { prompt: 'REMEMBER-ME' });
+      const id = of(before.events, 'started')[0]!.session!;
+      const fork = await ran(
+        { answers: [{ text: 'no' }, { text: 'forked' }] },
+        { session: { id, fork: true }, cwd: await bench.anotherWorkspace() },
+      );
+      expect(fork.result.output).toBe('forked');
+      expect(of(fork.events, 'started')[0]!.session === id).toBe(false);
+      expect(wordsIn(server!, ['FIRST-WORDS'])).toEqual(['FIRST-WORDS']);
+    });
 
     it('hears what people say meanwhile', async () => {
       const script: Script = {

@@ -9,7 +9,7 @@ const HELLO = {
 };
 
 describe('a real agent', { timeout: SLOW_MS }, () => {
-  it.each<keyof typeof AGENTS>(['claude', 'codex', 'opencode', 'claude-acp', 'gemini-acp'])(
+  it.each<keyof typeof AGENTS>(['claude', 'codex', 'opencode', 'claude-acp', 'codex-acp', 'gemini-acp'])(
     'writes hello.txt, which is merged, and sees no key and no provider: %s',
     async (agent) => {
       await using world = await RealWorld.make(HELLO);

@@ -20,9 +20,9 @@ function tasksOf(agents: readonly string[]): Record<string, object> {
 
 describe('real agents at work', { timeout: SLOW_MS }, () => {
   it('end with all that they started when the run is cancelled', async () => {
-    const agents = ['claude', 'codex', 'opencode', 'claude-acp'];
+    const agents = ['claude', 'codex', 'opencode', 'claude-acp', 'codex-acp'];
     await using world = await RealWorld.make(BUSY);
-    await world.write({ tasks: tasksOf(agents) });
+    await world.write({ concurrency: agents.length, tasks: tasksOf(agents) });
     await using started = world.bosun('run', '--json');
     await world.running(NAP, agents);
     const fromMs = performance.now();
@@ -39,9 +39,9 @@ describe('real agents at work', { timeout: SLOW_MS }, () => {
   });
 
   it('go on in the same conversation after their engine was killed', async () => {
-    const agents = ['claude', 'codex', 'opencode', 'claude-acp'];
+    const agents = ['claude', 'codex', 'opencode', 'claude-acp', 'codex-acp'];
     await using world = await RealWorld.make(BUSY);
-    await world.write({ tasks: tasksOf(agents) });
+    await world.write({ concurrency: agents.length, tasks: tasksOf(agents) });
     await using started = world.bosun('run', '--json');
     await world.running(NAP, agents);
     started.child.kill('SIGKILL');

@@ -11,7 +11,7 @@ const SECRET = 'PRIVATE-KEY-OF-THE-USER';
 describe('a repository with settings for agents', { timeout: SLOW_MS }, () => {
   it('runs nothing of its own, widens no scope, turns no model elsewhere and reads no secret', async () => {
     await using evil = await startModelServer({ script: { answers: [{ text: 'evil' }] } });
-    const agents = ['claude', 'codex', 'opencode', 'claude-acp', 'gemini-acp'];
+    const agents = ['claude', 'codex', 'opencode', 'claude-acp', 'codex-acp', 'gemini-acp'];
     const rules = agents.map((agent) => ({
       when: { conversation: `I call you ${agent}.` },
       answers: [

@@ -102,7 +102,8 @@ const fork: Check = {
     const [first, second] = [1, 2].map(
       (attempt) => trial.told('started').find((told) => told.attempt === attempt)?.session,
     );
-    if (!ended.isDone) return [verdict('fork', 'no', ended.why)];
+    const hasBegunAnew = !knows && trial.requests.filter(({ turn }) => turn === 0).length > 1;
+    if (!ended.isDone && !hasBegunAnew) return [verdict('fork', 'no', ended.why)];
     if (!knows) return [verdict('fork', 'no', 'begins anew')];
     if (first === second) return [verdict('fork', 'partly', 'goes on with the same conversation')];
     return [verdict('fork', 'yes', seconds(ended.tookMs))];
@@ -163,6 +164,11 @@ const ask: Check = {
     const question = trial.of('question.asked')[0];
     if (question) live.answer(question.id, 'yes');
     const ended = await finished;
+    const isOffered = trial.requests.some(
+      ({ body, turn }) => turn === 0 && hasAll(body, [`"${ASK_TOOL.name}"`]),
+    );
+    if (!question && ended.isDone && !isOffered)
+      return [verdict('ask', 'cannot', 'its model is offered no tool to ask with')];
     if (!question)
       return [verdict('ask', 'no', ended.isDone ? 'a question of its own reaches nobody' : ended.why)];
     const isHeard = trial.requests.some(({ body, turn }) => turn === 1 && hasAll(body, ['WORD-RED']));

@@ -24,7 +24,12 @@ const TIMEOUT_MS = 120_000;
 const TOTAL_MS_MAX = 15 * 60_000;
 
 /** With the models that it knows Codex offers one tool that takes programs, which no script can use. */
-const MODELS: Partial<Record<RuntimeName, string>> = { codex: 'gpt-scripted' };
+const CODEX_MODEL = 'gpt-scripted';
+/** Commands that are another way to talk with an agent that has a runtime of its own. */
+const BEHIND: [RegExp, RuntimeName][] = [
+  [/(^|[\s/])codex-acp(\s|$)/, 'codex'],
+  [/(^|[\s/])opencode(\s|$)/, 'opencode'],
+];
 
 export interface ConformanceOptions {
   runtime: string;
@@ -45,7 +50,8 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   const runtime = runtimeOf(options);
   const only = options.only === undefined ? undefined : new Set(options.only.map(rowOf));
   const version = await versionOf(runtime, command);
-  const model = MODELS[runtime];
+  const behind = BEHIND.find(([words]) => words.test(command ?? ''))?.[1] ?? runtime;
+  const model = behind === 'codex' ? CODEX_MODEL : undefined;
   const agent: Partial<Agent> = {
     runtime,
     ...(model !== undefined && { model }),
@@ -63,7 +69,7 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   for (const check of CHECKS) {
     if (only && !check.rows.some((row) => only.has(row))) continue;
     const isLate = performance.now() - beganMs > totalMs;
-    const found = isLate || signal?.aborted ? undefined : await results(check, bench, runtime);
+    const found = isLate || signal?.aborted ? undefined : await results(check, bench, behind);
     // What was cut short says nothing.
     (signal?.aborted || !found ? untried(check) : found).forEach(add);
   }
