@@ -2,7 +2,7 @@
 import type { Decision, Event, Fact } from '../src/contract/event.ts';
 import { WorkflowFile, type WorkflowSource } from '../src/contract/workflow.ts';
 import { createRun, loadRun } from '../src/drive.ts';
-import { createHome } from '../src/home.ts';
+import { createHome } from '../src/operations/prepare-home.ts';
 import { decide } from '../src/schedule/decide.ts';
 import { apply } from '../src/schedule/fold.ts';
 import { runView, taskView } from '../src/schedule/view.ts';

@@ -8,7 +8,7 @@ import { isFenced } from '../contract/isolation.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { Drive } from '../drive.ts';
 import type { Stages } from '../attempt.ts';
-import { clearAttempts, createHome, type Home } from '../home.ts';
+import type { Home } from '../home.ts';
 import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
 import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -18,6 +18,7 @@ import { inspectRepository, type Repository } from '../system/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 import { engineAtWork, engineFile } from './journal.ts';
 import { Models, type ModelOptions } from './models.ts';
+import { clearAttempts, createHome } from './prepare-home.ts';
 
 const OTHERS_MAY_READ = 0o005;
 

@@ -1,5 +1,6 @@
 /** Where runs stand. Reads the stored views alone: no fold, no git, no process. */
 import type { RunView, ShownRunState, TaskState, TaskView } from '../contract/run.ts';
+import type { Store } from '../store/store.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
 
 export type ShownRun = Omit<RunView, 'state'> & { state: ShownRunState };
@@ -19,10 +20,16 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   const run = await findRun(store, options.run);
   const limit = options.limit ?? 200;
   const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
-  const tasks = await store.tasks(run.id, taskCount <= limit ? {} : { states: ATTENTION, limit });
+  const tasks = taskCount <= limit ? await store.tasks(run.id) : await tasksAmongMany(store, run, limit);
   const shown: ShownRun = { ...run, state: shownState(home, run) };
   if (shown.state !== 'interrupted') return { run: shown, tasks, taskCount };
   return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), taskCount };
+}
+
+/** Where there are none that need attention, thousands are not looked through to find that out. */
+async function tasksAmongMany(store: Store, run: RunView, limit: number): Promise<TaskView[]> {
+  const states = ATTENTION.filter((state) => run.counts[state]);
+  return states.length === 0 ? [] : store.tasks(run.id, { states, limit });
 }
 
 /** Nothing runs where no engine does: such a task will be done again. */

@@ -1,0 +1,50 @@
+/** Makes `.bosun` ready for an engine: its directories, and none of what an earlier one left in them. */
+import { readdirSync, statSync } from 'node:fs';
+import { chmod, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import { Home } from '../home.ts';
+import { writeIgnore } from '../system/bosun-ignore.ts';
+import { removeTree } from '../system/remove-tree.ts';
+import { sandboxUid } from '../system/sandbox-user.ts';
+
+/** `.bosun` itself, and the directories below it that attempts have something in. */
+const PLACES = ['', 'attempts', 'memory', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
+const PASSAGE = 0o755;
+
+export async function createHome(top: string): Promise<Home> {
+  const home = new Home(top);
+  try {
+    await Promise.all(
+      PLACES.map(async (name) => {
+        const directory = path.join(home.directory, name);
+        await mkdir(directory, { recursive: true });
+        // Agents may run as somebody else, who must get to what is his; there is nothing to list on the way.
+        if (sandboxUid !== undefined) await chmod(directory, PASSAGE);
+      }),
+    );
+    await writeIgnore(home.directory);
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new BosunError(
+      'system',
+      `cannot write to ${home.directory}: ${why}; bosun keeps its journal and workspaces there, so make it writable`,
+      { cause },
+    );
+  }
+  return home;
+}
+
+/** A copy of /etc is made again where it is missing; one of a machine that has changed since is of no use. */
+const ETC_MS = 7 * 24 * 3600 * 1000;
+
+/** Takes away what attempts of a killed engine left; whoever calls it holds the lock. */
+export async function clearAttempts(home: Home): Promise<void> {
+  for (const directory of [home.attempts, home.sockets])
+    for (const name of readdirSync(directory))
+      if (Number.parseInt(name, 10) !== process.pid) await removeTree(path.join(directory, name));
+  for (const name of readdirSync(home.directory)) {
+    const file = path.join(home.directory, name);
+    if (name.startsWith('etc-') && Date.now() - statSync(file).mtimeMs > ETC_MS) await removeTree(file);
+  }
+}
