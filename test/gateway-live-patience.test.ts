@@ -259,6 +259,24 @@ describe('a provider that fails', () => {
   });
 
   it.each([
+    ['text/event-stream; charset=utf-8', '\r\xb4\x02[data: x', ': hello\n\ndata: {}\n\n'],
+    ['text/event-stream', '<html>', '\xef\xbb\xbf\ndata: {}\n\n'],
+    ['application/json', 'upstream connect error', '\n {"id": 1}'],
+  ])('by sending %s that is none is asked again, and in the end that is said', async (type, none, some) => {
+    await using upstream = await openUpstream((response, _, n) => {
+      response.writeHead(200, { 'content-type': type });
+      response.end(Buffer.from(n === 2 ? some : none, 'latin1'));
+    });
+    await using transport = transportTo(upstream.url, {}, { ...quick, limits: { triesMax: 2 } });
+    const response = await transport.send(requestOf(), NEVER);
+    expect(Buffer.from(await textOf(response)).includes(some.trim().at(-2)!)).toBe(true);
+    const failed = transport.send(requestOf(), NEVER);
+    await expect(failed).rejects.toMatchObject({ kind: 'network', status: 502 });
+    await expect(failed).rejects.toThrow(/^up sent something that is no answer \(2 tries\)$/);
+    expect(upstream.received).toHaveLength(4);
+  });
+
+  it.each([
     ['no headers', () => {}],
     ['headers but no body', (response: { flushHeaders(): void }) => response.flushHeaders()],
   ])('by sending %s, and hanging, is asked again', async (_, hang) => {

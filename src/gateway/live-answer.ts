@@ -24,8 +24,13 @@ export async function begin(
   const { status, response } = answer;
   const headers = returnedHeaders(response.headers, secret);
   const first = await answer.next();
+  if (status === 200 && first && !couldBe(headers['content-type'] ?? '', first)) {
+    answer.close();
+    throw new TransportError('network', 502, `${answer.provider} sent something that is no answer`);
+  }
   if (status === 200 && headers['content-type']?.startsWith('text/event-stream')) {
-    if (!first) throw new TransportError('network', 502, 'an answer ended before its first event');
+    if (!first)
+      throw new TransportError('network', 502, `${answer.provider} ended its answer before the first event`);
     // A provider that fails after it has promised to answer says so in the first event.
     if (first.subarray(0, ERROR_EVENT.length).equals(ERROR_EVENT)) {
       answer.close();
@@ -35,6 +40,15 @@ export async function begin(
   return { status, headers, body: bodyOf(answer, first), ...(isLogin && { ownLogin: true }) };
 }
 
+/** Whether bytes that begin like this could be what they are said to be; also where that cannot be told yet. */
+function couldBe(type: string, first: Buffer): boolean {
+  const start = first.toString('latin1', 0, START_BYTES).replace(/^(\xef\xbb\xbf)?\s*/, '');
+  if (start === '') return true;
+  if (type.startsWith('text/event-stream')) return /^[edir:]/.test(start); // event, data, id, retry, or a comment
+  return !/^application\/json\b/.test(type) || /^[[{"\dtfn-]/.test(start);
+}
+
+const START_BYTES = 256;
 const ERROR_EVENT = Buffer.from('event: error');
 
 /** Not a generator: one that is ended before it was begun would not close the answer. */

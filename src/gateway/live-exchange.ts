@@ -138,6 +138,10 @@ export class Answer {
     });
   }
 
+  get provider(): string {
+    return this.#upstream.provider;
+  }
+
   get status(): number {
     return this.response.statusCode!;
   }
