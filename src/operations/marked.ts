@@ -26,9 +26,10 @@ export function holdOn(mark: string): string {
   return `{ command -v setsid && setsid ${stay} || ${stay}; } >/dev/null 2>&1 & ${stay}`;
 }
 
-/** A shell command that can be seen for a while. */
+/** A shell command that can be seen for a while: the mark is an argument of the shell in which an agent runs it. */
 export function holdFor(mark: string, seconds: number): string {
-  return `sh -c 'sleep ${seconds}; :' ${mark}`;
+  // Not a shell of its own: gemini takes that away, and runs what is left.
+  return `sleep ${seconds}; : ${mark}`;
 }
 
 /** False where it took too long. */
