@@ -122,10 +122,12 @@ describe('bosun doctor', () => {
   it('knows agents that speak the Agent Client Protocol, each with its key', async () => {
     await program('gemini', 'exit 0');
     await program('claude-agent-acp', 'exit 0');
+    await program('codex-acp', 'exit 0');
     const { acp } = await findings({ GEMINI_API_KEY: SECRET });
     expect(acp).toMatchObject({ level: 'ok' });
     expect(acp!.found).toContain('`gemini --acp` (gemini: key from variable GEMINI_API_KEY)');
     expect(acp!.found).toContain('`claude-agent-acp` (no key)');
+    expect(acp!.found).toContain('`codex-acp` (no key)');
   });
 
   it('fails where the address of a provider is none', async () => {

@@ -9,6 +9,7 @@ import { makeHome, writeAnew } from './agent-home.ts';
 import { CLAUDE_VARIABLES } from './claude-code-variables.ts';
 import { chooseModel } from './choose-model.ts';
 import { codexSurroundings } from './codex.ts';
+import { knownAgent, wordsOf, type KnownAgent } from './known-agent.ts';
 import { opencodeSurroundings, wasHere } from './opencode.ts';
 import type { Job } from './runtime.ts';
 
@@ -29,12 +30,12 @@ export interface AcpAgent {
 /** `first`: what a shell does in the fence before the agent is started. */
 type Known = (job: Job) => Promise<Omit<AcpAgent, 'name' | 'argv'> & { first?: string }>;
 
-const KNOWN: [RegExp, Known][] = [
-  [/^claude(-code|-agent)?-acp$/, claude],
-  [/^gemini$/, gemini],
-  [/^opencode$/, opencode],
-  [/^codex-acp$/, codex],
-];
+const PREPARE: Record<KnownAgent, Known> = {
+  'claude-agent-acp': claude,
+  'codex-acp': codex,
+  gemini,
+  opencode,
+};
 
 export async function prepareAcpAgent(job: Job): Promise<AcpAgent> {
   const command = job.agent?.command;
@@ -44,15 +45,12 @@ export async function prepareAcpAgent(job: Job): Promise<AcpAgent> {
       'cannot start acp: no command is given; name the agent in `command`, such as [gemini, --acp]',
     );
   }
-  const words = typeof command === 'string' ? command.split(/\s+/) : command;
-  const known = KNOWN.flatMap(([name, prepare]) =>
-    words.some((word) => name.test(path.basename(word))) ? [prepare] : [],
-  )[0];
-  const { first, ...found } = (await known?.(job)) ?? { env: {} };
+  const known = knownAgent(command);
+  const { first, ...found } = known ? await PREPARE[known](job) : { env: {}, first: undefined };
   const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   return {
     ...found,
-    name: path.basename(words[0] ?? 'acp'),
+    name: path.basename(wordsOf(command)[0] ?? 'acp'),
     argv: first === undefined ? argv : ['/bin/sh', '-c', `${first}\nexec "$@"`, 'sh', ...argv],
     env: { ...job.env, ...usual(job), ...found.env },
   };

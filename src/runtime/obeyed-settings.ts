@@ -2,10 +2,10 @@
  * Which files at the top of a repository an agent's program obeys whatever it is told: the fence covers them. It reads
  * none of them.
  */
-import path from 'node:path';
 import type { Agent, RuntimeName } from '../contract/workflow.ts';
+import { knownAgent, type KnownAgent } from './known-agent.ts';
 
-const OBEYED: Record<string, readonly string[]> = {
+const OBEYED: Partial<Record<KnownAgent, readonly string[]>> = {
   // It loads plugins from here, although its settings of the project are off: its newer half does not ask.
   opencode: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   // It uses tool servers only where it trusts all that is in here.
@@ -15,8 +15,7 @@ const OBEYED: Record<string, readonly string[]> = {
 };
 
 export function obeyedSettings(runtime: RuntimeName, agent: Agent | undefined): readonly string[] {
-  if (runtime !== 'acp') return OBEYED[runtime] ?? [];
-  const { command = [] } = agent ?? {};
-  const words = typeof command === 'string' ? command.split(/\s+/) : command;
-  return words.flatMap((word) => OBEYED[path.basename(word)] ?? []);
+  const program =
+    runtime === 'opencode' ? runtime : runtime === 'acp' ? knownAgent(agent?.command) : undefined;
+  return (program && OBEYED[program]) ?? [];
 }

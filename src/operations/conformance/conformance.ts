@@ -9,6 +9,7 @@ import { RUNTIMES, type Agent, type RuntimeName } from '../../contract/workflow.
 import { suggest } from '../../base/suggest.ts';
 import { findSdk } from '../../runtime/claude-code-sdk.ts';
 import { agentVersion, findAgent, findCommand, needAgent, packageVersion } from '../../runtime/find-agent.ts';
+import { knownAgent, type KnownAgent } from '../../runtime/known-agent.ts';
 import { Bench } from './bench.ts';
 import { verdict, type Check } from './check.ts';
 import { CONTROL_CHECKS } from './check-control.ts';
@@ -25,11 +26,8 @@ const TOTAL_MS_MAX = 15 * 60_000;
 
 /** With the models that it knows Codex offers one tool that takes programs, which no script can use. */
 const CODEX_MODEL = 'gpt-scripted';
-/** Commands that are another way to talk with an agent that has a runtime of its own. */
-const BEHIND: [RegExp, RuntimeName][] = [
-  [/(^|[\s/])codex-acp(\s|$)/, 'codex'],
-  [/(^|[\s/])opencode(\s|$)/, 'opencode'],
-];
+/** Those that are another way to talk with an agent that has a runtime of its own. */
+const BEHIND: Partial<Record<KnownAgent, RuntimeName>> = { 'codex-acp': 'codex', opencode: 'opencode' };
 
 export interface ConformanceOptions {
   runtime: string;
@@ -50,7 +48,8 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   const runtime = runtimeOf(options);
   const only = options.only === undefined ? undefined : new Set(options.only.map(rowOf));
   const version = await versionOf(runtime, command);
-  const behind = BEHIND.find(([words]) => words.test(command ?? ''))?.[1] ?? runtime;
+  const known = knownAgent(command);
+  const behind = (known && BEHIND[known]) ?? runtime;
   const model = behind === 'codex' ? CODEX_MODEL : undefined;
   const agent: Partial<Agent> = {
     runtime,

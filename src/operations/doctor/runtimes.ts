@@ -20,6 +20,7 @@ const VERSION_TIMEOUT_MS = 1500;
 /** Agents that are known to speak the Agent Client Protocol, and what makes them do so. */
 const ACP_AGENTS: { program: string; command: string; dialects: Dialect[] }[] = [
   { program: 'claude-agent-acp', command: 'claude-agent-acp', dialects: ['anthropic'] },
+  { program: 'codex-acp', command: 'codex-acp', dialects: ['openai'] },
   { program: 'gemini', command: 'gemini --acp', dialects: ['gemini'] },
   { program: 'opencode', command: 'opencode acp', dialects: ['anthropic', 'openai', 'gemini'] },
 ];
@@ -108,7 +109,7 @@ function checkAcp(providers: Provider[]): Finding {
   const there = ACP_AGENTS.filter(({ program }) => findProgram(program) !== undefined);
   const name = 'acp';
   const advice =
-    'if you want it: npm install -g @agentclientprotocol/claude-agent-acp, or @google/gemini-cli';
+    'if you want it: npm install -g @agentclientprotocol/claude-agent-acp, @agentclientprotocol/codex-acp or @google/gemini-cli';
   if (there.length === 0) return { name, level: 'none', found: 'no agent that is known to speak it', advice };
   const said = there.map(({ command, dialects }) => {
     const [way] = waysOf(name, dialects, providers);
