@@ -76,3 +76,33 @@ describe('a cap of five cents', { timeout: SLOW_MS }, () => {
     expect(await world.remains()).toEqual(NOTHING_LEFT);
   });
 });
+
+describe('bosun exec --usd', { timeout: SLOW_MS }, () => {
+  const exec = ['exec', '--runtime', 'codex', '--model', 'gpt-5.1', '--usd', '0.001', 'Work.'];
+  const script = {
+    answers: [
+      { run: 'true', ...ANSWER },
+      { text: 'all done', ...ANSWER },
+    ],
+  };
+
+  it('goes on when the budget of the run is raised', async () => {
+    await using world = await RealWorld.make(script);
+    await using started = world.bosun(...exec, '--json');
+    await started.prints('"question.asked"');
+    await using budget = world.bosun('budget', '--usd', '1');
+    expect((await budget.finished).code).toBe(0);
+    expect((await started.finished).code).toBe(0);
+    expect(world.asks).toHaveLength(2);
+  });
+
+  it('ends as stopped by its budget where nobody raises it', async () => {
+    await using world = await RealWorld.make(script);
+    await using started = world.bosun(...exec, '--json');
+    await started.prints('"question.asked"');
+    await using answer = world.bosun('answer', 'run+budget', 'no');
+    expect((await answer.finished).code).toBe(0);
+    expect((await started.finished).code).toBe(4);
+    expect(world.asks).toHaveLength(1);
+  });
+});

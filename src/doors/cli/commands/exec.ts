@@ -10,7 +10,7 @@ type TaskSource = WorkflowSource['tasks'][string];
 
 export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
-  const checked = workflow({ name: 'exec', tasks: taskOf(typed) }, { directory: cwd });
+  const checked = workflow({ name: 'exec', ...budgetOf(typed), tasks: taskOf(typed) }, { directory: cwd });
   return watch({ ...typed, options: { ...typed.options, verbose: true } }, (options) =>
     startRun({ cwd, workflow: checked, source: 'exec', dirty: isOn(typed, 'dirty'), ...options }),
   );
@@ -38,7 +38,7 @@ function taskOf(typed: Typed): Record<string, TaskSource> {
       ...given('command', command),
       ...given('model', textOf(typed, 'model')),
     } as TaskSource['agent'];
-    return { agent: { ...rest, ...budgetOf(typed), agent, prompt: literally(args.join(' ')) } };
+    return { agent: { ...rest, agent, prompt: literally(args.join(' ')) } };
   }
   if (!hasDashes) {
     throw new BosunError(
