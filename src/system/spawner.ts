@@ -54,13 +54,23 @@ export class SpawnedChild extends EventEmitter {
 
   attach(which: string, socket: Socket): void {
     this.#attached += which === '1' || which === '2' ? 1 : 0;
-    if (which === '0') {
-      this.stdin?.pipe(socket);
-      return;
-    }
-    const stream = which === '1' ? this.stdout : which === '2' ? this.stderr : this.status;
+    if (which === '0') this.#attachInput(socket);
+    else this.#attachOutput(which === '1' ? this.stdout : which === '2' ? this.stderr : this.status, socket);
+  }
+
+  /** A connection that nobody reads never learns that the other side is gone, and stays open for good. */
+  #attachInput(socket: Socket): void {
+    if (this.stdin === null || this.stdin.destroyed) return void socket.destroy();
+    socket.resume();
+    this.stdin.pipe(socket);
+    this.stdin.once('close', () => socket.destroySoon());
+  }
+
+  #attachOutput(stream: PassThrough, socket: Socket): void {
+    if (stream.destroyed) return void socket.destroy();
     socket.pipe(stream);
     socket.once('close', () => stream.end()); // also where it broke
+    stream.once('close', () => socket.destroy());
   }
 
   /** It has ended, and nothing more of it can come. */
