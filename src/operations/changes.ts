@@ -1,7 +1,7 @@
 /** What a run changed, and bringing it into the user's branch. */
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
-import { openEngineGit } from '../system/engine-git.ts';
+import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { land, type Landed } from '../system/land.ts';
 import { inspectRepository } from '../system/repository.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
@@ -17,14 +17,39 @@ export interface DiffOptions {
   outside?: boolean;
 }
 
-export interface Diff {
+export interface Changes {
   from: string;
   to: string;
-  patch: Buffer;
   files: { path: string; added: number | null; deleted: number | null }[];
 }
 
+export interface Diff extends Changes {
+  patch: Buffer;
+}
+
 export async function diffOf(options: DiffOptions): Promise<Diff> {
+  const pieces: Buffer[] = [];
+  const changes = await streamDiff(options, (piece) => void pieces.push(piece));
+  return { ...changes, patch: Buffer.concat(pieces) };
+}
+
+/** The files and how many lines; the patch goes to `write` piece by piece, however large it is. */
+export async function streamDiff(
+  options: DiffOptions,
+  write: (piece: Buffer) => Promise<void> | void,
+): Promise<Changes> {
+  const { git, ...changes } = await findChanges(options);
+  if (changes.files.length > 0) await git.streamDiff(changes.from, changes.to, write);
+  return changes;
+}
+
+/** The files and how many lines, without a patch. */
+export async function changesOf(options: DiffOptions): Promise<Changes> {
+  const { git: _, ...changes } = await findChanges(options);
+  return changes;
+}
+
+async function findChanges(options: DiffOptions): Promise<Changes & { git: EngineGit }> {
   await using journal = openJournal(options.cwd);
   const run = await findRun(journal.store, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
@@ -38,7 +63,7 @@ export async function diffOf(options: DiffOptions): Promise<Diff> {
     added: added ?? null,
     deleted: deleted ?? null,
   }));
-  return { from, to, patch: await git.diff(from, to), files };
+  return { from, to, files, git };
 }
 
 function rangeOf(

@@ -10,7 +10,7 @@ import { BosunError } from '../contract/errors.ts';
 import { writeIgnore } from './bosun-ignore.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
 import { UNFINISHED_PREFIX } from './pack-writer.ts';
-import type { Captured } from './process.ts';
+import { exitOf, type Captured } from './process.ts';
 import type { Repository } from './repository.ts';
 import { sandboxUid } from './sandbox-user.ts';
 import { TreeReader } from './tree-reader.ts';
@@ -31,6 +31,7 @@ const CONFIG = `[core]
 [uploadpack]
 	allowAnySHA1InWant = true
 `;
+const DIFF = ['diff', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '-M'];
 const ANCESTRY_MAX = 10_000;
 /** Every commit of changes is a pack of its own; from this many on they are put together. */
 const PACKS_MAX = 100;
@@ -221,18 +222,18 @@ export class EngineGit {
 
   /** A patch that `git apply` takes, binary files included. */
   async diff(from: string, to: string): Promise<Buffer> {
-    const args = [
-      'diff',
-      '--binary',
-      '--full-index',
-      '--no-ext-diff',
-      '--no-textconv',
-      '--no-color',
-      '-M',
-      from,
-      to,
-    ];
-    return (await this.run(args)).stdout;
+    return (await this.run([...DIFF, from, to])).stdout;
+  }
+
+  /** The same, piece by piece: it may be larger than memory. */
+  async streamDiff(from: string, to: string, write: (piece: Buffer) => Promise<void> | void): Promise<void> {
+    const child = this.start([...DIFF, from, to]);
+    child.stdin!.end();
+    child.stderr!.resume();
+    const ended = exitOf(child, ['git']);
+    for await (const piece of child.stdout!) await write(piece as Buffer);
+    const { code } = await ended;
+    if (code !== 0) throw new BosunError('system', `git diff ${from} ${to} failed with exit code ${code}`);
   }
 
   /** Which paths differ, renames shown as a deletion and an addition. */

@@ -1,6 +1,8 @@
 /** `bosun diff` */
+import { once } from 'node:events';
+import { StringDecoder } from 'node:string_decoder';
 import { BosunError } from '../../../contract/errors.ts';
-import { diffOf, type Diff } from '../../../operations/changes.ts';
+import { changesOf, streamDiff, type Changes } from '../../../operations/changes.ts';
 import { columnsOf, fitColumns, padColumns, spellControls } from '../../../report/plain.ts';
 import { count } from '../../../report/words.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
@@ -8,19 +10,36 @@ import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } 
 import { colorPatch } from '../color-patch.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const diff = await diffOf({
+  const options = {
     cwd: process.cwd(),
     ...given('run', typed.args[0]),
     ...given('task', textOf(typed, 'task')),
     ...given('attempt', attemptOf(typed)),
     outside: isOutside(typed),
-  });
+  };
   const paint = painter(hasColor(process.stdout));
-  if (diff.files.length === 0) writeError('nothing was changed\n');
-  else if (isOn(typed, 'stat')) tellFiles(diff, paint);
-  else if (process.stdout.isTTY) writeOut(colorPatch(diff.patch.toString(), paint));
-  else process.stdout.write(diff.patch); // byte for byte: it may be applied
+  const isStat = isOn(typed, 'stat');
+  const changes = isStat ? await changesOf(options) : await streamDiff(options, patchWriter(paint));
+  if (changes.files.length === 0) writeError('nothing was changed\n');
+  else if (isStat) tellFiles(changes, paint);
   return 0;
+}
+
+/** Byte for byte, since it may be applied; for people line by line and in colour. */
+function patchWriter(paint: Paint): (piece: Buffer) => Promise<void> {
+  const { stdout } = process;
+  const decoder = new StringDecoder();
+  let begun = '';
+  return async (piece) => {
+    let shown: Buffer | string = piece;
+    if (stdout.isTTY) {
+      const text = begun + decoder.write(piece);
+      const end = text.lastIndexOf('\n') + 1; // a patch ends with a line's end
+      begun = text.slice(end);
+      shown = colorPatch(text.slice(0, end), paint);
+    }
+    if (!stdout.write(shown)) await once(stdout, 'drain');
+  };
 }
 
 function isOutside(typed: Typed): boolean {
@@ -39,7 +58,7 @@ function attemptOf(typed: Typed): number | undefined {
   return Number(text);
 }
 
-function tellFiles({ files }: Diff, paint: Paint): void {
+function tellFiles({ files }: Changes, paint: Paint): void {
   const names = files.map(({ path }) => spellControls(path));
   const width = Math.min(columnsOfStream(process.stdout) - 20, Math.max(...names.map(columnsOf)));
   let [addedAll, deletedAll] = [0, 0];
