@@ -253,7 +253,7 @@ describe('the text', () => {
     expect(renderText(reportOf(smallFailure(), 'failed', notes), plain)).toBe(`\
 ✗ tidy-1 failed after 5.5s
   3 tasks: 1 failed, 1 done, 1 skipped · 2 attempts · 2 files changed, +0 -2
-  bosun/tidy-1 at 261c0229, from 4a3e6938 by bosun.yaml
+  branch bosun/tidy-1 at 261c0229 (base 4a3e6938, from bosun.yaml)
 
 Failed
   ✗ verify  command failed: make test ended with exit code 2

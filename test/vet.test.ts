@@ -80,6 +80,23 @@ describe('a change', () => {
     expect(refusal(remove('src/.env'), scope)).toBe('hidden from the agent');
   });
 
+  test('below .bosun is left out unless the scope names it, whatever else it allows', () => {
+    const settings = ['.bosun/config.yaml', '.bosun', '.BoSun/x', '.b\u200cosun/x', '.bosun./x', '.bosun\\x'];
+    for (const path of settings) {
+      for (const scope of [{}, { write: ['**'] }, { write: ['*', '.*/**'] }, { shared: ['**'] }])
+        expect(refusal(file(path), scope), `${path} with ${JSON.stringify(scope)}`).toMatch(/bosun's own/);
+    }
+    expect(refusal(remove('.bosun'), {})).toMatch(/bosun's own/);
+    expect(directoriesToJudge([remove('.bosun'), remove('docs')], {})).toEqual([bytes('.bosun')]);
+    expect(vet([file('.bosunrc'), file('src/.bosun/x')]).accepted).toEqual(['.bosunrc', 'src/.bosun/x']);
+    const named = { write: ['src/**', '.bosun/agents/**'] };
+    expect(vet([file('.bosun/agents/a.md'), file('.bosun/config.yaml')], named)).toMatchObject({
+      accepted: ['.bosun/agents/a.md'],
+    });
+    const { whole } = vetChanges([file('.bosun/config.yaml')], {}, filesBelow);
+    expect(whole, 'nothing is lost: it is in the snapshot').toHaveLength(1);
+  });
+
   test('that no commit can hold stays refused, for its own reason', () => {
     const pipe: Change = { kind: 'refused', path: bytes('p'), why: 'a named pipe' };
     expect(vet([pipe])).toEqual({ accepted: [], refused: { p: 'a named pipe' } });

@@ -2,8 +2,9 @@
  * Holds what an attempt changed against the scope of its agent: what may go on to a commit, what is refused and
  * why. The last of three fences, and the exact one. Pure: it reads no file.
  */
-import { isDotGit } from '../base/dot-git.ts';
-import { compileGlobs } from '../base/globs.ts';
+import { isDotGit, UNSEEN } from '../base/dot-git.ts';
+import { parseGlob } from '../base/glob-syntax.ts';
+import { compileGlobs, literalStarts } from '../base/globs.ts';
 import type { Change } from '../system/change.ts';
 
 export interface VetScope {
@@ -48,7 +49,7 @@ export function vetChanges(changes: readonly Change[], scope: VetScope, filesBel
       continue;
     }
     vetted.whole.push(change);
-    if (!isLimited) vetted.accepted.push(change);
+    if (!isLimited && !isSettings(path)) vetted.accepted.push(change);
     else if (change.kind === 'delete') vetDelete(change, vetted, outside, filesBelow, kept);
     else {
       const why = outside(path) ?? kept.problem(path);
@@ -61,8 +62,9 @@ export function vetChanges(changes: readonly Change[], scope: VetScope, filesBel
 
 /** The deleted directories whose files have to be known before they can be judged. */
 export function directoriesToJudge(changes: readonly Change[], scope: VetScope): Buffer[] {
-  if (!limitsAnything(scope)) return [];
-  return changes.flatMap((change) => (isDirectoryDelete(change) ? [change.path] : []));
+  const isLimited = limitsAnything(scope);
+  const deleted = changes.filter((change) => isDirectoryDelete(change));
+  return deleted.map(({ path }) => path).filter((path) => isLimited || isSettings(path));
 }
 
 function isDirectoryDelete(change: Change): boolean {
@@ -79,12 +81,31 @@ function judge({ write, shared = [], hide = [] }: VetScope): Judge {
   const isInside = write === undefined ? () => true : compileGlobs([...write, ...shared]);
   const isHidden = compileGlobs(hide);
   const mayNothing = write?.length === 0 && shared.length === 0;
+  const named = [...(write ?? []), ...shared].filter(namesSettings);
+  const isNamed = compileGlobs(named);
   return (path) => {
     const text = path.toString();
     if (isHidden(text)) return 'hidden from the agent';
+    if (isSettings(path) && !isNamed(text))
+      return `bosun's own settings, which "scope.write" has to name (${SETTINGS}/…)`;
     if (isInside(text)) return undefined;
     return mayNothing ? 'outside the scope: the agent may change nothing' : 'outside the scope';
   };
+}
+
+const SETTINGS = '.bosun';
+/** In any spelling that a file system takes for it. */
+const IS_SETTINGS = /^\.bosun[ .]*(:[^/]*)?([/\\]|$)/i;
+
+/** What the next run of bosun would obey: an agent changes it only where the workflow says so by name. */
+function isSettings(path: Buffer): boolean {
+  // most names begin with a letter, which settles it
+  if (path[0]! > 0x2e && path[0]! < 0x80) return false;
+  return IS_SETTINGS.test(path.toString().replace(UNSEEN, ''));
+}
+
+function namesSettings(glob: string): boolean {
+  return literalStarts(parseGlob(glob)).some(([first]) => first === SETTINGS);
 }
 
 /** Saves a closer look at the names of most paths: letters that git does not see may stand between these. */

@@ -93,11 +93,11 @@ function head(report: RunReport, paint: Paint, width: number): string[] {
     [`${count(totals.changedFiles, 'file')} changed`, ...lines].join(', '),
   ];
   if (totals.cost.tokens !== null) sum.push(describeCost(totals.cost));
-  const from = `from ${shortCommit(run.baseCommit)} by ${spellControls(run.source)}`;
+  const by = `from ${spellControls(run.source)}`;
   const place =
     run.headCommit === run.baseCommit
-      ? `${run.branch} is as it began, ${from}`
-      : `${run.branch} at ${shortCommit(run.headCommit)}, ${from}`;
+      ? `branch ${run.branch}: no commits (base ${shortCommit(run.baseCommit)}, ${by})`
+      : `branch ${run.branch} at ${shortCommit(run.headCommit)} (base ${shortCommit(run.baseCommit)}, ${by})`;
   return [
     `${paint(tone, glyphOf(run.state))} ${paint('strong', spellControls(run.id))} ${paint(tone, headline(report))}`,
     ...wrapColumns(sum.join(' · '), width - 2, ' · ').map((line) => `  ${line}`),
