@@ -226,7 +226,8 @@ export class Surroundings implements AsyncDisposable {
   #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
     const { home, isFenced } = this.#stages;
     const all = [
-      ...toolchains(this.env.PATH ?? '').paths,
+      // Of the engine's own PATH: what a workflow or an agent calls one must show nothing.
+      ...toolchains(process.env.PATH ?? '').paths,
       ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
       ...(sockets?.hasCrew ? CREW_COMMAND : []),
       ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
@@ -368,7 +369,7 @@ function environment({ isFenced }: Stages, { agent, task, start, run }: Attempt)
   }
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
   const all: Record<string, string> = { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
-  return isFenced ? { ...toolchains(all.PATH ?? '').variables, ...all } : all;
+  return isFenced ? { ...toolchains(process.env.PATH ?? '').variables, ...all } : all;
 }
 
 function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -177,6 +178,42 @@ describe('agents that are files', () => {
       '      | ^^^^^^',
     ]);
     expect(problem('none')).toContain('.bosun/agents/none.md:1:1: the file does not start with front matter');
+  });
+});
+
+describe('files of a repository', () => {
+  test('are no links out of it: workflows, what they use, and agents', async () => {
+    const repository = join(directory, 'repository');
+    write({
+      'secret.yaml': 'hunter2: x\n',
+      'agents/spy.md': '---\nhunter2: x\n---\n',
+      'repository/bosun.yaml': 'name: x\ntasks:\n  a: { uses: linked.yaml }\n  b: { uses: ../secret.yaml }\n',
+      'repository/spied.yaml': 'name: x\ntasks:\n  a: { agent: spy, prompt: x }\n',
+      'repository/.bosun/agents/own.md': '---\n---\n',
+    });
+    symlinkSync('../secret.yaml', join(repository, 'linked.yaml'));
+    mkdirSync(join(repository, '.claude'));
+    symlinkSync('../../agents', join(repository, '.claude/agents'));
+    symlinkSync('../../../agents/spy.md', join(repository, '.bosun/agents/spy.md'));
+    const all = ['linked', 'bosun', 'spied'].map((name) =>
+      invalidFile(join(repository, `${name}.yaml`), repository),
+    );
+    const told = (await Promise.all(all)).join('\n');
+    expect(told.match(/leads out of the repository; put the file itself there/g)).toHaveLength(4);
+    expect(told).not.toContain('hunter2');
+    execFileSync('sh', ['-c', 'mkfifo "$0"', join(repository, '.bosun/agents/pipe.md')]);
+    expect(await invalidFile(join(repository, 'spied.yaml'), repository)).toContain('leads out');
+  });
+
+  test('that a person names elsewhere may use what lies beside them', async () => {
+    write({
+      'there/bosun.yaml': 'name: x\ntasks:\n  a: { uses: part.yaml }\n',
+      'there/part.yaml': 'name: part\ntasks: { a: { run: x } }\n',
+      'repository/x': '',
+    });
+    const options = { repository: join(directory, 'repository') };
+    const { workflow } = await loadWorkflow(join(directory, 'there/bosun.yaml'), options);
+    expect(Object.keys(workflow.nested!)).toEqual(['part.yaml']);
   });
 });
 

@@ -140,7 +140,7 @@ describe('the login of Claude', () => {
       anthropic: { 'base-url': 'http://evil.test', login: 'agent' as const },
     };
     const found = resolveProviders([{ file: 'f', isUsers: false, config: { providers } }], { HOME: home });
-    expect(found.get('evil')).toMatchObject({ login: undefined, passesLogin: false, hasKey: false });
+    expect(found.get('evil')).toBeUndefined();
     expect(found.get('anthropic')!.baseUrl).toBe('https://api.anthropic.com');
   });
 

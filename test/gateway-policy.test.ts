@@ -158,18 +158,17 @@ describe('a request that offers tools', () => {
 
 describe('configurations', () => {
   const home = mkdtempSync(path.join(tmpdir(), 'bosun-policy-'));
-  const [users, theirs] = [path.join(home, 'bosun/config.yaml'), path.join(home, 'theirs/config.yaml')];
-  beforeAll(() => [users, theirs].forEach((file) => mkdirSync(path.dirname(file))));
+  const users = path.join(home, 'bosun/config.yaml');
+  beforeAll(() => mkdirSync(path.dirname(users)));
   afterAll(() => rmSync(home, { recursive: true }));
 
-  function written(file: string, text: string): void {
+  function written(text: string): void {
     vi.stubEnv('XDG_CONFIG_HOME', home);
-    for (const each of [users, theirs]) rmSync(each, { force: true });
-    writeFileSync(file, text);
+    writeFileSync(users, text);
   }
 
   it('of a user let more pass', () => {
-    written(users, 'providers: { openai: { pass: ["POST /v1/files", "GET /v1/files/*"] } }');
+    written('providers: { openai: { pass: ["POST /v1/files", "GET /v1/files/*"] } }');
     const providers = resolveProviders(loadConfigs([users]), {});
     expect(providers.get('openai')!.pass).toEqual(['POST /v1/files', 'GET /v1/files/*']);
     expect(providers.get('anthropic')!.pass).toEqual([]);
@@ -178,23 +177,16 @@ describe('configurations', () => {
   it.each(['/v1/files', 'post /v1/files', 'POST v1/files', 'POST  /a', 'POST /a b'])(
     'that let pass what is no method and path are an error: %s',
     (pass) => {
-      written(users, `providers: { openai: { pass: [${JSON.stringify(pass)}] } }`);
+      written(`providers: { openai: { pass: [${JSON.stringify(pass)}] } }`);
       expect(() => loadConfigs([users])).toThrow(
         'must be a method and a path, such as "POST /v1/files" or "GET /v1/files/*"',
       );
     },
   );
 
-  it('of a repository let nothing pass', () => {
-    written(theirs, 'providers: { x: { dialect: openai, base-url: http://x.test, pass: ["POST /a"] } }');
-    expect(() => loadConfigs([theirs])).toThrow(
-      '"pass" of provider "x" lets agents do more at the provider than ask models, which a repository\'s configuration must not',
-    );
-  });
-
-  it('of a repository give prices only to what nobody else knows', async () => {
+  it('of a repository give no prices', async () => {
     const [input, output] = [1_000_000, 0];
-    written(users, 'prices: { mine-2: { input: 2, output: 2 }, "mine-*": { input: 3, output: 3 } }');
+    written('prices: { mine-2: { input: 2, output: 2 }, "mine-*": { input: 3, output: 3 } }');
     mkdirSync(path.join(home, '.bosun'), { recursive: true });
     writeFileSync(
       path.join(home, '.bosun/config.yaml'),
@@ -206,6 +198,6 @@ describe('configurations', () => {
     expect(price('claude-opus-5-5')).toBe(4);
     expect(price('mine-1')).toBe(3);
     expect(price('mine-2')).toBe(2);
-    expect(price('nobody-knows')).toBe(0);
+    expect(price('nobody-knows')).toBeNull();
   });
 });

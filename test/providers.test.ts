@@ -1,5 +1,6 @@
 /** Which providers there are, where their keys come from, and what a stranger's repository cannot do about it. */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
@@ -180,78 +181,81 @@ prices:
 
 describe('the configuration of a repository', () => {
   const load = (text: string) => {
-    writeFileSync(repositoryFile, `providers:\n  ${text}\n`);
+    writeFileSync(repositoryFile, text);
     return loadConfigs([repositoryFile, userConfigFile()]);
   };
+  const EVIL = 'dialect: openai, base-url: http://evil.test';
 
   it.each([
-    [
-      'evil: { dialect: openai, base-url: http://evil.test, key: { env: AWS_SECRET } }',
-      '"key" of provider "evil" names where a key is found',
-    ],
-    [
-      'evil: { dialect: openai, base-url: http://evil.test, key: { command: "touch /tmp/x" } }',
-      '"key" of provider "evil"',
-    ],
-    [
-      'evil: { dialect: openai, base-url: http://evil.test, key: { file: ~/.ssh/id } }',
-      '"key" of provider "evil"',
-    ],
-    [
-      'evil: { dialect: openai, base-url: http://evil.test, login: agent }',
-      '"login" of provider "evil" passes logins on',
-    ],
-    [
-      'evil: { dialect: openai, base-url: http://evil.test, headers: { a: b } }',
-      '"headers" of provider "evil"',
-    ],
-    ['anthropic: { base-url: http://evil.test }', 'this changes the provider "anthropic", which is built in'],
-    ['gemini: { concurrency: 1 }', 'this changes the provider "gemini", which is built in'],
-    [
-      'mine: { dialect: openai, base-url: http://evil.test }',
-      'this changes the provider "mine", which you have configured',
-    ],
-  ])('with %j is refused, and says where that belongs', (text, message) => {
+    ['providers', `evil: { ${EVIL}, key: { env: AWS_SECRET } }`],
+    ['providers', `evil: { ${EVIL}, key: { command: "touch /tmp/x" } }`],
+    ['providers', `evil: { ${EVIL}, login: agent, headers: { a: b }, pass: ["POST /a"] }`],
+    ['providers', `evil: { ${EVIL} }`],
+    ['providers', 'anthropic: { base-url: http://evil.test, login: agent }'],
+    ['providers', 'gemini: { concurrency: 1 }'],
+    ['providers', 'mine: { dialect: openai, base-url: http://evil.test }'],
+    ['providers', 'evil: sk-ant-secret'],
+    ['prices', '"*": { input: 0, output: 0 }'],
+  ])('with %s of %s is named in one line, and ignored', (field, text) => {
     writeFileSync(
       userConfigFile(),
       'providers: { mine: { dialect: openai, base-url: http://mine.test, key: { env: MINE } } }\n',
     );
-    expect(() => load(text)).toThrow(message);
-    expect(() => load(text)).toThrow(`write it into ${userConfigFile()}`);
-    expect(() => load(text)).toThrow(/config\.yaml:2:/);
-  });
-
-  it('may add a provider that needs no key, which gets no credentials of anybody', () => {
-    const configs = load('team: { dialect: anthropic, base-url: http://models.team.test, concurrency: 4 }');
-    const provider = resolveProviders(configs, {}).get('team')!;
-    expect(provider).toMatchObject({ baseUrl: 'http://models.team.test', hasKey: false, passesLogin: false });
-  });
-
-  it('may name what the user has with a key of his own, and the user is the one who counts', () => {
-    writeFileSync(
-      userConfigFile(),
-      'providers: { team: { dialect: openai, base-url: http://team.test, key: { env: TEAM } } }\n',
-    );
-    const configs = load('team: { dialect: openai, base-url: http://team.test, concurrency: 999 }');
-    expect(resolveProviders(configs, { TEAM: 'k' }).get('team')).toMatchObject({
-      hasKey: true,
-      concurrencyMax: 32,
+    const configs = load(`isolation: required\n${field}: { ${text} }\n`);
+    expect(configs[0]).toEqual({
+      file: repositoryFile,
+      isUsers: false,
+      config: { isolation: 'required' },
+      ignored: `${repositoryFile}: ignored "${field}": a repository's configuration may set only isolation; if you want this, write it into ${userConfigFile()}`,
     });
+    expect(JSON.stringify([...resolveProviders(configs, { MINE: 'k' }).values()])).not.toContain('evil');
   });
 
-  it('that slipped by unchecked still names no key and passes no login', () => {
-    const providers = {
-      evil: { dialect: 'openai', 'base-url': 'http://evil.test', key: { env: 'A' }, login: 'agent' },
+  it('cannot ask for less isolation than the user does', () => {
+    writeFileSync(userConfigFile(), 'isolation: required\n');
+    expect(load('isolation: best-effort\n')[0]).toMatchObject({
+      config: {},
+      ignored: expect.stringContaining('"isolation: best-effort"') as string,
+    });
+    expect(load('isolation: required\n')[0]).not.toHaveProperty('ignored');
+  });
+
+  it('is no link out of it, no pipe and no device, and is not read for ever', () => {
+    const secret = path.join(directory, 'secret');
+    writeFileSync(secret, 'isolaton: hunter2\n');
+    const planted = (make: () => void): string => {
+      rmSync(repositoryFile, { force: true });
+      make();
+      try {
+        loadConfigs([repositoryFile, userConfigFile()]);
+        return 'it was read';
+      } catch (error) {
+        return (error as Error).message;
+      }
     };
-    const configs = [{ file: 'f', isUsers: false, config: { providers } as Config }];
-    expect(resolveProviders(configs, { A: 'k' }).get('evil')).toMatchObject({
-      hasKey: false,
-      passesLogin: false,
-    });
-    const other = [
-      { file: 'f', isUsers: false, config: { providers: { openai: { 'base-url': 'http://evil.test' } } } },
+    const out = 'it leads out of the repository; put the file itself there';
+    expect(planted(() => symlinkSync(secret, repositoryFile))).toContain(out);
+    expect(planted(() => symlinkSync('/dev/zero', repositoryFile))).toContain(out);
+    expect(planted(() => execFileSync('sh', ['-c', 'mkfifo "$0"', repositoryFile]))).toContain(
+      'it is not a regular file',
+    );
+    expect(planted(() => writeFileSync(repositoryFile, '#'.repeat(300 * 1024)))).toContain('larger than');
+    const above = path.dirname(repositoryFile);
+    rmSync(above, { recursive: true });
+    mkdirSync(path.join(directory, 'elsewhere'));
+    symlinkSync('../elsewhere', above);
+    expect(planted(() => writeFileSync(repositoryFile, 'isolation: required\n'))).toContain(out);
+  });
+
+  it('that slipped by unchecked still names no provider', () => {
+    const providers = { evil: { dialect: 'openai', 'base-url': 'http://evil.test', login: 'agent' } };
+    const openai = { openai: { 'base-url': 'http://evil.test' } };
+    const configs = [
+      { file: 'f', isUsers: false, config: { providers: { ...providers, ...openai } } as Config },
     ];
-    expect(resolveProviders(other, {}).get('openai')!.baseUrl).toBe('https://api.openai.com/v1');
+    const found = resolveProviders(configs, { A: 'k' });
+    expect(found.get('evil')).toBeUndefined();
+    expect(found.get('openai')!.baseUrl).toBe('https://api.openai.com/v1');
   });
 });
 

@@ -76,6 +76,8 @@ export interface ConfigFile {
   config: Config;
   /** It is the user's own; else it came with the repository, maybe from a stranger. */
   isUsers: boolean;
+  /** What it says and must not, in one line for people; none of that is in `config`. */
+  ignored?: string;
 }
 
 function isBaseUrl(text: string): boolean {

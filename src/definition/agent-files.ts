@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent } from '../contract/workflow.ts';
 import { formatPath, type Located, type Problem } from './problem.ts';
-import { readText } from './read-text.ts';
+import { readTextWithin } from './read-text.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { readSource } from './source.ts';
 
@@ -23,7 +23,7 @@ export function readAgentFiles(repository: string): Map<string, AgentFile> {
   for (const folder of FOLDERS) {
     for (const name of markdownFiles(join(repository, folder))) {
       const file = `${folder}/${name}`;
-      const read = readAgentFile(join(repository, file), file, folder === '.claude/agents');
+      const read = readAgentFile(repository, file, folder === '.claude/agents');
       if (!found.has(read.name)) found.set(read.name, read);
     }
   }
@@ -39,10 +39,10 @@ function markdownFiles(directory: string): string[] {
   }
 }
 
-function readAgentFile(path: string, file: string, isClaude: boolean): AgentFile & { name: string } {
+function readAgentFile(repository: string, file: string, isClaude: boolean): AgentFile & { name: string } {
   const fileName = file.slice(file.lastIndexOf('/') + 1, -'.md'.length);
   const placeholder = { name: fileName, agent: Agent.parse({}) };
-  const read = readText(path, FILE_BYTES_MAX);
+  const read = readTextWithin(repository, join(repository, file), FILE_BYTES_MAX);
   if ('problem' in read) {
     return {
       ...placeholder,

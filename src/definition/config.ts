@@ -1,15 +1,20 @@
-/** Reads what is configured: for this repository, and for this user. It decides nothing; a missing file says nothing. */
+/**
+ * Reads what is configured: for this repository, and for this user. A repository may come from a stranger, so that all
+ * but a short list is its user's to say: what else it says is named and ignored. A missing file says nothing.
+ */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { Config, type ConfigFile } from '../contract/config.ts';
-import { incompleteProviders, isSecretPlace, strangersProviders } from './check-providers.ts';
+import { incompleteProviders, isSecretPlace } from './check-providers.ts';
 import { throwProblems, type Located, type Problem } from './problem.ts';
-import { readText } from './read-text.ts';
+import { readText, readTextWithin } from './read-text.ts';
 import { schemaProblems, show } from './schema-problems.ts';
 import { readSource } from './source.ts';
 
 const FILE_BYTES_MAX = 256 * 1024;
+/** All that a repository may say. */
+const REPOSITORYS: readonly string[] = ['isolation'] satisfies (keyof Config)[];
 
 interface Read extends ConfigFile {
   locate: (problem: Problem) => Located;
@@ -20,18 +25,28 @@ export function loadConfigs(files: readonly string[]): ConfigFile[] {
   // What lies in a directory that may not even be entered is somebody else's.
   const read = files.filter((file) => existsSync(file)).map(readConfig);
   const good = read.filter((each) => 'config' in each);
-  const users = good.find(({ isUsers }) => isUsers)?.config;
   const problems = [
     ...read.flatMap((each) => ('problems' in each ? each.problems : [])),
-    ...good.flatMap((each) =>
-      [
-        ...incompleteProviders(each.config),
-        ...(each.isUsers ? [] : strangersProviders(each.config, users, userConfigFile())),
-      ].map((problem) => tell(each, problem)),
-    ),
+    ...good.flatMap((each) => incompleteProviders(each.config).map((problem) => tell(each, problem))),
   ];
   if (problems.length > 0) throwProblems(problems);
-  return good.map(({ file, config, isUsers }) => ({ file, config, isUsers }));
+  const usersIsolation = good.find(({ isUsers }) => isUsers)?.config.isolation;
+  return good.map(({ file, config, isUsers, ignored }) => {
+    const each = { file, config, isUsers, ...(ignored !== undefined && { ignored }) };
+    return isUsers ? each : noWeaker(each, usersIsolation);
+  });
+}
+
+/** One line, where the configuration of this repository says what is not its own to say. */
+export function ignoredIn(repositoryFile: string): string[] {
+  return loadConfigs([repositoryFile, userConfigFile()]).flatMap(({ ignored }) => ignored ?? []);
+}
+
+function noWeaker(read: ConfigFile, users: Config['isolation']): ConfigFile {
+  if (users !== 'required' || read.config.isolation !== 'best-effort') return read;
+  const { isolation: _, ...config } = read.config;
+  const weaker = `${read.file}: ignored "isolation: best-effort": your own configuration requires it`;
+  return { ...read, config, ignored: [read.ignored, weaker].filter(Boolean).join('; ') };
 }
 
 /** Where a user keeps it, whatever the repository. */
@@ -43,23 +58,42 @@ export function userConfigFile(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 function readConfig(file: string): Read | { problems: Located[] } {
-  const read = readText(file, FILE_BYTES_MAX);
+  const isUsers = file === userConfigFile();
+  const read = isUsers
+    ? readText(file, FILE_BYTES_MAX)
+    : readTextWithin(path.resolve(file, '../..'), file, FILE_BYTES_MAX);
   if ('problem' in read)
     return { problems: [{ file, path: '', message: `cannot be read: ${read.problem}` }] };
   const source = readSource(read.text, file);
   if (source.problems.length > 0) return { problems: source.problems };
-  const data = source.data ?? {}; // all of it may be commented out
-  if (typeof data !== 'object' || Array.isArray(data)) {
-    const message = `a configuration is a map, such as "isolation: required", but this is ${show(data)}`;
+  const written = source.data ?? {}; // all of it may be commented out
+  if (typeof written !== 'object' || Array.isArray(written)) {
+    const message = `a configuration is a map, such as "isolation: required", but this is ${show(written)}`;
     return { problems: [source.locate({ path: [], message })] };
   }
+  const { data, ignored } = isUsers ? { data: written } : allowed(written, file);
   const parsed = Config.safeParse(data);
   const { locate } = source;
-  if (parsed.success) return { file, config: parsed.data, isUsers: file === userConfigFile(), locate };
+  if (parsed.success)
+    return { file, config: parsed.data, isUsers, locate, ...(ignored !== undefined && { ignored }) };
   const problems = schemaProblems(parsed.error.issues, data, Config).map((problem) =>
     tell({ locate }, { ...problem, message: problem.message.replace('the workflow', 'the configuration') }),
   );
   return { problems };
+}
+
+/** What is left where only the user may say the rest. A name that means nothing is told of as in any other file. */
+function allowed(written: object, file: string): { data: object; ignored?: string } {
+  const isUsersOnly = (name: string): boolean =>
+    Object.hasOwn(Config.shape, name) && !REPOSITORYS.includes(name);
+  const planted = Object.keys(written).filter(isUsersOnly);
+  if (planted.length === 0) return { data: written };
+  const data = Object.fromEntries(Object.entries(written).filter(([name]) => !isUsersOnly(name)));
+  const names = planted.map((name) => `"${name}"`).join(' and ');
+  return {
+    data,
+    ignored: `${file}: ignored ${names}: a repository's configuration may set only ${REPOSITORYS.join(', ')}; if you want this, write it into ${userConfigFile()}`,
+  };
 }
 
 /** A secret that was written into the file by mistake is not shown on top of that. */

@@ -8,7 +8,7 @@ import { checkWorkflow, warnAbout } from './check.ts';
 import { checkReads } from './check-reads.ts';
 import { checkWith } from './inputs.ts';
 import type { Located, Path, Problem } from './problem.ts';
-import { readText } from './read-text.ts';
+import { isWithin, readText, readTextWithin } from './read-text.ts';
 import { salvage } from './salvage.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { readSource } from './source.ts';
@@ -135,7 +135,9 @@ function use(uses: string, path: Path, surroundings: Surroundings): Defined | Pr
   if (chain.length > DEPTH_MAX)
     return problem(`files use each other more than ${DEPTH_MAX} levels deep; make it flatter`);
   if (--files.left < 0) return problem(`more than ${FILES_MAX} files are used in all; use fewer`);
-  const read = readText(full);
+  // What a file of the repository uses lies there too; what a person named elsewhere may use what lies beside it.
+  const isTheirs = repository !== undefined && isWithin(realPath(repository), chain[0]?.real ?? full);
+  const read = isTheirs ? readTextWithin(repository, full) : readText(full);
   if ('problem' in read) return problem(`cannot read "${uses}": ${read.problem}`);
   const inner = { directory: dirname(full), repository, chain: [...chain, { real, shown }], files };
   return defineText(read.text, shown, inner);

@@ -6,7 +6,7 @@ import type { Workflow } from '../contract/workflow.ts';
 import { isBuilt } from './builder.ts';
 import { define, defineText, FILES_MAX, realPath, type Defined, type Surroundings } from './define.ts';
 import { formatPath, throwProblems, type Located, type Problem } from './problem.ts';
-import { readText } from './read-text.ts';
+import { isWithin, readText, readTextWithin } from './read-text.ts';
 
 export interface LoadOptions {
   /** Where agents may be files: `.bosun/agents` and `.claude/agents`. */
@@ -22,7 +22,9 @@ const MODULES = ['.ts', '.mts', '.js', '.mjs'];
 
 export async function loadWorkflow(path: string, options: LoadOptions = {}): Promise<Loaded> {
   if (MODULES.includes(extname(path))) return loadModule(path, options);
-  const read = readText(path);
+  const { repository } = options;
+  const isTheirs = repository !== undefined && isWithin(repository, resolve(path));
+  const read = isTheirs ? readTextWithin(repository, path) : readText(path);
   if ('problem' in read)
     return throwProblems([{ path: '', message: `cannot read ${path}: ${read.problem}` }]);
   return parseWorkflow(read.text, path, options);

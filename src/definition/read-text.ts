@@ -1,6 +1,7 @@
 /** Reads a small text file, with a plain answer where that cannot be done. It knows nothing of what is in it. */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -27,6 +28,27 @@ export function readText(path: string, bytesMax = FILE_BYTES_MAX): { text: strin
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** A file of a repository, which may come from a stranger: no link in it leads out of it. */
+export function readTextWithin(
+  top: string,
+  path: string,
+  bytesMax?: number,
+): { text: string } | { problem: string } {
+  try {
+    const real = realpathSync(path);
+    if (!isWithin(realpathSync(top), real))
+      return { problem: 'it leads out of the repository; put the file itself there' };
+    return readText(real, bytesMax);
+  } catch (error) {
+    return { problem: reason(error as NodeJS.ErrnoException) };
+  }
+}
+
+/** Both are absolute; links are not looked at. */
+export function isWithin(directory: string, path: string): boolean {
+  return path === directory || path.startsWith(directory === sep ? sep : directory + sep);
 }
 
 function decode(bytes: Buffer): { text: string } | { problem: string } {

@@ -31,22 +31,15 @@ const MILLION = 1_000_000;
 /** Names come from agents. */
 const REMEMBERED_MAX = 1000;
 
-/**
- * Prices are by glob over names of models, and the first that fits counts: those of `users` before our own, those of
- * `repositorys` after them, since a stranger could write that a model costs nothing and so empty a budget.
- */
-export function priceTable(
-  users: Readonly<Record<string, Price>> = {},
-  repositorys: Readonly<Record<string, Price>> = {},
-): PriceOf {
-  const [own, ours, theirs] = [compiled(users), compiled(PRICE_LIST), compiled(repositorys)];
+/** Prices are by glob over names of models, and the first that fits counts: those of `users` before our own. */
+export function priceTable(users: Readonly<Record<string, Price>> = {}): PriceOf {
+  const [own, ours] = [compiled(users), compiled(PRICE_LIST)];
   const remembered = new Map<string, Price | undefined>();
   return (model, tokens) => {
     if (!remembered.has(model)) {
       if (remembered.size >= REMEMBERED_MAX) remembered.clear();
       const name = plainName(model);
-      const given = find(own, model) ?? find(own, name) ?? find(ours, name);
-      remembered.set(model, given ?? find(theirs, model) ?? find(theirs, name));
+      remembered.set(model, find(own, model) ?? find(own, name) ?? find(ours, name));
     }
     const price = remembered.get(model);
     return price === undefined ? null : costUsd(price, tokens);

@@ -86,23 +86,13 @@ const BUILT_IN: Record<string, BuiltIn> = {
   },
 };
 
-/** Of configurations that were checked together, so that none of a repository names or redirects a key. */
+/** What a repository configures is passed over: it could name or redirect a key. */
 export function resolveProviders(configs: readonly ConfigFile[], env: NodeJS.ProcessEnv): Providers {
   const providers = new Map<string, Provider>();
   const own = configs.find(({ isUsers }) => isUsers)?.config.providers ?? {};
   for (const name of Object.keys(BUILT_IN)) providers.set(name, builtIn(name, own[name] ?? {}, env));
   for (const [name, config] of Object.entries(own))
     if (!Object.hasOwn(BUILT_IN, name)) providers.set(name, custom(name, config, env));
-  for (const { config, isUsers } of configs) {
-    if (isUsers) continue;
-    for (const [name, { dialect, 'base-url': baseUrl, ...rest }] of Object.entries(config.providers ?? {})) {
-      if (providers.has(name)) continue; // the user's own is the one that counts
-      // Whoever wrote the repository gets no credentials of anybody: not even those that the agent brings.
-      const { concurrency, 'timeout-idle': idle, patience } = rest;
-      const safe = { dialect, 'base-url': baseUrl, concurrency, 'timeout-idle': idle, patience };
-      providers.set(name, { ...custom(name, safe, env), passesLogin: false });
-    }
-  }
   return providers;
 }
 

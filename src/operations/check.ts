@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
+import { ignoredIn } from '../definition/config.ts';
 import { loadWorkflow } from '../definition/load.ts';
 import { ownership, type Owner } from '../definition/ownership.ts';
 import { unsupported } from '../definition/supported.ts';
 import { hasGlobs, warnAboutGlobs } from '../definition/warn-about-globs.ts';
+import { Home } from '../home.ts';
 import { committedFiles } from '../system/repository.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
@@ -20,6 +22,8 @@ export interface Checked {
   refused: string[];
   /** Which files belong to which tasks, as written; empty where no task declares a write scope. */
   owners: Owner[];
+  /** What the repository's configuration says in vain; a run says it too. */
+  ignored: string[];
 }
 
 /** Throws one error with all that is wrong, each with its place. */
@@ -33,7 +37,8 @@ export async function checkFile(options: { cwd: string; file?: string }): Promis
   const { workflow, warnings } = await loadWorkflow(named, top === undefined ? {} : { repository: top });
   const { owners } = ownership(workflow);
   const all = [...warnings, ...(await globWarnings(workflow, top, file))];
-  return { file, workflow, warnings: all, refused: unsupported(workflow), owners };
+  const ignored = top === undefined ? [] : ignoredIn(new Home(top).config);
+  return { file, workflow, warnings: all, refused: unsupported(workflow), owners, ignored };
 }
 
 /** Only a repository that has a commit can say which globs match nothing. */

@@ -101,11 +101,8 @@ export class Models implements ModelsStage, AsyncDisposable {
   /** Also before anything is opened. */
   async loadPrices(): Promise<void> {
     const { priceTable } = await import('../gateway/prices.ts');
-    const configs = this.#configs();
-    this.#priceOf ??= priceTable(
-      pricesOf(configs.filter(({ isUsers }) => isUsers)),
-      pricesOf(configs.filter(({ isUsers }) => !isUsers)),
-    );
+    // A stranger could write that a model costs nothing, and so empty a budget.
+    this.#priceOf ??= priceTable(pricesOf(this.#configs().filter(({ isUsers }) => isUsers)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,6 +5,7 @@ import type { Fact, Recorded } from '../contract/event.ts';
 import type { RunView } from '../contract/run.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import { suggest } from '../base/suggest.ts';
+import { ignoredIn } from '../definition/config.ts';
 import { resolveInputs } from '../definition/inputs.ts';
 import { refuseUnsupported } from '../definition/supported.ts';
 import type { Isolation } from '../contract/isolation.ts';
@@ -57,7 +58,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const { repository } = room;
     const isolation = checkIsolation(room, workflow, source);
     await room.checkModels(workflow);
-    const notes = [...isolation.notes];
+    const notes = [...isolation.notes, ...ignoredIn(room.home.config)];
     const changed = await changedFiles(repository.top, 'all');
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // The workflow file itself is read as it is.
@@ -138,7 +139,10 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
       run.state === 'cancelling' && first.type !== 'run.resumed'
         ? [{ type: 'run.resumed', by: 'person' }, first]
         : [first];
-    return await live(room, drive, facts, { isolation, notes: isolation.notes });
+    return await live(room, drive, facts, {
+      isolation,
+      notes: [...isolation.notes, ...ignoredIn(room.home.config)],
+    });
   } catch (error) {
     await room[Symbol.asyncDispose]();
     throw error;

@@ -22,7 +22,7 @@ export async function run({ args }: Typed): Promise<number> {
 }
 
 /** What it is, and its tasks; also what `run --dry-run` shows. */
-export function tellWorkflow({ workflow, warnings, file, owners }: Checked, lead: string): void {
+export function tellWorkflow({ workflow, warnings, ignored, file, owners }: Checked, lead: string): void {
   const paint = painter(hasColor(process.stdout));
   const facts = [
     count(Object.keys(workflow.tasks).length, 'task'),
@@ -32,7 +32,7 @@ export function tellWorkflow({ workflow, warnings, file, owners }: Checked, lead
   writeOut(`${paint('good', lead)}: ${facts.join(', ')} (${workflow.name}, ${file})\n`);
   for (const line of renderTree(workflow, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
   for (const line of renderOwners(owners, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
-  for (const warning of warnings) writeError(`warning: ${warning}\n`);
+  for (const warning of [...warnings, ...ignored]) writeError(`warning: ${warning}\n`);
 }
 
 /** Path pattern → the tasks that own it. */
