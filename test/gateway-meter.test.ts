@@ -132,7 +132,7 @@ describe('the meter', () => {
     const body = JSON.stringify({ model: 'own', messages: ['x'.repeat(400)] });
     await ask(await rig.open(), '/local/chat/completions', body);
     const tokens = { input: Math.ceil(body.length / 4), output: 100, cacheRead: 0, cacheWrite: 0 };
-    expect(rig.settled).toEqual([{ provider: 'local', model: 'own', tokens, usd: null }]);
+    expect(rig.settled).toEqual([{ provider: 'local', model: 'own', tokens, usd: null, estimated: true }]);
   });
 
   it('asks for counts where a stream of chat completions would have none, and for nothing else', async () => {
@@ -172,7 +172,8 @@ describe('a wish', () => {
     [CHAT, { model: 'gpt-6-sol', max_completion_tokens: 600 }, 600],
     [RESPONSES, { model: 'gpt-6-sol', max_output_tokens: 700 }, 700],
     [GENERATE, { generationConfig: { maxOutputTokens: 800 } }, 800],
-    [RESPONSES, { model: 'gpt-6-sol' }, 8192],
+    [RESPONSES, { model: 'gpt-6-sol' }, 128_000],
+    [CHAT, { model: 'gpt-6-sol', max_completion_tokens: 600, n: 3 }, 1800],
   ])('says the most that a request to %s may cost', async (url, body, output) => {
     rig.serve((outgoing) => sendJson(outgoing, {}));
     await ask(await rig.open(), url, body);

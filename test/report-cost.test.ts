@@ -26,6 +26,7 @@ describe('what a report says of money', () => {
       requests: 4,
       unpriced: 1,
       ownLogin: 1,
+      estimated: 0,
     });
     expect(tasks.map(({ id, cost }) => [id, cost.usd, cost.requests])).toEqual([
       ['design', 0.25, 1],

@@ -205,6 +205,8 @@ export interface BudgetMark {
   unit: BudgetUnit;
   spent: number;
   limit: number;
+  /** The most that the next request can cost, where that is what does not fit any more. */
+  next?: number;
 }
 
 export type Event = Fact | Decision;

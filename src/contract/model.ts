@@ -43,6 +43,8 @@ export interface Spending {
   usd: number;
   /** Requests to models whose price nobody knows; their dollars are not in `usd`. */
   unpriced: number;
+  /** Requests whose usage the provider never reported: their part of the figures is an estimate. */
+  estimated?: number;
 }
 
 /** What every runtime tells of its agent while it works; texts are cut to what a journal can hold. */
@@ -68,15 +70,22 @@ export interface ModelUse {
   usd: number | null;
   /** The agent's own login paid, not a key of ours: `usd` is what a key would have cost. */
   ownLogin?: true;
+  /** The provider did not report all of the usage (the agent hung up, the stream was cut): these are estimates. */
+  estimated?: true;
 }
 
-/** The most that a request may cost, as far as can be told before it is sent. */
+/** What a request may cost, as far as can be told before it is sent. */
 export interface Wish {
   provider: string;
   model: string;
+  /** Input as expected; output at its maximum. */
   tokens: Tokens;
-  /** Null where nobody knows the model's price. */
+  /** The worst case: the most tokens that the input can be, and all the output that is allowed. */
+  tokensMax: number;
+  /** What the worst case costs, at the highest price; null where nobody knows the model's price. */
   usd: number | null;
+  /** It also refers to input that the provider has stored, so nobody can tell how much that is. */
+  isUnbounded?: true;
   /** The same tool call, seen this often one right after the other at the end of the conversation. */
   loop?: { tool: string; times: number };
   /** It offers tools: so it is a turn of the agent's work, and no request on the side. */

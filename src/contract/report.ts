@@ -73,6 +73,8 @@ export interface Cost {
   unpriced: number;
   /** Requests that the agent's own login paid for, not a key of ours. */
   ownLogin: number;
+  /** Requests whose usage the provider never reported: their part is an estimate. */
+  estimated: number;
 }
 
 export interface BudgetReport {

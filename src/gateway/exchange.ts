@@ -92,19 +92,30 @@ async function carry(
   const admission = await caller.admit(wish, signal);
   if (!admission.isAdmitted) throw new Refused(admission);
   const settle = onlyOnce(admission.settle);
+  const sentMs = performance.now();
   try {
     signal.throwIfAborted();
     const response = await transport.send(request, signal);
-    await relay(around, route, wish, response, outgoing, signal, settle);
+    await relay(around, route, { ...wish, sentMs }, response, outgoing, signal, settle);
+  } catch (error) {
+    // The agent may be gone, but the provider has the request: it thinks, and charges for it.
+    if (error instanceof TransportError && error.mayCost && !route.isFree)
+      settle(useOf(around.priceOf, { ...wish, sentMs }, {}));
+    throw error;
   } finally {
     settle(); // where nothing was answered
   }
 }
 
+/** A request that is on its way. */
+interface Sent extends Wish {
+  sentMs: number;
+}
+
 async function relay(
   around: Surroundings,
   route: Route,
-  wish: Wish,
+  wish: Sent,
   response: ModelResponse,
   outgoing: ServerResponse,
   signal: AbortSignal,
@@ -136,7 +147,9 @@ async function relay(
     isWhole = true;
     if (route.api !== undefined) around.luck.succeeded();
   } finally {
-    settle(useOf(around.priceOf, wish, response, meter, isWhole));
+    const { ownLogin } = response;
+    const isFree = meter === undefined && route.isFree && !isWhole;
+    settle(isFree ? undefined : useOf(around.priceOf, wish, { ownLogin, meter, isWhole }));
   }
 }
 
@@ -164,24 +177,35 @@ async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
   return watcher;
 }
 
-function useOf(
-  priceOf: PriceOf,
-  wish: Wish,
-  response: ModelResponse,
-  meter: Meter | undefined,
-  isWhole: boolean,
-): ModelUse {
+/** What was heard of an answer; nothing where none came. */
+interface Heard {
+  ownLogin?: true | undefined;
+  meter?: Meter | undefined;
+  isWhole?: boolean;
+}
+
+/** Of a request whose final counts never came: what it had for input, and what can have been written in the time. */
+function useOf(priceOf: PriceOf, wish: Sent, { ownLogin, meter, isWhole = false }: Heard): ModelUse {
   const { provider, model } = wish;
-  const own = response.ownLogin && { ownLogin: true as const };
-  if (meter === undefined) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
-  const { tokens: said, outputGuess } = meter.seen();
-  const counted = { ...(said ?? { ...wish.tokens, output: outputGuess }) };
-  // Of a stream that broke off only the beginning was counted.
-  if (!isWhole) counted.output = Math.max(counted.output, outputGuess);
+  const own = ownLogin && { ownLogin };
+  if (wish.tokensMax === 0) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
+  const { tokens: said, outputGuess, isFinal } = meter?.seen() ?? NOTHING_SEEN;
+  const isEstimated = said === undefined || !(isWhole || isFinal);
+  const counted = { ...(said ?? { ...wish.tokens, output: 0 }) };
+  if (isEstimated) {
+    const inTime = isWhole ? 0 : ((performance.now() - wish.sentMs) / 1000) * OUTPUT_TOKENS_PER_S;
+    const guess = Math.min(Math.ceil(Math.max(outputGuess, inTime)), wish.tokens.output);
+    counted.output = Math.max(counted.output, guess);
+  }
   const usd = wish.usd === null ? null : priceOf(model, counted);
   const { input, output, cacheRead, cacheWrite } = counted;
-  return { provider, model, tokens: { input, output, cacheRead, cacheWrite }, usd, ...own };
+  const tokens = { input, output, cacheRead, cacheWrite };
+  return { provider, model, tokens, usd, ...own, ...(isEstimated && { estimated: true }) };
 }
+
+const NOTHING_SEEN = { tokens: undefined, outputGuess: 0, isFinal: false };
+/** Fast models write so much. */
+const OUTPUT_TOKENS_PER_S = 100;
 
 /** The first bytes of an error, to say what it was. */
 class Beginning {

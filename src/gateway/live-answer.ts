@@ -26,11 +26,10 @@ export async function begin(
   const first = await answer.next();
   if (status === 200 && first && !couldBe(headers['content-type'] ?? '', first)) {
     answer.close();
-    throw new TransportError('network', 502, `${answer.provider} sent something that is no answer`);
+    throw malformed(`${answer.provider} returned a malformed response`);
   }
   if (status === 200 && headers['content-type']?.startsWith('text/event-stream')) {
-    if (!first)
-      throw new TransportError('network', 502, `${answer.provider} ended its answer before the first event`);
+    if (!first) throw malformed(`${answer.provider} ended its response before the first event`);
     // A provider that fails after it has promised to answer says so in the first event.
     if (first.subarray(0, ERROR_EVENT.length).equals(ERROR_EVENT)) {
       answer.close();
@@ -38,6 +37,13 @@ export async function begin(
     }
   }
   return { status, headers, body: bodyOf(answer, first), ...(isLogin && { ownLogin: true }) };
+}
+
+/** The provider called it a success, so it may charge for it. */
+function malformed(message: string): TransportError {
+  const error = new TransportError('network', 502, message);
+  error.mayCost = true;
+  return error;
 }
 
 /** Whether bytes that begin like this could be what they are said to be; also where that cannot be told yet. */
@@ -69,8 +75,9 @@ function bodyOf(answer: Answer, first: Buffer | undefined): AsyncIterable<Buffer
 /** A complaint, or the last error; what may be tried again was, so the agent need not. */
 export function given(failure: Failure, { secret, isLogin }: Used, tries = 1): ModelResponse {
   if ('error' in failure) {
-    const { kind, status, message, cause } = failure.error;
-    throw new TransportError(kind, status, tries > 1 ? `${message} (${tries} tries)` : message, cause);
+    const { kind, status, message, cause, mayCost } = failure.error;
+    const told = tries > 1 ? `${message} (${tries} tries)` : message;
+    throw Object.assign(new TransportError(kind, status, told, cause), { mayCost });
   }
   const { 'content-length': _, ...headers } = failure.headers;
   const body = secret === undefined ? failure.body : withoutSecret(failure.body, secret);

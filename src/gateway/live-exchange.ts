@@ -67,7 +67,9 @@ export function exchange(call: Call, connections: Connections, signal: AbortSign
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       clearTimeout(timer);
-      reject(signal.aborted ? hungUp(signal) : failureOf(error, upstream));
+      const failure = signal.aborted ? hungUp(signal) : failureOf(error, upstream);
+      failure.mayCost = request.writableFinished;
+      reject(failure);
     };
     const { request: send } = url.protocol === 'https:' ? https : http;
     const request = send({
@@ -150,16 +152,21 @@ export class Answer {
   async next(): Promise<Buffer | undefined> {
     const { response } = this;
     for (;;) {
-      if (this.#signal.aborted) throw hungUp(this.#signal);
-      if (this.#error) throw failureOf(this.#error, this.#upstream);
+      if (this.#signal.aborted) throw this.#lost(hungUp(this.#signal));
+      if (this.#error) throw this.#lost(failureOf(this.#error, this.#upstream));
       const chunk = response.read() as Buffer | null;
       if (chunk) return chunk;
       if (response.readableEnded) return undefined;
-      if (this.#isClosed) throw brokenOff(this.#upstream);
+      if (this.#isClosed) throw this.#lost(brokenOff(this.#upstream));
       this.#timer.refresh();
       await new Promise<void>((resolve) => (this.#wake = resolve));
       this.#wake = undefined;
     }
+  }
+
+  #lost(error: TransportError): TransportError {
+    error.mayCost = this.status < 400;
+    return error;
   }
 
   /** All of it, or its start where it is longer. */

@@ -3,7 +3,7 @@
  * the few lines that can hold counts, and parses no event without them.
  */
 import type { Api } from './route.ts';
-import { later, usageIn, type Counted } from './usage.ts';
+import { isLast, later, usageIn, type Counted } from './usage.ts';
 
 /** One event of a stream, or one answer that is no stream; a larger one is metered by its size. */
 const TEXT_BYTES_MAX = 32 * 1024 * 1024;
@@ -23,6 +23,8 @@ interface Seen {
   tokens: Counted | undefined;
   /** What was written so far, at least, judged by what went by. */
   outputGuess: number;
+  /** The counts are those that the provider gives at the end. */
+  isFinal: boolean;
 }
 
 export function meterFor(api: Api, contentType: string): Meter {
@@ -37,6 +39,7 @@ class StreamMeter implements Meter {
   #lineBytes = 0;
   #events = 0;
   #tokens: Counted | undefined;
+  #isFinal = false;
 
   constructor(api: Api) {
     this.#api = api;
@@ -61,7 +64,8 @@ class StreamMeter implements Meter {
 
   seen(): Seen {
     if (this.#lineBytes > 0) this.#endOfLine(Buffer.alloc(0));
-    return { tokens: this.#tokens, outputGuess: this.#events }; // an event holds a token at least
+    // an event holds a token at least
+    return { tokens: this.#tokens, outputGuess: this.#events, isFinal: this.#isFinal };
   }
 
   #keep(part: Buffer): void {
@@ -86,6 +90,7 @@ class StreamMeter implements Meter {
       try {
         const event: unknown = JSON.parse(line.toString('utf8', DATA.length));
         this.#tokens = later(this.#api, this.#tokens, usageIn(this.#api, event));
+        this.#isFinal ||= isLast(this.#api, event);
       } catch {
         // cut in the middle, or not what it seems to be
       }
@@ -117,7 +122,7 @@ class BodyMeter implements Meter {
       // cut in the middle, or not what it seems to be
     }
     const outputGuess = this.#api === 'embeddings' ? 0 : Math.ceil(this.#bytes / BYTES_PER_TOKEN);
-    return { tokens, outputGuess };
+    return { tokens, outputGuess, isFinal: tokens !== undefined };
   }
 }
 

@@ -81,6 +81,11 @@ export const PRICE_LIST: Readonly<Record<string, Price>> = {
   'gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
 };
 
+/** The most that a model writes where a request sets no limit; a name that is not known may be any of the largest. */
+export function outputTokensMaxOf(model: string): number {
+  return model.includes('gemini-') ? 65_536 : 128_000;
+}
+
 /** All of them: a cache costs 1.25 times the input to write, twice the input where it is kept for an hour. */
 function claude(rates: Rates): Rates {
   return { ...rates, cacheWrite: 1.25 * rates.input, cacheWriteHour: 2 * rates.input };

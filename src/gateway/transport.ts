@@ -38,6 +38,8 @@ export class TransportError extends Error {
   readonly kind: AgentErrorKind;
   /** What the agent is told. */
   readonly status: number;
+  /** The provider got the whole request and refused nothing: it may charge for an answer that never arrived. */
+  mayCost = false;
 
   constructor(kind: AgentErrorKind, status: number, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

@@ -46,6 +46,17 @@ export function later(api: Api, before: Counted | undefined, now: Counted | unde
   };
 }
 
+/** Whether an event of a stream that has counts is the one with the final counts. */
+export function isLast(api: Api, event: unknown): boolean {
+  if (!isFields(event)) return false;
+  if (api === 'messages') return event.type === 'message_delta';
+  if (api === 'responses')
+    return typeof event.type === 'string' && /^response\.(completed|incomplete|failed)$/.test(event.type);
+  if (api === 'chat') return Array.isArray(event.choices) && event.choices.length === 0;
+  const [candidate] = Array.isArray(event.candidates) ? (event.candidates as unknown[]) : [];
+  return isFields(candidate) && typeof candidate.finishReason === 'string';
+}
+
 function fromMessages(usage: unknown): Counted | undefined {
   if (!isFields(usage)) return undefined;
   const counted: Counted = {

@@ -1,31 +1,59 @@
-/** The most that a request can cost, as far as can be told before it is sent. Pure. */
+/** What a request may cost, as far as can be told before it is sent: what is likely, and the worst case. Pure. */
 import { NO_TOKENS, type Wish } from '../contract/model.ts';
 import { loopOf } from './loop.ts';
+import { outputTokensMaxOf } from './price-list.ts';
 import type { PriceOf } from './prices.ts';
 import type { Route } from './route.ts';
+import type { Counted } from './usage.ts';
 
 /** A token is some four bytes of text; JSON around it and encoded pictures only make the estimate higher. */
 const BYTES_PER_TOKEN = 4;
-/** Where an agent sets no limit: answers of coding agents are seldom longer. */
-const OUTPUT_TOKENS = 8192;
 const MODEL_CHARS_MAX = 200;
+/** What is asked for beyond this is a mistake, and would only make the sums useless. */
+const OUTPUT_TOKENS_MAX = 10_000_000;
+const ANSWERS_MAX = 1000;
 
 export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: PriceOf): Wish {
-  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const fields = fieldsOf(body);
   const said = route.model ?? fields.model;
   const model = typeof said === 'string' ? said.slice(0, MODEL_CHARS_MAX) : '';
   const { provider, api } = route;
   // What we cannot read may cost nothing or a lot: only what is known to be free is called free.
-  if (api === undefined) return { provider, model, tokens: NO_TOKENS, usd: route.isFree ? 0 : null };
-  const tokens = {
-    ...NO_TOKENS,
-    input: Math.ceil(bodyBytes / BYTES_PER_TOKEN),
-    output: api === 'embeddings' ? 0 : (outputMax(fields) ?? OUTPUT_TOKENS),
-  };
-  const usd = hasListPrice(fields) ? priceOf(model, tokens) : null;
+  if (api === undefined)
+    return { provider, model, tokens: NO_TOKENS, tokensMax: 0, usd: route.isFree ? 0 : null };
+  const output = api === 'embeddings' ? 0 : (outputMax(fields) ?? outputTokensMaxOf(model)) * answers(fields);
+  const tokens = { ...NO_TOKENS, input: Math.ceil(bodyBytes / BYTES_PER_TOKEN), output };
+  const isPriced = hasListPrice(fields) && priceOf(model, tokens) !== null;
   const loop = api === 'embeddings' ? undefined : loopOf(api, body);
   const hasTools = Array.isArray(fields.tools) && fields.tools.length > 0;
-  return { provider, model, tokens, usd, ...(loop && { loop }), ...(hasTools && { hasTools }) };
+  return {
+    provider,
+    model,
+    tokens,
+    tokensMax: bodyBytes + output, // no token is less than a byte
+    usd: isPriced ? worstUsd(model, bodyBytes, output, priceOf) : null,
+    ...(refersToStored(fields) && { isUnbounded: true }),
+    ...(loop && { loop }),
+    ...(hasTools && { hasTools }),
+  };
+}
+
+/** With a token per byte, all of them at the highest price that input can have: written to a cache, mostly. */
+function worstUsd(model: string, input: number, output: number, priceOf: PriceOf): number {
+  const kinds: ((count: number) => Counted)[] = [
+    (count) => ({ ...NO_TOKENS, output, input: count }),
+    (count) => ({ ...NO_TOKENS, output, cacheWrite: count }),
+    (count) => ({ ...NO_TOKENS, output, cacheWrite: count, cacheWriteHour: count }),
+    (count) => ({ ...NO_TOKENS, output, cacheRead: count }),
+  ];
+  const costs = kinds.map((kind) => {
+    const cost = priceOf(model, kind(input));
+    if (cost !== null) return cost;
+    // Beyond what the table has a price for: at the price of what is below.
+    const [none, one] = [priceOf(model, kind(0)) ?? 0, priceOf(model, kind(1)) ?? 0];
+    return none + (one - none) * input;
+  });
+  return Math.max(...costs);
 }
 
 /** Faster service costs a multiple that the table does not know. */
@@ -34,8 +62,30 @@ function hasListPrice(fields: Record<string, unknown>): boolean {
 }
 
 function outputMax(fields: Record<string, unknown>): number | undefined {
-  const config = fields.generationConfig as Record<string, unknown> | null | undefined;
-  const said =
-    fields.max_tokens ?? fields.max_completion_tokens ?? fields.max_output_tokens ?? config?.maxOutputTokens;
-  return typeof said === 'number' && said > 0 ? Math.min(said, 10_000_000) : undefined;
+  const config = fieldsOf(fields.generationConfig);
+  const said = [
+    fields.max_tokens,
+    fields.max_completion_tokens,
+    fields.max_output_tokens,
+    config.maxOutputTokens,
+  ].filter((count): count is number => typeof count === 'number' && count > 0);
+  return said.length === 0 ? undefined : Math.min(Math.max(...said), OUTPUT_TOKENS_MAX);
+}
+
+/** Some interfaces give several answers to one request. */
+function answers(fields: Record<string, unknown>): number {
+  const said = fields.n ?? fieldsOf(fields.generationConfig).candidateCount;
+  return typeof said === 'number' && said > 1 ? Math.min(Math.ceil(said), ANSWERS_MAX) : 1;
+}
+
+/** Conversations, prompts and caches that the provider keeps are input, too. */
+function refersToStored(fields: Record<string, unknown>): boolean {
+  const { previous_response_id, conversation, prompt, cachedContent, cached_content } = fields;
+  return [previous_response_id, conversation, prompt, cachedContent, cached_content].some(
+    (stored) => stored !== undefined && stored !== null,
+  );
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

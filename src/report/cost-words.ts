@@ -11,9 +11,9 @@ export function describeCost(cost: Cost): string {
   return `${shortCost(cost)}, ${count(cost.tokens, 'token')}`;
 }
 
-/** "$0.42", "over $0.42" or "price unknown"; empty where no model was used. */
-export function shortCost({ usdKnown: usd, unpriced, requests }: Cost): string {
-  return requests === 0 ? '' : tellUsd({ usd, unpriced, requests }) || 'price unknown';
+/** "$0.42", "over $0.42", "~$0.42 (estimated)" or "price unknown"; empty where no model was used. */
+export function shortCost({ usdKnown: usd, unpriced, requests, estimated }: Cost): string {
+  return requests === 0 ? '' : tellUsd({ usd, unpriced, requests, estimated }) || 'price unknown';
 }
 
 /** "3,100 in, 190 out, 93,000 from the cache, 4,000 into it" */
@@ -34,6 +34,11 @@ export function costNotes(report: RunReport): string[] {
     ...(cost.unpriced > 0
       ? [
           `the price of ${count(cost.unpriced, 'request')} is not known, and not in the dollars: add the model to "prices" of the configuration`,
+        ]
+      : []),
+    ...(cost.estimated > 0
+      ? [
+          `the cost of ${count(cost.estimated, 'request')} is estimated: ${cost.estimated === 1 ? 'it' : 'they'} ended before the provider reported its usage`,
         ]
       : []),
     ...(cost.ownLogin > 0

@@ -3,16 +3,24 @@ import { NO_TOKENS, tokensInAll, type ModelUse, type Tokens } from '../contract/
 import type { Cost } from '../contract/report.ts';
 
 export function noCost(): Cost {
-  return costOf({ usdKnown: 0, tokensByKind: { ...NO_TOKENS }, requests: 0, unpriced: 0, ownLogin: 0 });
+  return costOf({
+    usdKnown: 0,
+    tokensByKind: { ...NO_TOKENS },
+    requests: 0,
+    unpriced: 0,
+    ownLogin: 0,
+    estimated: 0,
+  });
 }
 
-export function withUse(cost: Cost, { tokens, usd, ownLogin }: ModelUse): Cost {
+export function withUse(cost: Cost, { tokens, usd, ownLogin, estimated }: ModelUse): Cost {
   return costOf({
     usdKnown: cost.usdKnown + (usd ?? 0),
     tokensByKind: addTokens(cost.tokensByKind, tokens),
     requests: cost.requests + 1,
     unpriced: cost.unpriced + (usd === null ? 1 : 0),
     ownLogin: cost.ownLogin + (ownLogin ? 1 : 0),
+    estimated: cost.estimated + (estimated ? 1 : 0),
   });
 }
 
@@ -24,6 +32,7 @@ export function sumCosts(costs: Iterable<Cost>): Cost {
     sum.requests += cost.requests;
     sum.unpriced += cost.unpriced;
     sum.ownLogin += cost.ownLogin;
+    sum.estimated += cost.estimated;
   }
   return costOf(sum);
 }

@@ -12,10 +12,11 @@ type Limits = Partial<Record<BudgetUnit, number>>;
 export function tellSpending(spending: Spending | undefined, limits: Limits = {}): string {
   const { requests, tokens, ...paid } = spending ?? NOTHING;
   const of = (limit: string | undefined): string => (limit === undefined ? '' : ` of ${limit}`);
-  const usd = tellUsd({ ...paid, requests });
+  const usd = usdOf({ ...paid, requests });
   const known = usd === '' && limits.usd !== undefined ? describeUsd(0) : usd;
   const parts = [
-    known && `${known}${of(limits.usd === undefined ? undefined : describeUsd(limits.usd))}`,
+    known &&
+      `${known}${of(limits.usd === undefined ? undefined : describeUsd(limits.usd))}${ifEstimated(paid)}`,
     requests > 0 || limits.tokens !== undefined
       ? `${shortCount(tokensInAll(tokens))}${of(limits.tokens === undefined ? undefined : shortCount(limits.tokens))} tokens`
       : '',
@@ -24,14 +25,22 @@ export function tellSpending(spending: Spending | undefined, limits: Limits = {}
   return parts.filter(Boolean).join(' · ');
 }
 
-/** Empty where no price is known; some are not: "over $0.42". */
-export function tellUsd({
-  usd,
-  unpriced,
-  requests,
-}: Pick<Spending, 'usd' | 'unpriced' | 'requests'>): string {
+type Paid = Pick<Spending, 'usd' | 'unpriced' | 'requests' | 'estimated'>;
+
+/** Empty where no price is known; some are not: "over $0.42"; some are guessed: "~$0.42 (estimated)". */
+export function tellUsd(paid: Paid): string {
+  const usd = usdOf(paid);
+  return usd && `${usd}${ifEstimated(paid)}`;
+}
+
+function usdOf({ usd, unpriced, requests, estimated }: Paid): string {
   if (requests === 0 || unpriced === requests) return '';
-  return unpriced > 0 ? `over ${describeUsd(usd)}` : describeUsd(usd);
+  if (unpriced > 0) return `over ${describeUsd(usd)}`;
+  return `${estimated ? '~' : ''}${describeUsd(usd)}`;
+}
+
+function ifEstimated({ estimated }: Pick<Spending, 'estimated'>): string {
+  return estimated ? ' (estimated)' : '';
 }
 
 /** The largest share of a limit that is used; of minutes nothing is said here. */
@@ -47,6 +56,8 @@ export function raiseCommand(run: string, spending: Spending = NOTHING, limits: 
   const spent = { usd, tokens: tokensInAll(spending.tokens), requests };
   const unit =
     (['usd', 'tokens', 'requests'] as const).find((each) => spent[each] >= (limits[each] ?? Infinity)) ??
+    // A hard one also stops before it is spent, where the next request could cost more than is left.
+    (['minutes', 'usd', 'tokens'] as const).find((each) => limits[each] !== undefined) ??
     'minutes';
   const limit = limits[unit];
   if (limit === undefined) return `bosun budget ${run}`;

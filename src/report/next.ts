@@ -47,11 +47,11 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
 }
 
 function raiseOf({ run, totals, budgets }: Omit<RunReport, 'next'>): string {
-  const { usdKnown: usd, tokensByKind: tokens, requests, unpriced } = totals.cost;
+  const { usdKnown: usd, tokensByKind: tokens, requests, unpriced, estimated } = totals.cost;
   const limits = budgets.find(({ account }) => account === 'run')?.limits ?? [];
   return raiseCommand(
     run.id,
-    { usd, tokens, requests, unpriced },
+    { usd, tokens, requests, unpriced, estimated },
     Object.fromEntries(limits.map(({ unit, limit }) => [unit, limit])),
   );
 }

@@ -3,9 +3,10 @@ import type { BudgetMark } from '../contract/event.ts';
 import type { BudgetUnit } from '../contract/workflow.ts';
 
 /** Such as: the run has spent $4.98 of $5.00. */
-export function describeBudget({ account, unit, spent, limit }: BudgetMark): string {
+export function describeBudget({ account, unit, spent, limit, next }: BudgetMark): string {
   const whose = account === 'run' ? 'the run' : account.replace(':', ' ');
-  return `${whose} has used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}`;
+  const more = next === undefined ? '' : `, and the next request can cost up to ${describeUnit(unit, next)}`;
+  return `${whose} has used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}${more}`;
 }
 
 export function describeUnit(unit: BudgetUnit, value: number): string {

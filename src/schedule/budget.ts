@@ -47,8 +47,9 @@ export function noSpending(): Spending {
   return { requests: 0, tokens: { ...NO_TOKENS }, usd: 0, unpriced: 0 };
 }
 
-export function spend(spending: Spending, { tokens, usd }: ModelUse): void {
+export function spend(spending: Spending, { tokens, usd, estimated }: ModelUse): void {
   spending.requests += 1;
+  if (estimated) spending.estimated = (spending.estimated ?? 0) + 1;
   spending.tokens.input += tokens.input;
   spending.tokens.output += tokens.output;
   spending.tokens.cacheRead += tokens.cacheRead;

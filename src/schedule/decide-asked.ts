@@ -20,7 +20,9 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
     return answer('no', 'ended');
   if (budget) {
     const limit = limitsOf(state, budget.account, undefined)[budget.unit];
-    if (limit !== undefined && limit > budget.spent) return answer('yes', 'budget');
+    const isEnough =
+      limit !== undefined && limit > budget.spent && limit >= budget.spent + (budget.next ?? 0);
+    if (isEnough) return answer('yes', 'budget');
     if (budget.isHard) return answer('no', 'policy');
   }
   if (ask.said) {

@@ -55,8 +55,10 @@ class TaskLedger {
       const before = this.#agents.get(attempt);
       if (before) before.push(said);
       else this.#agents.set(attempt, [said]);
-    } else if (type === 'model.used') this.#uses.push(line(event, normal));
-    else if (type === 'attempt.denied') this.#denied.add(line(event, normal));
+    } else if (event.type === 'model.used') {
+      // An estimate depends on when the agent hung up.
+      if (!event.estimated) this.#uses.push(line(event, normal));
+    } else if (type === 'attempt.denied') this.#denied.add(line(event, normal));
     else this.#steps.push(line(event, normal));
     if (type === 'attempt.finished') this.#settle(normal);
   }

@@ -1,6 +1,7 @@
 /**
- * Holds every request to a model until it may be paid for: reserves before, settles after, so that no more is
- * overspent than the answers already under way. What was spent is a fold over the journal; what is reserved lives
+ * Holds every request to a model until it may be paid for: reserves before, settles after. A budget that asks at its
+ * limit reserves what is likely, so that no more is overspent than the answers already under way; a hard one reserves
+ * the worst case, and is never overspent. What was spent is a fold over the journal; what is reserved lives
  * here alone and dies with the engine, as the requests do.
  */
 import type { BudgetMark } from '../contract/event.ts';
@@ -31,6 +32,7 @@ const WAITING_MAX = 10_000;
 interface Account {
   id: string;
   written: Budget | undefined;
+  isHard: boolean;
   spent: Spending;
   reserved: { usd: number; tokens: number; requests: number };
   warned: Set<BudgetUnit>;
@@ -69,7 +71,11 @@ export class Ledger {
       if (refusal !== undefined) return refused(refusal);
       const unpriced = wish.usd === null ? accounts.find((account) => this.#needsPrice(account)) : undefined;
       if (unpriced) return refused(describeUnpriced(unpriced.id, wish.model));
-      const short = accounts.map((account) => this.#short(account)).find((found) => found !== undefined);
+      const boundless = wish.isUnbounded && accounts.find((account) => this.#isCapped(account));
+      if (boundless) return refused(describeUnbounded(boundless.id));
+      const short = accounts
+        .map((account) => this.#short(account, wish))
+        .find((found) => found !== undefined);
       if (short === undefined) break;
       if (short.isSpent) void this.#askFor(node, attempt, short.account, short.mark);
       if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
@@ -101,21 +107,23 @@ export class Ledger {
   #reserve(node: Node, attempt: number, accounts: Account[], wish: Wish): Admission {
     const output = Math.min(wish.tokens.output, this.#outputTokens);
     const tokens = { ...wish.tokens, output };
-    const usd = this.#options.price(wish.model, tokens) ?? 0;
-    const count = tokensInAll(tokens);
+    const likely = { usd: this.#options.price(wish.model, tokens) ?? 0, tokens: tokensInAll(tokens) };
+    const worst = worstOf(wish);
     const add = (sign: 1 | -1): void => {
-      for (const { reserved } of accounts) {
-        reserved.usd += sign * usd;
-        reserved.tokens += sign * count;
+      for (const { reserved, isHard } of accounts) {
+        reserved.usd += sign * (isHard ? worst.usd : likely.usd);
+        reserved.tokens += sign * (isHard ? worst.tokens : likely.tokens);
         reserved.requests += sign;
       }
     };
     add(1);
     let isSettled = false;
-    const settle = (use?: ModelUse): void => {
+    const settle = (told?: ModelUse): void => {
       if (isSettled) return;
       isSettled = true;
       add(-1);
+      const isCapped = accounts.some((account) => this.#isCapped(account));
+      const use = told?.estimated && isCapped ? atWorst(told, wish) : told;
       if (use) {
         this.#outputTokens += (use.tokens.output - this.#outputTokens) / 8;
         for (const account of accounts) {
@@ -130,18 +138,33 @@ export class Ledger {
   }
 
   /** Why an account has nothing left: spent, or only promised to requests that are under way. */
-  #short(account: Account): { account: Account; mark: BudgetMark; isSpent: boolean } | undefined {
+  #short(
+    account: Account,
+    wish?: Wish,
+  ): { account: Account; mark: BudgetMark; isSpent: boolean } | undefined {
     const limits = limitsOf(this.#options.loop.state, account.id, account.written);
     const { reserved } = account;
     const promised = { usd: reserved.usd, tokens: reserved.tokens, requests: reserved.requests, minutes: 0 };
+    const worst = wish && account.isHard ? worstOf(wish) : { usd: 0, tokens: 0 };
+    const next = { ...worst, requests: 0, minutes: 0 };
     for (const unit of BUDGET_UNITS) {
       const limit = limits[unit];
       if (limit === undefined) continue;
       const spent = this.#spent(account, unit);
-      if (spent + promised[unit] < limit) continue;
-      return { account, mark: { account: account.id, unit, spent, limit }, isSpent: spent >= limit };
+      const taken = spent + promised[unit];
+      if (taken < limit && taken + next[unit] <= limit) continue;
+      const isSpent = spent >= limit || (reserved.requests === 0 && spent + next[unit] > limit);
+      const more = spent < limit && next[unit] > 0 && { next: next[unit] };
+      return { account, mark: { account: account.id, unit, spent, limit, ...more }, isSpent };
     }
     return undefined;
+  }
+
+  /** It has a limit that must hold whatever an answer costs. */
+  #isCapped(account: Account): boolean {
+    if (!account.isHard) return false;
+    const { usd, tokens } = limitsOf(this.#options.loop.state, account.id, account.written);
+    return usd !== undefined || tokens !== undefined;
   }
 
   #spent({ id, spent }: Account, unit: BudgetUnit): number {
@@ -168,7 +191,7 @@ export class Ledger {
     account.isAsking = true;
     const raiseTo = raised(mark, account.written);
     const text = `${sentence(describeBudget(mark))}. Raise it to ${describeUnit(mark.unit, raiseTo)} and go on?`;
-    const isHard = account.written?.enforce === 'hard';
+    const { isHard } = account;
     const answer = await this.#options.desk.ask(node.id, attempt, {
       id: `${account.id}+budget`,
       text,
@@ -177,7 +200,8 @@ export class Ledger {
       budget: { ...mark, raiseTo, isHard },
     });
     account.isAsking = false;
-    if (answer === 'no') account.refusal ??= `the budget is spent: ${describeBudget(mark)}`;
+    const what = mark.next === undefined ? 'the budget is spent' : 'the budget is too small for it';
+    if (answer === 'no') account.refusal ??= `${what}: ${describeBudget(mark)}`;
     else account.warned.delete(mark.unit);
     this.#wake();
   }
@@ -212,6 +236,7 @@ export class Ledger {
         account = {
           id,
           written: written.get(id),
+          isHard: written.get(id)?.enforce === 'hard',
           spent,
           reserved: { usd: 0, tokens: 0, requests: 0 },
           warned: new Set(),
@@ -242,9 +267,21 @@ export class Ledger {
 }
 
 /** A yes gives as much again as the workflow says. */
-function raised({ unit, spent, limit }: BudgetMark, written: Budget | undefined): number {
+function raised({ unit, spent, limit, next = 0 }: BudgetMark, written: Budget | undefined): number {
   const step = written?.[unit] ?? limit;
-  return limit + step * Math.max(1, Math.ceil((spent - limit + Number.EPSILON) / step));
+  return limit + step * Math.max(1, Math.ceil((spent + next - limit + Number.EPSILON) / step));
+}
+
+function worstOf({ usd, tokensMax }: Wish): { usd: number; tokens: number } {
+  return { usd: usd ?? 0, tokens: tokensMax };
+}
+
+/** What a hard cap cannot know it counts as the most that was possible: else hanging up early would stretch it. */
+function atWorst(use: ModelUse, wish: Wish): ModelUse {
+  const output = Math.max(use.tokens.output, wish.tokens.output);
+  const input = Math.max(use.tokens.input, wish.tokensMax - wish.tokens.output);
+  const usd = use.usd === null ? null : Math.max(use.usd, wish.usd ?? 0);
+  return { ...use, usd, tokens: { ...use.tokens, input, output } };
 }
 
 function sentence(text: string): string {
@@ -255,7 +292,14 @@ function refused(message: string): Extract<Admission, { isAdmitted: false }> {
   return { isAdmitted: false, message };
 }
 
+function describeUnbounded(account: string): string {
+  return `the hard budget of ${whoseOf(account)} allows no request that refers to input stored at the provider (such as previous_response_id), whose size nobody can tell: send all of it, or use "enforce: ask"`;
+}
+
+function whoseOf(account: string): string {
+  return account === RUN_ACCOUNT ? 'the run' : account.replace(':', ' ');
+}
+
 function describeUnpriced(account: string, model: string): string {
-  const whose = account === RUN_ACCOUNT ? 'the run' : account.replace(':', ' ');
-  return `nobody knows the price of ${model || 'what is asked for'}, and ${whose} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+  return `nobody knows the price of ${model || 'what is asked for'}, and ${whoseOf(account)} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
 }

@@ -29,15 +29,16 @@ export function recordingTransport(
     async send(request, signal) {
       const recording = new Recording(++count, request, options);
       open.add(recording);
-      const end = (broke?: Exchange['broke']): void => {
-        if (open.delete(recording)) tape.append(recording.exchange(broke));
+      const end = (broke?: Exchange['broke'], mayCost = false): void => {
+        if (open.delete(recording))
+          tape.append({ ...recording.exchange(broke), ...(mayCost && { mayCost: true as const }) });
       };
       try {
         const response = await inner.send(request, signal);
         recording.answered(response);
         return { ...response, body: watch(response.body, recording, signal, end) };
       } catch (error) {
-        end(howItBroke(error, signal, options));
+        end(howItBroke(error, signal, options), error instanceof TransportError && error.mayCost);
         throw error;
       }
     },

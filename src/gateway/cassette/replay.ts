@@ -60,11 +60,14 @@ async function* play(
 }
 
 /** What ended the exchange. */
-async function fault({ broke }: Exchange, signal: AbortSignal): Promise<TransportError> {
-  if (broke !== 'left' && broke !== undefined)
-    return new TransportError(broke.kind as AgentErrorKind, broke.status, broke.message);
+async function fault({ broke, ...exchange }: Exchange, signal: AbortSignal): Promise<TransportError> {
+  const mayCost = exchange.mayCost === true;
+  if (broke !== 'left' && broke !== undefined) {
+    const error = new TransportError(broke.kind as AgentErrorKind, broke.status, broke.message);
+    return Object.assign(error, { mayCost });
+  }
   await pause(LEAVE_MS_MAX, signal);
-  return left();
+  return Object.assign(left(), { mayCost });
 }
 
 function left(): TransportError {

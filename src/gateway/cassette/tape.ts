@@ -47,6 +47,8 @@ export const Exchange = z.strictObject({
     .optional(),
   /** How it ended, where it did not end well; `left` means that the agent went away. */
   broke: z.union([Fault, z.literal('left')]).optional(),
+  /** There was no answer, though the provider got the request and may have charged for it. */
+  mayCost: z.literal(true).optional(),
   endMs: z.number(),
 });
 export type Exchange = z.output<typeof Exchange>;

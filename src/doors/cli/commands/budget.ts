@@ -28,7 +28,8 @@ export async function run(typed: Typed): Promise<number> {
 
 function lineOf({ account, limits, spending }: AccountView): string {
   const unknown = spending.unpriced > 0 ? `, ${spending.unpriced} requests of unknown price` : '';
-  const spent = `${describeUsd(spending.usd)}, ${describeUnit('tokens', tokensInAll(spending.tokens))}, ${describeUnit('requests', spending.requests)}${unknown}`;
+  const usd = `${spending.estimated ? '~' : ''}${describeUsd(spending.usd)}${spending.estimated ? ' (estimated)' : ''}`;
+  const spent = `${usd}, ${describeUnit('tokens', tokensInAll(spending.tokens))}, ${describeUnit('requests', spending.requests)}${unknown}`;
   const allowed = BUDGET_UNITS.flatMap((unit) =>
     limits[unit] === undefined ? [] : [describeUnit(unit, limits[unit])],
   );

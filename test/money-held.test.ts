@@ -1,0 +1,169 @@
+/** Agents that try to use a model for free, or for more than their budget: real HTTP, gateway and ledger. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { liveTransport } from '../src/gateway/live.ts';
+import { priceTable } from '../src/gateway/prices.ts';
+import { resolveProviders } from '../src/gateway/providers.ts';
+import type { Transport } from '../src/gateway/transport.ts';
+import { ask, begin, events, makeRig, sendJson, until, type Rig } from './fixtures/gateway.ts';
+import { TinyLoop } from './fixtures/tiny-loop.ts';
+
+const MODEL = 'claude-opus-5-5'; // 4 dollars for a million tokens in, 20 out, 8 into a cache for an hour
+const MESSAGES = '/anthropic/v1/messages';
+const HELLO = { model: MODEL, max_tokens: 1000, messages: [{ role: 'user', content: 'hello' }] };
+const START = events({ type: 'message_start', message: { usage: { input_tokens: 700, output_tokens: 1 } } });
+const TOLD = events({ type: 'message_delta', usage: { output_tokens: 20 } });
+
+let rig: Rig;
+let live: Transport & AsyncDisposable;
+beforeAll(async () => {
+  rig = await makeRig();
+  const config = { providers: { anthropic: { 'base-url': rig.baseUrl, key: { env: 'K' } } } };
+  const configs = [{ file: 'config.yaml', isUsers: true, config }];
+  live = liveTransport({ providers: resolveProviders(configs, { K: 'sk-ant-secret-0123456789' }) });
+});
+afterEach(() => rig.reset());
+afterAll(async () => {
+  await rig[Symbol.asyncDispose]();
+  await live[Symbol.asyncDispose]();
+});
+
+describe('a request that reached the provider is charged', () => {
+  it('where the agent hangs up before any answer, with an estimate that says so', async () => {
+    rig.serve(() => {}); // it thinks
+    const door = await rig.open(undefined, { transport: live });
+    const hangUp = new AbortController();
+    const asked = begin(door, MESSAGES, HELLO, {}, hangUp.signal).catch(() => {});
+    await until(() => rig.got.length === 1);
+    await sleep(50);
+    hangUp.abort();
+    await asked;
+    await until(() => rig.settled.length === 1);
+    expect(rig.settled[0]).toMatchObject({ model: MODEL, estimated: true });
+    const { tokens, usd } = rig.settled[0]!;
+    expect(tokens.input).toBeGreaterThan(10);
+    expect(tokens.output).toBeGreaterThan(3); // it had at least 50 ms to write
+    expect(usd).toBeGreaterThan(0);
+  });
+
+  it.each(['live', 'straight'] as const)('where it cuts the stream (%s)', async (transport) => {
+    rig.serve((outgoing) => void stream(outgoing, START));
+    const door = await rig.open(undefined, transport === 'live' ? { transport: live } : {});
+    const incoming = await begin(door, MESSAGES, { ...HELLO, stream: true });
+    await once(incoming, 'data');
+    incoming.destroy();
+    await until(() => rig.settled.length === 1);
+    expect(rig.settled).toMatchObject([{ tokens: { input: 700 }, estimated: true }]);
+  });
+
+  it('where it never reads the stream, and is gone with its attempt', async () => {
+    rig.serve((outgoing) => void stream(outgoing, START));
+    const door = await rig.open(undefined, { transport: live });
+    await begin(door, MESSAGES, { ...HELLO, stream: true }); // the head alone
+    await door[Symbol.asyncDispose]();
+    expect(rig.settled).toMatchObject([{ tokens: { input: 700 }, estimated: true }]);
+  });
+
+  it('where the provider itself breaks off', async () => {
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      outgoing.write(START, () => outgoing.destroy());
+    });
+    const door = await rig.open(undefined, { transport: live });
+    await ask(door, MESSAGES, { ...HELLO, stream: true }).catch(() => {});
+    await until(() => rig.settled.length === 1);
+    expect(rig.settled).toMatchObject([{ tokens: { input: 700 }, estimated: true }]);
+  });
+
+  it('exactly, where it hangs up after the last counts', async () => {
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      outgoing.write(START + TOLD);
+    });
+    const incoming = await begin(await rig.open(undefined, { transport: live }), MESSAGES, HELLO);
+    await once(incoming, 'data');
+    incoming.destroy();
+    await until(() => rig.settled.length === 1);
+    expect(rig.settled).toMatchObject([{ tokens: { input: 700, output: 20 } }]);
+    expect(rig.settled[0]).not.toHaveProperty('estimated');
+  });
+
+  it('but not where it was never sent, or refused', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, { error: { message: 'no' } }, 400));
+    await ask(await rig.open(undefined, { transport: live }), MESSAGES, HELLO);
+    expect(rig.settled).toEqual([undefined]);
+  });
+});
+
+describe('a hard cap', () => {
+  const TASK = { agent: { runtime: 'codex', model: MODEL }, prompt: 'Work.' } as const;
+  const priceOf = priceTable();
+
+  it('of $0.01 lets 200 greedy requests at once cost a cent at most', async () => {
+    let [chargedUsd, atOnce] = [0, 0];
+    rig.serve((outgoing, { body }) => {
+      // Every byte a token, all of it written to a cache for an hour, and all the output that was allowed.
+      const usage = {
+        input_tokens: 0,
+        cache_creation_input_tokens: body.length,
+        cache_creation: { ephemeral_1h_input_tokens: body.length },
+        output_tokens: 50,
+      };
+      chargedUsd += (body.length * 8 + 50 * 20) / 1e6;
+      atOnce++;
+      setTimeout(() => sendJson(outgoing, { usage }), 20);
+    });
+    const loop = new TinyLoop({ budget: { usd: 0.01, enforce: 'hard' }, tasks: { a: TASK } }, priceOf);
+    const door = await rig.open(undefined, { transport: live }, (wish, signal) =>
+      loop.ledger.admit(loop.node('a'), 1, wish, signal),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => ask(door, MESSAGES, { ...HELLO, max_tokens: 50 })),
+    );
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect(statuses).toEqual(new Set([200, 402]));
+    expect(atOnce).toBeGreaterThan(1);
+    expect(chargedUsd).toBeLessThanOrEqual(0.01);
+    expect(loop.state.spending.get('run')!.usd).toBeCloseTo(chargedUsd, 9);
+    expect(answers.at(-1)!.body).toContain('the next request can cost up to $0.0');
+  });
+
+  it('counts what it cannot know as the worst case', async () => {
+    rig.serve((outgoing) => void stream(outgoing, START));
+    const loop = new TinyLoop({ budget: { usd: 1, enforce: 'hard' }, tasks: { a: TASK } }, priceOf);
+    const door = await rig.open(undefined, { transport: live }, (wish, signal) =>
+      loop.ledger.admit(loop.node('a'), 1, wish, signal),
+    );
+    const incoming = await begin(door, MESSAGES, { ...HELLO, max_tokens: 10_000 });
+    await once(incoming, 'data');
+    incoming.destroy();
+    await until(() => loop.of('model.used').length === 1);
+    const [use] = loop.of('model.used');
+    expect(use).toMatchObject({ estimated: true, tokens: { output: 10_000 } });
+    expect(use!.usd).toBeGreaterThanOrEqual(0.2);
+  });
+
+  it('refuses what nobody can bound', async () => {
+    const loop = new TinyLoop({ budget: { usd: 1, enforce: 'hard' }, tasks: { a: TASK } }, priceOf);
+    const door = await rig.open(undefined, { transport: live }, (wish, signal) =>
+      loop.ledger.admit(loop.node('a'), 1, wish, signal),
+    );
+    const stored = { model: 'gpt-5', input: 'go on', previous_response_id: 'resp_1' };
+    expect(await ask(door, '/openai/responses', stored)).toMatchObject({ status: 400 });
+    expect(rig.errors[0]!.message).toContain('previous_response_id');
+    expect(rig.got).toEqual([]);
+  });
+});
+
+/** Writes for ever, as long as somebody reads. */
+async function stream(outgoing: ServerResponse, text: string): Promise<void> {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+  outgoing.write(text);
+  const filler = events({ type: 'content_block_delta', delta: { text: 'x'.repeat(60_000) } });
+  while (!outgoing.destroyed) {
+    if (!outgoing.write(filler)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')]);
+    await sleep(1);
+  }
+}
