@@ -1,5 +1,6 @@
 /** A file, or its text → checked Workflow. What is wrong is thrown as one error that tells all of it. */
 import { basename, dirname, extname, resolve } from 'node:path';
+import { registerHooks, type ResolveHookSync } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
@@ -18,6 +19,8 @@ export interface Loaded {
   warnings: string[];
 }
 
+/** Of the same kind as this file: TypeScript in a checkout, compiled in the package. */
+const INDEX = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
 const MODULES = ['.ts', '.mts', '.js', '.mjs'];
 
 export async function loadWorkflow(path: string, options: LoadOptions = {}): Promise<Loaded> {
@@ -39,12 +42,15 @@ export function parseWorkflow(text: string, file: string, options: LoadOptions =
 async function loadModule(path: string, options: LoadOptions): Promise<Loaded> {
   const fail = (message: string): never => throwProblems([{ file: path, path: '', message }]);
   let value: unknown;
+  const hooks = registerHooks({ resolve: findOurselves });
   try {
     value = ((await import(pathToFileURL(resolve(path)).href)) as { default?: unknown }).default;
   } catch (error) {
     const told = problemsOf(error);
     if (told) return throwProblems(told.map((problem) => ({ ...problem, file: path })));
     return fail(`cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    hooks.deregister();
   }
   if (value === undefined) return fail('has no default export; write "export default workflow({ … })"');
   if (isBuilt(value)) return { workflow: value, warnings: [] };
@@ -57,6 +63,17 @@ async function loadModule(path: string, options: LoadOptions): Promise<Loaded> {
   });
   return settle(define(source, locate, surroundingsOf(path, options)));
 }
+
+/** A repository need not have bosun among its packages: what it does not have is the one that runs. */
+const findOurselves: ResolveHookSync = (specifier, context, next) => {
+  try {
+    return next(specifier, context);
+  } catch (error) {
+    if (specifier !== 'bosun' || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND')
+      throw error;
+    return { url: INDEX, shortCircuit: true };
+  }
+};
 
 /** What the builder found, where the module calls it; it may come from another copy of this package. */
 function problemsOf(error: unknown): Located[] | undefined {

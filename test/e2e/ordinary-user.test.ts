@@ -1,5 +1,5 @@
 /** The fences hold for an engine that is not root, too: all of them at once, in a repository of that user's own. */
-import { chown, lchown, mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -9,11 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { BOSUN, startProgram } from '../fixtures/cli.ts';
 import { processesWith, told } from '../fixtures/fenced-run.ts';
+import { AS_USER, giveAll } from '../fixtures/ordinary-user.ts';
 import { makeRepository } from '../fixtures/repository.ts';
 import { removeTree } from '../../src/system/remove-tree.ts';
-
-/** Nobody: a user that every system has and that owns nothing. */
-const UID = 65534;
 
 test.runIf(process.getuid?.() === 0)(
   'an ordinary user’s engine holds scopes, limits, network and orphans',
@@ -57,8 +55,9 @@ tasks:
 `,
       });
       for (const file of [home, path.dirname(repository.path), repository.path]) await giveAll(file);
-      const become = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups', '--'];
-      const { finished } = startProgram([...become, BOSUN, 'run', '--json'], repository.path, { HOME: home });
+      const { finished } = startProgram([...AS_USER, BOSUN, 'run', '--json'], repository.path, {
+        HOME: home,
+      });
       const run = told(await finished);
 
       expect(run.ended('scoped').outcome).toEqual({ kind: 'done' });
@@ -89,8 +88,3 @@ tasks:
     }
   },
 );
-
-async function giveAll(file: string): Promise<void> {
-  await chown(file, UID, UID);
-  for (const name of await readdir(file, { recursive: true })) await lchown(path.join(file, name), UID, UID);
-}

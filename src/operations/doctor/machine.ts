@@ -1,5 +1,5 @@
 /** What the machine has of the programs and the space that bosun needs. It looks; it changes nothing. */
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { capture, findProgram } from '../../system/process.ts';
@@ -93,14 +93,31 @@ export function checkSocat(): Finding {
   };
 }
 
-/** Small programs of ours, built at install. */
+/** Small programs of ours, built at install: by a script, which npm may be told to skip. */
 export function checkNative(): Finding {
   const missing = NATIVE.filter((name) => !existsSync(path.join(BUILD, name)));
   if (missing.length === 0) return { name: 'native', level: 'ok', found: `${NATIVE.join(', ')}: built` };
+  const hasCompiler = findProgram('cc') !== undefined;
+  const why = hasCompiler ? 'npm skipped the install script, or it failed' : 'there is no C compiler';
   return {
     name: 'native',
     level: 'warn',
-    found: `not built: ${missing.join(', ')}; starts are slower, and no grant reaches a running command`,
-    advice: 'install a C compiler (gcc and libc6-dev), then: npm rebuild bosun',
+    found: `not built: ${missing.join(', ')} (${why}); starts are slower, and no grant reaches a running command`,
+    advice: buildAdvice(hasCompiler),
   };
+}
+
+export function buildAdvice(hasCompiler = findProgram('cc') !== undefined): string {
+  const script = path.join(BUILD, '../scripts/build-native.sh');
+  const build = `${isOurs(path.dirname(BUILD)) ? '' : 'sudo '}sh ${script}`;
+  return hasCompiler ? `run: ${build}` : `install a C compiler (gcc and libc6-dev), then run: ${build}`;
+}
+
+function isOurs(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Running } from '../../system/process.ts';
 import { isAlive, until } from '../marked.ts';
 import type { Finding } from './finding.ts';
+import { buildAdvice } from './machine.ts';
 import { ended, type Scratch } from './scratch.ts';
 
 const BOMB = 10;
@@ -71,7 +72,7 @@ async function tryGrant(running: Running, prints: (text: string) => Promise<bool
       name,
       level: 'warn',
       found: 'what an agent is granted holds from its next attempt on',
-      advice: 'install a C compiler, then bosun again: build/grant opens running sandboxes',
+      advice: buildAdvice(),
     };
   const beganMs = performance.now();
   try {
