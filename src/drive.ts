@@ -37,8 +37,8 @@ export interface NewRun {
   dirty: boolean;
 }
 
-export async function createRun(store: Store, run: NewRun, atMs: number): Promise<string> {
-  return store.create(run.workflow.name, (id) => {
+export async function createRun(store: Store, run: NewRun, atMs: number, lastNumber = 0): Promise<string> {
+  return store.create(run.workflow.name, lastNumber, (id) => {
     const event: EventOf<'run.created'> = { type: 'run.created', id, ...run };
     const state = create(event, atMs);
     const tasks = [...state.nodes.values()].map((node) => taskView(node));

@@ -29,9 +29,27 @@ export class Home {
     return path.join(this.directory, 'config.yaml');
   }
 
+  /** The engine's own git directory. */
+  get git(): string {
+    return path.join(this.directory, 'git');
+  }
+
+  get runs(): string {
+    return path.join(this.directory, 'runs');
+  }
+
   /** Reports and artifacts of a run. */
   run(id: string): string {
-    return path.join(this.directory, 'runs', id);
+    return path.join(this.runs, id);
+  }
+
+  /** What attempts changed, where workspaces are layers; and where they are mounted, or are copies. */
+  get layers(): string {
+    return path.join(this.directory, 'layers');
+  }
+
+  get workspaces(): string {
+    return path.join(this.directory, 'workspaces');
   }
 
   /** Where attempts' sockets lie; the kernel takes short paths only. */
@@ -64,11 +82,11 @@ export class Home {
   }
 }
 
-/** The nearest `.bosun` with a journal, upwards from a directory. Runs no git: it must be quick. */
+/** The nearest `.bosun` with a journal, or with work of runs whose journal is gone, upwards from a directory. Runs no git: it must be quick. */
 export function findHome(from: string): Home | undefined {
   for (let at = path.resolve(from); ; at = path.dirname(at)) {
     const home = new Home(at);
-    if (existsSync(home.journal)) return home;
+    if (existsSync(home.journal) || existsSync(home.git)) return home;
     if (at === path.dirname(at)) return undefined;
   }
 }

@@ -34,7 +34,7 @@ describe('SQLite store on bad files', () => {
     await using home = await directory();
     await writeFile(home.file('journal.db'), 'this is no database, '.repeat(1000));
     expect(() => openSqliteStore(home.file('journal.db'))).toThrow(
-      /is damaged.*move it.*aside.*still in the git directory/,
+      /is damaged.*Move it aside: mkdir.*are kept: git --git-dir/,
     );
   });
 

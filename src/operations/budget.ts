@@ -28,7 +28,7 @@ export interface AccountView {
 
 export async function budgetsOf(options: BudgetOptions): Promise<{ run: string; accounts: AccountView[] }> {
   await using journal = openJournal(options.cwd);
-  const run = await findRun(journal.store, options.run);
+  const run = await findRun(journal, options.run);
   const { state } = await loadRun(journal.store, run.id);
   return { run: run.id, accounts: viewsOf(state) };
 }
@@ -43,7 +43,7 @@ export interface SetBudgetOptions extends BudgetOptions {
 export async function setBudget(options: SetBudgetOptions): Promise<{ run: string; isLive: boolean }> {
   const { account, limits } = options;
   await using journal = openJournal(options.cwd);
-  const run = await findRun(journal.store, options.run);
+  const run = await findRun(journal, options.run);
   if (run.state === 'done')
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
   const { state } = await loadRun(journal.store, run.id);

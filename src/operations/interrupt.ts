@@ -16,7 +16,7 @@ export interface CancelOptions {
 /** Resolves once the run has ended. */
 export async function cancelRun(options: CancelOptions): Promise<RunView> {
   await using journal = openJournal(options.cwd);
-  const run = await findRun(journal.store, options.run);
+  const run = await findRun(journal, options.run);
   requireOpen(run);
   const mode = options.now ? 'now' : 'graceful';
   if (shownState(journal.home, run) !== 'interrupted') {
@@ -28,7 +28,7 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
   await using room = await enterEngineRoom(options.cwd);
   const drive = await room.drive(run.id);
   await drive.run([{ type: 'run.cancelling', mode, by: 'person' }]);
-  return await findRun(room.store, run.id);
+  return await findRun(room, run.id);
 }
 
 export interface AnswerOptions {
@@ -44,7 +44,7 @@ export async function answerQuestion(
   options: AnswerOptions,
 ): Promise<{ run: string; question: string; text: string }> {
   await using journal = openJournal(options.cwd);
-  const run = await findRun(journal.store, options.run);
+  const run = await findRun(journal, options.run);
   const open = run.questions;
   if (open.length === 0) throw new BosunError('wrong-state', `run ${run.id} has no open question`);
   const question =
@@ -80,7 +80,7 @@ export interface SteerOptions {
 /** Says something to the agent of a task that is at work. */
 export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Promise<string> {
   await using journal = openJournal(cwd);
-  const run = await findRun(journal.store, id);
+  const run = await findRun(journal, id);
   requireOpen(run);
   if (text.length > STEER_CHARS_MAX)
     throw new BosunError('usage', `that is too long: at most ${STEER_CHARS_MAX} characters at once`);
@@ -101,10 +101,11 @@ function requireOpen(run: RunView): void {
   throw new BosunError('wrong-state', `run ${run.id} has ended already: it is ${run.state}`);
 }
 
-async function ended({ store, home }: Journal, id: string): Promise<RunView> {
+async function ended(journal: Journal, id: string): Promise<RunView> {
   for (;;) {
-    const run = await findRun(store, id);
-    if (!['running', 'cancelling'].includes(run.state) || shownState(home, run) === 'interrupted') return run;
+    const run = await findRun(journal, id);
+    if (!['running', 'cancelling'].includes(run.state) || shownState(journal.home, run) === 'interrupted')
+      return run;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

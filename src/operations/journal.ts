@@ -1,5 +1,5 @@
 /** Reading what is there: finds the journal and the run that is meant. Quick: it starts no process. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { RunView, ShownRunState } from '../contract/run.ts';
@@ -7,6 +7,7 @@ import { findHome, type Home } from '../home.ts';
 import { isLocked } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { keptBranches } from './kept-runs.ts';
 
 export interface Journal {
   home: Home;
@@ -15,25 +16,39 @@ export interface Journal {
 
 export function openJournal(cwd: string): Journal & AsyncDisposable {
   const home = findHome(cwd);
-  if (!home) {
+  if (!home || !existsSync(home.journal)) {
+    const kept = home && tellKept(home, undefined);
     const message = `no run was ever started here (no .bosun with a journal in ${cwd} or above); start one with: bosun run`;
-    throw new BosunError('not-found', message);
+    throw new BosunError('not-found', kept ?? message);
   }
   const store = openSqliteStore(home.journal);
   return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
 /** The run of that id; the latest one where none is named. */
-export async function findRun(store: Store, id: string | undefined): Promise<RunView> {
+export async function findRun({ home, store }: Journal, id: string | undefined): Promise<RunView> {
   const [latest] = id === undefined ? await store.runs(1) : [await store.run(id)];
   if (latest) return latest;
+  const kept = tellKept(home, id);
   if (id === undefined)
-    throw new BosunError('not-found', 'no run was ever started here; start one with: bosun run');
+    throw new BosunError('not-found', kept ?? 'no run was ever started here; start one with: bosun run');
   const known = (await store.runs(5)).map((run) => run.id).join(', ');
   throw new BosunError(
     'not-found',
-    `there is no run ${id}; the latest are: ${known || 'none'} (all: bosun history)`,
+    kept ?? `there is no run ${id}; the latest are: ${known || 'none'} (all: bosun history)`,
   );
+}
+
+/** A journal may have been moved aside: the work of its runs has not. */
+function tellKept(home: Home, id: string | undefined): string | undefined {
+  const kept = keptBranches(home).filter((run) => id === undefined || run === id);
+  const [first] = kept;
+  if (first === undefined) return undefined;
+  const what =
+    id === undefined
+      ? `the journal ${home.journal} has no runs, but branches of earlier ones are kept: ${kept.slice(0, 5).join(', ')}${kept.length > 5 ? ', …' : ''}`
+      : `run ${id} is not in the journal, but its branch is kept`;
+  return `${what}. Look at it: git --git-dir=${home.git} log -p bosun/${first} ; merge it: git fetch ${home.git} bosun/${first} && git merge FETCH_HEAD`;
 }
 
 /** What is true now: a run that has not ended and that no engine drives was interrupted. */

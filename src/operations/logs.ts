@@ -21,12 +21,12 @@ export interface LogOptions {
 export async function* logs(options: LogOptions): AsyncGenerator<Recorded[]> {
   await using journal = openJournal(options.cwd);
   const { store, home } = journal;
-  const { id } = await findRun(store, options.run);
+  const { id } = await findRun(journal, options.run);
   if (options.task !== undefined) await requireTask(options.task);
   let afterSeq = options.afterSeq ?? 0;
   for (;;) {
     const version = store.version();
-    const isLive = ['running', 'cancelling'].includes(shownState(home, await findRun(store, id)));
+    const isLive = ['running', 'cancelling'].includes(shownState(home, await findRun(journal, id)));
     for (;;) {
       const page = await store.read(id, {
         afterSeq,

@@ -26,7 +26,7 @@ export interface ReportFiles {
 
 export async function reportOf(options: { cwd: string; run?: string }): Promise<RunReport> {
   await using journal = openJournal(options.cwd);
-  const run = await findRun(journal.store, options.run);
+  const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   return await makeReport(journal, git, run.id);
 }
@@ -70,8 +70,9 @@ function reportFiles(directory: string): ReportFiles {
   return { html: file('report.html'), json: file('report.json'), text: file('report.txt') };
 }
 
-async function makeReport({ home, store }: Journal, git: EngineGit, id: string): Promise<RunReport> {
-  const run = await findRun(store, id);
+async function makeReport(journal: Journal, git: EngineGit, id: string): Promise<RunReport> {
+  const { home, store } = journal;
+  const run = await findRun(journal, id);
   const events = await store.read(id);
   const diffs = await diffsOf(git, events);
   const numbers = await git.numstat(run.baseCommit, run.headCommit);

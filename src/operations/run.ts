@@ -15,6 +15,7 @@ import { changedFiles } from '../system/repository.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
+import { lastNumberOf } from './kept-runs.ts';
 import type { ModelOptions } from './models.ts';
 
 export interface WatchOptions extends ModelOptions {
@@ -75,7 +76,8 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const base = dirty
       ? await commitDirtyTree(room.stages.git, 'bosun: uncommitted changes\n', atMs)
       : repository.head;
-    const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs);
+    const lastNumber = lastNumberOf(room.home, workflow.name);
+    const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs, lastNumber);
     options.seen?.(await room.store.read(id)); // its beginning; the rest is told as it happens
     return await live(room, await room.drive(id, options), [], { isolation, notes });
   } catch (error) {
@@ -127,7 +129,7 @@ export async function retryTask(options: GoOnOptions & { task: string }): Promis
 async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => Fact): Promise<LiveRun> {
   const room = await enterEngineRoom(options.cwd, options);
   try {
-    const run = await findRun(room.store, options.run);
+    const run = await findRun(room, options.run);
     const drive = await room.drive(run.id, options);
     const { workflow, source } = drive.state;
     // A run keeps the workflow that it was started with, whatever the file says by now.
@@ -162,7 +164,7 @@ async function live(
       // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
       const { writeReport } = await import('./report.ts');
       await writeReport(room, id);
-      return await findRun(room.store, id);
+      return await findRun(room, id);
     } finally {
       await room[Symbol.asyncDispose]();
     }

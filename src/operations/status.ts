@@ -17,7 +17,7 @@ const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delay
 export async function statusOf(options: { cwd: string; run?: string; limit?: number }): Promise<Status> {
   await using journal = openJournal(options.cwd);
   const { store, home } = journal;
-  const run = await findRun(store, options.run);
+  const run = await findRun(journal, options.run);
   const limit = options.limit ?? 200;
   const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const tasks = taskCount <= limit ? await store.tasks(run.id) : await tasksAmongMany(store, run, limit);

@@ -1,4 +1,6 @@
 /** What SQLite's errors mean to a person, and what to do about them. */
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 
 const SQLITE_BUSY = 5;
@@ -21,11 +23,7 @@ export function translated<T>(file: string, action: () => T): T {
     switch (code & 0xff) {
       case SQLITE_CORRUPT:
       case SQLITE_NOTADB:
-        throw new BosunError(
-          'journal',
-          `the journal ${file} is damaged (${said}); move it and its -wal and -shm files aside to start a new one. The work of all runs is still in the git directory beside it`,
-          { cause },
-        );
+        throw damaged(file, said, cause);
       case SQLITE_FULL:
       case SQLITE_IOERR:
         throw new BosunError(
@@ -35,6 +33,7 @@ export function translated<T>(file: string, action: () => T): T {
         );
       case SQLITE_READONLY:
       case SQLITE_CANTOPEN:
+        if (isDirectory(file)) throw damaged(file, 'it is a directory', cause);
         throw new BosunError(
           'journal',
           `cannot open the journal ${file} (${said}); is its directory writable?`,
@@ -50,4 +49,18 @@ export function translated<T>(file: string, action: () => T): T {
         throw new BosunError('journal', `the journal ${file} failed: ${said}`, { cause });
     }
   }
+}
+
+/** What to type next: nothing is lost with the journal but the story of the runs. */
+export function damaged(file: string, why: string, cause?: unknown): BosunError {
+  const directory = path.dirname(file);
+  return new BosunError(
+    'journal',
+    `the journal ${file} is damaged (${why}). Move it aside: mkdir ${directory}/damaged && mv ${file}* ${directory}/damaged ; then bosun starts a new one. The branches and snapshots of its runs are kept: git --git-dir=${path.join(directory, 'git')} branch`,
+    { cause },
+  );
+}
+
+function isDirectory(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -4,7 +4,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { EventOf, Event, Recorded } from '../contract/event.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { MIGRATIONS } from './schema.ts';
-import { translated } from './sqlite-errors.ts';
+import { damaged, translated } from './sqlite-errors.ts';
 import type { Batch, ReadOptions, Request, Store } from './store.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
@@ -32,11 +32,12 @@ class SqliteStore implements Store {
 
   async create(
     name: string,
+    lastNumber: number,
     first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
   ): Promise<string> {
     return this.#transaction(() => {
       const last = this.#get('SELECT max(number) AS number FROM run WHERE name = ?', name);
-      const number = Number(last?.number ?? 0) + 1;
+      const number = Math.max(Number(last?.number ?? 0), lastNumber) + 1;
       const id = `${name}-${number}`;
       const { atMs, batch } = first(id);
       this.#run(
@@ -97,18 +98,20 @@ class SqliteStore implements Store {
       run,
       seq: Number(row.seq),
       atMs: Number(row.at_ms),
-      event: JSON.parse(String(row.body)) as Event,
+      event: this.#parse(row.body) as Event,
     }));
   }
 
   async run(id: string): Promise<RunView | undefined> {
     const row = this.#get('SELECT view FROM run WHERE id = ?', id);
-    return row && (JSON.parse(String(row.view)) as RunView);
+    return row && (this.#parse(row.view) as RunView);
   }
 
-  async runs(limit: number): Promise<RunView[]> {
-    const rows = this.#all('SELECT view FROM run ORDER BY rowid DESC LIMIT ?', limit);
-    return rows.map((row) => JSON.parse(String(row.view)) as RunView);
+  async runs(limit: number, before?: string): Promise<RunView[]> {
+    const older = before === undefined ? '' : 'WHERE rowid < (SELECT rowid FROM run WHERE id = ?)';
+    const values = before === undefined ? [limit] : [before, limit];
+    const rows = this.#all(`SELECT view FROM run ${older} ORDER BY rowid DESC LIMIT ?`, ...values);
+    return rows.map((row) => this.#parse(row.view) as RunView);
   }
 
   async tasks(run: string, options: { states?: TaskState[]; limit?: number } = {}): Promise<TaskView[]> {
@@ -116,7 +119,7 @@ class SqliteStore implements Store {
     const among = states ? `AND state IN (${states.map(() => '?').join(', ')})` : '';
     const sql = `SELECT view FROM task WHERE run = ? ${among} ORDER BY sort_order LIMIT ?`;
     const rows = this.#all(sql, run, ...(states ?? []), options.limit ?? -1);
-    return rows.map((row) => JSON.parse(String(row.view)) as TaskView);
+    return rows.map((row) => this.#parse(row.view) as TaskView);
   }
 
   async request(run: string, request: Request): Promise<void> {
@@ -127,7 +130,7 @@ class SqliteStore implements Store {
 
   async requests(run: string): Promise<{ id: number; request: Request }[]> {
     const rows = this.#all('SELECT id, body FROM request WHERE run = ? ORDER BY id', run);
-    return rows.map((row) => ({ id: Number(row.id), request: JSON.parse(String(row.body)) as Request }));
+    return rows.map((row) => ({ id: Number(row.id), request: this.#parse(row.body) as Request }));
   }
 
   version(): number {
@@ -152,6 +155,15 @@ class SqliteStore implements Store {
       for (const sql of MIGRATIONS.slice(now)) this.#db.exec(sql);
       this.#db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     });
+  }
+
+  /** SQLite has no checksums: a page with other bytes in it may only be seen here. */
+  #parse(text: unknown): unknown {
+    try {
+      return JSON.parse(String(text)) as unknown;
+    } catch (cause) {
+      throw damaged(this.#file, 'an entry cannot be read', cause);
+    }
   }
 
   #transaction<T>(action: () => T): T {

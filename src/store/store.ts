@@ -34,17 +34,18 @@ export interface ReadOptions {
 }
 
 export interface Store extends AsyncDisposable {
-  /** Starts a journal; the run's id is the workflow's name and the next free number. */
+  /** Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. */
   create(
     name: string,
+    lastNumber: number,
     first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
   ): Promise<string>;
   /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */
   append(run: string, expectedSeq: number, batch: Batch): Promise<number>;
   read(run: string, options?: ReadOptions): Promise<Recorded[]>;
   run(id: string): Promise<RunView | undefined>;
-  /** The newest first. */
-  runs(limit: number): Promise<RunView[]>;
+  /** The newest first; those that are older than run `before`. */
+  runs(limit: number, before?: string): Promise<RunView[]>;
   tasks(run: string, options?: { states?: TaskState[]; limit?: number }): Promise<TaskView[]>;
   request(run: string, request: Request): Promise<void>;
   requests(run: string): Promise<{ id: number; request: Request }[]>;

@@ -21,7 +21,7 @@ import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
 import { objectsFor, withReads } from './reads.ts';
-import { usedBytes } from './used-bytes.ts';
+import { changedAtMs, usedBytes } from './used-bytes.ts';
 import { makeDirectories, treeOf } from './tree.ts';
 import type { Around, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
@@ -98,6 +98,10 @@ export class CloneWorkspaces implements Workspaces {
         bytes: await usedBytes(path.join(this.#directory, name)),
       })),
     );
+  }
+
+  changedAtMs(name: string): Promise<number> {
+    return changedAtMs(Buffer.from(path.join(this.#directory, name)));
   }
 
   async remove(name: string): Promise<void> {

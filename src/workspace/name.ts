@@ -15,6 +15,11 @@ export function newestOf(names: readonly string[], id: string): string | undefin
     .at(-1);
 }
 
+/** Whether it may be one of this run: long names are cut. */
+export function mayBeOf(name: string, run: string): boolean {
+  return name.startsWith(`agent-${run}.`.slice(0, 70));
+}
+
 export function isWorkspaceName(name: string): boolean {
   return /^agent-[A-Za-z0-9._-]*-\d{8}T\d{9}Z$/.test(name);
 }

@@ -24,7 +24,7 @@ import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
 import { makeDirectories, treeOf } from './tree.ts';
 import { objectsFor, withReads } from './reads.ts';
-import { usedBytes } from './used-bytes.ts';
+import { changedAtMs, usedBytes } from './used-bytes.ts';
 import type { Around, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
 export class OverlayWorkspaces implements Workspaces {
@@ -98,6 +98,12 @@ export class OverlayWorkspaces implements Workspaces {
         bytes: await usedBytes(path.join(this.#layers, name)),
       })),
     );
+  }
+
+  async changedAtMs(name: string): Promise<number> {
+    const upper = path.join(this.#layers, name, 'upper');
+    if ((await readdir(upper).catch(() => ['?'])).length === 0) return 0;
+    return changedAtMs(Buffer.from(upper));
   }
 
   async remove(name: string): Promise<void> {

@@ -82,6 +82,8 @@ export interface Workspaces extends Disposable {
   names(): Promise<string[]>;
   /** With their sizes, which takes a walk through each. */
   list(): Promise<WorkspaceEntry[]>;
+  /** When something in it was last changed, as the kernel noted it; 0 where nothing was ever written. */
+  changedAtMs(name: string): Promise<number>;
   /** Takes it away for good: only after its layer is a commit. Harmless where it is gone. */
   remove(name: string): Promise<void>;
   /** Takes away the bases of all commits but these, and what a crash left half made. */

@@ -33,6 +33,22 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       expect((await opened.store.runs(10)).map(({ id }) => id)).toEqual(['a-2', 'b-1', 'a-1']);
     });
 
+    it('uses no number that is known to be taken', async () => {
+      await using opened = await open();
+      expect(await begin(opened.store, 'a', 6)).toBe('a-7');
+      expect(await begin(opened.store, 'a', 3)).toBe('a-8');
+    });
+
+    it('lists runs page by page, the newest first', async () => {
+      await using opened = await open();
+      for (let n = 1; n <= 5; n++) await begin(opened.store, 'a');
+      const ids = async (before?: string): Promise<string[]> =>
+        (await opened.store.runs(2, before)).map(({ id }) => id);
+      expect(await ids()).toEqual(['a-5', 'a-4']);
+      expect(await ids('a-4')).toEqual(['a-3', 'a-2']);
+      expect(await ids('a-2')).toEqual(['a-1']);
+    });
+
     it('gives events back as they were appended, in order', async () => {
       await using opened = await open();
       const { store } = opened;
@@ -130,8 +146,8 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
   });
 }
 
-function begin(store: Store, name: string): Promise<string> {
-  return store.create(name, (id) => {
+function begin(store: Store, name: string, lastNumber = 0): Promise<string> {
+  return store.create(name, lastNumber, (id) => {
     const event = {
       type: 'run.created' as const,
       id,

@@ -1,5 +1,6 @@
 /** `bosun workspaces` */
-import { cleanWorkspaces, workspaces } from '../../../operations/workspaces.ts';
+import { cleanWorkspaces } from '../../../operations/clean.ts';
+import { workspaces } from '../../../operations/workspaces.ts';
 import { count } from '../../../report/words.ts';
 import type { WorkspaceEntry } from '../../../workspace/workspace.ts';
 import { isOn, type Typed } from '../command.ts';

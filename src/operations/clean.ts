@@ -1,0 +1,112 @@
+/**
+ * `bosun workspaces clean`: takes away workspaces that nobody needs any more. It believes the journal only as far as
+ * git and the file system agree: what goes is a commit under its ref, and was not touched since that was made.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { attemptRef } from '../collect/collect.ts';
+import type { Collected, RunView } from '../contract/run.ts';
+import { eventsOf, runsOf } from '../store/events.ts';
+import type { Store } from '../store/store.ts';
+import { removeTree } from '../system/remove-tree.ts';
+import { mayBeOf } from '../workspace/name.ts';
+import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
+
+export interface Cleaned {
+  removed: string[];
+  /** Not removed, and why. */
+  kept: { name: string; why: string }[];
+}
+
+export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned> {
+  await using room = await enterEngineRoom(options.cwd);
+  return await cleanRoom(room);
+}
+
+async function cleanRoom(room: EngineRoom): Promise<Cleaned> {
+  const { workspaces } = room.stages;
+  const names = await workspaces.names();
+  const uses = new Map<string, Use>();
+  const bases = new Set<string>();
+  const forgotten: string[] = [];
+  for await (const run of runsOf(room.store)) {
+    if (isOpen(run)) bases.add(run.baseCommit);
+    else for (const { id } of await room.store.tasks(run.id)) forgotten.push(room.home.memory(run.id, id));
+    if (names.some((name) => mayBeOf(name, run.id)))
+      for (const [name, use] of await lastUses(room.store, run)) uses.set(name, use);
+  }
+  const cleaned: Cleaned = { removed: [], kept: [] };
+  for (const name of names) {
+    const why = await whyKept(room, name, uses.get(name));
+    if (why === undefined) await workspaces.remove(name);
+    if (why === undefined) cleaned.removed.push(name);
+    else cleaned.kept.push({ name, why });
+  }
+  await forgetConversations(room, new Set(forgotten));
+  await workspaces.prune(bases);
+  return cleaned;
+}
+
+/** The last attempt that worked in a workspace, and what was made of that work. */
+interface Use {
+  run: RunView;
+  task: string;
+  attempt: number;
+  collected?: Collected;
+  collectedAtMs: number;
+}
+
+async function lastUses(store: Store, run: RunView): Promise<Map<string, Use>> {
+  const uses = new Map<string, Use>();
+  for await (const { event, atMs } of eventsOf(store, run.id, { withoutOutput: true })) {
+    if (event.type === 'attempt.workspace') {
+      const { task, attempt } = event;
+      uses.set(event.workspace, { run, task, attempt, collectedAtMs: 0 });
+    } else if (event.type === 'attempt.finished' && event.collected) {
+      for (const use of uses.values())
+        if (use.task === event.task && use.attempt === event.attempt)
+          Object.assign(use, { collected: event.collected, collectedAtMs: atMs });
+    }
+  }
+  return uses;
+}
+
+/** Undefined where it may go. */
+async function whyKept(room: EngineRoom, name: string, use: Use | undefined): Promise<string | undefined> {
+  const changedAtMs = await room.stages.workspaces.changedAtMs(name);
+  if (use && isOpen(use.run))
+    return `it holds work of run ${use.run.id} that is not a commit; bosun resume ${use.run.id} goes on`;
+  if (changedAtMs === 0) return undefined; // nothing was ever written into it
+  const { layers, workspaces } = room.home;
+  const where = path.join(room.stages.workspaces.kind === 'overlay' ? layers : workspaces, name);
+  if (!use) return `no run in the journal knows it; look at ${where} and remove it yourself`;
+  const { run, task, attempt, collected } = use;
+  if (!collected)
+    return `it holds work of run ${run.id} that is not a commit; its work could not be made a commit`;
+  let keptAtMs = use.collectedAtMs;
+  if (collected.changedCount > 0) {
+    const refAtMs = changedRefAtMs(room, attemptRef(run.id, task, attempt));
+    if (refAtMs === undefined || (await room.stages.git.revParse(`${collected.commit}^{tree}`)) === undefined)
+      return `the snapshot of its work (${task} of run ${run.id}) is gone; look at ${where} and remove it yourself`;
+    keptAtMs = Math.max(keptAtMs, refAtMs);
+  }
+  if (changedAtMs > keptAtMs)
+    return `it was changed after the snapshot of ${task} of run ${run.id} was made; look at ${where} and remove it yourself`;
+  return undefined;
+}
+
+function changedRefAtMs({ stages }: EngineRoom, ref: string): number | undefined {
+  return statSync(path.join(stages.git.directory, ref), { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that. */
+async function forgetConversations({ home }: EngineRoom, forgotten: ReadonlySet<string>): Promise<void> {
+  for (const name of readdirSync(home.memories)) {
+    const directory = path.join(home.memories, name);
+    if (forgotten.has(directory)) await removeTree(directory);
+  }
+}
+
+function isOpen({ state }: RunView): boolean {
+  return state === 'running' || state === 'cancelling';
+}
