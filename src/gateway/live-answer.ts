@@ -1,13 +1,13 @@
 /** What of a provider's answer is given on to the agent: the beginning, the rest as it comes, and complaints. */
 import type { Answer } from './live-exchange.ts';
 import { returnedHeaders } from './live-headers.ts';
-import { withoutSecret } from './live-scrub.ts';
+import type { Scrub } from './live-scrub.ts';
 import { TransportError, type ModelResponse } from './transport.ts';
 
 /** What a request was sent with. */
 export interface Used {
   /** What must not come back. */
-  secret: string | undefined;
+  scrub: Scrub;
   /** The agent's own. */
   isLogin: boolean;
 }
@@ -19,10 +19,10 @@ export type Failure =
 /** Waits for the first byte: what breaks before it can be tried again. */
 export async function begin(
   answer: Answer,
-  { secret, isLogin }: Used,
+  { scrub, isLogin }: Used,
 ): Promise<ModelResponse | { failure: Failure }> {
-  const { status, response } = answer;
-  const headers = returnedHeaders(response.headers, secret);
+  const { status } = answer;
+  const headers = returnedHeaders(answer.headers, scrub);
   const first = await answer.next();
   if (status === 200 && first && !couldBe(headers['content-type'] ?? '', first)) {
     answer.close();
@@ -36,7 +36,7 @@ export async function begin(
       return { failure: { status, headers, body: first } };
     }
   }
-  return { status, headers, body: bodyOf(answer, first), ...(isLogin && { ownLogin: true }) };
+  return { status, headers, body: bodyOf(answer, first, scrub), ...(isLogin && { ownLogin: true }) };
 }
 
 /** The provider called it a success, so it may charge for it. */
@@ -58,12 +58,19 @@ const START_BYTES = 256;
 const ERROR_EVENT = Buffer.from('event: error');
 
 /** Not a generator: one that is ended before it was begun would not close the answer. */
-function bodyOf(answer: Answer, first: Buffer | undefined): AsyncIterable<Buffer> {
+function bodyOf(answer: Answer, first: Buffer | undefined, scrub: Scrub): AsyncIterable<Buffer> {
+  const clean = scrub.cleaner();
   let peeked = first;
+  let isOver = first === undefined;
   const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
-    const value = peeked ?? (first && (await answer.next()));
-    peeked = undefined;
-    return value ? { value, done: false } : { value: undefined, done: true };
+    while (!isOver) {
+      const piece = peeked ?? (await answer.next());
+      peeked = undefined;
+      isOver = piece === undefined;
+      const value = clean(piece);
+      if (value && value.length > 0) return { value, done: false };
+    }
+    return { value: undefined, done: true };
   };
   const end = async (): Promise<IteratorResult<Buffer, undefined>> => {
     answer.close();
@@ -73,18 +80,17 @@ function bodyOf(answer: Answer, first: Buffer | undefined): AsyncIterable<Buffer
 }
 
 /** A complaint, or the last error; what may be tried again was, so the agent need not. */
-export function given(failure: Failure, { secret, isLogin }: Used, tries = 1): ModelResponse {
+export function given(failure: Failure, { scrub, isLogin }: Used, tries = 1): ModelResponse {
   if ('error' in failure) {
     const { kind, status, message, cause, mayCost } = failure.error;
     const told = tries > 1 ? `${message} (${tries} tries)` : message;
     throw Object.assign(new TransportError(kind, status, told, cause), { mayCost });
   }
   const { 'content-length': _, ...headers } = failure.headers;
-  const body = secret === undefined ? failure.body : withoutSecret(failure.body, secret);
   return {
     status: failure.status,
     headers: { ...headers, 'x-should-retry': 'false' },
-    body: only(body),
+    body: only(scrub.clean(failure.body)),
     ...(isLogin && { ownLogin: true }),
   };
 }

@@ -2,6 +2,7 @@
 import type { Secret } from './keys.ts';
 import type { Used } from './live-answer.ts';
 import { isFor, loginOf, withHeldLogin, withKey, withLogin, type Outgoing } from './live-headers.ts';
+import { Scrub } from './live-scrub.ts';
 import type { Login } from './logins.ts';
 import type { Provider } from './providers.ts';
 import { TransportError, type ModelRequest } from './transport.ts';
@@ -10,7 +11,7 @@ export interface Credentials extends Used {
   outgoing: Outgoing;
   /** Requests with the same one share the provider's limits. */
   shared: string;
-  /** Where the secret is from. */
+  /** Where the key is from. */
   source?: Secret | undefined;
   held?: Login;
 }
@@ -22,7 +23,7 @@ export async function credentialsFor(provider: Provider, request: ModelRequest):
   if (sent !== undefined)
     return {
       outgoing: dressed(withLogin(request), provider),
-      secret: undefined,
+      scrub: scrubFor(provider, sent.split('\n')),
       isLogin: true,
       shared: sent,
     };
@@ -30,13 +31,22 @@ export async function credentialsFor(provider: Provider, request: ModelRequest):
     const parts = await opened(() => held.open(), provider, 'login');
     const { token: secret } = parts;
     const outgoing = dressed(withHeldLogin(request, held, parts), provider);
-    return { outgoing, secret, isLogin: true, shared: secret, source: held.secret, held };
+    const scrub = scrubFor(provider, [secret]);
+    return { outgoing, scrub, isLogin: true, shared: secret, source: held.secret, held };
   }
   if (!key && provider.isKeyNeeded)
     throw new TransportError('auth', 401, `${provider.name} has ${provider.how}`);
   const secret = key && (await opened(() => key.read(), provider, 'key'));
   const outgoing = dressed(withKey(request, secret, key?.header ?? 'bearer'), provider);
-  return { outgoing, secret, isLogin: false, shared: secret ?? '', source: key };
+  const scrub = scrubFor(provider, secret === undefined ? [] : [secret]);
+  return { outgoing, scrub, isLogin: false, shared: secret ?? '', source: key };
+}
+
+/** Headers that users configure may hold a key, too. */
+function scrubFor({ headers }: Provider, secrets: string[]): Scrub {
+  const configured = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
+  const all = [...secrets, ...configured.map(([, value]) => value)];
+  return new Scrub(all.map((value) => value.replace(/^(bearer|basic) +/i, '')));
 }
 
 /** The provider's own words say nothing of who could renew it. */

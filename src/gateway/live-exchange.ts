@@ -1,13 +1,16 @@
 /** One request over HTTP and its answer, once: it never retries. Every wait in it has an end. */
-import http, { type IncomingMessage } from 'node:http';
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv4 } from 'node:net';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { hungUp } from './patience.ts';
 import { TransportError } from './transport.ts';
 
 const CONNECT_MS = 20_000;
 const HEADER_BYTES_MAX = 64 * 1024;
 const FREE_SOCKETS_MAX = 256;
+const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 /** Where a provider is reached. */
 export interface Upstream {
@@ -109,7 +112,8 @@ export function exchange(call: Call, connections: Connections, signal: AbortSign
 
 /** An answer that has begun. It is read by hand, so that silence counts only while somebody waits for more. */
 export class Answer {
-  readonly response: IncomingMessage;
+  readonly #response: IncomingMessage;
+  readonly #body: Readable;
   readonly #upstream: Upstream;
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
@@ -119,20 +123,21 @@ export class Answer {
   #onClosed: (() => void) | undefined;
 
   constructor(response: IncomingMessage, upstream: Upstream, signal: AbortSignal) {
-    this.response = response;
+    this.#response = response;
+    this.#body = decoded(response, upstream);
     this.#upstream = upstream;
     this.#signal = signal;
     this.#timer = setTimeout(() => {
       if (this.#wake) response.destroy(new TransportError('timeout', 504, silence(upstream)));
     }, upstream.idleMs);
     const wake = (): void => this.#wake?.();
-    response.on('readable', wake);
-    response.once('end', wake);
-    response.on('error', (error) => {
+    this.#body.on('readable', wake);
+    this.#body.once('end', wake);
+    this.#body.on('error', (error) => {
       this.#error ??= error;
       wake();
     });
-    response.once('close', () => {
+    this.#body.once('close', () => {
       clearTimeout(this.#timer);
       this.#isClosed = true;
       wake();
@@ -140,23 +145,31 @@ export class Answer {
     });
   }
 
+  /** Of the body as it is read here: never compressed. */
+  get headers(): IncomingHttpHeaders {
+    const { headers } = this.#response;
+    if (this.#body === this.#response) return headers;
+    const { 'content-encoding': _encoding, 'content-length': _length, ...plain } = headers;
+    return plain;
+  }
+
   get provider(): string {
     return this.#upstream.provider;
   }
 
   get status(): number {
-    return this.response.statusCode!;
+    return this.#response.statusCode!;
   }
 
   /** The next piece; undefined at the end. Throws a TransportError where it breaks off. */
   async next(): Promise<Buffer | undefined> {
-    const { response } = this;
+    const body = this.#body;
     for (;;) {
       if (this.#signal.aborted) throw this.#lost(hungUp(this.#signal));
       if (this.#error) throw this.#lost(failureOf(this.#error, this.#upstream));
-      const chunk = response.read() as Buffer | null;
+      const chunk = body.read() as Buffer | null;
       if (chunk) return chunk;
-      if (response.readableEnded) return undefined;
+      if (body.readableEnded) return undefined;
       if (this.#isClosed) throw this.#lost(brokenOff(this.#upstream));
       this.#timer.refresh();
       await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -193,8 +206,29 @@ export class Answer {
 
   /** Ends the connection, unless all was read. */
   close(): void {
-    if (!this.response.readableEnded) this.response.destroy();
+    if (this.#body.readableEnded) return;
+    this.#response.destroy();
+    this.#body.destroy();
   }
+}
+
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** Nothing compressed is asked for; what comes so all the same could hide counts, and a key. */
+function decoded(response: IncomingMessage, { provider }: Upstream): Readable {
+  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity' || encoding === '') return response;
+  const decoder = DECODERS[encoding]?.();
+  if (decoder) return pipeline(response, decoder, () => {});
+  const why = `${provider} compressed its response with "${encoding.slice(0, 50)}", which bosun cannot read`;
+  response.destroy(new TransportError('network', 502, why));
+  return response;
 }
 
 function isLoopback(hostname: string): boolean {
@@ -209,7 +243,9 @@ function silence({ provider, idleMs }: Upstream): string {
 function failureOf(error: Error, { provider, url }: Upstream): TransportError {
   if (error instanceof TransportError) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;
-  if (code === 'ECONNRESET' || code === 'EPIPE') return brokenOff({ provider }, error);
+  if (BROKEN.has(code)) return brokenOff({ provider }, error);
+  if (code.startsWith('Z_'))
+    return new TransportError('network', 502, `${provider} returned a malformed response (${code})`, error);
   const what = isDistrust(code)
     ? `at ${url.host} has a certificate that is not to be trusted (${code}); if it is your own, name its authority in NODE_EXTRA_CA_CERTS`
     : `cannot be reached at ${url.host}: ${code || message}`;

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { OF_THE_CONNECTION } from './headers.ts';
 import { PLACEHOLDER_KEY, type KeyHeader } from './keys.ts';
+import type { Scrub } from './live-scrub.ts';
 import type { LoginParts } from './login-file.ts';
 import type { Login } from './logins.ts';
 import type { ModelRequest } from './transport.ts';
@@ -56,18 +57,15 @@ export function withHeldLogin(request: ModelRequest, login: Login, parts: LoginP
   return result;
 }
 
-/** Of an answer; one that holds the secret is left out, whatever its name. */
-export function returnedHeaders(
-  headers: IncomingHttpHeaders,
-  secret: string | undefined,
-): Record<string, string> {
+/** Of an answer; one that holds a key is left out, whatever its name. */
+export function returnedHeaders(headers: IncomingHttpHeaders, scrub: Scrub): Record<string, string> {
   const kept: Record<string, string> = {};
   const dropped = namedIn(headers.connection);
   for (const name in headers) {
     const value = headers[name];
     // A list is a list of cookies.
     if (typeof value !== 'string' || OF_THE_CONNECTION.has(name) || dropped?.includes(name)) continue;
-    if (secret !== undefined && value.includes(secret)) continue;
+    if (scrub.isIn(value) || scrub.isIn(name)) continue;
     kept[name] = value;
   }
   return kept;

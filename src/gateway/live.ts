@@ -166,7 +166,7 @@ class LiveTransport implements Transport, AsyncDisposable {
   async #judge(answer: Answer, sending: Sending, credentials: Credentials, sentMs: number): Promise<Tried> {
     const { status } = answer;
     const { name } = sending.provider;
-    const headers = returnedHeaders(answer.response.headers, credentials.secret);
+    const headers = returnedHeaders(answer.headers, credentials.scrub);
     const failure = { status, headers, body: await answer.rest(this.#limits.complaintBytesMax) };
     const isPassing = (status === 429 && !isQuotaSpent(failure)) || FAILING.has(status);
     if (!isPassing || headers['x-should-retry'] === 'false') return { response: given(failure, credentials) };
