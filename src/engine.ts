@@ -10,6 +10,7 @@
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Attempt, Stages } from './attempt.ts';
+import { hasMachineFailed, machineError } from './base/machine-failure.ts';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
@@ -345,10 +346,11 @@ function names({ start }: Attempt): { task: string; attempt: number } {
   return { task: start.task, attempt: start.attempt };
 }
 
-/** What the machine refuses (no space, no permission) fails the attempt; anything else is a bug. */
+/** What was refused (a path, a permission) fails the attempt; anything else is the machine's failure, or a bug. */
 function failure(reason: FailReason, error: unknown): Outcome {
   const isRefusal =
     error instanceof BosunError || typeof (error as NodeJS.ErrnoException).syscall === 'string';
-  if (!isRefusal) throw error;
-  return { kind: 'failed', reason, message: (error as Error).message };
+  // The machine's failure is not the task's: the engine stops, and the attempt is made again once it can go on.
+  if (!isRefusal || hasMachineFailed(error)) throw error;
+  return { kind: 'failed', reason, message: (machineError(error) ?? (error as Error)).message };
 }

@@ -11,6 +11,11 @@ if (first === '--version' || first === '-V') {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
+  // A full disk or a closed pipe: there is nothing to clean up, and the exit code says it.
+  process.stdout.on('error', ({ message }) => {
+    process.exitCode = 1;
+    process.stderr.write(`bosun: cannot write to stdout: ${message}\n`);
+  });
   process.stdout.write(`${version}\n`);
 } else if (first === 'agent' && second === 'mcp' && process.argv.length === 4) {
   // It starts with every agent, and where nothing is compiled yet: the door would take longer than all the rest.

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { FILE_NAMES } from './check.ts';
 
@@ -57,7 +58,8 @@ export async function initialise(options: { cwd: string }): Promise<Initialised>
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'EEXIST') return { file, written: false };
-    throw new BosunError('system', `cannot write ${path.join(options.cwd, file)}: ${message}`, { cause });
+    const what = `cannot write ${path.join(options.cwd, file)}`;
+    throw machineError(cause, what) ?? new BosunError('system', `${what}: ${message}`, { cause });
   }
   return { file, written: true };
 }

@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Home } from '../home.ts';
 import { writeIgnore } from '../system/bosun-ignore.ts';
@@ -25,11 +26,12 @@ export async function createHome(top: string): Promise<Home> {
     );
     await writeIgnore(home.directory);
   } catch (cause) {
-    const why = (cause as Error).message;
-    throw new BosunError(
-      'system',
-      `cannot write to ${home.directory}: ${why}; bosun keeps its journal and workspaces there, so make it writable`,
-      { cause },
+    const what = `cannot write to ${home.directory}, where bosun keeps its journal and workspaces`;
+    throw (
+      machineError(cause, what) ??
+      new BosunError('system', `${what}: ${(cause as Error).message}; make it a directory that is writable`, {
+        cause,
+      })
     );
   }
   return home;

@@ -1,7 +1,7 @@
 /** The report of a run: built from its journal and its commits, written beside it when it ends. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Recorded } from '../contract/event.ts';
 import type { RunReport } from '../contract/report.ts';
@@ -46,7 +46,7 @@ export async function reportPage(options: { cwd: string; run?: string }): Promis
   const { html } = reportFiles(directory);
   if (report.run.endedAtMs === null || !existsSync(html)) {
     await mkdir(directory, { recursive: true });
-    await writeFile(html, renderHtml(report));
+    await writeWhole(html, renderHtml(report));
   }
   return html;
 }
@@ -58,11 +58,23 @@ export async function writeReport(room: EngineRoom, id: string): Promise<ReportF
   await mkdir(directory, { recursive: true });
   const files = reportFiles(directory);
   await Promise.all([
-    writeFile(files.html, renderHtml(report)),
-    writeFile(files.json, renderJson(report)),
-    writeFile(files.text, renderText(report, { color: false, width: 100 })),
+    writeWhole(files.html, renderHtml(report)),
+    writeWhole(files.json, renderJson(report)),
+    writeWhole(files.text, renderText(report, { color: false, width: 100 })),
   ]);
   return files;
+}
+
+/** All of it or nothing: half a report is worse than none. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const fresh = `${file}.new`;
+  try {
+    await writeFile(fresh, text);
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {});
+    throw error;
+  }
 }
 
 function reportFiles(directory: string): ReportFiles {

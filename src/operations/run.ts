@@ -1,5 +1,6 @@
 /** Starting runs and going on with them. Each gives a live run: it can be watched, answered and cancelled. */
 import path from 'node:path';
+import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Fact, Recorded } from '../contract/event.ts';
 import type { RunView } from '../contract/run.ts';
@@ -36,6 +37,11 @@ export interface StartOptions extends WatchOptions {
   dirty?: boolean;
 }
 
+export interface EndedRun extends RunView {
+  /** Why its report could not be written, where the machine failed; the run itself is over. */
+  unreported?: string;
+}
+
 export interface LiveRun {
   id: string;
   /** What holds its commands. */
@@ -43,7 +49,7 @@ export interface LiveRun {
   /** What a person should know before it starts. */
   notes: string[];
   /** Resolves with the run as it ended; rejects where the engine itself could not go on. */
-  finished: Promise<RunView>;
+  finished: Promise<EndedRun>;
   cancel(mode: 'graceful' | 'now', by?: string): void;
   answer(question: string, answer: 'yes' | 'no', by?: string): void;
   /** Says something to the agent of a task. */
@@ -158,13 +164,16 @@ async function live(
   told: { isolation: Isolation; notes: string[] },
 ): Promise<LiveRun> {
   const { id } = drive.state;
-  const end = async (): Promise<RunView> => {
+  const end = async (): Promise<EndedRun> => {
     try {
       await drive.run([{ type: 'run.isolation', ...told.isolation }, ...facts]);
       // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
       const { writeReport } = await import('./report.ts');
-      await writeReport(room, id);
-      return await findRun(room, id);
+      const unreported = await writeReport(room, id).then(
+        () => undefined,
+        (error: unknown) => tellUnreported(error, id),
+      );
+      return { ...(await findRun(room, id)), ...(unreported !== undefined && { unreported }) };
     } finally {
       await room[Symbol.asyncDispose]();
     }
@@ -179,4 +188,10 @@ async function live(
     answer: (question, answer, by = 'person') => drive.answer(question, answer, by),
     steer: (task, text, by = 'person') => drive.steer(task, text, by),
   };
+}
+
+function tellUnreported(error: unknown, id: string): string {
+  const failed = machineError(error, `the report of run ${id} could not be written`);
+  if (!failed) throw error;
+  return `${failed.message}, then: bosun report ${id}`;
 }

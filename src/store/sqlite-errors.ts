@@ -28,7 +28,7 @@ export function translated<T>(file: string, action: () => T): T {
       case SQLITE_IOERR:
         throw new BosunError(
           'journal',
-          `${file} cannot be written (${said}); the disk may be full. Free some space, then: bosun resume`,
+          `cannot write the journal ${file} (${said}): the disk is full or failing; free some space`,
           { cause },
         );
       case SQLITE_READONLY:
@@ -36,7 +36,7 @@ export function translated<T>(file: string, action: () => T): T {
         if (isDirectory(file)) throw damaged(file, 'it is a directory', cause);
         throw new BosunError(
           'journal',
-          `cannot open the journal ${file} (${said}); is its directory writable?`,
+          `cannot open the journal ${file} (${said}); check that you may write its directory, and that not too many files are open (ulimit -n)`,
           { cause },
         );
       case SQLITE_BUSY:

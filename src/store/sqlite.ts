@@ -1,5 +1,8 @@
 /** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf, Event, Recorded } from '../contract/event.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
@@ -13,6 +16,26 @@ export function openSqliteStore(file: string, options: { readOnly?: boolean } = 
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
 }
 
+function openDatabase(file: string, readOnly: boolean): DatabaseSync {
+  if (!isOnReadOnlyDisk(file)) return new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
+  // SQLite would make its two files beside it. Nobody else can write there either, so it needs no locks.
+  const address = pathToFileURL(file);
+  address.search = '?immutable=1';
+  return new DatabaseSync(address, { readOnly: true });
+}
+
+/** Only where there is nothing beside it: a writer that was killed may have left something to read there. */
+function isOnReadOnlyDisk(file: string): boolean {
+  try {
+    accessSync(path.dirname(file), constants.W_OK);
+    return false;
+  } catch (error) {
+    return (
+      (error as NodeJS.ErrnoException).code === 'EROFS' && existsSync(file) && !existsSync(`${file}-wal`)
+    );
+  }
+}
+
 class SqliteStore implements Store {
   readonly #file: string;
   readonly #db: DatabaseSync;
@@ -20,10 +43,11 @@ class SqliteStore implements Store {
 
   constructor(file: string, readOnly: boolean) {
     this.#file = file;
-    this.#db = new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
+    this.#db = openDatabase(file, readOnly);
     try {
-      if (!readOnly) this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-      this.#migrate(readOnly);
+      const canWrite = !readOnly && !isOnReadOnlyDisk(file);
+      if (canWrite) this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      this.#migrate(!canWrite);
     } catch (error) {
       this.#db.close();
       throw error;

@@ -6,6 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { writeIgnore } from './bosun-ignore.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
@@ -267,10 +268,7 @@ export class EngineGit {
 
 /** Turns the system's refusal to write into something a person can act on. */
 function unwritable(cause: unknown, where: string): unknown {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (cause instanceof BosunError && !/Permission denied|Read-only file system/.test(message)) return cause;
-  if (code === 'ENOSPC')
-    return new BosunError('system', `the disk of ${where} is full: make room and run bosun again`, { cause });
+  const { code } = cause as NodeJS.ErrnoException;
   if (code === 'EEXIST' || code === 'ENOTDIR') {
     return new BosunError(
       'system',
@@ -278,12 +276,5 @@ function unwritable(cause: unknown, where: string): unknown {
       { cause },
     );
   }
-  if (cause instanceof BosunError || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return new BosunError(
-      'system',
-      `cannot write to ${where}, where bosun keeps its work: ${message}; make the directory writable, or clone the repository to a place that is`,
-      { cause },
-    );
-  }
-  return cause;
+  return machineError(cause, `cannot write to ${where}, where bosun keeps its work`) ?? cause;
 }

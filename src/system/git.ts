@@ -2,6 +2,7 @@
  * The only file that runs git. It knows two places: the engine's own git directory, and the user's repository,
  * whose configuration counts only where the user's own files are at stake. Never runs git inside a workspace.
  */
+import { remedyFor } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { capture, start, type Captured } from './process.ts';
 import type { ChildProcess } from 'node:child_process';
@@ -54,13 +55,10 @@ async function run(args: readonly string[], options: GitOptions): Promise<Captur
   options.signal?.throwIfAborted();
   if (codes.includes(result.code)) return result;
   const where = options.cwd === undefined ? '' : ` in ${options.cwd}`;
-  throw new BosunError(
-    'system',
-    `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`,
-    {
-      data: { code: result.code, stderr: result.stderr.slice(0, 2000) },
-    },
-  );
+  const data = { code: result.code, stderr: result.stderr.slice(0, 2000) };
+  const what = `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`;
+  const remedy = remedyFor(new BosunError('system', what, { data }));
+  throw new BosunError('system', remedy === undefined ? what : `${what}; ${remedy}`, { data });
 }
 
 function missing(cause: unknown): unknown {

@@ -21,6 +21,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, crc32, createDeflate, deflateSync } from 'node:zlib';
+import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { packIndexOf, type PackedObject } from './pack-index.ts';
 import type { ObjectFormat } from './repository.ts';
@@ -197,7 +198,8 @@ function stored<T>(action: () => T): T {
 }
 
 function unstorable(cause: unknown): BosunError {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  const remedy = code === 'ENOSPC' || code === 'EDQUOT' ? '; the disk is full, make room' : '';
-  return new BosunError('system', `the changes could not be stored: ${message}${remedy}`, { cause });
+  const what = 'the changes could not be stored';
+  return (
+    machineError(cause, what) ?? new BosunError('system', `${what}: ${(cause as Error).message}`, { cause })
+  );
 }

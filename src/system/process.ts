@@ -4,6 +4,7 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Breach, Fence } from './fence.ts';
 
@@ -131,9 +132,15 @@ function spawned(command: string, args: string[], options: NodeSpawnOptions): Ch
   } catch (cause) {
     const { code, syscall, message } = cause as NodeJS.ErrnoException;
     if (syscall === undefined) throw cause;
-    const hint = code === 'E2BIG' ? `; ${TOO_LONG}` : '';
-    throw new BosunError('system', `cannot start ${command}: ${message}${hint}`, { cause });
+    if (code === 'E2BIG')
+      throw new BosunError('system', `cannot start ${command}: ${message}; ${TOO_LONG}`, { cause });
+    throw unstarted(command, cause as Error);
   }
+}
+
+function unstarted(command: string, cause: Error): BosunError {
+  const what = `cannot start ${command}`;
+  return machineError(cause, what) ?? new BosunError('system', `${what}: ${cause.message}`, { cause });
 }
 
 /** Whether a child that stays keeps our own process from ending: only while something is asked of it. */
@@ -178,9 +185,7 @@ export async function capture(
 /** Resolves once the process has ended and its output is read. */
 export function exitOf(child: Child, argv: string[]): Promise<Exit> {
   return new Promise((resolve, reject) => {
-    child.once('error', (cause) =>
-      reject(new BosunError('system', `cannot start ${argv[0]}: ${cause.message}`, { cause })),
-    );
+    child.once('error', (cause) => reject(unstarted(argv[0]!, cause)));
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
 }

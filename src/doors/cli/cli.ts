@@ -1,6 +1,7 @@
 /** The CLI door: finds the command, runs it, and turns what came of it into words and an exit code. */
+import { machineError } from '../../base/machine-failure.ts';
 import { ERRORS } from '../../contract/errors.ts';
-import { guardStreams, turnColorOff, writeError } from './output.ts';
+import { guardStreams, requireOut, turnColorOff, writeError } from './output.ts';
 import { readPlainly } from './quick.ts';
 import { COMMANDS } from './table.ts';
 
@@ -9,6 +10,7 @@ export async function runCli(words: string[]): Promise<void> {
   process.on('uncaughtException', (error) => void tellError(error).then((code) => process.exit(code)));
   try {
     process.exitCode = await dispatch(words);
+    requireOut();
   } catch (error) {
     process.exitCode = await tellError(error);
   }
@@ -30,11 +32,12 @@ async function dispatch(words: string[]): Promise<number> {
   return chosen ? (await chosen.command.load()).run(chosen.typed) : 0;
 }
 
-/** One message for people; a bug also leaves its details where they can be found. */
+/** One message for people, also where the machine failed; a bug also leaves its details where they can be found. */
 async function tellError(error: unknown): Promise<number> {
-  if (isBosunError(error)) {
-    writeError(`bosun: ${error.message}\n`);
-    return ERRORS[error.code].exit;
+  const known = isBosunError(error) ? error : machineError(error);
+  if (known) {
+    writeError(`bosun: ${known.message}\n`);
+    return ERRORS[known.code].exit;
   }
   const { keepDetails } = await import('./bug.ts');
   writeError(`bosun: ${keepDetails(error)}\n`);

@@ -1,16 +1,30 @@
 /** What goes to the terminal or the pipe: data on stdout, everything else on stderr. */
+import { machineError } from '../../base/machine-failure.ts';
 
-/** Whether a reader of stdout has gone; what is left to say is then said to nobody. */
+/** Whether stdout cannot be written any more; what is left to say is then said to nobody. */
 let isOutGone = false;
 let endsWithReader = true;
+let outFailure: Error | undefined;
 
-/** A pipe that closes is no error: `bosun logs | head` ends quietly. A run goes on without its reader. */
+/**
+ * A pipe that closes is no error: `bosun logs | head` ends quietly. A run goes on without its reader, and one whose
+ * output cannot be stored says so once it has ended.
+ */
 export function guardStreams(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+    if (isOutGone) return;
     isOutGone = true;
-    if (endsWithReader) process.exit(0);
+    const isReaderGone = error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY);
+    if (!isReaderGone) outFailure = machineError(error, 'cannot write to stdout') ?? error;
+    if (!endsWithReader) return;
+    if (isReaderGone) process.exit(0);
+    requireOut();
   });
+}
+
+/** Throws where some of the data could not be written. */
+export function requireOut(): void {
+  if (outFailure) throw outFailure;
 }
 
 /** What is under way matters more than who reads of it. */

@@ -1,9 +1,11 @@
 /** Shows a run that this process drives until it ends: a live view in a terminal, lines elsewhere, or NDJSON. */
+import { machineError } from '../../base/machine-failure.ts';
+import { BosunError } from '../../contract/errors.ts';
 import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
-import type { RunState, RunView } from '../../contract/run.ts';
+import type { RunState } from '../../contract/run.ts';
 import { savedReport } from '../../operations/report.ts';
-import type { LiveRun, WatchOptions } from '../../operations/run.ts';
+import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { renderText } from '../../report/text.ts';
 import { given, isOn, textOf, type Typed } from './command.ts';
@@ -44,7 +46,7 @@ export async function watch(
       : showLines(isOn(typed, 'verbose'));
   using interrupts = new Interrupts((text) => show.say(text));
   let live: LiveRun | undefined;
-  let ended: RunView;
+  let ended: EndedRun;
   try {
     live = await start({
       seen: (events) => show.seen(events),
@@ -61,13 +63,21 @@ export async function watch(
     ended = await live.finished;
   } catch (error) {
     // The engine could not go on; the run can.
-    if (live) show.say(`run ${live.id} was interrupted; go on with: bosun resume ${live.id}`);
-    throw error;
+    throw live ? interrupted(error, live.id) : error;
   } finally {
     await show.close?.();
   }
   if (!asJson) await tellReport(live.id);
+  if (ended.unreported !== undefined) writeError(`bosun: ${ended.unreported}\n`);
   return ended.because === 'budget' ? EXIT_BUDGET : EXITS[ended.state];
+}
+
+function interrupted(error: unknown, run: string): unknown {
+  const known = error instanceof BosunError ? error : machineError(error);
+  const next = `run ${run} was interrupted; continue with: bosun resume ${run}`;
+  if (known) return new BosunError(known.code, `${known.message}; ${next}`, { cause: error });
+  writeError(`bosun: ${next}\n`);
+  return error;
 }
 
 function isTerminal(): boolean {

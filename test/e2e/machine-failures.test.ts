@@ -1,0 +1,141 @@
+/** A machine that fails: full disks and pipes, read-only places, too few descriptors. Never a bug, and nothing is lost. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BOSUN, bosun, startProgram, type Finished } from '../fixtures/cli.ts';
+import { gitIn } from '../fixtures/repository.ts';
+
+const run = promisify(execFile);
+const WORKFLOW = `name: t
+tasks:
+  a: { run: head -c 60000 /dev/urandom > one.bin }
+  b: { run: head -c 60000 /dev/urandom > two.bin }
+  c: { needs: [a, b], run: echo two > two.txt }
+`;
+const BUG = /should not have happened|\.ts:\d+/;
+
+let top: string;
+let repository: string;
+
+function shell(script: string, cwd = repository): Promise<Finished> {
+  return startProgram(['sh', '-c', script.replaceAll('bosun ', `"${BOSUN}" `)], cwd).finished;
+}
+
+async function fill(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const git = gitIn(directory);
+  await git('init', '--quiet', '--initial-branch=main');
+  await writeFile(path.join(directory, 'bosun.yaml'), WORKFLOW);
+  await git('add', '--all');
+  await git('commit', '--quiet', '-m', 'Start');
+}
+
+beforeAll(async () => {
+  top = await mkdtemp(path.join(tmpdir(), 'bosun-machine-'));
+  repository = path.join(top, 'repository');
+  await fill(repository);
+  expect((await bosun(repository, 'run')).code).toBe(0);
+});
+
+afterAll(() => rm(top, { recursive: true, force: true }));
+
+describe('stdout that takes nothing', () => {
+  test('a full one is a message with what to do, in every command', async () => {
+    for (const command of ['status', 'report', 'diff', '--help', 'check', 'logs --json']) {
+      const { code, stderr } = await shell(`bosun ${command} > /dev/full`);
+      expect({ command, code, stderr }).toEqual({
+        command,
+        code: 1,
+        stderr: 'bosun: cannot write to stdout: no space is left on the device (ENOSPC); free some space\n',
+      });
+    }
+    const version = await shell('bosun --version > /dev/full');
+    expect(version.stderr).toMatch(/^bosun: cannot write to stdout: ENOSPC/);
+  });
+
+  test('a run goes on without it, and says so at its end', async () => {
+    const { code, stderr } = await shell('bosun run --json > /dev/full');
+    expect(stderr).toContain('bosun: cannot write to stdout: no space is left');
+    expect(stderr).not.toMatch(BUG);
+    expect(code).toBe(1);
+    expect((await bosun(repository, 'status')).stdout).toContain('✓ t-2 done');
+  });
+
+  test('a full stderr and a reader that leaves are nothing to speak of', async () => {
+    expect((await shell('bosun status 2> /dev/full')).code).toBe(0);
+    expect(await shell('bosun logs | head -n 1 > /dev/null; bosun history --json | true')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+});
+
+test('too few descriptors are a message', async () => {
+  const { stderr, code } = await shell('ulimit -n 32; bosun run');
+  expect(stderr).toContain(
+    'too many files are open in this process (EMFILE); raise the limit with: ulimit -n',
+  );
+  expect(stderr).not.toMatch(BUG);
+  expect(code).toBe(1);
+});
+
+describe.runIf(process.getuid?.() === 0)('a file system of its own (needs root to mount)', () => {
+  let disk: string;
+  const git = (): ((...args: string[]) => Promise<string>) => gitIn(path.join(disk, 'r'));
+
+  async function withFreeKb(freeKb: number): Promise<void> {
+    const { stdout } = await run('df', ['-k', '--output=used', disk]);
+    const usedKb = Number(stdout.trim().split('\n').at(-1));
+    await run('mount', ['-o', `remount,size=${usedKb + freeKb}k`, disk]);
+  }
+
+  beforeAll(async () => {
+    disk = path.join(top, 'disk');
+    await mkdir(disk);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', disk]);
+  });
+  afterAll(() => run('umount', ['-l', disk]));
+
+  // Found by trying: each fills the disk at another moment of the run.
+  test.each([60, 220, 650])(
+    'a disk that is full after %i KB: a message, and nothing is lost once there is space',
+    async (freeKb) => {
+      const place = path.join(disk, 'r');
+      await run('mount', ['-o', 'remount,size=64m', disk]);
+      await rm(place, { recursive: true, force: true });
+      await fill(place);
+      await withFreeKb(freeKb);
+      const first = await bosun(place, 'run');
+      expect(first.stderr).not.toMatch(BUG);
+      expect(first.stderr).toMatch(/free some space/);
+      await run('mount', ['-o', 'remount,size=64m', disk]);
+      const again = await bosun(place, 'resume');
+      if (again.stderr.includes('no run was ever started')) expect((await bosun(place, 'run')).code).toBe(0);
+      else if (!again.stderr.includes('is done')) expect(again).toMatchObject({ code: 0 });
+      expect((await bosun(place, 'merge')).code).toBe(0);
+      expect((await git()('ls-files')).split('\n')).toEqual(['bosun.yaml', 'one.bin', 'two.bin', 'two.txt']);
+    },
+  );
+
+  test('a read-only repository: what only reads works, the rest says what to do', async () => {
+    const place = path.join(top, 'read-only');
+    await mkdir(place, { recursive: true });
+    await run('mount', ['--bind', repository, place]);
+    try {
+      await run('mount', ['-o', 'remount,ro,bind', place]);
+      for (const command of ['status', 'logs', 'history', 'check'])
+        expect(await bosun(place, command)).toMatchObject({ code: 0 });
+      for (const command of ['run', 'resume', 'merge', 'workspaces']) {
+        const { code, stderr } = await bosun(place, command);
+        expect(stderr).toMatch(/^bosun: .*(read-only \(EROFS\); mount it writable|is done|has ended)/);
+        expect(code).toBeGreaterThan(0);
+      }
+    } finally {
+      await run('umount', ['-l', place]);
+    }
+  });
+});
