@@ -2,6 +2,7 @@
 import type { Decision, Event, Fact } from '../src/contract/event.ts';
 import { WorkflowFile, type WorkflowSource } from '../src/contract/workflow.ts';
 import { createRun, loadRun } from '../src/drive.ts';
+import path from 'node:path';
 import { createHome } from '../src/operations/prepare-home.ts';
 import { decide } from '../src/schedule/decide.ts';
 import { apply } from '../src/schedule/fold.ts';
@@ -13,7 +14,7 @@ const BATCH_EVENTS = 5000;
 
 /** The journal of a run in which every attempt printed `lines` times and was done. Returns how many events it has. */
 export async function writeJournal(repo: string, workflow: WorkflowSource, lines: number): Promise<number> {
-  const home = await createHome(repo);
+  const home = await createHome({ top: repo, commonDir: path.join(repo, '.git') });
   await using store = openSqliteStore(home.journal);
   const base = (await git(repo, 'rev-parse', 'HEAD')).trim();
   const run = { workflow: WorkflowFile.parse(workflow), source: 'bench', inputs: {}, base, dirty: false };

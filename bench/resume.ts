@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Home } from '../src/home.ts';
+import { findHome } from '../src/home.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { workflowOf } from './bosun.ts';
@@ -44,7 +44,7 @@ async function runUntilHalf(repo: string, file: string): Promise<string> {
   try {
     let shown = 0;
     return await waitFor(engine, async () => {
-      await using store = openSqliteStore(new Home(repo).journal, { readOnly: true });
+      await using store = openSqliteStore(findHome(repo)!.journal, { readOnly: true });
       const [run] = await store.runs(1);
       const done = run?.counts.done ?? 0;
       if (done >= shown + 1000) progress(`${(shown = done)} of ${TASKS} tasks done`);
@@ -57,7 +57,7 @@ async function runUntilHalf(repo: string, file: string): Promise<string> {
 }
 
 async function resumeMs(repo: string, run: string): Promise<number> {
-  await using store = openSqliteStore(new Home(repo).journal, { readOnly: true });
+  await using store = openSqliteStore(findHome(repo)!.journal, { readOnly: true });
   const { lastSeq } = (await store.run(run))!;
   const began = performance.now();
   const engine = start(repo, 'resume', run);

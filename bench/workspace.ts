@@ -99,7 +99,7 @@ class Side {
   static async open(fileCount: number): Promise<Side> {
     const repo = await repositoryOf(fileCount);
     const engineGit = await openEngineGit(await inspectRepository(repo));
-    const { launcher, overlay, notes } = await chooseSandbox(engineGit.home);
+    const { launcher, overlay, notes } = await chooseSandbox(engineGit.sandbox);
     if (!overlay) throw new Error(`no overlays on this machine: ${notes.join('; ')}`);
     const workspaces = new OverlayWorkspaces(engineGit, launcher);
     const base = await workspaces.base(engineGit.repository.head);

@@ -20,7 +20,7 @@ const bosun = path.join(root, 'bin/bosun');
 const { status } = spawnSync(bosun, ['run'], { cwd: repository, stdio: 'inherit' });
 if (status === 0) {
   process.stderr.write(
-    `\nThe report as a page: ${path.join(repository, '.bosun/runs/calculator-1/report.html')}\n` +
+    `\nThe report as a page: ${path.join(repository, '.git/bosun/runs/calculator-1/report.html')}\n` +
       `Now land the work:    cd ${repository} && ${bosun} merge\n`,
   );
 }

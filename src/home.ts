@@ -1,19 +1,26 @@
 /**
- * Where bosun keeps what it has: the directory `.bosun` of a repository. Nothing else there is ever written. Even the
- * quickest commands load this, so it imports next to nothing.
+ * The places of a repository's state, `<git common dir>/bosun`, and of the one file of the work tree that says what
+ * people want of every run. Even the quickest commands load this, so it imports next to nothing.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileName } from './base/file-name.ts';
+import { findGit, sandboxDirectory, stateDirectory, type GitPlace } from './system/state-directory.ts';
+
+/** A person's, and shared with everybody who has the repository. */
+export function repositoryConfig(top: string): string {
+  return path.join(top, '.bosun', 'config.yaml');
+}
 
 export class Home {
-  /** The top of the repository. */
+  /** The top of the user's work tree. */
   readonly top: string;
+  /** The user's alone. */
   readonly directory: string;
 
-  constructor(top: string) {
+  constructor({ top, commonDir }: GitPlace) {
     this.top = top;
-    this.directory = path.join(top, '.bosun');
+    this.directory = stateDirectory(commonDir);
   }
 
   get journal(): string {
@@ -24,9 +31,8 @@ export class Home {
     return path.join(this.directory, 'engine.lock');
   }
 
-  /** A person's, and shared with everybody who has the repository. */
   get config(): string {
-    return path.join(this.directory, 'config.yaml');
+    return repositoryConfig(this.top);
   }
 
   /** The engine's own git directory. */
@@ -45,21 +51,25 @@ export class Home {
 
   /** What attempts changed, where workspaces are layers; and where they are mounted, or are copies. */
   get layers(): string {
-    return path.join(this.directory, 'layers');
+    return path.join(this.sandbox, 'layers');
   }
 
   get workspaces(): string {
-    return path.join(this.directory, 'workspaces');
+    return path.join(this.sandbox, 'workspaces');
+  }
+
+  get sandbox(): string {
+    return sandboxDirectory(this.directory);
   }
 
   /** Where attempts' sockets lie; the kernel takes short paths only. */
   get sockets(): string {
-    return path.join(this.directory, 's');
+    return path.join(this.sandbox, 's');
   }
 
   /** Where the files lie through which attempts get their prompts and give their outputs. */
   get attempts(): string {
-    return path.join(this.directory, 'attempts');
+    return path.join(this.sandbox, 'attempts');
   }
 
   /** What the agents of a task remember from one attempt to the next: their settings and conversations. */
@@ -68,12 +78,12 @@ export class Home {
   }
 
   get memories(): string {
-    return path.join(this.directory, 'memory');
+    return path.join(this.sandbox, 'memory');
   }
 
   /** A directory that stays empty. */
   get empty(): string {
-    return path.join(this.directory, 'empty');
+    return path.join(this.sandbox, 'empty');
   }
 
   /** The directory with an attempt's own files. */
@@ -82,11 +92,9 @@ export class Home {
   }
 }
 
-/** The nearest `.bosun` with a journal, or with work of runs whose journal is gone, upwards from a directory. Runs no git: it must be quick. */
+/** The home of the repository that a directory is in, if a run was ever started there; its journal may be gone. Runs no git: it must be quick. */
 export function findHome(from: string): Home | undefined {
-  for (let at = path.resolve(from); ; at = path.dirname(at)) {
-    const home = new Home(at);
-    if (existsSync(home.journal) || existsSync(home.git)) return home;
-    if (at === path.dirname(at)) return undefined;
-  }
+  const git = findGit(from);
+  const home = git && new Home(git);
+  return home && (existsSync(home.journal) || existsSync(home.git)) ? home : undefined;
 }

@@ -3,7 +3,7 @@ import type { AgentEvent } from '../src/contract/model.ts';
 import type { Json } from '../src/contract/workflow.ts';
 import { agentLine } from '../src/schedule/agent-line.ts';
 
-const HERE = '/home/me/repo/.bosun/workspaces/agent-w-1.t.1-20261116T023359705Z';
+const HERE = '/home/me/repo/.git/bosun/sandbox/workspaces/agent-w-1.t.1-20261116T023359705Z';
 
 function call(name: string, input: Json): string | undefined {
   const text = typeof input === 'string' ? input : JSON.stringify(input);

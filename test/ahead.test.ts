@@ -139,8 +139,8 @@ describe('a run with places made ahead', () => {
         'name: f\nconcurrency: 1\ntasks:\n  a: { run: "sleep 1; false" }\n  b: { run: "true" }\n  c: { run: "true" }\n',
     });
     expect((await bosun(repository.path, 'run')).code).toBe(1);
-    expect(await readdir(path.join(repository.path, '.bosun/layers'))).toEqual([]);
-    expect(await readdir(path.join(repository.path, '.bosun/attempts'))).toEqual([]);
+    expect(await readdir(path.join(repository.path, '.git/bosun/sandbox/layers'))).toEqual([]);
+    expect(await readdir(path.join(repository.path, '.git/bosun/sandbox/attempts'))).toEqual([]);
     expect(processesWith(repository.path)).toEqual([]);
   });
 
@@ -151,11 +151,11 @@ describe('a run with places made ahead', () => {
     await using started = await startFenced(repository, yaml);
     await started.prints('begun');
     await expect
-      .poll(async () => (await readdir(path.join(repository.path, '.bosun/layers'))).length)
+      .poll(async () => (await readdir(path.join(repository.path, '.git/bosun/sandbox/layers'))).length)
       .toBe(3);
     started.child.kill('SIGKILL');
     await expect.poll(() => processesWith(repository.path), { timeout: 1000 }).toEqual([]);
     expect((await bosun(repository.path, 'resume')).code).toBe(0);
-    expect(await readdir(path.join(repository.path, '.bosun/layers'))).toEqual([]);
+    expect(await readdir(path.join(repository.path, '.git/bosun/sandbox/layers'))).toEqual([]);
   });
 });

@@ -130,7 +130,7 @@ describe('collecting', () => {
 
   test('stores a file of 100 MB without holding it in memory', async () => {
     await using engine = await makeEngine();
-    const file = path.join(engine.repository.path, '.bosun', 'big');
+    const file = path.join(engine.repository.path, '.git/bosun/big');
     const piece = randomBytes(1024 * 1024);
     const hash = createHash('sha1').update(`blob ${100 * piece.length}\0`);
     const handle = await open(file, 'w');
@@ -231,8 +231,8 @@ describe('collecting', () => {
       `echo b >> a.txt; printf '\\0\\377' > b.bin; echo c > c.txt`,
     );
     const patch = await engine.git.diff(engine.head, collected.commit);
-    await writeFile(path.join(engine.repository.path, '.bosun', 'p.patch'), patch);
-    await engine.repository.git('apply', '--index', '.bosun/p.patch');
+    await writeFile(path.join(engine.repository.path, '.git/bosun/p.patch'), patch);
+    await engine.repository.git('apply', '--index', '.git/bosun/p.patch');
     expect(await engine.repository.git('write-tree')).toBe(
       await engine.git.revParse(`${collected.commit}^{tree}`),
     );

@@ -282,7 +282,7 @@ describe('an agent that is not logged in itself', () => {
     for (const name of Object.keys(process.env)) if (/KEY|TOKEN|BASE_URL/.test(name)) vi.stubEnv(name, '');
     for (const [name, value] of Object.entries({ HOME: home, XDG_CONFIG_HOME: home, ...env }))
       vi.stubEnv(name, value);
-    await using models = new Models(new Home(home));
+    await using models = new Models(new Home({ top: home, commonDir: home }));
     const place = { run: 'r', paths: {} };
     const admit = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
     await using door = await models.open(

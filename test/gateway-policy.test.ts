@@ -192,7 +192,7 @@ describe('configurations', () => {
       path.join(home, '.bosun/config.yaml'),
       'prices: { "*": { input: 0, output: 0 }, mine-2: { input: 0, output: 0 } }',
     );
-    await using models = new Models(new Home(home));
+    await using models = new Models(new Home({ top: home, commonDir: home }));
     await models.loadPrices();
     const price = (model: string): number | null => models.price(model, { ...NO_TOKENS, input, output });
     expect(price('claude-opus-5-5')).toBe(4);

@@ -117,7 +117,6 @@ describe("the engine's git directory", () => {
     await open(repository);
     await open(repository);
     expect(await snapshot(repository)).toEqual(before);
-    expect(await readFile(path.join(repository.path, '.bosun', '.gitignore'), 'utf8')).toMatch(/^\*\n/);
   });
 
   test('works for a shallow repository', async () => {
@@ -161,10 +160,10 @@ describe("the engine's git directory", () => {
     await using repository = await makeRepository();
     const inspected = await inspectRepository(repository.path);
     // root may write anywhere, but not through a file
-    await writeFile(path.join(repository.path, '.bosun'), '');
+    await writeFile(path.join(repository.path, '.git/bosun'), '');
     await expect(openEngineGit(inspected)).rejects.toMatchObject({
       code: 'system',
-      message: expect.stringMatching(/\.bosun must be a directory.*move it away/),
+      message: expect.stringMatching(/\.git\/bosun must be a directory.*move it away/),
     });
   });
 });

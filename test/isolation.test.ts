@@ -76,7 +76,7 @@ describe('a machine with fences that cannot hold all', () => {
   afterAll(() => removeTree(directory));
   const check = (isolation: 'required' | 'best-effort', limits: { memory?: string }): Isolation => {
     const tasks = { a: { run: 'true', limits } };
-    const room = { home: new Home(directory), sandbox };
+    const room = { home: new Home({ top: directory, commonDir: directory }), sandbox };
     return checkIsolation(room, workflow({ name: 'w', isolation, tasks }), 'bosun.yaml');
   };
 
@@ -91,7 +91,11 @@ describe('a machine with fences that cannot hold all', () => {
     const told = (grant: 'ask' | 'never'): string[] => {
       const tasks = { a: { run: 'true', scope: { write: ['a'], grant } } };
       const made = workflow({ name: 'w', isolation: 'required', tasks });
-      return checkIsolation({ home: new Home(directory), sandbox, canGrant: false }, made, 'w').notes;
+      return checkIsolation(
+        { home: new Home({ top: directory, commonDir: directory }), sandbox, canGrant: false },
+        made,
+        'w',
+      ).notes;
     };
     expect(told('ask')).toEqual([expect.stringContaining('from its next attempt on')]);
     expect(told('never')).toEqual([]);

@@ -169,7 +169,7 @@ describe('the hash of a journal', () => {
         kind: 'tool-call',
         id: `any ${n}`,
         name: 'Read',
-        input: `/srv/.bosun/workspaces/agent-x-2026111${n}T020304050Z/a`,
+        input: `/srv/.git/bosun/sandbox/workspaces/agent-x-2026111${n}T020304050Z/a`,
       },
       { kind: 'tool-call', id: `other ${n}`, name: 'Read', input: 'b' },
       { kind: 'tool-result', id: `any ${n}`, isError: false, text: `took ${n} ms` },

@@ -14,9 +14,12 @@ const ZONE = String.raw`(?: ?(?:Z\b|UTC|GMT|[+-]\d\d:?\d\d))?`;
 
 /** Where workspaces and attempts lie; and their names alone, as some agents put them into names of their own. */
 const PLACES: [RegExp, string][] = [
-  [/(?:\/[^\s"'`<>|:]{0,300})?\/\.bosun\/workspaces\/agent-[\w.@-]{0,150}?-\d{8}T\d{9}Z/g, '<workspace>'],
+  [
+    /(?:\/[^\s"'`<>|:]{0,300})?\/bosun\/sandbox\/workspaces\/agent-[\w.@-]{0,150}?-\d{8}T\d{9}Z/g,
+    '<workspace>',
+  ],
   [/(?<![\w-])[\w-]{0,300}?agent-[\w.@-]{0,150}?-\d{8}t\d{9}z/gi, '<workspace>'],
-  [/(?:\/[^\s"'`<>|:]{0,300})?\/\.bosun\/(attempts|bases|layers|s)\/[\w.@-]+/g, '<bosun>/$1'],
+  [/(?:\/[^\s"'`<>|:]{0,300})?\/bosun\/sandbox\/(attempts|bases|layers|s)\/[\w.@-]+/g, '<bosun>/$1'],
 ];
 
 /** In this order: what stands first may hold what comes later. None looks far: texts can be megabytes without a gap. */
@@ -86,7 +89,7 @@ export function normalText(text: string, ids: Ids, memo?: Memo): string {
 
 function partsOf(text: string): Parts {
   let normal = text.replace(/\\+[nrt]/g, '\n'); // texts inside JSON inside JSON
-  if (/\.bosun|agent-/i.test(normal))
+  if (/bosun\/sandbox|agent-/i.test(normal))
     for (const [pattern, by] of PLACES) normal = normal.replace(pattern, by);
   for (const [pattern, by] of CHANCE) normal = normal.replace(pattern, by);
   return { texts: normal.split(ID).map((part) => part.replace(HASH, '<hash>')), ids: normal.match(ID) ?? [] };

@@ -27,7 +27,7 @@ export interface AccountView {
 }
 
 export async function budgetsOf(options: BudgetOptions): Promise<{ run: string; accounts: AccountView[] }> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const { state } = await loadRun(journal.store, run.id);
   return { run: run.id, accounts: viewsOf(state) };
@@ -42,7 +42,7 @@ export interface SetBudgetOptions extends BudgetOptions {
 /** Takes effect at once where an engine drives the run; else when it is gone on with. */
 export async function setBudget(options: SetBudgetOptions): Promise<{ run: string; isLive: boolean }> {
   const { account, limits } = options;
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   if (run.state === 'done')
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);

@@ -50,7 +50,7 @@ export async function changesOf(options: DiffOptions): Promise<Changes> {
 }
 
 async function findChanges(options: DiffOptions): Promise<Changes & { git: EngineGit }> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   const { task } = options;
@@ -97,7 +97,7 @@ export type Merged = Landed & { run: string; commits: number };
 
 /** Lands the run's branch on the current branch: one fast-forward or one merge, or nothing at all. */
 export async function mergeRun(options: { cwd: string; run?: string }): Promise<Merged> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const state = shownState(journal.home, run);
   if (state === 'running' || state === 'cancelling') {

@@ -8,7 +8,7 @@ import { loadWorkflow } from '../definition/load.ts';
 import { ownership, type Owner } from '../definition/ownership.ts';
 import { unsupported } from '../definition/supported.ts';
 import { hasGlobs, warnAboutGlobs } from '../definition/warn-about-globs.ts';
-import { Home } from '../home.ts';
+import { repositoryConfig } from '../home.ts';
 import { committedFiles } from '../system/repository.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
@@ -37,7 +37,7 @@ export async function checkFile(options: { cwd: string; file?: string }): Promis
   const { workflow, warnings } = await loadWorkflow(named, top === undefined ? {} : { repository: top });
   const { owners } = ownership(workflow);
   const all = [...warnings, ...(await globWarnings(workflow, top, file))];
-  const ignored = top === undefined ? [] : ignoredIn(new Home(top).config);
+  const ignored = top === undefined ? [] : ignoredIn(repositoryConfig(top));
   return { file, workflow, warnings: all, refused: unsupported(workflow), owners, ignored };
 }
 

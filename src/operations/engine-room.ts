@@ -43,7 +43,7 @@ export async function enterEngineRoom(
   { unfenced = false, ...modelOptions }: { unfenced?: boolean } & ModelOptions = {},
 ): Promise<EngineRoom> {
   const repository = await inspectRepository(cwd);
-  const home = await createHome(repository.top);
+  const home = await createHome(repository);
   const lock = takeLock(home.lock);
   if (!lock) throw busy(home);
   await using undo = new AsyncDisposableStack();
@@ -51,7 +51,7 @@ export async function enterEngineRoom(
   await clearAttempts(home);
   const store = undo.use(openSqliteStore(home.journal));
   const git = undo.use(await openEngineGit(repository));
-  const sandbox = await chooseSandbox(home.directory, unfenced);
+  const sandbox = await chooseSandbox(home.sandbox, unfenced);
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
   const workspaces = undo.use(openWorkspaces(git, sandbox));
   const models = undo.use(new Models(home, modelOptions));

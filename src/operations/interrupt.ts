@@ -15,7 +15,7 @@ export interface CancelOptions {
 
 /** Resolves once the run has ended. */
 export async function cancelRun(options: CancelOptions): Promise<RunView> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   requireOpen(run);
   const mode = options.now ? 'now' : 'graceful';
@@ -43,7 +43,7 @@ export interface AnswerOptions {
 export async function answerQuestion(
   options: AnswerOptions,
 ): Promise<{ run: string; question: string; text: string }> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const open = run.questions;
   if (open.length === 0) throw new BosunError('wrong-state', `run ${run.id} has no open question`);
@@ -79,7 +79,7 @@ export interface SteerOptions {
 
 /** Says something to the agent of a task that is at work. */
 export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Promise<string> {
-  await using journal = openJournal(cwd);
+  await using journal = await openJournal(cwd);
   const run = await findRun(journal, id);
   requireOpen(run);
   if (text.length > STEER_CHARS_MAX)

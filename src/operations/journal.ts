@@ -3,26 +3,37 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { RunView, ShownRunState } from '../contract/run.ts';
-import { findHome, type Home } from '../home.ts';
+import { findHome, Home } from '../home.ts';
 import { isLocked } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { keptBranches } from './kept-runs.ts';
+import { findGit } from '../system/state-directory.ts';
 
 export interface Journal {
   home: Home;
   store: Store;
 }
 
-export function openJournal(cwd: string): Journal & AsyncDisposable {
-  const home = findHome(cwd);
+export async function openJournal(cwd: string): Promise<Journal & AsyncDisposable> {
+  let home = findHome(cwd);
+  if (!home || !existsSync(home.journal)) home = (await moveFromWorkTree(cwd)) ?? home;
   if (!home || !existsSync(home.journal)) {
     const kept = home && tellKept(home, undefined);
-    const message = `no run was ever started here (no .bosun with a journal in ${cwd} or above); start one with: bosun run`;
+    const message = `no run was ever started in the repository of ${cwd}; start one with: bosun run`;
     throw new BosunError('not-found', kept ?? message);
   }
   const store = openSqliteStore(home.journal);
   return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+/** An earlier version kept it there. */
+async function moveFromWorkTree(cwd: string): Promise<Home | undefined> {
+  const git = findGit(cwd);
+  if (git === undefined || !existsSync(path.join(git.top, '.bosun', 'journal.db'))) return undefined;
+  const { moveEarlierState } = await import('./move-state.ts'); // loaded once in the life of a repository
+  await moveEarlierState(new Home(git));
+  return findHome(cwd);
 }
 
 /** The run of that id; the latest one where none is named. */

@@ -19,7 +19,7 @@ export interface LogOptions {
 }
 
 export async function* logs(options: LogOptions): AsyncGenerator<Recorded[]> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const { store, home } = journal;
   const { id } = await findRun(journal, options.run);
   if (options.task !== undefined) await requireTask(options.task);

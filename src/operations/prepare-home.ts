@@ -1,31 +1,34 @@
-/** Makes `.bosun` ready for an engine: its directories, and none of what an earlier one left in them. */
+/** Makes the state directory ready for an engine: its directories, and none of what an earlier one left in them. */
 import { readdirSync, statSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Home } from '../home.ts';
-import { writeIgnore } from '../system/bosun-ignore.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
+import { makeStateDirectory, type GitPlace } from '../system/state-directory.ts';
+import { moveEarlierState } from './move-state.ts';
 
-/** `.bosun` itself, and the directories below it that attempts have something in. */
-const PLACES = ['', 'attempts', 'memory', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
+/** The directories that attempts have something in. */
+const PLACES = ['attempts', 'memory', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
 const PASSAGE = 0o755;
 
-export async function createHome(top: string): Promise<Home> {
-  const home = new Home(top);
+export async function createHome(repository: GitPlace): Promise<Home> {
+  const home = new Home(repository);
   try {
+    makeStateDirectory(home.directory);
+    await moveEarlierState(home);
     await Promise.all(
       PLACES.map(async (name) => {
-        const directory = path.join(home.directory, name);
+        const directory = path.join(home.sandbox, name);
         await mkdir(directory, { recursive: true });
         // Agents may run as somebody else, who must get to what is his; there is nothing to list on the way.
         if (sandboxUid !== undefined) await chmod(directory, PASSAGE);
       }),
     );
-    await writeIgnore(home.directory);
   } catch (cause) {
+    if (cause instanceof BosunError) throw cause;
     const what = `cannot write to ${home.directory}, where bosun keeps its journal and workspaces`;
     throw (
       machineError(cause, what) ??
@@ -45,8 +48,8 @@ export async function clearAttempts(home: Home): Promise<void> {
   for (const directory of [home.attempts, home.sockets])
     for (const name of readdirSync(directory))
       if (Number.parseInt(name, 10) !== process.pid) await removeTree(path.join(directory, name));
-  for (const name of readdirSync(home.directory)) {
-    const file = path.join(home.directory, name);
+  for (const name of readdirSync(home.sandbox)) {
+    const file = path.join(home.sandbox, name);
     if (name.startsWith('etc-') && Date.now() - statSync(file).mtimeMs > ETC_MS) await removeTree(file);
   }
 }

@@ -25,7 +25,7 @@ export interface ReportFiles {
 }
 
 export async function reportOf(options: { cwd: string; run?: string }): Promise<RunReport> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   return await makeReport(journal, git, run.id);

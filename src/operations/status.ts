@@ -15,7 +15,7 @@ export interface Status {
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 
 export async function statusOf(options: { cwd: string; run?: string; limit?: number }): Promise<Status> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const { store, home } = journal;
   const run = await findRun(journal, options.run);
   const limit = options.limit ?? 200;
@@ -50,7 +50,7 @@ function stoppedCounts({
 
 /** The newest first. */
 export async function history(options: { cwd: string; limit?: number }): Promise<ShownRun[]> {
-  await using journal = openJournal(options.cwd);
+  await using journal = await openJournal(options.cwd);
   const runs = await journal.store.runs(options.limit ?? 50);
   return runs.map((run) => ({ ...run, state: shownState(journal.home, run) }));
 }

@@ -10,6 +10,6 @@ export async function workspaces(options: { cwd: string }): Promise<WorkspaceEnt
   const repository = await inspectRepository(options.cwd);
   if (!findHome(repository.top)) return [];
   const git = await openEngineGit(repository);
-  using all = openWorkspaces(git, await chooseSandbox(git.home));
+  using all = openWorkspaces(git, await chooseSandbox(git.sandbox));
   return await all.list();
 }

@@ -1,5 +1,5 @@
 /**
- * The engine's own git directory: a bare one in `.bosun/git` that borrows the user's objects. Bytes go in and
+ * The engine's own git directory: a bare one in bosun's state directory that borrows the user's objects. Bytes go in and
  * out as they are: no line ends, filters or encodings. Never writes to the user's repository.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -8,12 +8,12 @@ import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile 
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
-import { writeIgnore } from './bosun-ignore.ts';
 import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
 import { UNFINISHED_PREFIX } from './pack-writer.ts';
 import { exitOf, type Captured } from './process.ts';
 import type { Repository } from './repository.ts';
 import { sandboxUid } from './sandbox-user.ts';
+import { makeStateDirectory, sandboxDirectory, stateDirectory } from './state-directory.ts';
 import { TreeReader } from './tree-reader.ts';
 
 export const RAW_ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding\n';
@@ -53,10 +53,9 @@ export interface CommitParts {
 
 /** Opens the engine's git directory of a repository, and makes it where there is none. */
 export async function openEngineGit(repository: Repository): Promise<EngineGit> {
-  const home = path.join(repository.top, '.bosun');
+  const home = stateDirectory(repository.commonDir);
   try {
-    await mkdir(home, { recursive: true });
-    await writeIgnore(home);
+    makeStateDirectory(home);
     const directory = path.join(home, 'git');
     const isMade = await readFile(path.join(directory, 'HEAD')).catch(() => undefined);
     if (isMade === undefined) await make(directory, repository);
@@ -119,9 +118,14 @@ export class EngineGit {
     this.trees = new TreeReader(() => this.start(['cat-file', '--batch']));
   }
 
-  /** `.bosun` of the repository: all that bosun keeps. */
+  /** All that bosun keeps of this repository. */
   get home(): string {
     return path.dirname(this.directory);
+  }
+
+  /** Of that, what sandboxes are made of. */
+  get sandbox(): string {
+    return sandboxDirectory(this.home);
   }
 
   /** Where objects are read from: its own and those it borrows. */

@@ -41,12 +41,12 @@ export class CloneWorkspaces implements Workspaces {
     this.#engine = engine;
     this.#bases = new Bases(
       engine,
-      path.join(engine.home, 'copies'),
+      path.join(engine.sandbox, 'copies'),
       new CloneMaker(engine, launcher),
       limits,
     );
-    this.#directory = path.join(engine.home, 'workspaces');
-    this.#scratch = path.join(engine.home, 'scratch');
+    this.#directory = path.join(engine.sandbox, 'workspaces');
+    this.#scratch = path.join(engine.sandbox, 'scratch');
   }
 
   base(...request: Parameters<Workspaces['base']>): Promise<Base> {

@@ -48,9 +48,9 @@ export class OverlayWorkspaces implements Workspaces {
     this.#uid = launcher.uid;
     this.#reader = (options.isNative ?? OpaqueReader.isAvailable) ? new OpaqueReader() : undefined;
     const maker = new OverlayMaker(engine, launcher, this.#reader);
-    this.#bases = new Bases(engine, path.join(engine.home, 'bases'), maker, options.limits ?? BASE_LIMITS);
-    this.#mounts = path.join(engine.home, 'workspaces');
-    this.#layers = path.join(engine.home, 'layers');
+    this.#bases = new Bases(engine, path.join(engine.sandbox, 'bases'), maker, options.limits ?? BASE_LIMITS);
+    this.#mounts = path.join(engine.sandbox, 'workspaces');
+    this.#layers = path.join(engine.sandbox, 'layers');
   }
 
   base(...request: Parameters<Workspaces['base']>): Promise<Base> {

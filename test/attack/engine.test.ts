@@ -104,7 +104,7 @@ describe('a hidden file', () => {
 { git cat-file --batch-all-objects --batch; git log --all -p; git reflog --all; git stash list -p
   git show HEAD:secrets/key.txt; git show HEAD~1:secrets/key.txt; git show stash@{0}:secrets/key.txt; git fsck --lost-found
   cat secrets/key.txt; cat $(cat .git/objects/info/alternates)/../packed-refs
-  for store in $(cat .git/objects/info/alternates) $REPOSITORY/.git/objects $REPOSITORY/.bosun/git/objects; do
+  for store in $(cat .git/objects/info/alternates) $REPOSITORY/.git/objects $REPOSITORY/.git/bosun/git/objects; do
     GIT_OBJECT_DIRECTORY=$store git cat-file --batch-all-objects --batch
   done
 } 2>/dev/null | grep -a -c ${SECRET.replace('a-', 'a[-]')}; true`;
@@ -158,7 +158,7 @@ describe('the output file', () => {
       expect(endOf(attempts, index)?.outcome, what).toMatchObject({ kind: 'failed', reason: 'output' });
     expect(said).not.toContain(SECRET);
     expect(await readFile(path.join(scene.outside, 'secret.txt'), 'utf8')).toBe(`${SECRET}\n`);
-    expect(await readdir(path.join(scene.repository.path, '.bosun/attempts'))).toEqual([]);
+    expect(await readdir(path.join(scene.repository.path, '.git/bosun/sandbox/attempts'))).toEqual([]);
   });
 
   test('beside which everything became a link is written by the engine to nowhere else', async () => {
@@ -184,7 +184,7 @@ name: artifacts
 tasks: { work: { run: 'mkdir out && ln -s OUTSIDE/secret.txt out/a.txt && ln -s OUTSIDE out/b', artifacts: ['out/**'] } }
 `);
     await runAll(scene);
-    const found = await run('grep', ['-rl', SECRET, path.join(scene.repository.path, '.bosun')]).catch(
+    const found = await run('grep', ['-rl', SECRET, path.join(scene.repository.path, '.git/bosun')]).catch(
       () => undefined,
     );
     expect(found?.stdout).toBeUndefined();

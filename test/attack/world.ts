@@ -189,7 +189,7 @@ export function photograph(world: World): Map<string, string> {
   const own = ['src', '.git'].map((name) => path.join(world.workspace, name));
   own.push(...world.fence.own);
   const kept = path.join(world.workspace, 'src/locked/deep');
-  const engine = path.join(world.root, 'repo/.bosun');
+  const engine = path.join(world.root, 'repo/.git/bosun');
   const walk = (file: string): void => {
     const isWorkspace = file.startsWith(world.workspace);
     if (

@@ -49,7 +49,8 @@ export function hideSuite(
     };
   }
 
-  const basesOf = (w: World): string => path.join(w.engine.git.home, kind === 'overlay' ? 'bases' : 'copies');
+  const basesOf = (w: World): string =>
+    path.join(w.engine.git.sandbox, kind === 'overlay' ? 'bases' : 'copies');
 
   describe(`${kind} workspaces that hide files`, () => {
     test('show neither the file nor, in their git, anything of it', async () => {

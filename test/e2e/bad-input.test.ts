@@ -112,8 +112,8 @@ describe('where bosun is started', () => {
   it('a directory that cannot be written', async () => {
     await using repository = await withCommand('true');
     // A file where the directory must be stops root, too.
-    await writeFile(path.join(repository.path, '.bosun'), '');
-    await refuses(repository.path, /cannot write to .*\.bosun.*writable/s, 1);
+    await writeFile(path.join(repository.path, '.git/bosun'), '');
+    await refuses(repository.path, /\.git\/bosun must be a directory.*move it away/s, 1);
   });
 
   it('an old Node on the PATH does not matter to a checkout', async () => {
@@ -152,7 +152,7 @@ describe('what an agent may do', () => {
     ]);
     expect(
       await repository.git(
-        '--git-dir=.bosun/git',
+        '--git-dir=.git/bosun/git',
         'cat-file',
         '-s',
         `${finishedIn(result).collected!.commit}:big.txt`,
@@ -258,7 +258,7 @@ describe('what a machine may do', () => {
   it('a damaged journal, and one of a newer bosun', async () => {
     await using repository = await withCommand('true');
     expect((await bosun(repository.path, 'run')).code).toBe(0);
-    const journal = path.join(repository.path, '.bosun', 'journal.db');
+    const journal = path.join(repository.path, '.git/bosun/journal.db');
     const db = new DatabaseSync(journal);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 999');
     db.close();

@@ -170,7 +170,7 @@ describe('bosun check', () => {
     await using repository = await repositoryWith(TWO);
     const { code, stdout } = await bosun(repository.path, 'run', '--dry-run');
     expect([code, stdout.split('\n')[2]]).toEqual([0, '  └─ two  $ echo 2 > two.txt']);
-    expect(existsSync(path.join(repository.path, '.bosun', 'journal.db'))).toBe(false);
+    expect(existsSync(path.join(repository.path, '.git/bosun/journal.db'))).toBe(false);
   });
 });
 

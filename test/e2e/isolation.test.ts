@@ -44,7 +44,7 @@ describe('isolation that is required, on a machine without bubblewrap', () => {
     expect(stderr).toContain('bubblewrap is not installed\n    → install the package bubblewrap');
     expect(stderr).toContain('or set isolation: best-effort in bosun.yaml');
     expect(await runsOf(repository)).toEqual([]);
-    expect(await readdir(path.join(repository.path, '.bosun/workspaces'))).toEqual([]);
+    expect(await readdir(path.join(repository.path, '.git/bosun/sandbox/workspaces'))).toEqual([]);
     expect((await bosun(repository.path, 'run')).code).toBe(0);
   });
 
@@ -111,13 +111,13 @@ describe('what held', () => {
     const types = eventsIn(stdout).map(({ type }) => type);
     expect(types.slice(0, 3)).toEqual(['run.created', 'run.isolation', 'attempt.started']);
     const made = await bosun(repository.path, 'report', '--format', 'json');
-    const saved = await readFile(path.join(repository.path, '.bosun/runs/w-1/report.json'), 'utf8');
+    const saved = await readFile(path.join(repository.path, '.git/bosun/runs/w-1/report.json'), 'utf8');
     expect(JSON.parse(made.stdout)).toEqual(JSON.parse(saved));
     const { isolation } = JSON.parse(saved) as RunReport;
     expect(isolation).toEqual([
       expect.stringMatching(/^fenced: bubblewrap, own network.*; memory.*processes.*disk watched$/),
     ]);
-    const page = await readFile(path.join(repository.path, '.bosun/runs/w-1/report.html'), 'utf8');
+    const page = await readFile(path.join(repository.path, '.git/bosun/runs/w-1/report.html'), 'utf8');
     expect(page).toContain(isolation[0]);
   });
 });
@@ -131,18 +131,5 @@ describe('the configuration', () => {
     expect(stderr).toContain('.bosun/config.yaml:2:1: unknown field "isolaton"');
     expect(stderr).toContain('did you mean "isolation"?');
     expect(await runsOf(repository)).toEqual([]);
-  });
-
-  it('is a file that git sees, also where an earlier version had it ignored', async () => {
-    await using repository = await repositoryWith(WORKFLOW);
-    await repository.write({
-      '.bosun/.gitignore': '*\n!/agents/\n!/agents/**\n',
-      '.bosun/config.yaml': 'isolation: best-effort\n',
-    });
-    await bosun(repository.path, 'run');
-    expect(await repository.git('status', '--porcelain', '-uall')).toBe('?? .bosun/config.yaml');
-    await repository.write({ '.bosun/.gitignore': '*\n# mine\n' });
-    await bosun(repository.path, 'run');
-    expect(await readFile(path.join(repository.path, '.bosun/.gitignore'), 'utf8')).toBe('*\n# mine\n');
   });
 });

@@ -75,7 +75,7 @@ describe('bosun workspaces clean', () => {
       files: { 'bosun.yaml': 'name: w\ntasks: { one: { run: "true" } }\n' },
     });
     await bosun(repository.path, 'run');
-    const memory = path.join(repository.path, '.bosun', 'memory', 'w-1.one');
+    const memory = path.join(repository.path, '.git/bosun/sandbox/memory/w-1.one');
     writeFileSync(memory, 'left behind');
     expect((await bosun(repository.path, 'workspaces', 'clean')).code).toBe(0);
     expect(existsSync(memory)).toBe(false);

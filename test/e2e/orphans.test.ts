@@ -111,7 +111,7 @@ describe('an engine that is killed while it makes sandboxes', () => {
       await using last = await startFenced(repository, 'tasks:\n  a: { run: "true" }\n');
       expect((await last.finished).code).toBe(0);
       for (const name of ['attempts', 's'])
-        expect(await readdir(path.join(repository.path, '.bosun', name))).toEqual([]);
+        expect(await readdir(path.join(repository.path, '.git/bosun/sandbox', name))).toEqual([]);
     };
     await Promise.all([lane(0), lane(1)]);
   });

@@ -335,7 +335,7 @@ tasks:
     expect(
       of(events, 'attempt.output').some(({ stream, text }) => stream === 'setup' && text === 'set up\n'),
     ).toBe(true);
-    const artifact = path.join(repository.path, '.bosun/runs/kit-1/artifacts/use@1/out/index.html');
+    const artifact = path.join(repository.path, '.git/bosun/runs/kit-1/artifacts/use@1/out/index.html');
     expect(await readFile(artifact, 'utf8')).toBe('page\n');
     expect((await bosun(repository.path, 'report')).stdout).toMatch(/Not collected\n {2}use {2}pipe: /);
     expect(await merged(repository, 'made-by-task.txt')).toBe('A=1\nlib\n');

@@ -75,7 +75,7 @@ async function crashAt(point: number): Promise<'reached' | 'past the end'> {
   );
   // One commit per task that changed something, each exactly once.
   const log = await repository.git(
-    '--git-dir=.bosun/git',
+    '--git-dir=.git/bosun/git',
     'log',
     '--format=%s',
     `${run.baseCommit}..${run.headCommit}`,

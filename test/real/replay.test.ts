@@ -40,7 +40,7 @@ function journalIn(stdout: string): Recorded[] {
 }
 
 async function treeOf({ repository }: RealWorld): Promise<string> {
-  const git = path.join(repository.path, '.bosun/git');
+  const git = path.join(repository.path, '.git/bosun/git');
   return repository.git('--git-dir', git, 'ls-tree', '-r', 'refs/heads/bosun/real-1');
 }
 

@@ -2,13 +2,14 @@
  * One run of one agent in a scratch repository: the real engine, sandbox and gateway, and a model that says what a
  * script tells it to. It judges nothing.
  */
+import path from 'node:path';
 import type { ConfigFile } from '../../contract/config.ts';
 import type { EventOf, EventType, Recorded } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import type { RunView } from '../../contract/run.ts';
 import type { Agent, Workflow, WorkflowSource } from '../../contract/workflow.ts';
 import { workflow } from '../../definition/builder.ts';
-import { Home } from '../../home.ts';
+import { findHome } from '../../home.ts';
 import type { LoggedRequest } from '../../model-server/request-log.ts';
 import type { ModelScriptSource } from '../../model-server/script.ts';
 import { startModelServer, type ModelServer } from '../../model-server/server.ts';
@@ -217,7 +218,7 @@ export class Ended {
   }
 
   get #gitDirectory(): string {
-    return `${new Home(this.#trial.repository).directory}/git`;
+    return path.join(findHome(this.#trial.repository)!.directory, 'git');
   }
 }
 

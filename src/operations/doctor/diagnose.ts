@@ -2,9 +2,10 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findHome, Home } from '../../home.ts';
+import { Home } from '../../home.ts';
 import { describeIsolation, describeLimits } from '../../report/isolation.ts';
 import { chooseSandbox, type Sandbox } from '../../sandbox/choose.ts';
+import { findGit } from '../../system/state-directory.ts';
 import { demandsOfConfigs, isolationOf } from '../isolation.ts';
 import type { Finding } from './finding.ts';
 import {
@@ -23,8 +24,9 @@ import { tryForkBomb, tryToEnd } from './try-processes.ts';
 
 export async function diagnose(options: { cwd: string }): Promise<Finding[]> {
   const repository = await checkRepository(options.cwd);
-  const home = findHome(options.cwd) ?? (repository.top === undefined ? undefined : new Home(repository.top));
-  const directory = findHome(options.cwd)?.directory ?? repository.top;
+  const git = findGit(options.cwd);
+  const home = git && new Home(git);
+  const directory = git?.commonDir;
   const [sandbox, runtimes] = await Promise.all([checkSandbox(directory, home), checkRuntimes(home)]);
   return [
     checkNode(),
@@ -40,7 +42,7 @@ export async function diagnose(options: { cwd: string }): Promise<Finding[]> {
 
 /** Tried where workspaces will lie; without a repository, or where that cannot be written, with temporary files. */
 async function checkSandbox(directory: string | undefined, home: Home | undefined): Promise<Finding[]> {
-  const inPlace = directory && (await mkdtemp(path.join(directory, '.bosun-doctor-')).catch(() => undefined));
+  const inPlace = directory && (await mkdtemp(path.join(directory, 'bosun-doctor-')).catch(() => undefined));
   const place = inPlace ?? (await mkdtemp(path.join(tmpdir(), 'bosun-doctor-')));
   const sandbox = await chooseSandbox(place);
   await using scratch = new Scratch(place, sandbox);
@@ -52,7 +54,7 @@ async function checkSandbox(directory: string | undefined, home: Home | undefine
             name: 'writable',
             level: 'fail',
             found: `${directory} cannot be written`,
-            advice: 'make it writable: bosun keeps its journal and workspaces in .bosun there',
+            advice: 'make it writable: bosun keeps its journal and workspaces there',
           },
         ];
   return [

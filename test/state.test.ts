@@ -1,0 +1,118 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findHome, Home } from '../src/home.ts';
+import { moveEarlierState } from '../src/operations/move-state.ts';
+import { findGit, makeStateDirectory } from '../src/system/state-directory.ts';
+import { bosun } from './fixtures/cli.ts';
+import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
+
+const WORKFLOW = 'name: w\ntasks: { one: { run: echo 1 > one.txt } }\n';
+
+/** What an earlier version left in the work tree: today's state, put where it was then. */
+async function putBack(repository: TestRepository): Promise<void> {
+  const state = path.join(repository.path, '.git/bosun');
+  const earlier = path.join(repository.path, '.bosun');
+  await mkdir(earlier, { recursive: true });
+  for (const name of await readdir(path.join(state, 'sandbox')))
+    await rename(path.join(state, 'sandbox', name), path.join(earlier, name));
+  for (const name of await readdir(state)) {
+    if (name !== 'sandbox') await rename(path.join(state, name), path.join(earlier, name));
+  }
+  await writeFile(path.join(earlier, '.gitignore'), '*\n!/agents/\n!/agents/**\n!/config.yaml\n');
+}
+
+async function modeOf(file: string): Promise<string> {
+  return ((await stat(file)).mode & 0o777).toString(8);
+}
+
+describe('the state of a repository', () => {
+  it('is in its git directory, nobody else can enter it, and git clean leaves it alone', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
+    expect((await bosun(repository.path, 'run')).code).toBe(0);
+    expect(existsSync(path.join(repository.path, '.bosun'))).toBe(false);
+    expect(await modeOf(path.join(repository.path, '.git/bosun'))).toBe('700');
+    await repository.git('clean', '-ffdxq');
+    expect(await repository.git('status', '--porcelain')).toBe('');
+    expect((await bosun(repository.path, 'merge')).code).toBe(0);
+    expect(await readFile(path.join(repository.path, 'one.txt'), 'utf8')).toBe('1\n');
+  });
+
+  it('serves all work trees of the repository', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
+    const linked = `${repository.path}-linked`;
+    await repository.git('worktree', 'add', '--quiet', linked);
+    expect((await bosun(linked, 'run')).code).toBe(0);
+    expect((await bosun(repository.path, 'history')).stdout).toContain('w-1');
+    expect(findHome(path.join(linked))).toMatchObject({
+      top: linked,
+      directory: path.join(repository.path, '.git/bosun'),
+    });
+  });
+
+  it('is that of the repository that a command stands in, never of one above it', async () => {
+    await using repository = await makeRepository({ files: { 'a/b/c.txt': 'c\n' } });
+    const nested = path.join(repository.path, 'a/b/nested');
+    await mkdir(path.join(nested, 'deep'), { recursive: true });
+    await gitIn(nested)('init', '--quiet');
+    const bare = path.join(repository.path, 'a/bare');
+    await gitIn(repository.path)('init', '--quiet', '--bare', bare);
+    makeStateDirectory(path.join(repository.path, '.git/bosun'));
+    await writeFile(path.join(repository.path, '.git/bosun/journal.db'), '');
+    expect(findHome(path.join(repository.path, 'a/b'))?.top).toBe(repository.path);
+    expect(findGit(path.join(nested, 'deep'))?.top).toBe(nested);
+    expect(findHome(path.join(nested, 'deep'))).toBeUndefined();
+    expect(findGit(path.join(bare, 'refs'))).toBeUndefined();
+    expect((await bosun(nested, 'status')).stderr).toMatch(/no run was ever started/);
+  });
+
+  it('is not made where something else stands', async () => {
+    await using repository = await makeRepository();
+    const state = path.join(repository.path, '.git/bosun');
+    const elsewhere = await mkdtemp(`${repository.path}-elsewhere-`);
+    await symlink(elsewhere, state);
+    expect(() => makeStateDirectory(state)).toThrow(/must be a directory.*is a symbolic link: move it away/);
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
+});
+
+describe('the state of an earlier version', () => {
+  it('is moved once, with its runs and their work', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
+    await bosun(repository.path, 'run');
+    await putBack(repository);
+    await repository.write({ '.bosun/config.yaml': 'isolation: best-effort\n' });
+    const shown = await bosun(repository.path, 'diff', '--stat');
+    expect(shown.stdout).toContain('one.txt');
+    expect(await readdir(path.join(repository.path, '.bosun'))).toEqual(['config.yaml']);
+    expect((await bosun(repository.path, 'run')).code).toBe(0);
+    expect((await bosun(repository.path, 'history')).stdout).toMatch(/w-2[\s\S]*w-1/);
+  });
+
+  it('is never used where it came with the repository', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
+    await bosun(repository.path, 'run');
+    await putBack(repository);
+    await repository.git('add', '--force', '.bosun/journal.db');
+    await repository.git('commit', '--quiet', '-m', 'Plant');
+    expect((await bosun(repository.path, 'status')).stderr).toMatch(/no run was ever started/);
+    expect((await bosun(repository.path, 'run')).code).toBe(0);
+    expect((await bosun(repository.path, 'history', '--json')).stdout.match(/"id"/g)).toHaveLength(1);
+    expect(existsSync(path.join(repository.path, '.bosun/git'))).toBe(true);
+  });
+
+  it.each(['journal.db', 'git/config', 'layers'])('is refused where %s is a link', async (name) => {
+    await using repository = await makeRepository();
+    const earlier = path.join(repository.path, '.bosun');
+    await mkdir(path.join(earlier, 'git'), { recursive: true });
+    if (name !== 'journal.db') await writeFile(path.join(earlier, 'journal.db'), '');
+    const target = path.join(repository.path, 'README.md');
+    await symlink(target, path.join(earlier, name));
+    const home = new Home(findGit(repository.path)!);
+    await expect(moveEarlierState(home)).rejects.toThrow(
+      `.bosun/${name} is a symbolic link, so it is not used`,
+    );
+    expect(existsSync(home.journal)).toBe(false);
+  });
+});
