@@ -50,6 +50,9 @@
 #include <unistd.h>
 
 #define MARK "bosun-launch: "
+/* As WATCHES_MAX and WATCHERS_MAX of src/sandbox/lines.ts. */
+#define WATCHES_MAX "32768"
+#define WATCHERS_MAX "128"
 enum { FAILED = 125, KEPT_MAX = 256, NAMED_FILES_MAX = 5, MEMLOCK_BYTES = 1024 * 1024 };
 
 static void fail(const char *what) {
@@ -182,6 +185,22 @@ static void be_init(const char *cwd, char **command, const sigset_t *signals) {
   _exit(wait_for(child));
 }
 
+/* Watches are memory of the kernel, and else come out of what the user's own editor has. Older kernels know not all. */
+static void bound_watches(void) {
+  static const char *const bounds[][2] = {
+      {"/proc/sys/user/max_inotify_watches", WATCHES_MAX},
+      {"/proc/sys/user/max_inotify_instances", WATCHERS_MAX},
+      {"/proc/sys/user/max_fanotify_marks", WATCHES_MAX},
+      {"/proc/sys/user/max_fanotify_groups", WATCHERS_MAX},
+  };
+  for (size_t n = 0; n < sizeof bounds / sizeof *bounds; n++) {
+    int file = open(bounds[n][0], O_WRONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) continue;
+    if (file < 0 || write(file, bounds[n][1], strlen(bounds[n][1])) < 0) fail(bounds[n][0]);
+    close(file);
+  }
+}
+
 /* `cwd` is NULL for a command that fences itself: it becomes the first process. */
 static int hold_in_pid_namespace(const char *cwd, char **command) {
   int alive[2];
@@ -202,6 +221,7 @@ static int hold_in_pid_namespace(const char *cwd, char **command) {
     /* bwrap too looks its children up by the numbers that they have here */
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) fail("mount /proc");
     if (cwd != NULL) be_init(cwd, command, &before);
+    bound_watches();
     sigprocmask(SIG_SETMASK, &before, NULL);
     run(command);
   }

@@ -17,6 +17,9 @@ export const INSIDE = {
   launch: '/run/bosun-launch',
 } as const;
 
+/** The directories inside whose files lie in memory. */
+export const IN_MEMORY = ['/tmp', INSIDE.home, '/dev/shm'] as const;
+
 /** Descriptors that bwrap finds: its filter of system calls, these options, and where it tells how things stand. */
 export const DESCRIPTORS = { seccomp: 3, options: 4, status: 5 } as const;
 
@@ -29,7 +32,7 @@ export function bwrapOptions(
   { native, etc }: { native: string | undefined; etc: string },
 ): string[] {
   const { diskBytes = Infinity, memoryBytes = Infinity } = fence.limits;
-  // These files are memory, which nobody counts as the command's.
+  // These files are memory; each file system alone takes no more than all may, and a watchdog counts them together.
   const sizeBytes = Math.min(diskBytes, memoryBytes, Math.floor(totalmem() / 2), MEMORY_FILES_BYTES_MAX);
   const inMemory = (at: string): string[] => ['--size', String(sizeBytes), '--tmpfs', at];
   const options =
@@ -73,14 +76,18 @@ function workspaceMounts(workspace: string, { write, keep, grantable, mask, empt
   return [
     ...mounts.flatMap(([kind, name]) => [kind, at(name), at(name)]),
     ...mask.flatMap((name) => masked(at(name))),
-    ...empty.flatMap((name) => ['--perms', '0555', '--tmpfs', at(name)]),
+    ...empty.flatMap((name) => emptied(at(name), '0555')),
   ];
 }
 
 /** An empty directory that cannot be entered, or an empty file. */
 function masked(file: string): string[] {
-  if (file.endsWith('/')) return ['--perms', '0000', '--tmpfs', file.slice(0, -1)];
-  return ['--ro-bind', '/dev/null', file];
+  return file.endsWith('/') ? emptied(file.slice(0, -1), '0000') : ['--ro-bind', '/dev/null', file];
+}
+
+/** The command owns it and could change its mode: read-only, it is no room for as much as half of the memory. */
+function emptied(directory: string, mode: string): string[] {
+  return ['--perms', mode, '--size', '4096', '--tmpfs', directory, '--remount-ro', directory];
 }
 
 function parents(name: string): string[] {

@@ -93,6 +93,23 @@ shift 4
 exec "$@"
 `;
 
+/** For inotify and fanotify, in each sandbox: more than watchers of large repositories need. As in native/launch.c. */
+const WATCHES_MAX = 32_768;
+const WATCHERS_MAX = 128;
+
+/** Watches are memory of the kernel, and else come out of what the user's own editor has. Older kernels know not all. */
+const FENCE = `
+exec 5<&4
+bound() {
+  [ ! -e "/proc/sys/user/$1" ] || echo "$2" > "/proc/sys/user/$1" || { echo "${MARK}cannot limit $1" >&2; exit ${FAILED}; }
+}
+bound max_inotify_watches ${WATCHES_MAX}
+bound max_inotify_instances ${WATCHERS_MAX}
+bound max_fanotify_marks ${WATCHES_MAX}
+bound max_fanotify_groups ${WATCHERS_MAX}
+exec "$@"
+`;
+
 /** $1 mount, $2 "empty" or nothing, $3 the command's directory. Runs as the first process of the pid namespace. */
 const INIT = `
 failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
@@ -141,7 +158,7 @@ export class UtilLinux {
       ...(isFence
         ? [
             ...words(unshare, '--pid --fork --kill-child=KILL --mount-proc --'),
-            ...script('exec 5<&4; exec "$@"'),
+            ...script(FENCE),
             ...withoutCaps,
           ]
         : [

@@ -20,7 +20,7 @@ import {
 } from '../system/process.ts';
 import { Spawner } from '../system/spawner.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
-import { bwrapOptions, DESCRIPTORS, INSIDE } from './bwrap.ts';
+import { bwrapOptions, DESCRIPTORS, IN_MEMORY, INSIDE } from './bwrap.ts';
 import { parentOfAll } from './parent-of-all.ts';
 import { FencedTree } from './fenced-tree.ts';
 import { commandMessage, insideArgv, insideEnvironment } from './command-message.ts';
@@ -183,7 +183,13 @@ export class LinuxLauncher implements Launcher {
       () => child.pid,
       status,
       (initPid, onBreach) =>
-        limits.hold({ initPid, limits: fence.limits, disk: diskOf(surroundings), onBreach }),
+        limits.hold({
+          initPid,
+          limits: fence.limits,
+          disk: diskOf(surroundings),
+          inMemory: IN_MEMORY,
+          onBreach,
+        }),
     );
     const settle = whyNotStarted(child, cwd, tree);
     const running: Running = asGroup(child, command, {

@@ -3,14 +3,15 @@
  * and `bwrap --seccomp` take. It only writes the program; it never installs it.
  *
  * A denied call fails with EPERM, as if the privilege were missing. ENOSYS goes to calls that libraries can do
- * without: clone3, whose flags lie in memory that no filter can read, and calls newer than the table.
+ * without, and to those newer than the table. What would take memory or disk that nobody could count is refused as a
+ * small machine refuses it: EINVAL for a segment that is too large, EOPNOTSUPP for space that is taken ahead.
  * ptrace and its like are allowed: debuggers need them, and only the command's own pid namespace is in reach.
  */
-import { DENIED, EXAMINED, UNKNOWN_FROM, type Architecture } from './denied-calls.ts';
+import { ABSENT, DENIED, EXAMINED, UNKNOWN_FROM, type Architecture } from './denied-calls.ts';
 
 /** Of an instruction: load a word; jump if equal, greater or equal, any bit set; return. */
 const [LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
-/** Where the kernel puts what a filter looks at. Of arguments the low half: all those looked at are int. */
+/** Where the kernel puts what a filter looks at. Of arguments the low half: most of those looked at are int. */
 const [NUMBER, ARCHITECTURE] = [0, 4];
 const argument = (index: number): number => 16 + 8 * index;
 
@@ -19,13 +20,27 @@ const RETURNED = {
   allow: 0x7fff0000,
   deny: 0x00050001,
   absent: 0x00050026,
+  tooLarge: 0x00050016,
+  unsupported: 0x0005005f,
   kill: 0x80000000,
 };
 
 /** All CLONE_NEW* flags that clone knows. */
 const NEW_SPACES = 0x7e020000;
-/** CLONE_FS, CLONE_FILES and CLONE_SYSVSEM; whatever else unshare can be asked for is a namespace. */
-const HARMLESS_UNSHARE = 0x00040600;
+/** CLONE_THREAD and CLONE_FILES: a thread with descriptors of its own could hold files that no watch would find. */
+const [THREAD, FILES] = [0x00010000, 0x00000400];
+/** CLONE_FS and CLONE_SYSVSEM; whatever else unshare can be asked for is a namespace, or hides descriptors. */
+const HARMLESS_UNSHARE = 0x00040200;
+const CLOSE_RANGE_UNSHARE = 2;
+/**
+ * The kernel allows 4,096 segments of shared memory and 32,000 sets of semaphores, and none is on the account of a
+ * process: with these sizes all of them together take some 64 MB. PostgreSQL, for one, needs a segment of 56 bytes.
+ */
+const SEGMENT_BYTES_MAX = 16 * 1024;
+const SEMAPHORES_MAX = 32;
+/** FALLOC_FL_PUNCH_HOLE gives space back; all else takes it, all of the disk at once where it is asked to. */
+const PUNCH_HOLE = 2;
+const SETUID = 0o4000;
 const QUERY_PERSONALITY = 0xffffffff;
 const [UNIX, INET, NETLINK, INET6] = [1, 2, 16, 10];
 /** The netlink protocol that lists interfaces and routes. */
@@ -34,7 +49,36 @@ const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 
 type Verdict = keyof typeof RETURNED;
 /** An address in the program, by name. */
-type Label = Verdict | 'clone' | 'unshare' | 'personality' | 'socket' | 'ioctl';
+type Label =
+  | Verdict
+  | 'clone'
+  | 'unshare'
+  | 'personality'
+  | 'socket'
+  | 'ioctl'
+  | 'segment'
+  | 'semaphores'
+  | 'space'
+  | 'close'
+  | 'mode'
+  | 'modeAt';
+
+const DECIDED_BY: Record<keyof typeof EXAMINED, Label> = {
+  clone: 'clone',
+  unshare: 'unshare',
+  personality: 'personality',
+  socket: 'socket',
+  socketpair: 'socket',
+  ioctl: 'ioctl',
+  shmget: 'segment',
+  semget: 'semaphores',
+  fallocate: 'space',
+  close_range: 'close',
+  chmod: 'mode',
+  fchmod: 'mode',
+  fchmodat: 'modeAt',
+  fchmodat2: 'modeAt',
+};
 
 interface Instruction {
   code: number;
@@ -78,25 +122,35 @@ function byNumber(architecture: Architecture): Instruction[] {
 function labelsByNumber(architecture: Architecture): Map<number, Label> {
   const at = architecture === 'x64' ? 0 : 1;
   const labels = new Map<number, Label>();
-  for (const numbers of Object.values(DENIED)) {
-    const number = numbers[at];
-    if (number !== null) labels.set(number, 'deny');
-  }
-  const { clone, clone3, unshare, personality, socket, socketpair, ioctl } = EXAMINED;
-  labels.set(clone3[at], 'absent');
-  labels.set(clone[at], 'clone').set(unshare[at], 'unshare').set(personality[at], 'personality');
-  labels.set(socket[at], 'socket').set(socketpair[at], 'socket').set(ioctl[at], 'ioctl');
+  const decided: [readonly (number | null)[], Label][] = [
+    ...Object.values(DENIED).map((numbers): [typeof numbers, Label] => [numbers, 'deny']),
+    ...Object.values(ABSENT).map((numbers): [typeof numbers, Label] => [numbers, 'absent']),
+    ...Object.entries(DECIDED_BY).map(([name, label]): [readonly (number | null)[], Label] => [
+      EXAMINED[name as keyof typeof EXAMINED],
+      label,
+    ]),
+  ];
+  for (const [numbers, label] of decided) if (numbers[at] != null) labels.set(numbers[at], label);
   return labels;
 }
 
 function blocks(): [Label, Instruction[]][] {
   const load = (index: number): Instruction => ({ code: LOAD, value: argument(index) });
+  const high = (index: number): Instruction => ({ code: LOAD, value: argument(index) + 4 });
   const verdict = (name: Verdict): [Label, Instruction[]] => [
     name,
     [{ code: RETURN, value: RETURNED[name] }],
   ];
   return [
-    ['clone', [load(0), { code: ANY_BIT, value: NEW_SPACES, yes: 'deny', no: 'allow' }]],
+    [
+      'clone',
+      [
+        load(0),
+        { code: ANY_BIT, value: NEW_SPACES, yes: 'deny' },
+        { code: ANY_BIT, value: THREAD, no: 'allow' },
+        { code: ANY_BIT, value: FILES, yes: 'allow', no: 'deny' },
+      ],
+    ],
     ['unshare', [load(0), { code: ANY_BIT, value: ~HARMLESS_UNSHARE >>> 0, yes: 'deny', no: 'allow' }]],
     [
       'personality',
@@ -124,9 +178,26 @@ function blocks(): [Label, Instruction[]][] {
         { code: EQUAL, value: TIOCLINUX, yes: 'deny', no: 'allow' },
       ],
     ],
+    // Of a size the high half is looked at too: it is no int.
+    [
+      'segment',
+      [
+        high(1),
+        { code: EQUAL, value: 0, no: 'tooLarge' },
+        load(1),
+        { code: AT_LEAST, value: SEGMENT_BYTES_MAX + 1, yes: 'tooLarge', no: 'allow' },
+      ],
+    ],
+    ['semaphores', [load(1), { code: AT_LEAST, value: SEMAPHORES_MAX + 1, yes: 'tooLarge', no: 'allow' }]],
+    ['space', [load(1), { code: ANY_BIT, value: PUNCH_HOLE, yes: 'allow', no: 'unsupported' }]],
+    ['close', [load(2), { code: ANY_BIT, value: CLOSE_RANGE_UNSHARE, yes: 'absent', no: 'allow' }]],
+    ['mode', [load(1), { code: ANY_BIT, value: SETUID, yes: 'deny', no: 'allow' }]],
+    ['modeAt', [load(2), { code: ANY_BIT, value: SETUID, yes: 'deny', no: 'allow' }]],
     verdict('allow'),
     verdict('deny'),
     verdict('absent'),
+    verdict('tooLarge'),
+    verdict('unsupported'),
     verdict('kill'),
   ];
 }

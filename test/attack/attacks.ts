@@ -128,6 +128,7 @@ export const ATTACKS: readonly Attack[] = [
   }),
   attack('files/file-capabilities.pl', 'leave a program with capabilities behind', 'every capability', root),
   attack('files/setuid-file.pl', 'leave a setuid program behind that works', 'by a file', root),
+  attack('files/setuid-mode.pl', 'leave a set-uid file behind', 'the bit is set'),
   attack('files/setuid-program.pl', 'get root by a setuid program of the machine', 'ran as root', absent),
   attack('files/chroot.pl', 'climb out with a root directory of its own', 'climbed out', root),
 
@@ -215,6 +216,16 @@ export const ATTACKS: readonly Attack[] = [
   attack('resources/memory-many.pl', 'take more memory than its limit in many processes', 'had', {
     limits: { memoryBytes: 32 * MB },
   }),
+  attack('resources/memory-memfd.pl', 'take more memory than its limit in a file without a name', 'has', {
+    limits: { memoryBytes: 32 * MB },
+    kernelStops: /ENOSYS/,
+  }),
+  attack('resources/memory-segment.pl', 'take more memory than its limit in shared segments', 'has', {
+    limits: { memoryBytes: 32 * MB },
+  }),
+  attack('resources/memory-files.pl', 'take more memory than its limit in files in memory', 'has', {
+    limits: { memoryBytes: 32 * MB },
+  }),
   attack('resources/disk.pl', 'fill its workspace over its limit', 'wrote', {
     limits: { diskBytes: 4 * MB },
   }),
@@ -235,6 +246,16 @@ export const ATTACKS: readonly Attack[] = [
   }),
   attack('resources/disk-deleted.pl', 'fill the disk with a file that has no name', 'wrote', {
     limits: { diskBytes: 4 * MB },
+  }),
+  attack('resources/disk-mapped.pl', 'fill the disk with a file that is only mapped', 'wrote', {
+    limits: { diskBytes: 4 * MB },
+  }),
+  attack('resources/disk-ahead.pl', 'take disk over its limit in a single call', 'took', {
+    limits: { diskBytes: 4 * MB },
+    kernelStops: /EOPNOTSUPP/,
+  }),
+  attack('resources/inotify.pl', 'have more files watched than a sandbox may', 'are watched', {
+    kernelStops: /ENOSPC|EMFILE/,
   }),
   attack('resources/small-files.pl', 'fill the disk with very small files', 'made', {
     limits: { diskBytes: 2 * MB },

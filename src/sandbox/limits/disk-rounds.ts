@@ -3,13 +3,17 @@ import { statfsSync, statSync } from 'node:fs';
 import type { Breach } from '../../system/fence.ts';
 import { depthBreach, diskBreach, entriesBreach, freeSpaceBreach } from './breach.ts';
 import { measureDisk, type DiskUse } from './disk-used.ts';
-import { heldBytes } from './held-files.ts';
+import { heldFiles } from './held-files.ts';
+import { memoryFiles } from './memory-used.ts';
+import { Written } from './written.ts';
 
 export interface DiskWatched {
   directories: string[];
   limitBytes: number | undefined;
   /** The processes that may hold files open. */
   pids(): readonly number[];
+  /** The directories inside whose files lie in memory. */
+  inMemory?: readonly string[];
   onBreach(breach: Breach): void;
 }
 
@@ -19,6 +23,17 @@ interface Watched extends DiskWatched {
   last?: DiskUse;
   /** Of its file system, when `last` was measured. */
   freeBytes: number;
+  written: Written;
+  /** It held files that nobody can look at when it was last looked at. */
+  hadHidden: boolean;
+}
+
+/** What is left of a file system. */
+interface Free {
+  bytes: number;
+  atMs: number;
+  /** How fast it becomes less. */
+  lossPerMs: number;
 }
 
 /** Share of a core that all walks together may take, over time. */
@@ -35,19 +50,25 @@ const UNSEEN_MS_MAX = 2000;
 /** Who wrote less is not to blame for a full disk. */
 const BLAME_BYTES_MIN = 16 * 1024 ** 2;
 const BLAME_EVERY_MS = 1000;
+/** Who fills the disk is ended this long before too little is left: nothing is seen or ended at once. */
+const AHEAD_MS = 400;
 
 export class DiskRounds {
   readonly #freeBytesMin: number;
+  readonly #recount: () => void;
   readonly #watched = new Set<Watched>();
   /** What may be spent on walks now; below 0 after a long one. */
   #creditMs = 0;
   #atMs = 0;
   #urgentAtMs = 0;
-  #blameAtMs = 0;
+  readonly #blameAtMs = new Map<number, number>();
+  readonly #free = new Map<number, Free>();
   #walking = false;
 
-  constructor(freeBytesMin: number) {
+  /** `recount` brings the lists of processes up to date; called where somebody is about to be blamed. */
+  constructor(freeBytesMin: number, recount: () => void = () => {}) {
     this.#freeBytesMin = freeBytesMin;
+    this.#recount = recount;
   }
 
   add(what: DiskWatched): () => void {
@@ -56,6 +77,8 @@ export class DiskRounds {
       device: deviceOf(what.directories[0]!),
       dueAtMs: 0,
       freeBytes: Infinity,
+      written: new Written(),
+      hadHidden: false,
     };
     this.#watched.add(watched);
     return () => void this.#watched.delete(watched);
@@ -65,19 +88,20 @@ export class DiskRounds {
   tick(nowMs: number, tickMs: number): void {
     this.#creditMs = Math.min(this.#creditMs + (nowMs - this.#atMs) * SHARE, tickMs * SHARE);
     this.#atMs = nowMs;
-    if (!this.#walking) void this.#round(nowMs);
+    // Also while something is walked through, which may take longer than it takes to fill a disk.
+    const free = this.#freeBytes(nowMs);
+    this.#blame(nowMs);
+    if (!this.#walking) void this.#round(nowMs, free);
   }
 
-  async #round(nowMs: number): Promise<void> {
+  async #round(nowMs: number, free: Map<number, number>): Promise<void> {
     this.#walking = true;
     try {
-      const free = this.#freeBytes();
       for (;;) {
         const next = this.#choose(nowMs, free);
         if (next === undefined) break;
         await this.#look(next, free.get(next.device) ?? Infinity);
       }
-      this.#blame(nowMs, free);
     } finally {
       this.#walking = false;
     }
@@ -88,7 +112,7 @@ export class DiskRounds {
     let longest: Watched | undefined;
     for (const one of this.#watched) {
       const freeBytes = free.get(one.device) ?? Infinity;
-      if (one.limitBytes === undefined && freeBytes >= this.#freeBytesMin) continue;
+      if (one.limitBytes === undefined && !this.#isLow(one.device)) continue;
       if (nowMs >= this.#urgentAtMs && one.freeBytes - freeBytes > roomBytes(one)) return one;
       if (one.dueAtMs <= nowMs && (longest === undefined || one.dueAtMs < longest.dueAtMs)) longest = one;
     }
@@ -101,10 +125,16 @@ export class DiskRounds {
       (use) => !this.#watched.has(one) || breachOf(one, use) !== undefined,
     );
     if (!this.#watched.has(one)) return;
-    const heldFromMs = performance.now();
-    use.bytes += heldBytes(one.pids(), new Set(one.directories.map(deviceOf)));
+    const pids = one.pids();
+    const { devices } = memoryFiles(pids[0] ?? 0, one.inMemory ?? []);
+    const held = await heldFiles(pids, new Set(one.directories.map(deviceOf)), devices);
+    if (!this.#watched.has(one)) return;
+    use.bytes += held.bytes;
+    // What is under way is received in no time; who leaves it there hides it, and then all that it ever wrote counts.
+    if (held.hasHidden && one.hadHidden) use.bytes = Math.max(use.bytes, one.written.count(pids));
+    one.hadHidden = held.hasHidden;
     const nowMs = performance.now();
-    const costMs = tookMs + nowMs - heldFromMs;
+    const costMs = tookMs + held.tookMs;
     this.#creditMs -= costMs;
     this.#urgentAtMs = nowMs + costMs / URGENT_SHARE;
     one.last = use;
@@ -118,17 +148,27 @@ export class DiskRounds {
     one.dueAtMs = nowMs + Math.min(room, UNSEEN_MS_MAX);
   }
 
-  /** With the disk all but full, the one that wrote most is ended; the others go on. */
-  #blame(nowMs: number, free: Map<number, number>): void {
-    for (const [device, freeBytes] of free) {
-      if (freeBytes >= this.#freeBytesMin || nowMs < this.#blameAtMs) continue;
-      const most = [...this.#watched]
+  /** With the disk all but full, or about to be, the one that wrote most is ended; the others go on. */
+  #blame(nowMs: number): void {
+    for (const [device, { bytes }] of this.#free) {
+      if (!this.#isLow(device) || nowMs < (this.#blameAtMs.get(device) ?? 0)) continue;
+      this.#recount();
+      const [most] = [...this.#watched]
         .filter((one) => one.device === device)
-        .toSorted((a, b) => usedBytes(b) - usedBytes(a))[0];
-      if (most === undefined || usedBytes(most) < BLAME_BYTES_MIN) continue;
-      this.#blameAtMs = nowMs + BLAME_EVERY_MS;
-      this.#end(most, freeSpaceBreach(usedBytes(most), freeBytes, this.#freeBytesMin));
+        // What was written counts even where nothing of it can be found: there is no time to look for it.
+        .map((one) => ({ one, usedBytes: Math.max(usedBytes(one), one.written.count(one.pids())) }))
+        .toSorted((a, b) => b.usedBytes - a.usedBytes);
+      if (most === undefined || most.usedBytes < BLAME_BYTES_MIN) continue;
+      this.#blameAtMs.set(device, nowMs + BLAME_EVERY_MS);
+      this.#end(most.one, freeSpaceBreach(most.usedBytes, bytes, this.#freeBytesMin));
     }
+  }
+
+  #isLow(device: number): boolean {
+    const free = this.#free.get(device);
+    if (free === undefined) return false;
+    const soonBytes = free.bytes - Math.min(free.lossPerMs * AHEAD_MS, this.#freeBytesMin);
+    return soonBytes < this.#freeBytesMin;
   }
 
   #end(one: Watched, breach: Breach): void {
@@ -136,17 +176,22 @@ export class DiskRounds {
     one.onBreach(breach);
   }
 
-  #freeBytes(): Map<number, number> {
+  #freeBytes(atMs: number): Map<number, number> {
     const free = new Map<number, number>();
     for (const one of this.#watched) {
       if (free.has(one.device)) continue;
       try {
         const { bavail, bsize } = statfsSync(one.directories[0]!);
-        free.set(one.device, bavail * bsize);
+        const bytes = bavail * bsize;
+        free.set(one.device, bytes);
+        const before = this.#free.get(one.device) ?? { bytes, atMs: atMs - 1 };
+        const lossPerMs = Math.max(0, before.bytes - bytes) / Math.max(1, atMs - before.atMs);
+        this.#free.set(one.device, { bytes, atMs, lossPerMs });
       } catch {
         // the layer is gone: its sandbox is about to be let go
       }
     }
+    for (const device of this.#free.keys()) if (!free.has(device)) this.#free.delete(device);
     return free;
   }
 }

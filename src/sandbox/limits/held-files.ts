@@ -1,45 +1,120 @@
-/** The disk that deleted files take while processes still hold them open: no walk through directories finds them. */
-import { readdirSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
+/**
+ * The disk that deleted files take while processes still hold them, open or mapped: no walk through directories finds
+ * them. Descriptors that are under way from one process to another nobody can look at; it only tells that there are some.
+ */
+import { readdirSync, readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
-/** Files in memory are on no disk: those of the sandbox's own tmpfs, which have a size, and what memfd_create makes. */
-const TMPFS_MAGIC = 0x01021994;
-/** Descriptors that are looked at in one go. */
-const DESCRIPTORS_MAX = 2000;
-
-/** A layer may itself lie in memory: `layerDevices` are those of the directories that are measured. */
-export function heldBytes(pids: readonly number[], layerDevices: ReadonlySet<number>): number {
-  const seen = new Set<string>();
-  let bytes = 0;
-  let left = DESCRIPTORS_MAX;
-  for (const pid of pids) {
-    for (const name of descriptorsOf(pid)) {
-      if ((left -= 1) < 0) return bytes;
-      const file = `/proc/${pid}/fd/${name}`;
-      const stat = deletedFile(file);
-      if (stat === undefined || stat.blocks === 0n) continue;
-      const key = `${stat.dev}:${stat.ino}`;
-      if (seen.has(key) || (!layerDevices.has(Number(stat.dev)) && inMemory(file))) continue;
-      seen.add(key);
-      bytes += Number(stat.blocks) * 512;
-    }
-  }
-  return bytes;
+export interface HeldFiles {
+  bytes: number;
+  /** There are files that cannot be looked at: sent and not received, or more than are looked at. */
+  hasHidden: boolean;
+  tookMs: number;
 }
 
-function descriptorsOf(pid: number): string[] {
+/** Files in memory are on no disk: those of the sandbox's own tmpfs are counted as memory. */
+const TMPFS_MAGIC = 0x01021994;
+/** Descriptors that are looked at in one go, and the longest time until others have their turn. */
+const DESCRIPTORS_MAX = 65_536;
+const SLICE_MS = 3;
+/** Of a list of mappings; who has more is slow to look at, and its files that are only mapped are not found. */
+const MAPS_CHARS_MAX = 1024 ** 2;
+
+/**
+ * A layer may itself lie in memory: `layerDevices` are those of the directories that are measured. `memoryDevices` are
+ * those of the sandbox's own file systems in memory, as a list of mappings names them.
+ */
+export async function heldFiles(
+  pids: readonly number[],
+  layerDevices: ReadonlySet<number>,
+  memoryDevices: ReadonlySet<string>,
+): Promise<HeldFiles> {
+  const seen = new Set<string>();
+  const held: HeldFiles = { bytes: 0, hasHidden: false, tookMs: 0 };
+  let left = DESCRIPTORS_MAX;
+  let sinceMs = performance.now();
+  const count = (file: string, stat: BigIntStats | undefined): void => {
+    if (stat === undefined || stat.blocks === 0n) return;
+    const key = `${stat.dev}:${stat.ino}`;
+    if (seen.has(key) || (!layerDevices.has(Number(stat.dev)) && inMemory(file))) return;
+    seen.add(key);
+    held.bytes += Number(stat.blocks) * 512;
+  };
+  for (const pid of pids) {
+    for (const name of namesIn(`/proc/${pid}/fd`)) {
+      if ((left -= 1) < 0) held.hasHidden = true;
+      if (left < 0) break;
+      const file = `/proc/${pid}/fd/${name}`;
+      const stat = statOf(file);
+      if (stat?.isSocket()) held.hasHidden ||= hasFilesUnderWay(`/proc/${pid}/fdinfo/${name}`);
+      else count(file, deleted(stat));
+      if (performance.now() - sinceMs < SLICE_MS) continue;
+      held.tookMs += performance.now() - sinceMs;
+      await setImmediate();
+      sinceMs = performance.now();
+    }
+    for (const { range, bytes } of deletedMappings(pid, memoryDevices)) {
+      const file = `/proc/${pid}/map_files/${range}`;
+      const stat = statOf(file); // only root may look
+      if (stat !== undefined) count(file, deleted(stat));
+      else held.bytes += bytes;
+    }
+  }
+  held.tookMs += performance.now() - sinceMs;
+  return held;
+}
+
+function namesIn(directory: string): string[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`);
+    return readdirSync(directory);
   } catch {
     return []; // gone, or not ours to look into
   }
 }
 
-function deletedFile(file: string): BigIntStats | undefined {
+function statOf(file: string): BigIntStats | undefined {
   try {
-    const stat = statSync(file, { bigint: true });
-    return stat.isFile() && stat.nlink === 0n ? stat : undefined;
+    return statSync(file, { bigint: true });
   } catch {
-    return undefined; // closed meanwhile
+    return undefined; // closed meanwhile, or not ours to look at
+  }
+}
+
+function deleted(stat: BigIntStats | undefined): BigIntStats | undefined {
+  return stat?.isFile() && stat.nlink === 0n ? stat : undefined;
+}
+
+/** What was sent over a unix socket and waits to be received; known since Linux 5.6. */
+function hasFilesUnderWay(file: string): boolean {
+  return Number(/^scm_fds:\s*(\d+)/m.exec(textOf(file))?.[1] ?? 0) > 0;
+}
+
+/** Not what is shared memory of some kind, which is counted where memory is. */
+const IN_MEMORY = /^\/(?:SYSV|dev\/zero$|memfd:)/;
+
+function deletedMappings(
+  pid: number,
+  memoryDevices: ReadonlySet<string>,
+): { range: string; bytes: number }[] {
+  const text = textOf(`/proc/${pid}/maps`);
+  if (text.length > MAPS_CHARS_MAX || !text.includes(' (deleted)\n')) return [];
+  const found = new Map<string, { range: string; bytes: number }>();
+  for (const line of text.split('\n')) {
+    const [, from, to, device, inode, file] =
+      /^([0-9a-f]+)-([0-9a-f]+) \S+ [0-9a-f]+ (\S+) (\d+)\s+(.*) \(deleted\)$/.exec(line) ?? [];
+    if (file === undefined || memoryDevices.has(device!) || IN_MEMORY.test(file)) continue;
+    const bytes = Number.parseInt(to!, 16) - Number.parseInt(from!, 16);
+    const known = found.get(inode!);
+    found.set(inode!, { range: `${from}-${to}`, bytes: bytes + (known?.bytes ?? 0) });
+  }
+  return [...found.values()];
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
   }
 }
 

@@ -8,7 +8,8 @@ import { memoryBreach, processesBreach } from './breach.ts';
 import { CpuThrottle } from './cpu-throttle.ts';
 import { DiskRounds } from './disk-rounds.ts';
 import { HELPER_TASKS } from './prlimit.ts';
-import { ProcessTable, pssBytes, type ProcessEntry } from './process-table.ts';
+import { fairlyUsed, memoryFiles } from './memory-used.ts';
+import { ProcessTable, type ProcessEntry } from './process-table.ts';
 
 export interface WatchRequest {
   /** The sandbox's first process as this machine numbers it: all others descend from it. */
@@ -16,6 +17,8 @@ export interface WatchRequest {
   limits: FenceLimits;
   /** The directories outside that take what is written inside. */
   disk: string[];
+  /** The directories inside whose files lie in memory. */
+  inMemory?: readonly string[];
   /** Asked now and then for a breach that something else saw. */
   probe?(): Breach | undefined;
   /** Called once at most, after the tree was sent SIGKILL. */
@@ -59,7 +62,7 @@ export class Watchdog {
 
   constructor({ tickMs = TICK_MS, freeBytesMin = FREE_BYTES_MIN }: WatchdogOptions = {}) {
     this.#tickMs = tickMs;
-    this.#disk = new DiskRounds(freeBytesMin);
+    this.#disk = new DiskRounds(freeBytesMin, () => this.#recount());
   }
 
   /** Until the returned function is called. A sandbox that has ended by itself is no breach. */
@@ -82,6 +85,7 @@ export class Watchdog {
         directories: disk,
         limitBytes: limits.diskBytes,
         pids: () => watched.pids,
+        inMemory: request.inMemory ?? [],
         onBreach: (breach) => this.#end(watched, breach),
       });
     }
@@ -106,6 +110,17 @@ export class Watchdog {
     this.#quietUntilMs = endMs + (endMs - nowMs) / SHARE - this.#tickMs;
   }
 
+  /** Who writes may be younger than the last count. */
+  #recount(): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#quietUntilMs) return;
+    const trees = this.#table.trees(new Set(this.#watched.keys()), nowMs);
+    for (const [initPid, watched] of this.#watched)
+      watched.pids = (trees.get(initPid) ?? []).map(({ pid }) => pid);
+    const endMs = performance.now();
+    this.#quietUntilMs = endMs + (endMs - nowMs) / SHARE - this.#tickMs;
+  }
+
   #look(watched: Watched, tree: ProcessEntry[], nowMs: number): void {
     const { request, throttle, startTicks } = watched;
     const { initPid, limits } = request;
@@ -123,7 +138,8 @@ export class Watchdog {
       unseenMs = Math.min(unseenMs, room / FORKS_PER_MS);
     }
     if (limits.memoryBytes !== undefined) {
-      const usedBytes = memoryUsed(watched, tree, limits.memoryBytes, nowMs);
+      const { usedBytes, pssDueAtMs } = memoryUsed(watched, tree, limits.memoryBytes, nowMs);
+      watched.pssDueAtMs = pssDueAtMs;
       if (usedBytes > limits.memoryBytes)
         return this.#end(watched, memoryBreach(usedBytes, limits.memoryBytes), tree);
       unseenMs = Math.min(unseenMs, (limits.memoryBytes - usedBytes) / TAKE_BYTES_PER_MS);
@@ -164,24 +180,25 @@ function unseenAtFirstMs({ cpu, processes = Infinity, memoryBytes = Infinity }: 
   return Math.min(UNSEEN_MS_MAX, processes / FORKS_PER_MS, memoryBytes / TAKE_BYTES_PER_MS);
 }
 
-/**
- * The sum of resident sizes is cheap and counts shared pages again and again; the fair shares are dear and right.
- * So the shares are read only where the cheap figure is too high, and not more often than they are worth.
- */
-function memoryUsed(watched: Watched, tree: ProcessEntry[], limitBytes: number, nowMs: number): number {
-  const rssBytes = sum(tree, (entry) => entry.rssBytes);
-  if (rssBytes <= limitBytes) return rssBytes;
-  if (nowMs < watched.pssDueAtMs) return limitBytes;
+/** What is dear is not read more often than it is worth. */
+function memoryUsed(
+  { request, pssDueAtMs }: Watched,
+  tree: ProcessEntry[],
+  limitBytes: number,
+  nowMs: number,
+): { usedBytes: number; pssDueAtMs: number } {
+  const files = memoryFiles(request.initPid, request.inMemory ?? []);
+  const usedBytes = files.bytes + sum(tree, (entry) => entry.rssBytes);
+  if (usedBytes <= limitBytes) return { usedBytes, pssDueAtMs };
+  if (nowMs < pssDueAtMs) return { usedBytes: limitBytes, pssDueAtMs };
   const fromMs = performance.now();
-  let usedBytes = 0;
-  for (const entry of tree.toSorted((a, b) => b.rssBytes - a.rssBytes)) {
-    usedBytes += pssBytes(entry.pid) ?? entry.rssBytes;
-    if (usedBytes > limitBytes) return usedBytes;
-  }
+  const fairBytes = fairlyUsed(tree, files, limitBytes);
   const tookMs = performance.now() - fromMs;
-  const roomMs = (limitBytes - usedBytes) / TAKE_BYTES_PER_MS;
-  watched.pssDueAtMs = nowMs + Math.max(tookMs / SHARE, Math.min(roomMs, UNSEEN_MS_MAX));
-  return usedBytes;
+  const roomMs = (limitBytes - fairBytes) / TAKE_BYTES_PER_MS;
+  return {
+    usedBytes: fairBytes,
+    pssDueAtMs: nowMs + Math.max(tookMs / SHARE, Math.min(roomMs, UNSEEN_MS_MAX)),
+  };
 }
 
 function sum(tree: ProcessEntry[], figure: (entry: ProcessEntry) => number): number {

@@ -18,7 +18,8 @@ my %X64 = (
     add_key => 248, bpf => 321, perf_event_open => 298, userfaultfd => 323, io_uring_setup => 425, kcmp => 312,
     process_vm_readv => 310, pidfd_open => 434, pidfd_getfd => 438, open_tree => 428, mount_setattr => 442, move_mount => 429, fsopen => 430,
     open_by_handle_at => 304, name_to_handle_at => 303, linkat => 265, setxattr => 188, clone => 56, getpid => 39,
-    finit_module => 313, iopl => 172, prctl => 157,
+    finit_module => 313, iopl => 172, prctl => 157, memfd_create => 319, fallocate => 285, inotify_init1 => 294,
+    inotify_add_watch => 254, fchmod => 91,
 );
 my %ARM64 = (
     read => 63, mmap => 222, ioctl => 29, socket => 198, setsockopt => 208, mount => 40, umount2 => 39, pivot_root => 41,
@@ -26,7 +27,8 @@ my %ARM64 = (
     add_key => 217, bpf => 280, perf_event_open => 241, userfaultfd => 282, io_uring_setup => 425, kcmp => 272,
     process_vm_readv => 270, pidfd_open => 434, pidfd_getfd => 438, open_tree => 428, mount_setattr => 442, move_mount => 429, fsopen => 430,
     open_by_handle_at => 265, name_to_handle_at => 264, linkat => 37, setxattr => 5, clone => 220, getpid => 172,
-    finit_module => 273, prctl => 167,
+    finit_module => 273, prctl => 167, memfd_create => 279, fallocate => 47, inotify_init1 => 26,
+    inotify_add_watch => 27, fchmod => 52,
 );
 my $numbers = (POSIX::uname())[4] eq 'x86_64' ? \%X64 : \%ARM64;
 
