@@ -16,7 +16,7 @@ const PIECE_BYTES = 256 * 1024;
 /** Up to here a file is read and packed at once: a thread would take longer to be asked. */
 const SMALL_BYTES_MAX = 64 * 1024;
 const TRIES_MAX = 3;
-const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW;
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK; // no pipe is waited for
 
 interface Written {
   commit: string;

@@ -30,7 +30,10 @@ export function checkScopes(workflow: Workflow): Problem[] {
     ]),
     ...checkReplaced(workflow),
     ...checkWorkspace(workflow.workspace, ['workspace']),
-    ...tasks.flatMap(([name, { workspace }]) => checkWorkspace(workspace, ['tasks', name, 'workspace'])),
+    ...tasks.flatMap(([name, { workspace, artifacts = [] }]) => [
+      ...checkWorkspace(workspace, ['tasks', name, 'workspace']),
+      ...checkGlobs(artifacts, ['tasks', name, 'artifacts']),
+    ]),
   ];
 }
 
@@ -61,8 +64,28 @@ function agentsOf(task: Task, workflow: Workflow): Agent[] {
   return names.flatMap((name) => (Object.hasOwn(workflow.agents, name) ? [workflow.agents[name]!] : []));
 }
 
+/** Where an expression is part of a glob, it is checked once it is filled in. */
+function checkGlobs(globs: readonly string[], path: Path): Problem[] {
+  return globs.flatMap((glob, n) => {
+    const problem =
+      n >= ENTRIES_MAX
+        ? `is one of more than ${ENTRIES_MAX}; name directories instead of files`
+        : glob.includes('${{')
+          ? undefined
+          : globProblem(glob);
+    return problem === undefined
+      ? []
+      : [{ path: [...path, n], message: `"${glob}" in ${describe(path)} ${problem}` }];
+  });
+}
+
 function checkWorkspace(options: WorkspaceOptions | undefined, path: Path): Problem[] {
-  if (options === undefined || options === 'none' || !options.network) return [];
+  if (options === undefined || options === 'none') return [];
+  return [...checkGlobs(options.copy ?? [], [...path, 'copy']), ...checkSetupHosts(options, path)];
+}
+
+function checkSetupHosts(options: Exclude<WorkspaceOptions, 'none'>, path: Path): Problem[] {
+  if (!options.network) return [];
   const at = [...path, 'network'];
   if (options.setup === undefined) {
     const message = `${describe(at)} works only with "setup", whose hosts it names; remove it, or name the hosts of agents in "scope"`;

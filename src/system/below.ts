@@ -27,7 +27,8 @@ type Path = string | Buffer;
 /** A directory held open. What is looked up in it stays in it, also when it is moved or replaced. */
 export class OpenDirectory implements Disposable {
   readonly fd: number;
-  readonly #path: Buffer;
+  /** The path that it was opened by. */
+  readonly path: Buffer;
 
   /** `path` is ours to trust but for its last name, which must not be a link. */
   static open(path: Path): OpenDirectory {
@@ -37,12 +38,13 @@ export class OpenDirectory implements Disposable {
 
   private constructor(fd: number, path: Buffer) {
     this.fd = fd;
-    this.#path = HAS_PROC ? Buffer.from(`/proc/self/fd/${fd}`) : path;
+    this.path = path;
   }
 
   /** A path to give to system calls, as long as this is open: of one name in here, or of the directory itself. */
   at(name?: Path): Buffer {
-    return name === undefined ? this.#path : Buffer.concat([this.#path, SLASH, Buffer.from(name)]);
+    const own = HAS_PROC ? Buffer.from(`/proc/self/fd/${this.fd}`) : this.path;
+    return name === undefined ? own : Buffer.concat([own, SLASH, Buffer.from(name)]);
   }
 
   enter(name: Path): OpenDirectory {
@@ -115,6 +117,11 @@ export function mkdirBelow(root: Path | OpenDirectory, relative: Path, mode = 0o
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   });
+}
+
+/** A handle of a directory below `root`: dispose it. */
+export function enterBelow(root: Path | OpenDirectory, relative: Path): OpenDirectory {
+  return walk(root, namesOf(relative), relative);
 }
 
 /** Does something with the last name of a path, in the open directory that has it. */

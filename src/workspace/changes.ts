@@ -15,6 +15,8 @@ import type { Hidden } from './workspace.ts';
 const CHANGES_MAX = 200_000;
 /** As long as files say they are: one with holes takes no room on the disk, and all its length in a commit. */
 const CHANGES_BYTES_MAX = 4 * 1024 ** 3;
+/** Longer paths cannot be checked out again: the machine takes 4,096 bytes, and bases have longer names. */
+const PATH_BYTES_MAX = 3700;
 const SET_ID_BITS = 0o6000n;
 const GITIGNORE = Buffer.from('.gitignore');
 const GITIGNORE_BYTES_MAX = 1024 * 1024;
@@ -83,7 +85,13 @@ class Walk {
       if (difference.stat === undefined) this.#deleted(below, isGone);
       else if (difference.stat.isDirectory())
         await this.#below(below, difference.isReplaced, rules, isIgnored, isGone);
-      else this.#entry(below, difference.stat, isIgnored || rules.ignores(below.toString(), false), isGone);
+      else
+        await this.#entry(
+          below,
+          difference.stat,
+          isIgnored || rules.ignores(below.toString(), false),
+          isGone,
+        );
     }
     await this.#breather.breathe(); // a large layer must not hold up everything else
   }
@@ -105,6 +113,8 @@ class Walk {
     const tracked = lookup(this.#compared.tracked, path);
     const ignored = isIgnored || rules.ignores(path.toString(), true);
     if (ignored && tracked === undefined && !directories.has(keyOf(path))) return;
+    if (this.#compared.source(path).length > PATH_BYTES_MAX)
+      return this.#push({ kind: 'refused', path, why: 'a path that is too long' });
     const replaces = tracked !== undefined && (isReplaced || !tracked.stat.isDirectory());
     if (replaces && !isGone) this.#delete(path, tracked);
     if (files.has(keyOf(path))) this.#push({ kind: 'delete', path, wasDirectory: false });
@@ -116,7 +126,7 @@ class Walk {
     if (tracked !== undefined) this.#delete(path, tracked);
   }
 
-  #entry(path: Buffer, stat: BigIntStats, isIgnored: boolean, isGone: boolean): void {
+  async #entry(path: Buffer, stat: BigIntStats, isIgnored: boolean, isGone: boolean): Promise<void> {
     const { files, directories } = this.#compared.hidden;
     const tracked = lookup(this.#compared.tracked, path);
     const isHiddenIn = directories.has(keyOf(path));
@@ -138,7 +148,7 @@ class Walk {
     }
     makeReadable(source, 0o400);
     // A file may have been written without becoming another one.
-    if (!isGone && tracked && isSameFile({ stat, source }, tracked)) return;
+    if (!isGone && tracked && (await isSameFile({ stat, source }, tracked))) return;
     const mode = (stat.mode & 0o100n) === 0n ? '100644' : '100755';
     this.#push({ kind: 'file', path, source, mode, size: Number(stat.size), isNew });
   }
@@ -178,8 +188,9 @@ function refusal(path: Buffer, stat: BigIntStats): string | undefined {
   const name = path.toString().slice(path.toString().lastIndexOf('/') + 1);
   if (isDotGit(name)) return 'a name that git keeps for itself';
   // git would drop the bits, and with them what the file was for.
+  if (stat.isFile()) if ((stat.mode & SET_ID_BITS) !== 0n) return 'a set-user-ID or set-group-ID file';
   if (stat.isFile())
-    return (stat.mode & SET_ID_BITS) === 0n ? undefined : 'a set-user-ID or set-group-ID file';
+    return stat.size > CHANGES_BYTES_MAX ? `larger than ${CHANGES_BYTES_MAX / 1024 ** 3} GB` : undefined;
   if (stat.isSymbolicLink())
     return /^\.gitmodules$/i.test(name) ? 'git refuses a link of this name' : undefined;
   if (stat.isFIFO()) return 'a named pipe';

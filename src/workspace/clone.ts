@@ -12,7 +12,7 @@ import type { Tree } from '../system/tree.ts';
 import { capture, type Launcher } from '../system/process.ts';
 import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
-import { findFiles } from './find.ts';
+import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { keepPack, moveTo, pack, setHead } from './private-git.ts';
@@ -198,7 +198,7 @@ class CloneWorkspace implements Workspace {
     makeDirectories([{ directory: this.path, opaque: new Set() }], this.path, paths, this.#uid);
   }
 
-  async find(globs: string[]): Promise<{ path: string; source: string }[]> {
+  async find(globs: string[]): Promise<FoundFile[]> {
     return findFiles([{ directory: this.path, opaque: new Set() }], globs, this.base.hide);
   }
 }

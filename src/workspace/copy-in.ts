@@ -1,9 +1,12 @@
 /** Brings untracked files of the user's work tree (`workspace.copy`) into a directory that workspaces share. */
 import { createHash, type Hash } from 'node:crypto';
+import { chmodSync } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import picomatch from 'picomatch';
+import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
+import { compileGlobs, literalStarts, placesOf } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
+import { enterBelow, lstatBelow, mkdirBelow, type OpenDirectory } from '../system/below.ts';
 import { splitNul, userGit } from '../system/git.ts';
 import { capture } from '../system/process.ts';
 
@@ -11,45 +14,70 @@ const NEVER = new Set(['.git', '.bosun']);
 const MATCHES_MAX = 10_000;
 const ENTRIES_MAX = 2_000_000;
 
-/** Paths below `top` that the globs name; a directory stands for all that is in it. */
+/** Paths below `top` that the globs name; a directory stands for all that is in it. No link leads on. */
 export async function matchCopy(top: string, globs: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const glob of globs) {
-    const pattern = path.posix.normalize(glob).replace(/\/+$/, '');
-    if (path.isAbsolute(pattern) || pattern.split('/').includes('..')) {
-      throw new BosunError(
-        'invalid-workflow',
-        `workspace.copy names ${glob}, which lies outside the repository: name paths inside it`,
-      );
+    const normalized = normalizeGlob(glob);
+    if ('problem' in normalized)
+      throw new BosunError('invalid-workflow', `"${glob}" in "workspace.copy" ${normalized.problem}`);
+    const parsed = parseGlob(glob);
+    const [place, ...others] = placesOf(parsed);
+    if (place!.kind === 'plain' && others.length === 0) {
+      if (isThere(top, place!.path)) found.add(place!.path);
+      else
+        throw new BosunError(
+          'system',
+          `workspace.copy names ${glob}, but ${top} has no such file: make it, or take it out of the workflow`,
+        );
+      continue;
     }
-    const { isGlob } = picomatch.scan(pattern);
-    if (isGlob) await walk(top, '', picomatch(pattern, { dot: true }), found);
-    else if (await exists(path.join(top, pattern))) found.add(pattern);
-    else
-      throw new BosunError(
-        'system',
-        `workspace.copy names ${glob}, but ${top} has no such file: make it, or take it out of the workflow`,
-      );
+    const search = { top, isMatch: compileGlobs([glob]), found, left: ENTRIES_MAX };
+    for (const start of new Set(literalStarts(parsed).map((names) => names.join('/'))))
+      await walk(search, start);
   }
   return [...found].filter((name) => !NEVER.has(name.split('/')[0]!)).sort();
 }
 
-async function walk(
-  top: string,
-  at: string,
-  isMatch: (name: string) => boolean,
-  found: Set<string>,
-): Promise<void> {
-  for (const entry of await readdir(path.join(top, at), { withFileTypes: true })) {
-    const name = at === '' ? entry.name : `${at}/${entry.name}`;
-    if (NEVER.has(entry.name)) continue;
-    if (isMatch(name)) found.add(name);
-    else if (entry.isDirectory()) await walk(top, name, isMatch, found);
+interface Search {
+  top: string;
+  isMatch: (name: string) => boolean;
+  found: Set<string>;
+  left: number;
+}
+
+async function walk(search: Search, at: string): Promise<void> {
+  const { top, isMatch, found } = search;
+  if ((search.left -= 1) < 0)
+    throw new BosunError(
+      'system',
+      `workspace.copy looks through more than ${ENTRIES_MAX} files: name a directory`,
+    );
+  if (at.split('/').some((name) => NEVER.has(name))) return;
+  if (at !== '' && isMatch(at)) {
+    if (isThere(top, at)) found.add(at);
     if (found.size > MATCHES_MAX)
       throw new BosunError(
         'system',
         `workspace.copy matches more than ${MATCHES_MAX} paths: name their directory instead`,
       );
+    return;
+  }
+  if (at !== '' && !(isThere(top, at) && lstatBelow(top, at)!.isDirectory())) return;
+  for (const entry of await readdir(path.join(top, at), { withFileTypes: true })) {
+    const name = at === '' ? entry.name : `${at}/${entry.name}`;
+    if (entry.isDirectory() || isMatch(name)) await walk(search, name);
+  }
+}
+
+/** What a link on the way leads to is not in the repository. */
+function isThere(top: string, file: string): boolean {
+  try {
+    return lstatBelow(top, file) !== undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR') return false;
+    throw new BosunError('system', `workspace.copy cannot bring ${message}; name the files themselves`);
   }
 }
 
@@ -71,39 +99,64 @@ async function digest(file: string, name: string, hash: Hash, budget: { left: nu
     await digest(path.join(file, entry), `${name}/${entry}`, hash, budget);
 }
 
-/** Links stay links, owners become ours; blocks are shared where the file system can. */
+/**
+ * Links stay links, owners become ours; blocks are shared where the file system can. Each match is copied from and to
+ * an open directory, so that the way there is no link now, whatever it was before.
+ */
 export async function copyIn(top: string, matches: readonly string[], target: string): Promise<void> {
   if (matches.length === 0) return;
-  const names = matches.map((match) => `./${match}`);
-  const copied = await capture(
-    [
-      'cp',
-      '--recursive',
-      '--no-dereference',
-      '--preserve=mode,timestamps,links',
-      '--reflink=auto',
-      '--parents',
-      '--target-directory',
-      target,
-      '--',
-      ...names,
-    ],
-    { cwd: top },
-  );
-  if (copied.code !== 0)
-    throw new BosunError(
-      'system',
-      `cannot copy ${matches.join(', ')} from ${top}: ${copied.stderr.trim().slice(0, 1000)}`,
+  for (const [directory, names] of byDirectory(matches)) {
+    using from = enterBelow(top, directory);
+    using to = makeLike(top, directory, target);
+    const copied = await capture(
+      [
+        'cp',
+        '--recursive',
+        '--no-dereference',
+        '--preserve=mode,timestamps,links',
+        '--reflink=auto',
+        '--target-directory',
+        ofOtherProcess(to),
+        '--',
+        ...names.map((name) => `./${name}`),
+      ],
+      { cwd: ofOtherProcess(from) },
     );
+    if (copied.code !== 0)
+      throw new BosunError(
+        'system',
+        `cannot copy ${names.slice(0, 10).join(', ')} from ${path.join(top, directory)}: ${copied.stderr.trim().slice(0, 1000)}`,
+      );
+  }
+  const names = matches.map((match) => `./${match}`);
   // what git tracks comes from the commit
   const tracked = await userGit(['--literal-pathspecs', 'ls-files', '-z', '--', ...names], { cwd: top });
   for (const name of splitNul(tracked.stdout))
     await rm(Buffer.concat([Buffer.from(`${target}/`), name]), { force: true });
 }
 
-function exists(file: string): Promise<boolean> {
-  return lstat(file).then(
-    () => true,
-    () => false,
-  );
+function byDirectory(matches: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const match of matches) {
+    const { dir, base } = path.posix.parse(match);
+    const names = found.get(dir);
+    if (names) names.push(base);
+    else found.set(dir, [base]);
+  }
+  return found;
+}
+
+/** The directories down to it in `target`, with the modes that they have in `top`. */
+function makeLike(top: string, directory: string, target: string): OpenDirectory {
+  const made = mkdirBelow(target, directory, 0o755);
+  for (let at = directory; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+    using copy = enterBelow(target, at);
+    chmodSync(copy.at(), (lstatBelow(top, at)?.mode ?? 0o755) & 0o777);
+  }
+  return made;
+}
+
+/** macOS has no path for a handle: there it is the directory's own. */
+function ofOtherProcess({ fd, path: own }: OpenDirectory): string {
+  return process.platform === 'linux' ? `/proc/${process.pid}/fd/${fd}` : own.toString();
 }

@@ -1,45 +1,68 @@
 /** Finds files in layers by glob, ignored ones too, hidden ones never. Never follows a link. */
-import picomatch from 'picomatch';
-import { compileGlobs } from '../base/globs.ts';
+import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
+import { compileGlobs, literalStarts } from '../base/globs.ts';
+import { Breather } from '../base/breather.ts';
+import { BosunError } from '../contract/errors.ts';
 import { join, list, lookup, type Entry, type Layer } from './stack.ts';
 
 const FOUND_MAX = 10_000;
+const ENTRIES_MAX = 2_000_000;
+
+/** A file by its path in the workspace, and the directory below which it has this path. */
+export interface FoundFile {
+  path: string;
+  root: string;
+}
 
 export async function findFiles(
   layers: readonly Layer[],
   globs: readonly string[],
   hide: readonly string[] = [],
-): Promise<{ path: string; source: string }[]> {
-  const found = new Map<string, string>();
+): Promise<FoundFile[]> {
+  const starts = new Set<string>();
   for (const glob of globs) {
-    const { base, isGlob } = picomatch.scan(glob.replace(/^\.\//, '').replace(/\/+$/, ''));
-    const start = Buffer.from(base);
-    const entry = lookup(layers, start);
-    if (entry === undefined || base.split('/').includes('..')) continue;
-    // a directory stands for all that is in it
-    const isMatch = isGlob ? picomatch(glob.replace(/^\.\//, ''), { dot: true }) : () => true;
-    collect(layers, start, entry, isMatch, found);
+    const normalized = normalizeGlob(glob);
+    if ('problem' in normalized)
+      throw new BosunError('invalid-workflow', `"${glob}" in "artifacts" ${normalized.problem}`);
+    for (const names of literalStarts(parseGlob(glob))) starts.add(names.join('/'));
   }
-  const isHidden = compileGlobs(hide);
-  return [...found].filter(([path]) => !isHidden(path)).map(([path, source]) => ({ path, source }));
+  const search = new Search(layers, compileGlobs(globs), compileGlobs(hide));
+  for (const start of starts) {
+    const at = Buffer.from(start);
+    const entry = lookup(layers, at);
+    if (entry !== undefined) await search.entry(at, entry);
+  }
+  return [...search.found].map(([path, root]) => ({ path, root }));
 }
 
-function collect(
-  layers: readonly Layer[],
-  at: Buffer,
-  entry: Entry,
-  isMatch: (path: string) => boolean,
-  found: Map<string, string>,
-): void {
-  if (found.size >= FOUND_MAX) return;
-  const path = at.toString();
-  if (entry.stat.isFile()) {
-    if (isMatch(path)) found.set(path, entry.source.toString());
-    return;
+class Search {
+  readonly found = new Map<string, string>();
+  readonly #layers: readonly Layer[];
+  readonly #isMatch: (path: string) => boolean;
+  readonly #isHidden: (path: string) => boolean;
+  readonly #breather = new Breather();
+  #entries = 0;
+
+  constructor(
+    layers: readonly Layer[],
+    isMatch: (path: string) => boolean,
+    isHidden: (path: string) => boolean,
+  ) {
+    this.#layers = layers;
+    this.#isMatch = isMatch;
+    this.#isHidden = isHidden;
   }
-  if (!entry.stat.isDirectory()) return;
-  for (const below of list(layers, at)) {
-    if (at.length === 0 && below.name.toString() === '.git') continue;
-    collect(layers, join(at, below.name), below.entry, isMatch, found);
+
+  async entry(at: Buffer, { stat, root }: Entry): Promise<void> {
+    if (this.found.size >= FOUND_MAX || (this.#entries += 1) > ENTRIES_MAX) return;
+    const path = at.toString();
+    if (path === '.git' || path.startsWith('.git/')) return; // the workspace's own
+    if (stat.isFile()) {
+      if (this.#isMatch(path) && !this.#isHidden(path)) this.found.set(path, root);
+      return;
+    }
+    if (!stat.isDirectory()) return;
+    await this.#breather.breathe(); // a large tree must not hold up everything else
+    for (const below of list(this.#layers, at)) await this.entry(join(at, below.name), below.entry);
   }
 }

@@ -12,7 +12,7 @@ import type { Launcher, OverlayMount } from '../system/process.ts';
 import type { Tree } from '../system/tree.ts';
 import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
-import { findFiles } from './find.ts';
+import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { findOpaque } from './opaque.ts';
@@ -207,7 +207,7 @@ class OverlayWorkspace implements Workspace {
     if (paths.length > 0) makeDirectories((await this.#stack()).current, this.#upper, paths, this.#uid);
   }
 
-  async find(globs: string[]): Promise<{ path: string; source: string }[]> {
+  async find(globs: string[]): Promise<FoundFile[]> {
     if (globs.length === 0) return [];
     return findFiles((await this.#stack()).current, globs, this.base.hide);
   }

@@ -1,22 +1,26 @@
 /** Whether two files are the same to git: their bytes, and whether they can be run. */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { Breather } from '../base/breather.ts';
 import type { Entry } from './stack.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 const RUNNABLE = 0o100n;
 
-export function isSameFile(a: Entry, b: Entry): boolean {
+type File = Pick<Entry, 'stat' | 'source'>;
+
+export async function isSameFile(a: File, b: File): Promise<boolean> {
   if (!a.stat.isFile() || !b.stat.isFile() || a.stat.size !== b.stat.size) return false;
   if ((a.stat.mode & RUNNABLE) !== (b.stat.mode & RUNNABLE)) return false;
   try {
-    return hasSameBytes(a.source, b.source, Number(a.stat.size));
+    return await hasSameBytes(a.source, b.source, Number(a.stat.size));
   } catch {
     return false; // what cannot be read is looked at when it is collected
   }
 }
 
-function hasSameBytes(a: Buffer, b: Buffer, size: number): boolean {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+async function hasSameBytes(a: Buffer, b: Buffer, size: number): Promise<boolean> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const breather = new Breather();
   const first = openSync(a, flags);
   try {
     const second = openSync(b, flags);
@@ -31,6 +35,7 @@ function hasSameBytes(a: Buffer, b: Buffer, size: number): boolean {
         if (readSync(second, pieces[1], 0, length, null) !== length) return false;
         if (!pieces[0].subarray(0, length).equals(pieces[1].subarray(0, length))) return false;
         left -= length;
+        await breather.breathe(); // a large file must not hold up everything else
       }
       return true;
     } finally {

@@ -10,8 +10,9 @@ export interface Layer {
 
 export interface Entry {
   stat: BigIntStats;
-  /** Where it lies in its layer. */
+  /** Where it is, and in which layer. */
   source: Buffer;
+  root: string;
 }
 
 const SLASH = Buffer.from('/');
@@ -32,15 +33,46 @@ export function isWhiteout(stat: BigIntStats): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
 }
 
-/** `path` is relative to the layers, empty for their root. */
+/** `path` is relative to the layers, empty for their root. A link on the way to it leads nowhere. */
 export function lookup(layers: readonly Layer[], path: Buffer): Entry | undefined {
   for (const layer of layers) {
+    const way = kindOfWay(layer, keyOf(path));
+    if (way === 'other') return undefined;
     const source = join(layer.directory, path);
-    const stat = lstatOrWhy(source);
-    if (typeof stat === 'object') return isWhiteout(stat) ? undefined : { stat, source };
+    const stat = way === 'none' ? 'ENOENT' : lstatOrWhy(source);
+    if (typeof stat === 'object')
+      return isWhiteout(stat) ? undefined : { stat, source, root: layer.directory };
     if (stat === 'ENOTDIR' || isUnderOpaque(layer, path)) return undefined;
   }
   return undefined;
+}
+
+type Way = 'directory' | 'other' | 'none';
+/** A layer is read while nothing in it changes, so what its directories are is asked once. */
+const ways = new WeakMap<Layer, Map<string, Way>>();
+
+/** Whether all that is before the last name of a path is directories. */
+function kindOfWay(layer: Layer, key: string): Way {
+  const end = key.lastIndexOf('/');
+  if (end <= 0) return 'directory';
+  const known = ways.get(layer) ?? new Map<string, Way>();
+  ways.set(layer, known);
+  // from the top down and without recursion: a path may have thousands of names
+  let way: Way = known.get(key.slice(0, end)) ?? 'directory';
+  if (known.has(key.slice(0, end))) return way;
+  for (let at = key.indexOf('/'); at !== -1 && way === 'directory'; at = key.indexOf('/', at + 1)) {
+    const directory = key.slice(0, at);
+    way = known.get(directory) ?? wayAt(layer, directory);
+    known.set(directory, way);
+  }
+  if (way !== 'directory') known.set(key.slice(0, end), way);
+  return way;
+}
+
+function wayAt(layer: Layer, directory: string): Way {
+  const stat = lstatOrWhy(join(layer.directory, Buffer.from(directory, 'latin1')));
+  if (stat === 'ENOENT') return 'none';
+  return typeof stat === 'object' && stat.isDirectory() ? 'directory' : 'other';
 }
 
 /** The names in a directory, each with its topmost entry. */
@@ -48,7 +80,8 @@ export function list(layers: readonly Layer[], path: Buffer): { name: Buffer; en
   const seen = new Map<string, { name: Buffer; entry: Entry } | undefined>();
   for (const layer of layers) {
     const directory = join(layer.directory, path);
-    const stat = lstatOrWhy(directory);
+    const way = kindOfWay(layer, keyOf(path));
+    const stat = way === 'none' ? 'ENOENT' : way === 'other' ? 'ENOTDIR' : lstatOrWhy(directory);
     if (stat === 'ENOTDIR') break;
     if (typeof stat === 'object') {
       if (!stat.isDirectory()) break;
@@ -57,7 +90,8 @@ export function list(layers: readonly Layer[], path: Buffer): { name: Buffer; en
         const source = join(directory, name);
         const found = lstatOrWhy(source);
         const isThere = typeof found === 'object' && !isWhiteout(found);
-        seen.set(keyOf(name), isThere ? { name, entry: { stat: found, source } } : undefined);
+        const entry = isThere && { stat: found, source, root: layer.directory };
+        seen.set(keyOf(name), entry ? { name, entry } : undefined);
       }
     }
     if (layer.opaque.has(keyOf(path)) || isUnderOpaque(layer, path)) break;
@@ -91,7 +125,9 @@ export function lstatOrWhy(path: Buffer | string): BigIntStats | 'ENOENT' | 'ENO
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? 'ENOENT';
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return 'ENOTDIR';
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR') return 'ENOTDIR';
+    if (code === 'ENAMETOOLONG') return 'ENOENT'; // whoever walks down here stops before
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import type { WorkspaceOptions } from '../contract/workflow.ts';
 import type { Change } from '../system/change.ts';
 import type { Launch } from '../system/process.ts';
 import type { Tree } from '../system/tree.ts';
+import type { FoundFile } from './find.ts';
 
 /** How a base is made; `hide` has the globs, normalized, of what must not be seen. */
 export type BaseOptions = Exclude<WorkspaceOptions, 'none'> & { hide?: string[] };
@@ -62,7 +63,7 @@ export interface Workspace {
   /** What differs from the base, ignored files left out. */
   changes(): Promise<Change[]>;
   /** Finds files by glob, ignored ones too; gives their path in the workspace and where they lie now. */
-  find(globs: string[]): Promise<{ path: string; source: string }[]>;
+  find(globs: string[]): Promise<FoundFile[]>;
 }
 
 export interface WorkspaceEntry {

@@ -303,12 +303,21 @@ export function workspaceSuite(
         files: { '.gitignore': 'dist\n', 'src/a.ts': 'a\n', 'docs/old.md': 'o\n', 'docs/gone.md': 'g\n' },
       });
       await w.sh(
-        'mkdir -p dist/x; echo 1 > dist/x/out.js; echo 2 > docs/new.md; rm docs/gone.md; ln -s /etc/passwd docs/link.md',
+        'mkdir -p dist/x; echo 1 > dist/x/out.js; echo 2 > docs/new.md; rm docs/gone.md; ln -s /etc/passwd docs/link.md; ln -s /etc docs/etc',
       );
-      const found = await w.workspace.find(['dist', 'docs/*.md', '../*']);
+      const globs = [
+        './dist',
+        'docs/*.md',
+        'docs/etc/passwd',
+        'docs/etc/host*',
+        'docs/e{t,x}c/passwd',
+        'docs/link.md',
+      ];
+      const found = await w.workspace.find(globs);
       expect(found.map((file) => file.path).sort()).toEqual(['dist/x/out.js', 'docs/new.md', 'docs/old.md']);
       const out = found.find((file) => file.path === 'dist/x/out.js');
-      expect(await readFile(out!.source, 'utf8')).toBe('1\n');
+      expect(await readFile(path.join(out!.root, out!.path), 'utf8')).toBe('1\n');
+      await expect(w.workspace.find(['../*'])).rejects.toThrow('holds "..", which leads out');
     });
 
     test('can be listed, opened again by a later engine, and removed whatever is in them', async () => {
