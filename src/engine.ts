@@ -218,14 +218,16 @@ function boundedEvents(attempt: Attempt): Job['emit'] {
 function agentFor(attempt: Attempt): Agent | undefined {
   const { agent } = attempt;
   const runtime = runtimeOf(attempt);
-  if (!agent || runtime === agent.runtime) return agent;
-  const { command, model, ...rest } = agent;
+  const own = attempt.start.fallback?.model;
+  if (!agent || (runtime === agent.runtime && own === undefined)) return agent;
+  const { command, model: _, ...rest } = agent;
+  const model = own ?? (agent.model !== undefined && speaks(runtime, agent.model) ? agent.model : undefined);
   const takesCommand = runtime === 'acp' || runtime === 'cli';
   return {
     ...rest,
     runtime,
     ...(takesCommand && command !== undefined && { command }),
-    ...(model !== undefined && speaks(runtime, model) && { model }),
+    ...(model !== undefined && { model }),
   };
 }
 

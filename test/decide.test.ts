@@ -117,7 +117,7 @@ describe('decide', () => {
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
-    expect([...fallbacks].toSorted()).toEqual(['claude-code', 'opencode']);
+    expect([...fallbacks].toSorted()).toEqual(['claude-code other', 'opencode ']);
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
   });
 });
@@ -135,7 +135,7 @@ function checkStart(state: State, event: EventOf<'attempt.started'>, fallbacks: 
   if (session && !session.fork && continues === undefined)
     throw new Error(`${event.task} goes on with a conversation about files that it does not have`);
   if (!fallback) return;
-  fallbacks.add(fallback.runtime);
+  fallbacks.add([fallback.runtime, fallback.model].join(' '));
   const before = fallback.runtime === 'opencode' ? 'codex' : 'opencode';
   if (!fallback.because.startsWith(`${before} failed`)) throw new Error(`${event.task} fell back too far`);
 }

@@ -350,6 +350,18 @@ describe('tasks that make no sense', () => {
       '7:28: the agent of task "a" falls back from "claude-code" to itself; remove it',
     ],
     [
+      'a: { agent: { model: m, fallback: [{ runtime: claude-code, model: m }] }, prompt: x }',
+      '7:38: the agent of task "a" falls back from "claude-code" to itself; remove it, or give it another model',
+    ],
+    [
+      'a: { agent: { fallback: [codx] }, prompt: x }',
+      '7:28: "agent.fallback[0]" of task "a" must be one of claude-code, opencode, codex, acp, cli, or a map with runtime and model, but is "codx"',
+    ],
+    [
+      'a: { agent: { fallback: [{ runtime: codex, modell: m }] }, prompt: x }',
+      '7:46: unknown field "modell" in "agent.fallback[0]" of task "a"; did you mean "model"?',
+    ],
+    [
       'a: { agent: { fallback: [cli], command: x }, prompt: x }',
       '7:28: the agent of task "a" cannot fall back from "claude-code" to "cli": cli is a family of its own; the others are claude-code, opencode, codex and acp',
     ],

@@ -122,7 +122,7 @@ export type Decision =
       /** A conversation of an earlier attempt that is gone on with; `fork` leaves that one as it is. */
       session?: { id: string; fork: boolean };
       /** In place of the agent's own runtime, which failed. */
-      fallback?: { runtime: RuntimeName; because: string };
+      fallback?: { runtime: RuntimeName; model?: string; because: string };
     }
   | { type: 'attempt.stopping'; task: string; attempt: number; mode: 'graceful' | 'now' }
   /** The task's `if` holds; it waits for a slot. Tasks without a condition need no such event. */

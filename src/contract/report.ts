@@ -177,7 +177,7 @@ export interface AttemptReport {
   /** Null for a plain command. */
   runtime: RuntimeName | null;
   /** In place of the agent's own runtime. */
-  fallback: { runtime: RuntimeName; because: string } | null;
+  fallback: { runtime: RuntimeName; model?: string; because: string } | null;
   /** Those that answered, the first one first. */
   models: string[];
   /** The agent's conversation. */

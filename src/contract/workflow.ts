@@ -79,6 +79,11 @@ const CommandUsage = z.strictObject({
   usd: Finder.optional(),
 });
 
+const Fallback = z.union(
+  [z.enum(RUNTIMES), z.strictObject({ runtime: z.enum(RUNTIMES), model: z.string().min(1).optional() })],
+  `must be one of ${RUNTIMES.join(', ')}, or a map with runtime and model`,
+);
+
 export const Agent = z.strictObject({
   runtime: z.enum(RUNTIMES).default('claude-code'),
   description: z.string().optional(),
@@ -93,9 +98,11 @@ export const Agent = z.strictObject({
   usage: CommandUsage.optional().describe('For cli: where its output says what it used.'),
   turns: z.int().positive().optional(),
   fallback: z
-    .array(z.enum(RUNTIMES))
+    .array(Fallback)
     .optional()
-    .describe('Runtimes to go on with where the first fails; of the same family.'),
+    .describe(
+      'Runtimes to go on with where the first fails, each with a model or without; of the same family.',
+    ),
   mcp: z.record(name, McpServer).optional().describe('Tool servers that the agent may use.'),
   scope: Scope.optional(),
   limits: Limits.optional(),
@@ -240,6 +247,15 @@ export type WorkflowSource = z.input<typeof WorkflowFile>;
  * written in `uses`. It is plain JSON, so that a journal holds all that is needed to resume.
  */
 export type Workflow = z.output<typeof WorkflowFile> & { nested?: Record<string, Workflow> };
+
+/** What an agent falls back to, the first one first, however it is written. */
+export function fallbacksOf(agent: Agent | undefined): { runtime: RuntimeName; model?: string }[] {
+  return (agent?.fallback ?? []).map((entry) => {
+    if (typeof entry === 'string') return { runtime: entry };
+    const { runtime, model } = entry;
+    return { runtime, ...(model !== undefined && { model }) };
+  });
+}
 
 export type Json = z.output<ReturnType<typeof z.json>>;
 

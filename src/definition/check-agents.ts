@@ -1,6 +1,6 @@
 /** Checks agents, who names them, and budgets. */
 import { OUR_TOOLS } from '../contract/model.ts';
-import type { Agent, Budget, Task, Workflow } from '../contract/workflow.ts';
+import { fallbacksOf, type Agent, type Budget, type Task, type Workflow } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
 import type { Path, Problem } from './problem.ts';
 
@@ -50,17 +50,19 @@ export function checkAgents(workflow: Workflow): Problem[] {
 
 function checkAgent(agent: Agent, path: Path, it: string, budget: Budget | undefined): Problem[] {
   const problems = checkBudget(agent.budget, [...path, 'budget'], it, budget);
-  const { runtime, command, fallback = [] } = agent;
-  const takesCommand = [runtime, ...fallback].some((name) => name === 'cli' || name === 'acp');
-  if (takesCommand && command === undefined) {
-    const needy = [runtime, ...fallback].find((name) => name === 'cli' || name === 'acp');
+  const { runtime, command, model } = agent;
+  const fallbacks = fallbacksOf(agent);
+  const needy = [agent, ...fallbacks]
+    .map((each) => each.runtime)
+    .find((name) => name === 'cli' || name === 'acp');
+  if (needy !== undefined && command === undefined) {
     problems.push({
       path,
       atKey: true,
       message: `${it} has the runtime "${needy}" but no command; add "command: <what to start>"`,
     });
   }
-  if (!takesCommand && command !== undefined) {
+  if (needy === undefined && command !== undefined) {
     problems.push({
       path: [...path, 'command'],
       atKey: true,
@@ -74,10 +76,11 @@ function checkAgent(agent: Agent, path: Path, it: string, budget: Budget | undef
       message: `${it} has a tool server called "${OUR_TOOLS}", which is the name of our own; give it another name`,
     });
   }
-  for (const [n, name] of fallback.entries()) {
+  for (const [n, { runtime: name, model: other }] of fallbacks.entries()) {
     const at = [...path, 'fallback', n];
-    if (name === runtime) {
-      problems.push({ path: at, message: `${it} falls back from "${runtime}" to itself; remove it` });
+    if (name === runtime && (other === undefined || other === model)) {
+      const message = `${it} falls back from "${runtime}" to itself; remove it, or give it another model`;
+      problems.push({ path: at, message });
     } else if ((name === 'cli') !== (runtime === 'cli')) {
       problems.push({
         path: at,

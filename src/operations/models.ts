@@ -8,7 +8,13 @@ import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import type { ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
-import type { Agent, Budget, RuntimeName, Workflow } from '../contract/workflow.ts';
+import {
+  fallbacksOf,
+  type Agent,
+  type Budget,
+  type RuntimeName,
+  type Workflow,
+} from '../contract/workflow.ts';
 import type { DoorAt } from '../gateway/door.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Price, PriceOf } from '../gateway/prices.ts';
@@ -197,8 +203,8 @@ function pricedModels(workflow: Workflow): string[] {
   const models = new Set<string>();
   const whole = needsPrices(workflow.budget);
   const add = (agent: Agent | undefined, isPriced: boolean): void => {
-    if (agent?.model !== undefined && agent.runtime !== 'cli' && (isPriced || needsPrices(agent.budget)))
-      models.add(agent.model);
+    if (!agent || agent.runtime === 'cli' || !(isPriced || needsPrices(agent.budget))) return;
+    for (const { model } of [agent, ...fallbacksOf(agent)]) if (model !== undefined) models.add(model);
   };
   for (const { agent, budget } of Object.values(workflow.tasks)) {
     const found = typeof agent === 'string' ? workflow.agents[agent] : agent;

@@ -62,8 +62,13 @@ export function fallbacksOf(report: RunReport): { task: string; text: string }[]
   });
 }
 
-export function describeFallback({ runtime, because }: NonNullable<AttemptReport['fallback']>): string {
-  return `went on with ${runtime}: ${because}`;
+export function describeFallback(fallback: NonNullable<AttemptReport['fallback']>): string {
+  return `went on with ${nameFallback(fallback)}: ${fallback.because}`;
+}
+
+/** "codex (gpt-5.1)" */
+export function nameFallback({ runtime, model }: { runtime: string; model?: string }): string {
+  return model === undefined ? runtime : `${runtime} (${model})`;
 }
 
 /** "codex says $0.20 and 90,000 tokens; metered: $0.42 and 120,400 tokens" */

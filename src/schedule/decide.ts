@@ -99,6 +99,7 @@ function ask(state: State, node: Node): Decision {
 function startAttempt(state: State, node: Node): Decision {
   const attempt = node.attempt + 1;
   const { resolving, next } = node;
+  const { count: _, ...fallback } = node.fallback ?? { count: 0 };
   const work = renderWork(state, node);
   return {
     type: 'attempt.started',
@@ -110,9 +111,7 @@ function startAttempt(state: State, node: Node): Decision {
     ...(next?.continues !== undefined && { continues: next.continues }),
     ...(next?.feedback !== undefined && { feedback: next.feedback }),
     ...(next?.session !== undefined && { session: next.session }),
-    ...(node.fallback && {
-      fallback: { runtime: node.fallback.runtime, because: node.fallback.because },
-    }),
+    ...('runtime' in fallback && { fallback }),
   };
 }
 

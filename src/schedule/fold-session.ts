@@ -1,7 +1,7 @@
 /** What the state keeps of agents' conversations and of runtimes that failed. It decides nothing. */
 import type { EventOf } from '../contract/event.ts';
 import type { AgentErrorKind } from '../contract/model.ts';
-import type { RuntimeName } from '../contract/workflow.ts';
+import { fallbacksOf, type RuntimeName } from '../contract/workflow.ts';
 import { agentOf } from './agent-of.ts';
 import type { Node } from './state.ts';
 
@@ -55,10 +55,10 @@ export function fallBack(node: Node, { attempt, error, collected }: EventOf<'att
   if (error === undefined || !WORTH_ANOTHER.has(error.kind)) return false;
   if (error.kind === 'crashed' && node.hasUsedModel) return false;
   const count = node.fallback?.count ?? 0;
-  const runtime = agentOf(node, node.started!.purpose)?.agent.fallback?.[count];
-  if (runtime === undefined) return false;
+  const next = fallbacksOf(agentOf(node, node.started!.purpose)?.agent)[count];
+  if (next === undefined) return false;
   const because = `${runtimeOf(node)} failed (${error.kind}): ${error.message}`;
-  node.fallback = { runtime, because, count: count + 1 };
+  node.fallback = { ...next, because, count: count + 1 };
   const { continues, feedback } = node.started!;
   const goesOn = collected ? { continues: continues ?? attempt } : {};
   node.next = { ...goesOn, ...(feedback !== undefined && { feedback }) };

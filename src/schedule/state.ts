@@ -48,8 +48,8 @@ export interface Node {
   next?: { continues?: number; feedback?: string; session?: { id: string; fork: boolean } };
   /** The conversation of the last attempt that had one. */
   session?: { id: string; runtime: RuntimeName; attempt: number };
-  /** The runtime in place of the agent's own, and how many of its fallbacks were tried. */
-  fallback?: { runtime: RuntimeName; because: string; count: number };
+  /** The runtime and model in place of the agent's own, and how many of its fallbacks were tried. */
+  fallback?: { runtime: RuntimeName; model?: string; because: string; count: number };
   /** A model has answered the attempt that runs. */
   hasUsedModel?: boolean;
   /** Starts from all that is merged, not from its needs alone. */

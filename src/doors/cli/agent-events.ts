@@ -3,6 +3,7 @@ import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import { BUDGET_UNITS } from '../../contract/workflow.ts';
+import { nameFallback } from '../../report/cost-words.ts';
 import { forProvider } from '../../report/money.ts';
 import { agentLine } from '../../schedule/agent-line.ts';
 import { describeBudget, describeUnit } from '../../schedule/budget-words.ts';
@@ -78,7 +79,7 @@ export function tellAnswer(
 
 export function tellStart(event: EventOf<'attempt.started'>): Told {
   const { attempt, purpose, session, fallback } = event;
-  if (fallback) return { text: `goes on with ${fallback.runtime}: ${fallback.because}`, color: 'ask' };
+  if (fallback) return { text: `goes on with ${nameFallback(fallback)}: ${fallback.because}`, color: 'ask' };
   if (purpose === 'resolve') return { text: `resolves the conflict (attempt ${attempt})` };
   const memory = session === undefined ? '' : ', remembers what it did';
   return { text: `started (attempt ${attempt}${memory})` };
