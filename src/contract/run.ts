@@ -120,6 +120,8 @@ export interface TaskView {
   changedCount?: number;
   /** Files that the last attempt changed although its scope did not allow it; absent where there are none. */
   outsideCount?: number;
+  /** False while it runs something that takes no words: a plain command, an agent that is one. */
+  steerable?: false;
   /** In place of the agent's own runtime. */
   runtime?: RuntimeName;
   /** Absent where no model was used. */

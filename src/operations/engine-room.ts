@@ -1,5 +1,5 @@
 /** Everything that is needed to drive a run: the repository, the lock, the journal, the machine's parts. */
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
@@ -48,6 +48,8 @@ export async function enterEngineRoom(
   if (!lock) throw busy(home);
   await using undo = new AsyncDisposableStack();
   undo.defer(() => lock[Symbol.dispose]());
+  // A killed engine left word of its run: while we hold the lock it would be taken for ours.
+  rmSync(engineFile(home), { force: true });
   await clearAttempts(home);
   const store = undo.use(openSqliteStore(home.journal));
   const git = undo.use(await openEngineGit(repository));

@@ -1,4 +1,5 @@
 /** Words to a run from outside its engine: cancel it, answer its questions, speak to its agents. */
+import { suggest } from '../base/suggest.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { RunView } from '../contract/run.ts';
 import { enterEngineRoom } from './engine-room.ts';
@@ -6,6 +7,8 @@ import { findRun, openJournal, shownState, type Journal } from './journal.ts';
 import type { Request } from '../store/store.ts';
 
 const POLL_MS = 25;
+/** How long an answer waits to be taken up. */
+const TAKEN_MS_MAX = 2000;
 
 export interface CancelOptions {
   cwd: string;
@@ -23,7 +26,7 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
     await journal.store.request(run.id, { do: 'cancel', mode, by: 'person' });
     const last = await ended(journal, run.id);
     // Its engine may have died before it took the request.
-    if (last.state !== 'running' && last.state !== 'cancelling') return last;
+    if (!isOpen(last)) return last;
   }
   await using room = await enterEngineRoom(options.cwd);
   const drive = await room.drive(run.id);
@@ -40,22 +43,25 @@ export interface AnswerOptions {
   note?: string;
 }
 
-export async function answerQuestion(
-  options: AnswerOptions,
-): Promise<{ run: string; question: string; text: string }> {
+export interface Answered {
+  run: string;
+  question: string;
+  text: string;
+  /** The run is driven and has taken the answer; else it gets it once somebody resumes it. */
+  isTaken: boolean;
+}
+
+/** Resolves once the run has taken the answer, or where nobody drives the run, once the answer is kept for it. */
+export async function answerQuestion(options: AnswerOptions): Promise<Answered> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
-  const open = run.questions;
-  if (open.length === 0) throw new BosunError('wrong-state', `run ${run.id} has no open question`);
-  const question =
-    options.question === undefined
-      ? open.length === 1
-        ? open[0]
-        : undefined
-      : open.find(({ id }) => id === options.question);
-  if (!question) {
-    const list = open.map(({ id, text }) => `${id} (${text})`).join(', ');
-    throw new BosunError('usage', `say which question of run ${run.id} is meant: ${list}`);
+  const question = await openQuestion(journal, run, options.question);
+  const isDriven = shownState(journal.home, run) !== 'interrupted';
+  if (!isDriven && question.id !== question.task) {
+    throw new BosunError(
+      'wrong-state',
+      `the agent that asked ${question.id} is gone with its bosun process; continue with: bosun resume ${run.id} (it asks again where it has to)`,
+    );
   }
   const request: Request = {
     do: 'answer',
@@ -65,7 +71,51 @@ export async function answerQuestion(
     ...(options.note !== undefined && { note: options.note }),
   };
   await journal.store.request(run.id, request);
-  return { run: run.id, question: question.id, text: question.text };
+  const isTaken = isDriven && (await isTakenUp(journal, run.id, question.id));
+  return { run: run.id, question: question.id, text: question.text, isTaken };
+}
+
+async function openQuestion(
+  journal: Journal,
+  run: RunView,
+  id: string | undefined,
+): Promise<RunView['questions'][number]> {
+  const open = run.questions;
+  const question =
+    id === undefined ? (open.length === 1 ? open[0] : undefined) : open.find((each) => each.id === id);
+  if (question) {
+    const pending = await journal.store.requests(run.id);
+    const said = pending.find(({ request }) => request.do === 'answer' && request.question === question.id);
+    if (said?.request.do !== 'answer') return question;
+    throw new BosunError(
+      'wrong-state',
+      `${question.id} of run ${run.id} is answered already: ${said.request.answer}; ${isOpen(run) && shownState(journal.home, run) === 'interrupted' ? `continue with: bosun resume ${run.id}` : 'the run takes it up in a moment'}`,
+    );
+  }
+  const events = id === undefined ? [] : await journal.store.read(run.id, { withoutOutput: true });
+  for (const { event } of events.toReversed())
+    if (event.type === 'question.answered' && event.id === id)
+      throw new BosunError(
+        'wrong-state',
+        `${id} of run ${run.id} was answered already: ${event.answer}, by ${event.by}`,
+      );
+  if (open.length === 0)
+    throw new BosunError('wrong-state', `run ${run.id} has no open question; see: bosun status ${run.id}`);
+  const list = open.map((each) => `${each.id} (${each.text})`).join(', ');
+  throw new BosunError(
+    'usage',
+    `run ${run.id} asks: ${list}; name one of them: bosun answer <question> yes|no`,
+  );
+}
+
+/** An engine looks for requests often; one that is stopped or dies takes none. */
+async function isTakenUp({ store }: Journal, run: string, question: string): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < TAKEN_MS_MAX; waitedMs += POLL_MS) {
+    const view = await store.run(run);
+    if (!view?.questions.some(({ id }) => id === question)) return true;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return false;
 }
 
 const STEER_CHARS_MAX = 64 * 1024;
@@ -77,35 +127,68 @@ export interface SteerOptions {
   text: string;
 }
 
-/** Says something to the agent of a task that is at work. */
+/** Says something to the agent of a task that is at work. Gives the id of the run. */
 export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Promise<string> {
   await using journal = await openJournal(cwd);
   const run = await findRun(journal, id);
-  requireOpen(run);
+  requireDriven(journal, run);
   if (text.length > STEER_CHARS_MAX)
-    throw new BosunError('usage', `that is too long: at most ${STEER_CHARS_MAX} characters at once`);
-  const tasks = await journal.store.tasks(run.id, { states: ['running'] });
-  if (!tasks.some((view) => view.id === task)) {
-    const names = tasks.map((view) => view.id).join(', ') || 'none';
     throw new BosunError(
-      'wrong-state',
-      `no agent of task ${task} is at work in run ${run.id}; at work: ${names}`,
+      'usage',
+      `the message is too long: at most ${STEER_CHARS_MAX} characters, and this one has ${text.length}`,
+    );
+  const tasks = await journal.store.tasks(run.id);
+  const found = tasks.find((view) => view.id === task);
+  const running = tasks.filter((view) => view.state === 'running' && view.steerable !== false);
+  const names = running.map((view) => view.id).join(', ');
+  const others = names === '' ? 'no agent that can is running now' : `agents that can: ${names}`;
+  if (!found) {
+    const near = suggest(
+      task,
+      tasks.map((view) => view.id),
+    );
+    throw new BosunError(
+      'not-found',
+      `run ${run.id} has no task ${task}${near ? `; did you mean ${near}?` : ''} (${others})`,
     );
   }
+  if (found.state !== 'running')
+    throw new BosunError(
+      'wrong-state',
+      `task ${task} is ${found.state}: only a running agent can be steered; ${others}`,
+    );
+  if (found.steerable === false)
+    throw new BosunError(
+      'wrong-state',
+      `task ${task} runs a plain command, which cannot be steered; ${others}`,
+    );
   await journal.store.request(run.id, { do: 'steer', task, text, by: 'person' });
   return run.id;
 }
 
+function isOpen({ state }: RunView): boolean {
+  return state === 'running' || state === 'cancelling';
+}
+
 function requireOpen(run: RunView): void {
-  if (run.state === 'running' || run.state === 'cancelling') return;
-  throw new BosunError('wrong-state', `run ${run.id} has ended already: it is ${run.state}`);
+  if (isOpen(run)) return;
+  const next = run.state === 'done' ? `see: bosun report ${run.id}` : `continue with: bosun resume ${run.id}`;
+  throw new BosunError('wrong-state', `run ${run.id} has ended already: it is ${run.state}; ${next}`);
+}
+
+function requireDriven({ home }: Journal, run: RunView): void {
+  requireOpen(run);
+  if (shownState(home, run) !== 'interrupted') return;
+  throw new BosunError(
+    'wrong-state',
+    `run ${run.id} was interrupted: its bosun process is gone; continue with: bosun resume ${run.id}`,
+  );
 }
 
 async function ended(journal: Journal, id: string): Promise<RunView> {
   for (;;) {
     const run = await findRun(journal, id);
-    if (!['running', 'cancelling'].includes(run.state) || shownState(journal.home, run) === 'interrupted')
-      return run;
+    if (!isOpen(run) || shownState(journal.home, run) === 'interrupted') return run;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

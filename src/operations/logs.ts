@@ -1,5 +1,6 @@
 /** The events of a run, as they are and as they come. */
 import type { Recorded } from '../contract/event.ts';
+import type { ShownRunState } from '../contract/run.ts';
 import { BosunError } from '../contract/errors.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
 
@@ -18,7 +19,13 @@ export interface LogOptions {
   signal?: AbortSignal;
 }
 
-export async function* logs(options: LogOptions): AsyncGenerator<Recorded[]> {
+export interface ReadTo {
+  run: string;
+  state: ShownRunState;
+}
+
+/** Gives the run and how it stood when there was nothing more to read. */
+export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], ReadTo> {
   await using journal = await openJournal(options.cwd);
   const { store, home } = journal;
   const { id } = await findRun(journal, options.run);
@@ -26,7 +33,8 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[]> {
   let afterSeq = options.afterSeq ?? 0;
   for (;;) {
     const version = store.version();
-    const isLive = ['running', 'cancelling'].includes(shownState(home, await findRun(journal, id)));
+    const state = shownState(home, await findRun(journal, id));
+    const isLive = state === 'running' || state === 'cancelling';
     for (;;) {
       const page = await store.read(id, {
         afterSeq,
@@ -38,7 +46,7 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[]> {
       afterSeq = page.at(-1)!.seq;
       yield page;
     }
-    if (!options.follow || !isLive || options.signal?.aborted) return;
+    if (!options.follow || !isLive || options.signal?.aborted) return { run: id, state };
     // Cheap to ask: nothing is read until somebody has written. Now and then it looks whether the engine lives.
     for (let n = 0; n < 20 && store.version() === version && !options.signal?.aborted; n++) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -43,7 +43,9 @@ function branchOf(run: string): string {
 
 export function taskView(node: Node, lastLine?: string): TaskView {
   const message = messageOf(node);
+  const found = agentOf(node, node.started?.purpose ?? 'work');
   const agent = agentOf(node, 'work')?.name;
+  const runtime = node.fallback?.runtime ?? found?.agent.runtime ?? 'cli';
   return {
     id: node.id,
     state: node.state,
@@ -58,6 +60,7 @@ export function taskView(node: Node, lastLine?: string): TaskView {
     ...(node.branchCommit !== undefined && { commit: node.branchCommit }),
     ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
     ...(node.outsideCount && { outsideCount: node.outsideCount }),
+    ...(node.state === 'running' && runtime === 'cli' && { steerable: false as const }),
     ...(node.fallback && { runtime: node.fallback.runtime }),
     ...(node.spending && { spending: structuredClone(node.spending) }),
   };

@@ -30,7 +30,10 @@ function lock(file: string): EngineLock | undefined {
 }
 
 export function isLocked(file: string): boolean {
-  if (!existsSync(file)) return false;
+  return existsSync(file) && translated(file, () => looksLocked(file));
+}
+
+function looksLocked(file: string): boolean {
   const db = new DatabaseSync(file, { timeout: 0, readOnly: true });
   try {
     db.prepare('SELECT count(*) FROM sqlite_schema').get();

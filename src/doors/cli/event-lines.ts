@@ -206,7 +206,7 @@ export class EventLines {
       return undefined;
     }
     if (outcome.kind === 'lost')
-      return { text: `attempt ${attempt} was lost with its engine${files}`, color: 'ask' };
+      return { text: `attempt ${attempt} was interrupted: its bosun process died${files}`, color: 'ask' };
     if (outcome.kind === 'cancelled') return { text: `attempt ${attempt} was ended${files}`, color: 'ask' };
     this.#told.set(task, outcome.message);
     return {

@@ -1,6 +1,7 @@
 /** `bosun answer` */
 import { BosunError } from '../../../contract/errors.ts';
 import { answerQuestion } from '../../../operations/interrupt.ts';
+import { plainLine } from '../../../report/plain.ts';
 import { given, textOf, type Typed } from '../command.ts';
 import { writeError } from '../output.ts';
 
@@ -10,7 +11,7 @@ export async function run(typed: Typed): Promise<number> {
   if (answer === undefined || typed.args.length > 2) {
     throw new BosunError(
       'usage',
-      `"${typed.args.join(' ')}" is no answer; write: bosun answer [question] yes|no`,
+      `expected yes or no, got "${typed.args.join(' ')}"; write: bosun answer [question] yes|no`,
     );
   }
   const answered = await answerQuestion({
@@ -20,7 +21,12 @@ export async function run(typed: Typed): Promise<number> {
     ...given('run', textOf(typed, 'run')),
     ...given('note', textOf(typed, 'note')),
   });
-  writeError(`${answered.question} of run ${answered.run}: ${answered.text} ${answer}\n`);
+  const { question: id, run, text, isTaken } = answered;
+  writeError(`answered ${id} (run ${run}): ${plainLine(text)} ${answer}\n`);
+  if (!isTaken)
+    writeError(
+      `the answer is kept; no bosun process takes it up now, so continue with: bosun resume ${run}\n`,
+    );
   return 0;
 }
 

@@ -12,8 +12,8 @@ export async function run(typed: Typed): Promise<number> {
   const isCancelled = state === 'cancelled';
   writeError(
     isCancelled
-      ? `run ${id} is cancelled; go on with it: bosun resume ${id}\n`
-      : `run ${id} has ended: it is ${state}\n`,
+      ? `run ${id} is cancelled, its work is kept; continue with: bosun resume ${id}\n`
+      : `run ${id} ended before it could be cancelled: it is ${state}\n`,
   );
   return 0;
 }

@@ -1,8 +1,8 @@
 /** `bosun logs` */
-import { logs } from '../../../operations/logs.ts';
+import { logs, type ReadTo } from '../../../operations/logs.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { EventLines } from '../event-lines.ts';
-import { hasColor, painter, writeOut } from '../output.ts';
+import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const asJson = isOn(typed, 'json');
@@ -13,10 +13,22 @@ export async function run(typed: Typed): Promise<number> {
     ...given('run', typed.args[0]),
     ...given('task', textOf(typed, 'task')),
   });
-  for await (const page of pages) {
+  let next = await pages.next();
+  for (; !next.done; next = await pages.next()) {
     writeOut(
-      page.map((recorded) => (asJson ? `${JSON.stringify(recorded)}\n` : lines.render(recorded))).join(''),
+      next.value
+        .map((recorded) => (asJson ? `${JSON.stringify(recorded)}\n` : lines.render(recorded)))
+        .join(''),
     );
   }
+  const why = whyOf(next.value, isOn(typed, 'follow'));
+  if (why !== undefined) writeError(`${why}\n`);
   return 0;
+}
+
+/** Why there is no more. */
+function whyOf({ run, state }: ReadTo, isFollowed: boolean): string | undefined {
+  if (state === 'interrupted')
+    return `run ${run}: its bosun process is gone; continue with: bosun resume ${run}`;
+  return isFollowed ? `run ${run} has ended: ${state}` : undefined;
 }

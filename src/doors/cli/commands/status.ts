@@ -109,10 +109,10 @@ function nextOf({ run }: Status): string[] {
         .map(({ id, text }) => `  ${plainLine(text)}  bosun answer ${id} yes|no --run ${run.id}`)
     : [];
   if (run.state === 'interrupted')
-    answers.push(`  no engine drives it any more; go on with: bosun resume ${run.id}`);
+    answers.push(`  its bosun process is gone; continue with: bosun resume ${run.id}`);
   if (isSpent(run)) {
     const raise = raiseCommand(run.id, run.spending, run.limits);
-    answers.push(`  all work is kept; go on with: ${raise} && bosun resume ${run.id}`);
+    answers.push(`  all work is kept; continue with: ${raise} && bosun resume ${run.id}`);
   }
   return answers.length > 0 ? ['', ...answers] : [];
 }

@@ -8,8 +8,8 @@ export async function run(typed: Typed): Promise<number> {
   const [task, ...words] = typed.args;
   const text = words.join(' ').trim();
   if (task === undefined || text === '')
-    throw new BosunError('usage', 'say to which task and what: bosun steer <task> "<words>"');
+    throw new BosunError('usage', 'name the task and what to tell its agent: bosun steer <task> "<message>"');
   const run = await steerTask({ cwd: process.cwd(), task, text, ...given('run', textOf(typed, 'run')) });
-  writeError(`${task} of run ${run} is told\n`);
+  writeError(`sent to ${task} (run ${run})\n`);
   return 0;
 }

@@ -1,0 +1,54 @@
+/** What people see and are told is true, also of a run whose process is gone and of tasks that cannot hear. */
+import { describe, expect, it } from 'vitest';
+import { enterEngineRoom } from '../../src/operations/engine-room.ts';
+import { bosun, start } from '../fixtures/cli.ts';
+import { makeRepository } from '../fixtures/repository.ts';
+
+const WORKFLOW = `name: t
+tasks:
+  long: { run: echo begun; sleep 60 }
+  ship: { approve: Ship it? }
+  after: { needs: [ship], run: 'true' }
+`;
+
+describe('a run whose bosun process was killed', () => {
+  it('is called interrupted, takes no words that nobody hears, and says how to continue', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
+    const at = repository.path;
+    const said = async (...args: string[]): Promise<string> => {
+      const { stdout, stderr } = await bosun(at, ...args);
+      return stdout + stderr;
+    };
+    const engine = start(at, 'run', '--verbose');
+    await engine.prints('│ begun');
+    // While it lives: what cannot hear is named.
+    expect(await said('steer', 'long', 'hello')).toContain(
+      'task long runs a plain command, which cannot be steered; no agent that can is running now',
+    );
+    expect(await said('steer', 'after', 'hello')).toContain('task after is waiting: only a running agent');
+    expect(await said('steer', 'lon', 'hello')).toContain('has no task lon; did you mean long?');
+    const follower = start(at, 'logs', '-f');
+    await follower.prints('begun');
+    engine.child.kill('SIGKILL');
+    const gone = 'its bosun process is gone; continue with: bosun resume t-1';
+    expect((await follower.finished).stderr).toBe(`run t-1: ${gone}\n`);
+
+    expect(await said('status')).toContain(gone);
+    {
+      // Another bosun that holds the lock does not drive that run.
+      await using _room = await enterEngineRoom(at);
+      expect(await said('status')).toContain('t-1 interrupted');
+    }
+    expect(await said('steer', 'long', 'hello')).toContain(`run t-1 was interrupted: ${gone}`);
+    const kept = 'the answer is kept; no bosun process takes it up now, so continue with: bosun resume t-1';
+    expect(await said('answer', 'yes')).toBe(`answered ship (run t-1): Ship it? yes\n${kept}\n`);
+    expect(await said('answer', 'ship', 'no')).toContain(
+      'ship of run t-1 is answered already: yes; continue with: bosun resume t-1',
+    );
+    expect(await said('cancel')).toContain('run t-1 is cancelled, its work is kept; continue with: bosun');
+    expect(await said('cancel')).toContain('it is cancelled; continue with: bosun resume t-1');
+    expect(await said('logs', '-f')).toMatch(
+      /was interrupted: its bosun process died[^]*run t-1 has ended: cancelled\n$/,
+    );
+  });
+});
