@@ -185,7 +185,7 @@ function jobOf(
     feedback: attempt.start.feedback,
     session: sessionOf(attempt),
     env: around.env,
-    cwd: workspace?.path ?? around.files,
+    cwd: workspace ? around.seenAt(workspace) : around.files,
     files: around.files,
     memory: around.memory,
     models: around.models,

@@ -140,6 +140,11 @@ export class Surroundings implements AsyncDisposable {
     await this.#undo.disposeAsync();
   }
 
+  /** The path of the workspace, as the agent sees it. */
+  seenAt(workspace: Workspace): string {
+    return (this.isFenced ? this.#stages.launcher.workspaceAt : undefined) ?? workspace.path;
+  }
+
   /** For the setup command of a base, which may write all of it. */
   async setup(hosts: readonly string[]): Promise<Around> {
     const sockets =
@@ -163,7 +168,7 @@ export class Surroundings implements AsyncDisposable {
   async launch(workspace: Workspace | undefined, start: Start): Promise<Running> {
     const prepared = this.#prepared;
     this.#prepared = undefined;
-    if (this.#paths && workspace) this.#paths.workspace = workspace.path;
+    if (this.#paths && workspace) this.#paths.workspace = this.seenAt(workspace);
     const running =
       prepared?.start(start) ?? this.#stages.launcher.launch({ ...start, ...(await this.#place(workspace)) });
     if (workspace) this.#running = { running, workspace };
@@ -234,7 +239,9 @@ export class Surroundings implements AsyncDisposable {
     ];
     const reads = [...new Set(all)];
     if (!isFenced) return { reads };
+    const { workspaceAt } = this.#stages.launcher;
     const fence: Fence = {
+      ...(workspaceAt !== undefined && { at: workspaceAt }),
       ...parts,
       read: reads,
       own: [this.files, ...(sockets?.hasModels ? [this.memory] : [])],

@@ -13,6 +13,9 @@ function call(name: string, input: Json): string | undefined {
 describe('what an agent does, as a line', () => {
   it('tells a tool call by its file, as the repository knows it, or by its command', () => {
     expect(call('Write', { content: 'x', file_path: `${HERE}/src/a.ts` })).toBe('→ Write src/a.ts');
+    expect(call('Bash', { command: 'ls /bosun/workspace/src /bosun/workspaces' })).toBe(
+      '→ Bash ls src /bosun/workspaces',
+    );
     expect(call('edit', { filePath: 'src/a.ts', oldString: 'a' })).toBe('→ edit src/a.ts');
     expect(call('Bash', { command: `cd ${HERE} && ls ${HERE}/src`, timeout: 3 })).toBe(
       '→ Bash cd . && ls src',

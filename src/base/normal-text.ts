@@ -19,6 +19,7 @@ const PLACES: [RegExp, string][] = [
     '<workspace>',
   ],
   [/(?<![\w-])[\w-]{0,300}?agent-[\w.@-]{0,150}?-\d{8}t\d{9}z/gi, '<workspace>'],
+  [/(?<![\w.-])\/bosun\/workspace(?![\w.-])/g, '<workspace>'],
   [/(?:\/[^\s"'`<>|:]{0,300})?\/bosun\/sandbox\/(attempts|bases|layers|s)\/[\w.@-]+/g, '<bosun>/$1'],
 ];
 
@@ -89,7 +90,7 @@ export function normalText(text: string, ids: Ids, memo?: Memo): string {
 
 function partsOf(text: string): Parts {
   let normal = text.replace(/\\+[nrt]/g, '\n'); // texts inside JSON inside JSON
-  if (/bosun\/sandbox|agent-/i.test(normal))
+  if (/bosun\/|agent-/i.test(normal))
     for (const [pattern, by] of PLACES) normal = normal.replace(pattern, by);
   for (const [pattern, by] of CHANCE) normal = normal.replace(pattern, by);
   return { texts: normal.split(ID).map((part) => part.replace(HASH, '<hash>')), ids: normal.match(ID) ?? [] };

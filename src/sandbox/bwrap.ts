@@ -12,6 +12,8 @@ import { systemMounts } from './machine.ts';
 export const INSIDE = {
   uid: 1000,
   home: '/home/agent',
+  /** Whatever the real path: tools treat one that has `.git` in it as git's own, and some agents write nothing there. */
+  workspace: '/bosun/workspace',
   sockets: '/run/bosun',
   /** Sets limits and becomes the command. */
   launch: '/run/bosun-launch',
@@ -46,15 +48,21 @@ export function bwrapOptions(
   for (const directory of fence.own) options.push('--bind', directory, directory);
   if (fence.sockets !== undefined) options.push('--ro-bind', fence.sockets, INSIDE.sockets);
   if (native !== undefined) options.push('--ro-bind', native, INSIDE.launch);
-  if (!emptyCwd) options.push(...workspaceMounts(cwd, fence));
+  const { at = cwd } = fence;
+  if (!emptyCwd) options.push(...workspaceMounts(cwd, at, fence));
   for (const [name, value] of Object.entries(env)) options.push('--setenv', name, value);
-  options.push('--remount-ro', '/', '--chdir', emptyCwd ? INSIDE.home : cwd);
+  options.push('--remount-ro', '/', '--chdir', emptyCwd ? INSIDE.home : at);
   return options;
 }
 
 /** Every directory above one that stays as it is must be a mount point, else it could be renamed out of the way. */
-function workspaceMounts(workspace: string, { write, keep, grantable, mask, empty = [] }: Fence): string[] {
-  const at = (name: string): string => (name === '' ? workspace : path.join(workspace, name));
+function workspaceMounts(
+  workspace: string,
+  shownAt: string,
+  { write, keep, grantable, mask, empty = [] }: Fence,
+): string[] {
+  const from = (name: string): string => (name === '' ? workspace : path.join(workspace, name));
+  const at = (name: string): string => (name === '' ? shownAt : path.join(shownAt, name));
   const isAllWritable = write.includes('');
   const mounts: [kind: '--bind' | '--ro-bind', name: string][] = [
     [isAllWritable ? '--bind' : '--ro-bind', ''],
@@ -74,7 +82,7 @@ function workspaceMounts(workspace: string, { write, keep, grantable, mask, empt
       .map(([name, kind]): [typeof kind, string] => [kind, name]),
   );
   return [
-    ...mounts.flatMap(([kind, name]) => [kind, at(name), at(name)]),
+    ...mounts.flatMap(([kind, name]) => [kind, from(name), at(name)]),
     ...mask.flatMap((name) => masked(at(name))),
     ...empty.flatMap((name) => emptied(at(name), '0555')),
   ];

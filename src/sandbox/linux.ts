@@ -71,6 +71,7 @@ type Fenced = Surrounding & { fence: Fence };
 export class LinuxLauncher implements Launcher {
   /** Without fences commands may do what the engine's user may, so they are he. */
   readonly uid: number | undefined;
+  readonly workspaceAt: string | undefined;
   readonly #native: string | undefined;
   readonly #utilLinux: UtilLinux | undefined;
   readonly #spawner: Spawner | undefined;
@@ -82,6 +83,7 @@ export class LinuxLauncher implements Launcher {
     this.#spawner = this.#native === undefined ? undefined : new Spawner(this.#native, sockets);
     this.#fences = fences;
     this.uid = fences && sandboxUid;
+    this.workspaceAt = fences && INSIDE.workspace;
   }
 
   launch(launch: Launch): Running {
@@ -201,7 +203,7 @@ export class LinuxLauncher implements Launcher {
       signal: (signal) => tree.signal(signal),
       kill: () => killHeld(child.pid),
     });
-    if (canWiden) running.grant = (directories) => this.#grant(tree, cwd, directories);
+    if (canWiden) running.grant = (directories) => this.#grant(tree, fence.at ?? cwd, directories);
     return {
       stdin: child.stdin,
       running,

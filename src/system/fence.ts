@@ -1,6 +1,8 @@
-/** What a command may see, write, reach and use: made from a scope by sandbox/policy.ts, carried out by a launcher. */
+/** What a command may see, write, reach and use: drawn by surroundings.ts, held by a launcher. */
 
 export interface Fence {
+  /** Where the workspace is shown inside; its own path where this is not said. */
+  at?: string;
   /** Directories of the workspace that may be written, relative to it; '' is all of it. */
   write: string[];
   /** Entries below those that stay read-only, relative to the workspace. */

@@ -80,6 +80,8 @@ export interface Child {
 export interface Launcher {
   /** Who its commands run as, where that is not the engine's own user; the group has the same number. */
   readonly uid?: number | undefined;
+  /** Where commands behind a fence find their workspace, where it can be shown at another path than its own. */
+  readonly workspaceAt?: string | undefined;
   launch(what: Launch): Running;
   /** Makes the surroundings now, for a command that comes later; absent where that cannot be done. */
   readonly prepare?: ((surroundings: Surrounding) => Prepared) | undefined;

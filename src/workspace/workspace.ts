@@ -49,7 +49,7 @@ export type Placed = Pick<Launch, 'fence' | 'reads' | 'cwd' | 'overlay'>;
 export interface Workspace {
   /** `agent-{id}-{timestamp}` */
   readonly name: string;
-  /** The directory the attempt works in, as the attempt sees it. */
+  /** The directory the attempt works in; behind a fence the attempt may see it at another path. */
   readonly path: string;
   readonly base: Base;
   /** What a launch needs to run in this workspace. */
