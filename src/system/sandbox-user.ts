@@ -2,7 +2,7 @@
  * Who commands run as. A root engine must not run them as root, not even in a user namespace: it becomes somebody
  * who owns nothing but the layers. Everybody else runs them as himself.
  */
-import { chownSync, readFileSync } from 'node:fs';
+import { lchownSync, readFileSync } from 'node:fs';
 import { capture } from './process.ts';
 import { BosunError } from '../contract/errors.ts';
 
@@ -30,7 +30,7 @@ function hasUser(uid: number): boolean {
 
 /** What commands are to write must be theirs. Nothing is done where they run as the engine's own user. */
 export function give(uid: number | undefined, ...files: string[]): void {
-  if (uid !== undefined) for (const file of files) chownSync(file, uid, uid);
+  if (uid !== undefined) for (const file of files) lchownSync(file, uid, uid);
 }
 
 export async function giveTree(uid: number | undefined, directory: string): Promise<void> {
