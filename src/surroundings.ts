@@ -21,6 +21,7 @@ import { obeyedSettings } from './runtime/obeyed-settings.ts';
 import type { Models } from './runtime/runtime.ts';
 import { GATEWAY } from './sandbox/bridge.ts';
 import type { Denied } from './egress/gate.ts';
+import { mayReach } from './egress/may-reach.ts';
 import { openEgress } from './egress/proxy.ts';
 import { directoriesOf, writableParts } from './sandbox/policy.ts';
 import { toolchains } from './sandbox/toolchains.ts';
@@ -255,16 +256,14 @@ export class Surroundings implements AsyncDisposable {
 
   /** A directory with the sockets behind which the proxy to these hosts, models, and we ourselves, can be reached. */
   async #openSockets({ allow, withCrew, withModels }: Ways): Promise<Sockets> {
-    const { task, attempt } = this.#attempt.start;
     const { uid } = this.#stages.launcher;
     const directory = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
     this.#undo.defer(() => removeTree(directory));
     give(uid, directory);
     const owner = uid === undefined ? {} : { uid };
     if (allow.length > 0) {
-      const onDenied = (denied: Denied): void =>
-        this.#attempt.emit({ type: 'attempt.denied', task, attempt, ...denied });
       const socketPath = path.join(directory, 'egress.sock');
+      const onDenied = (denied: Denied): void => this.#denied(denied);
       this.#undo.use(await openEgress({ socketPath, allow, ...owner, onDenied }));
     }
     if (withCrew) {
@@ -292,12 +291,19 @@ export class Surroundings implements AsyncDisposable {
         runtime: runtimeOf(this.#attempt),
         place: { run, paths: this.#paths },
         admit: (wish, signal) => this.#admit(wish, signal),
+        mayReach: mayReach(this.#scope.network ?? []),
+        onDenied: (denied) => this.#denied(denied),
         failed: (error) => (this.modelError = error),
       },
       at,
     );
     this.#undo.use(door);
     this.models = { baseUrl: door.baseUrl ?? GATEWAY_URL, key: PLACEHOLDER_KEY, providers: door.providers };
+  }
+
+  #denied(denied: Denied): void {
+    const { task, attempt } = this.#attempt.start;
+    this.#attempt.emit({ type: 'attempt.denied', task, attempt, ...denied });
   }
 
   /** What was answered after a failure makes it a thing of the past; what was not answered is no turn. */

@@ -22,7 +22,8 @@ export const KeySource = z.union(
 const BASE_URL_MESSAGE =
   'must be an http or https address with no user, query or fragment, such as http://localhost:11434/v1';
 
-const PASS_MESSAGE = 'must be a method and a path, such as "POST /v1/files" or "GET /v1/files/*"';
+const PASS_MESSAGE =
+  'must be a method and a path, such as "POST /v1/files" or "GET /v1/files/*", or a tool, such as "TOOL web_search"';
 
 export const ProviderConfig = z.strictObject({
   dialect: z.enum(['anthropic', 'openai', 'gemini']).optional(),
@@ -37,7 +38,7 @@ export const ProviderConfig = z.strictObject({
     .record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not the name of a header'), z.string())
     .optional(),
   pass: z
-    .array(z.string().regex(/^(GET|HEAD|POST|PUT|PATCH|DELETE|\*) \/\S*$/, PASS_MESSAGE))
+    .array(z.string().regex(/^((GET|HEAD|POST|PUT|PATCH|DELETE|\*) \/\S*|TOOL [\w*.-]+)$/, PASS_MESSAGE))
     .max(100)
     .optional()
     .describe('What agents may ask of it besides models; nothing of that is metered.'),

@@ -29,7 +29,7 @@ const TOKEN_BYTES = 24;
 export type DoorAt =
   'tcp' | { socketPath: string; /** Whose it becomes, where the engine is root. */ uid?: number };
 
-export type DoorOptions = Omit<Surroundings, 'hold' | 'bodyBytesMax' | 'luck'> & {
+export type DoorOptions = Omit<Surroundings, 'hold' | 'bodyBytesMax' | 'luck' | 'told'> & {
   limits?: Partial<DoorLimits>;
   onClosed?(door: GatewayDoor): void;
 };
@@ -63,6 +63,7 @@ export class GatewayDoor implements AsyncDisposable {
   readonly #clients = new Set<Socket>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #luck = new Luck();
+  readonly #told = new Set<string>();
   #path: SocketPath | undefined;
   #heldBytes = 0;
   #closing: Promise<void> | undefined;
@@ -138,7 +139,7 @@ export class GatewayDoor implements AsyncDisposable {
         );
     };
     const { bodyBytesMax } = this.#limits;
-    const around = { ...this.#options, bodyBytesMax, hold, luck: this.#luck };
+    const around = { ...this.#options, bodyBytesMax, hold, luck: this.#luck, told: this.#told };
     const done = exchange(around, incoming, outgoing, url).finally(() => {
       this.#heldBytes -= heldBytes;
       this.#underWay.delete(done);

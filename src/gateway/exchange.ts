@@ -5,7 +5,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  NO_TOKENS,
   type Admission,
   type AgentError,
   type Dialect,
@@ -16,11 +15,13 @@ import type { Caller } from './caller.ts';
 import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
 import type { Luck } from './luck.ts';
-import { meterFor, type Meter } from './meter.ts';
+import { meterFor } from './meter.ts';
 import type { PriceOf } from './prices.ts';
 import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
-import { routeOf, type Passes, type Route } from './route.ts';
+import { limitReach } from './reach.ts';
+import { routeOf, type Api, type Passes, type Route } from './route.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
+import { useOf, type Sent } from './use-of.ts';
 import { wishOf } from './wish.ts';
 
 /** What is the same for all requests of an attempt. */
@@ -36,9 +37,14 @@ export interface Surroundings {
   onError(error: AgentError): void;
   /** Of the attempt's requests, how the last ones ended. */
   luck: Luck;
+  /** What the attempt was told that the provider may not do for it. */
+  told: Set<string>;
 }
 
 const ERROR_BYTES_MAX = 16 * 1024;
+const TOLD_MAX = 100;
+
+type Fields = Record<string, unknown>;
 
 type Settle = (use?: ModelUse) => void;
 
@@ -78,13 +84,22 @@ async function carry(
   const { caller, transport } = around;
   let body = await readBody(incoming, around.bodyBytesMax, around.hold);
   const parsed = route.isFree || body.length === 0 ? undefined : parseBody(body);
-  if (route.api !== undefined && (typeof parsed !== 'object' || parsed === null))
-    throw new BodyProblem(400, 'bosun: the body is no JSON object');
-  if (route.api === 'responses' && (parsed as { background?: unknown }).background === true)
-    throw new BodyProblem(403, 'bosun: what a model answers later is not metered; ask without "background"');
-  if (route.api !== undefined) around.luck.check();
-  const wish = wishOf(route, parsed, body.length, around.priceOf);
-  if (route.api === 'chat') body = askForUsage(body, parsed);
+  let isUnbounded = false;
+  if (route.api !== undefined) {
+    if (!isFields(parsed)) throw new BodyProblem(400, 'bosun: the body is no JSON object');
+    if (route.api === 'responses' && parsed.background === true)
+      throw new BodyProblem(
+        403,
+        'bosun: what a model answers later is not metered; ask without "background"',
+      );
+    around.luck.check();
+    isUnbounded = fence(around, route, route.api, parsed);
+    if (route.api === 'chat') askForUsage(parsed);
+    // What was judged is what is sent: other readers could see another value where a key stands twice.
+    body = Buffer.from(JSON.stringify(parsed));
+  }
+  const judged = wishOf(route, parsed, body.length, around.priceOf);
+  const wish: Wish = isUnbounded ? { ...judged, isUnbounded } : judged;
   const { provider, dialect, path } = route;
   const { task, attempt } = caller;
   const headers = requestHeaders(incoming.headers);
@@ -107,9 +122,29 @@ async function carry(
   }
 }
 
-/** A request that is on its way. */
-interface Sent extends Wish {
-  sentMs: number;
+/** Takes out, or refuses, what the provider would do past the agent's fence; true where some of it is allowed. */
+function fence(around: Surroundings, { provider, dialect }: Route, api: Api, body: Fields): boolean {
+  const { caller, passes, told } = around;
+  const { removed, allowed, refusal } = limitReach(api, body, {
+    mayReach: (url) => caller.mayReach?.(url) ?? false,
+    mayUse: (tool) =>
+      [tool, tool.replace(/_\d{8}$/, '')].some((name) => passes(provider, 'TOOL', `/${name}`)),
+  });
+  const deny = (host: string, port: number, why: string): void => {
+    if (told.has(`${host} ${port}`) || told.size >= TOLD_MAX) return;
+    told.add(`${host} ${port}`);
+    caller.onDenied?.({ host, port, why });
+  };
+  for (const tool of removed)
+    deny(`${tool} of ${provider}`, 0, 'a tool that runs at the provider, past the fence');
+  if (!refusal) return allowed.length > 0;
+  const { host, port, message } = refusal;
+  const remedy =
+    port > 0
+      ? `add ${JSON.stringify(host)} to scope.network`
+      : `add pass: ["TOOL ${host.replace(/_\d{8}$/, '')}"] to providers.${provider} in your own configuration`;
+  if (port > 0) deny(host, port, `${provider} would fetch it for the agent`);
+  throw new BodyProblem(refusedStatus(dialect), `bosun: ${message}; to allow it, ${remedy}`);
 }
 
 async function relay(
@@ -177,36 +212,6 @@ async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
   return watcher;
 }
 
-/** What was heard of an answer; nothing where none came. */
-interface Heard {
-  ownLogin?: true | undefined;
-  meter?: Meter | undefined;
-  isWhole?: boolean;
-}
-
-/** Of a request whose final counts never came: what it had for input, and what can have been written in the time. */
-function useOf(priceOf: PriceOf, wish: Sent, { ownLogin, meter, isWhole = false }: Heard): ModelUse {
-  const { provider, model } = wish;
-  const own = ownLogin && { ownLogin };
-  if (wish.tokensMax === 0) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
-  const { tokens: said, outputGuess, isFinal } = meter?.seen() ?? NOTHING_SEEN;
-  const isEstimated = said === undefined || !(isWhole || isFinal);
-  const counted = { ...(said ?? { ...wish.tokens, output: 0 }) };
-  if (isEstimated) {
-    const inTime = isWhole ? 0 : ((performance.now() - wish.sentMs) / 1000) * OUTPUT_TOKENS_PER_S;
-    const guess = Math.min(Math.ceil(Math.max(outputGuess, inTime)), wish.tokens.output);
-    counted.output = Math.max(counted.output, guess);
-  }
-  const usd = wish.usd === null ? null : priceOf(model, counted);
-  const { input, output, cacheRead, cacheWrite } = counted;
-  const tokens = { input, output, cacheRead, cacheWrite };
-  return { provider, model, tokens, usd, ...own, ...(isEstimated && { estimated: true }) };
-}
-
-const NOTHING_SEEN = { tokens: undefined, outputGuess: 0, isFinal: false };
-/** Fast models write so much. */
-const OUTPUT_TOKENS_PER_S = 100;
-
 /** The first bytes of an error, to say what it was. */
 class Beginning {
   readonly #parts: Buffer[] = [];
@@ -268,6 +273,10 @@ function complain(
   headers['content-length'] = String(Buffer.byteLength(body));
   outgoing.writeHead(status, headers);
   outgoing.end(body);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function onlyOnce(settle: Settle): Settle {

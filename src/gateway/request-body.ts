@@ -60,19 +60,10 @@ export function parseBody(body: Buffer): unknown {
 }
 
 /** Chat completions stream no counts unless asked to. */
-export function askForUsage(body: Buffer, parsed: unknown): Buffer {
-  const fields = parsed as { stream?: unknown; stream_options?: { include_usage?: unknown } | null };
-  if (fields.stream !== true) return body;
-  if (fields.stream_options === undefined) {
-    // Put in as bytes: to write all of it anew would cost more, and could change how numbers look.
-    const at = body.indexOf('{') + 1;
-    const asked = Buffer.from('"stream_options":{"include_usage":true},');
-    return Buffer.concat([body.subarray(0, at), asked, body.subarray(at)]);
-  }
-  if (fields.stream_options?.include_usage === true) return body;
-  return Buffer.from(
-    JSON.stringify({ ...fields, stream_options: { ...fields.stream_options, include_usage: true } }),
-  );
+export function askForUsage(fields: Record<string, unknown>): void {
+  if (fields.stream !== true) return;
+  const options = fields.stream_options as Record<string, unknown> | null | undefined;
+  fields.stream_options = { ...options, include_usage: true };
 }
 
 function tooLarge(bytesMax: number): BodyProblem {

@@ -1,0 +1,194 @@
+/**
+ * What in a request would make the provider reach out for the agent, past the fence: tools that run at the provider,
+ * tool servers, and addresses of pictures and files. Changes the parsed request it is given; sends nothing.
+ */
+import type { Api } from './route.ts';
+
+export interface Reach {
+  /** Whether `scope.network` names the host. */
+  mayReach(url: URL): boolean;
+  /** Whether the user's configuration lets agents have this tool of the provider. */
+  mayUse(tool: string): boolean;
+}
+
+export interface Reached {
+  /** Tools of the provider that were taken out, by name. */
+  removed: string[];
+  /** Those that the user allows: what they cost nobody can tell. */
+  allowed: string[];
+  /** Why the request may not go at all. */
+  refusal?: { host: string; port: number; message: string };
+}
+
+type Fields = Record<string, unknown>;
+
+/** Tools that the agent itself runs. All others are taken for the provider's: new ones come faster than we learn. */
+const OWN: Record<Exclude<Api, 'embeddings' | 'generate'>, RegExp> = {
+  messages: /^(custom|(bash|text_editor|computer|memory|tool_search_tool(_\w+)?)_\d{8})$/,
+  chat: /^(function|custom)$/,
+  responses:
+    /^(function|custom|namespace|local_shell|shell|apply_patch|computer|computer_use_preview|tool_search)$/,
+};
+const OWN_OF_GEMINI = /^(functionDeclarations|function_declarations|computerUse|computer_use)$/;
+/** Of chat completions, at several providers. */
+const SEARCH_FIELDS = ['web_search_options', 'search_parameters', 'plugins'];
+const SEARCH_MODELS = /:online$|-search-(preview|api)\b/;
+const NAME_CHARS_MAX = 100;
+const URL_CHARS_MAX = 200;
+/** Content nests a few levels at most; what is deeper is not looked through, so it may not go. */
+const DEPTH_MAX = 30;
+
+export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
+  const reached: Reached = { removed: [], allowed: [] };
+  if (api === 'embeddings') return reached;
+  const isKept = (tool: string): boolean => {
+    const mayUse = reach.mayUse(tool);
+    (mayUse ? reached.allowed : reached.removed).push(tool.slice(0, NAME_CHARS_MAX));
+    return mayUse;
+  };
+  const hadTools = limitTools(api, body, isKept);
+  const refusal = refusedServer(body, reach) ?? refusedModel(api, body, reach) ?? refusedContent(body, reach);
+  if (refusal) return { ...reached, refusal };
+  const isAllOfIt = hadTools && countOf(body.tools) === 0 && countOf(body.input, 'tools') === 0;
+  if (reached.removed.length > 0 && (isAllOfIt || isDemanded(body, reached.removed)))
+    return { ...reached, refusal: refused(reached.removed[0]!, 0, `use its tool ${reached.removed[0]}`) };
+  return reached;
+}
+
+function limitTools(
+  api: Exclude<Api, 'embeddings'>,
+  body: Fields,
+  isKept: (tool: string) => boolean,
+): boolean {
+  const before = countOf(body.tools) + countOf(body.input, 'tools');
+  if (api === 'generate') {
+    if (Array.isArray(body.tools)) body.tools = body.tools.flatMap((tool) => geminiTool(tool, isKept));
+    return before > 0;
+  }
+  const own = OWN[api];
+  const keep = (tools: unknown): unknown[] =>
+    listOf(tools).filter((tool) => {
+      if (!isFields(tool)) return false;
+      const type = typeof tool.type === 'string' ? tool.type : tool.type === undefined ? 'custom' : '';
+      if (type === 'namespace') tool.tools = keep(tool.tools);
+      const isLocal = !isFields(tool.environment) || tool.environment.type === 'local';
+      return (own.test(type) && isLocal) || isKept(type);
+    });
+  if (body.tools !== undefined) body.tools = keep(body.tools);
+  if (api === 'responses')
+    for (const item of listOf(body.input))
+      if (isFields(item) && 'tools' in item) item.tools = keep(item.tools);
+  let isSearch = false;
+  if (api === 'chat')
+    for (const field of SEARCH_FIELDS)
+      if (isSet(body[field]) && !isKept(field)) {
+        delete body[field];
+        isSearch = true;
+      }
+  return before > 0 || isSearch;
+}
+
+function geminiTool(tool: unknown, isKept: (tool: string) => boolean): Fields[] {
+  if (!isFields(tool)) return [];
+  const kept = Object.entries(tool).filter(
+    ([key]) => OWN_OF_GEMINI.test(key) || isKept(key.replace(/[A-Z]/g, (one) => `_${one.toLowerCase()}`)),
+  );
+  return kept.length > 0 ? [Object.fromEntries(kept)] : [];
+}
+
+/** The agent wants that very tool to be used: without it the answer would not be what it takes it for. */
+function isDemanded({ tool_choice: choice }: Fields, removed: string[]): boolean {
+  if (!isFields(choice)) return false;
+  const text = JSON.stringify(choice);
+  return removed.some((tool) => text.includes(`"${tool.replace(/_\d{8}$/, '')}`));
+}
+
+/** Tool servers that the provider connects to, and containers that it runs. */
+function refusedServer(body: Fields, reach: Reach): Reached['refusal'] {
+  for (const server of listOf(body.mcp_servers)) {
+    const refusal = refusedUrl(isFields(server) ? server.url : undefined, 'connect to', reach);
+    if (refusal) return refusal;
+  }
+  if (isSet(body.container) && !reach.mayUse('container')) return refused('container', 0, 'run a container');
+  return undefined;
+}
+
+function refusedModel(api: Api, { model }: Fields, reach: Reach): Reached['refusal'] {
+  if (api !== 'chat' || typeof model !== 'string' || !SEARCH_MODELS.test(model)) return undefined;
+  return reach.mayUse('web_search') ? undefined : refused('web_search', 0, 'search the web');
+}
+
+/** Conversations are looked through, but not what tools were called with: that is the agent's own. */
+function refusedContent(body: Fields, reach: Reach): Reached['refusal'] {
+  const { messages, system, input, contents, systemInstruction, system_instruction } = body;
+  return refusedIn([messages, system, input, contents, systemInstruction, system_instruction], reach, 0);
+}
+
+const NOT_FETCHED = new Set(['args', 'arguments', 'response', 'tools', 'annotations', 'citations']);
+
+function refusedIn(value: unknown, reach: Reach, depth: number): Reached['refusal'] {
+  if (depth > DEPTH_MAX) return refused('deep', 0, 'read content that is nested too deep');
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const refusal = refusedIn(item, reach, depth + 1);
+      if (refusal) return refusal;
+    }
+    return undefined;
+  }
+  if (!isFields(value)) return undefined;
+  const { type } = value;
+  const isCall = typeof type === 'string' && (type.endsWith('tool_use') || type.endsWith('_call'));
+  if (isCall) return undefined;
+  for (const key in value) {
+    if (NOT_FETCHED.has(key)) continue;
+    const item = value[key];
+    const url = urlIn(key, item);
+    const refusal = url === undefined ? refusedIn(item, reach, depth + 1) : refusedUrl(url, 'fetch', reach);
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+/** What the provider would take for an address. */
+function urlIn(key: string, value: unknown): unknown {
+  if (key.endsWith('_url') || key === 'fileUri' || key === 'file_uri')
+    return isFields(value) ? (value.url ?? undefined) : (value ?? undefined);
+  if (key === 'source' && isFields(value) && value.type === 'url') return value.url;
+  return key === 'file_data' && typeof value === 'string' && /^\s*\w+:\/\//.test(value) ? value : undefined;
+}
+
+function refusedUrl(text: unknown, verb: string, reach: Reach): Reached['refusal'] {
+  if (typeof text === 'string' && /^data:/i.test(text)) return undefined;
+  const url = typeof text === 'string' ? URL.parse(text) : null;
+  const isWeb = url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
+  if (isWeb && reach.mayReach(url)) return undefined;
+  const shown = String(text).slice(0, URL_CHARS_MAX);
+  const port = isWeb ? Number(url.port) || (url.protocol === 'https:' ? 443 : 80) : 0;
+  return refused(url?.hostname || shown, port, `${verb} ${shown}`);
+}
+
+function refused(host: string, port: number, what: string): NonNullable<Reached['refusal']> {
+  return { host, port, message: `the provider would ${what} for the agent, past its fence` };
+}
+
+function countOf(list: unknown, within?: string): number {
+  const all = listOf(list);
+  if (within === undefined) return all.length;
+  return all.reduce<number>((sum, item) => sum + (isFields(item) ? listOf(item[within]).length : 0), 0);
+}
+
+/** Something that is no list but could be taken for one is a list of itself. */
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return isFields(value) ? [value] : [];
+}
+
+function isSet(value: unknown): boolean {
+  return (
+    value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
+  );
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,39 @@
+/** What a request has used, once no more of its answer comes: as the provider said, else estimated. Reads the clock. */
+import { NO_TOKENS, type ModelUse, type Wish } from '../contract/model.ts';
+import type { Meter } from './meter.ts';
+import type { PriceOf } from './prices.ts';
+
+/** A request that is on its way. */
+export interface Sent extends Wish {
+  sentMs: number;
+}
+
+/** What was heard of an answer; nothing where none came. */
+interface Heard {
+  ownLogin?: true | undefined;
+  meter?: Meter | undefined;
+  isWhole?: boolean;
+}
+
+/** Of a request whose final counts never came: what it had for input, and what can have been written in the time. */
+export function useOf(priceOf: PriceOf, wish: Sent, { ownLogin, meter, isWhole = false }: Heard): ModelUse {
+  const { provider, model } = wish;
+  const own = ownLogin && { ownLogin };
+  if (wish.tokensMax === 0) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
+  const { tokens: said, outputGuess, isFinal } = meter?.seen() ?? NOTHING_SEEN;
+  const isEstimated = said === undefined || !(isWhole || isFinal);
+  const counted = { ...(said ?? { ...wish.tokens, output: 0 }) };
+  if (isEstimated) {
+    const inTime = isWhole ? 0 : ((performance.now() - wish.sentMs) / 1000) * OUTPUT_TOKENS_PER_S;
+    const guess = Math.min(Math.ceil(Math.max(outputGuess, inTime)), wish.tokens.output);
+    counted.output = Math.max(counted.output, guess);
+  }
+  const usd = wish.usd === null ? null : priceOf(model, counted);
+  const { input, output, cacheRead, cacheWrite } = counted;
+  const tokens = { input, output, cacheRead, cacheWrite };
+  return { provider, model, tokens, usd, ...own, ...(isEstimated && { estimated: true }) };
+}
+
+const NOTHING_SEEN = { tokens: undefined, outputGuess: 0, isFinal: false };
+/** Fast models write so much. */
+const OUTPUT_TOKENS_PER_S = 100;

@@ -1,0 +1,180 @@
+/** What a provider would fetch or run for an agent is behind the agent's fence, too. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { mayReach } from '../src/egress/may-reach.ts';
+import { ask, makeRig, sendJson, type Rig } from './fixtures/gateway.ts';
+
+const MESSAGES = '/anthropic/v1/messages';
+const CHAT = '/openai/chat/completions';
+const RESPONSES = '/openai/responses';
+const GENERATE = '/gemini/v1beta/models/gemini-2.5-pro:generateContent';
+const BASH = { name: 'Bash', description: 'runs', input_schema: { type: 'object' } };
+const FUNCTION = { type: 'function', name: 'shell', parameters: {} };
+const DECLARED = { functionDeclarations: [{ name: 'shell' }] };
+const DATA = 'data:image/png;base64,AAAA';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await makeRig();
+  rig.serve((outgoing) => sendJson(outgoing, {}));
+});
+afterEach(() => rig.reset());
+afterAll(() => rig[Symbol.asyncDispose]());
+
+const user = (...content: unknown[]): unknown => [{ role: 'user', content }];
+const sent = (): Record<string, unknown> => JSON.parse(rig.got.at(-1)!.body) as Record<string, unknown>;
+
+describe('a tool that runs at the provider', () => {
+  it.each<[string, string, Record<string, unknown>, unknown]>([
+    ['web_search', MESSAGES, { tools: [BASH, { type: 'web_search_20250305', name: 'web_search' }] }, [BASH]],
+    ['web_fetch', MESSAGES, { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }, BASH] }, [BASH]],
+    ['code', MESSAGES, { tools: [{ type: 'code_execution_20250825', name: 'c' }, BASH] }, [BASH]],
+    ['web_search', RESPONSES, { tools: [FUNCTION, { type: 'web_search' }] }, [FUNCTION]],
+    ['mcp', RESPONSES, { tools: [{ type: 'mcp', server_url: 'https://x.test' }, FUNCTION] }, [FUNCTION]],
+    ['code', RESPONSES, { tools: [{ type: 'code_interpreter', container: {} }, FUNCTION] }, [FUNCTION]],
+    ['one of tomorrow', RESPONSES, { tools: [{ type: 'teleport' }, FUNCTION] }, [FUNCTION]],
+    ['google_search', GENERATE, { tools: [DECLARED, { googleSearch: {} }] }, [DECLARED]],
+    ['url_context', GENERATE, { tools: [{ ...DECLARED, url_context: {} }] }, [DECLARED]],
+    ['codeExecution', GENERATE, { tools: [DECLARED, { codeExecution: {} }] }, [DECLARED]],
+  ])('is taken out, and the rest goes on: %s of %s', async (_, url, body, kept) => {
+    const denied: string[] = [];
+    const door = await open({ onDenied: ({ host }) => denied.push(host) });
+    for (const again of [body, body]) expect(await ask(door, url, again)).toMatchObject({ status: 200 });
+    expect(sent().tools).toEqual(kept);
+    expect(denied).toHaveLength(1); // told once
+  });
+
+  it('is taken out of tools within tools, and of those that come later', async () => {
+    const search = { type: 'web_search' };
+    const body = {
+      tools: [{ type: 'namespace', name: 'n', tools: [FUNCTION, search] }],
+      input: [{ type: 'additional_tools', role: 'developer', tools: [FUNCTION, search] }],
+    };
+    await ask(await open(), RESPONSES, body);
+    expect(sent()).toEqual({
+      tools: [{ type: 'namespace', name: 'n', tools: [FUNCTION] }],
+      input: [{ type: 'additional_tools', role: 'developer', tools: [FUNCTION] }],
+    });
+  });
+
+  it.each<[string, string, Record<string, unknown>]>([
+    ['Claude Code searches', MESSAGES, { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    ['Gemini searches', GENERATE, { tools: [{ google_search: {} }] }],
+    ['the choice', RESPONSES, { tools: [FUNCTION, { type: 'mcp' }], tool_choice: { type: 'mcp' } }],
+    ['an option', CHAT, { web_search_options: {} }],
+    ['a plugin', CHAT, { plugins: [{ id: 'web' }] }],
+    ['the model', CHAT, { model: 'gpt-5-search-api' }],
+    ['the model of a reseller', CHAT, { model: 'x/y:online' }],
+    ['a server', MESSAGES, { mcp_servers: [{ type: 'url', url: 'https://x.test/mcp', name: 'x' }] }],
+    ['a container', MESSAGES, { container: { skills: [] } }],
+  ])('that the request is all about makes it refused: %s', async (_, url, body) => {
+    const answer = await ask(await open(), url, body);
+    expect(answer.status).toBe(url.startsWith('/openai') ? 400 : 402);
+    expect(answer.body).toMatch(/past its fence; to allow it, add/);
+    expect(rig.got).toEqual([]);
+    expect(rig.errors).toMatchObject([{ kind: 'bad-request' }]);
+  });
+
+  it('passes where the user says so, and then a hard budget knows that nobody can bound it', async () => {
+    const door = await open({}, { pass: { anthropic: ['TOOL web_search'] } });
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+    expect(await ask(door, MESSAGES, { tools })).toMatchObject({ status: 200 });
+    expect(sent().tools).toEqual(tools);
+    expect(rig.wishes).toMatchObject([{ isUnbounded: true }]);
+  });
+
+  it('leaves what the agent runs itself as it was', async () => {
+    const tools = [
+      BASH,
+      { ...BASH, type: 'custom' },
+      { type: 'bash_20250124', name: 'bash' },
+      { type: 'text_editor_20250728', name: 'edit' },
+      { type: 'computer_20250124', name: 'computer' },
+    ];
+    await ask(await open(), MESSAGES, { tools });
+    expect(sent()).toEqual({ tools });
+    expect(rig.wishes[0]).not.toHaveProperty('isUnbounded');
+  });
+});
+
+describe('an address that the provider would fetch', () => {
+  const bodies = (url: string): [string, Record<string, unknown>][] => [
+    [MESSAGES, { messages: user({ type: 'image', source: { type: 'url', url } }) }],
+    [MESSAGES, { messages: user({ type: 'document', source: { type: 'url', url } }) }],
+    [
+      MESSAGES,
+      {
+        messages: user({
+          type: 'tool_result',
+          tool_use_id: 't',
+          content: [{ type: 'image', source: { type: 'url', url } }],
+        }),
+      },
+    ],
+    [CHAT, { messages: user({ type: 'image_url', image_url: { url } }) }],
+    [CHAT, { messages: user({ type: 'file', file: { file_data: url } }) }],
+    [RESPONSES, { input: user({ type: 'input_image', image_url: url }) }],
+    [RESPONSES, { input: user({ type: 'input_file', file_url: url }) }],
+    [
+      RESPONSES,
+      { input: [{ type: 'function_call_output', output: [{ type: 'input_image', image_url: url }] }] },
+    ],
+    [GENERATE, { contents: [{ parts: [{ fileData: { fileUri: url } }] }] }],
+    [GENERATE, { contents: [{ parts: [{ file_data: { file_uri: url } }] }] }],
+  ];
+
+  it('is refused where the scope does not name its host, with what to add', async () => {
+    const denied: unknown[] = [];
+    const door = await open({ onDenied: (each) => denied.push(each) });
+    for (const [url, body] of bodies('https://evil.test/x.png?secret=1')) {
+      const answer = await ask(door, url, body);
+      expect([url, answer.status]).toEqual([url, url.startsWith('/openai') ? 400 : 402]);
+      expect(answer.body).toContain(String.raw`add \"evil.test\" to scope.network`);
+    }
+    expect(rig.got).toEqual([]);
+    expect(denied).toEqual([{ host: 'evil.test', port: 443, why: 'anthropic would fetch it for the agent' }]);
+  });
+
+  it('passes where the scope names it, and pictures in the request itself always do', async () => {
+    const door = await open({ mayReach: mayReach(['*.good.test']) });
+    for (const address of ['https://a.good.test/x.png', 'http://a.good.test/', DATA])
+      for (const [url, body] of bodies(address)) expect((await ask(door, url, body)).status).toBe(200);
+    for (const address of ['https://a.good.test:8443/', 'gs://a.good.test/x', 'file:///etc/passwd', '//x'])
+      for (const [url, body] of bodies(address).filter(
+        ([, each]) => !JSON.stringify(each).includes('file_data'),
+      ))
+        expect((await ask(door, url, body)).status).not.toBe(200);
+  });
+
+  it('in what a tool was called with, or in what was cited, is nothing that is fetched', async () => {
+    const url = 'https://evil.test/';
+    const door = await open();
+    const assistant = {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: 't', name: 'Open', input: { image_url: url } }],
+    };
+    expect((await ask(door, MESSAGES, { messages: [assistant] })).status).toBe(200);
+    const cited = {
+      type: 'output_text',
+      text: 'x',
+      annotations: [{ type: 'url_citation', source_url: url }],
+    };
+    expect((await ask(door, RESPONSES, { input: user(cited) })).status).toBe(200);
+    const called = { functionCall: { name: 'open', args: { fileUri: url } } };
+    expect((await ask(door, GENERATE, { contents: [{ parts: [called] }] })).status).toBe(200);
+  });
+});
+
+it('a key that stands twice is sent once, as it was judged', async () => {
+  const tools = JSON.stringify([{ type: 'web_search_20250305', name: 'web_search' }, BASH]);
+  await ask(await open(), MESSAGES, `{"tools":${tools},"max_tokens":9,"tools":[],"max_tokens":1}`);
+  expect(rig.got[0]!.body).toBe('{"tools":[],"max_tokens":1}');
+});
+
+type Denying = {
+  mayReach?: (url: URL) => boolean;
+  onDenied?: (denied: { host: string; port: number; why: string }) => void;
+};
+
+function open(caller: Denying = {}, options: Parameters<Rig['open']>[1] = {}): ReturnType<Rig['open']> {
+  return rig.open(undefined, options, undefined, caller);
+}
