@@ -31,9 +31,17 @@ describe('a glob that matches nothing', () => {
   test('is warned about, with the name that may be meant', async () => {
     await using repository = await makeRepository({ files: FILES });
     expect(await warnings(repository, 'write: [scr/**, src/sevrer/**], hide: [config/secret.json]')).toEqual([
-      'warning: bosun.yaml: "scr/**" in "scope.write" of agent "dev" matches no file of the last commit; that is fine where new files are meant; did you mean "src"?',
-      'warning: bosun.yaml: "src/sevrer/**" in "scope.write" of agent "dev" matches no file of the last commit; that is fine where new files are meant; did you mean "src/server"?',
-      'warning: bosun.yaml: "config/secret.json" in "scope.hide" of agent "dev" matches no file of the last commit, so that nothing is hidden; did you mean "config/secrets.json"?',
+      'warning: bosun.yaml: "scr/**" in "scope.write" of agent "dev" matches no file of the last commit; fine if it means new files; did you mean "src"?',
+      'warning: bosun.yaml: "src/sevrer/**" in "scope.write" of agent "dev" matches no file of the last commit; fine if it means new files; did you mean "src/server"?',
+      'warning: bosun.yaml: "config/secret.json" in "scope.hide" of agent "dev" matches no file of the last commit, so nothing is hidden; did you mean "config/secrets.json"?',
+    ]);
+  });
+
+  test('is told once, however many tasks name it', () => {
+    const scope = { shared: ['CHANGES.md'] };
+    const tasks = { a: { run: 'x', scope }, b: { run: 'x', scope }, c: { run: 'x', scope } };
+    expect(warnAboutGlobs(WorkflowFile.parse({ name: 'x', tasks }), [], () => false)).toEqual([
+      '"CHANGES.md" in "scope.shared" of 3 tasks and agents matches no file of the last commit; fine if it means new files',
     ]);
   });
 

@@ -51,7 +51,7 @@ describe('expressions that cannot work', () => {
     ],
     [
       'c: { run: x, check: "${{ inputs.who }}" }',
-      '9:24: expressions are not filled in here; they work in prompt, run, env, with, approve, finalize, if and for-each',
+      '9:24: expressions are not filled in here; put the value into "env" and use $NAME here',
     ],
     [
       'c: { run: x, env: { A: "${{ foo }}" } }',

@@ -32,9 +32,12 @@ describe('a workflow', () => {
     const { workflow, warnings } = parseWorkflow(text, 'bosun.yaml');
     expect(warnings).toEqual([
       'bosun.yaml: agent "dev" is named by no task',
-      'bosun.yaml: task "a" has "attempts" but no "check", so that one attempt is all it gets; see "retry"',
+      'bosun.yaml: task "a" has "attempts" but no "check", so it gets only one attempt; see "retry"',
     ]);
     expect(workflow.tasks['a']!.needs).toEqual(['b']);
+    // What an expand task wrote is judged, so that its attempts count.
+    const planner = 'name: x\ntasks:\n  plan: { run: "true", attempts: 3, expand: true }\n';
+    expect(parseWorkflow(planner, 'bosun.yaml').warnings).toEqual([]);
   });
 
   test('warns of an expression that the shell would leave alone', () => {
@@ -212,6 +215,18 @@ describe('fields with wrong values', () => {
     [
       'a: { run: x, timeout: soon }',
       '7:25: "timeout" of task "a" must be a duration such as 500ms, 30s, 10m or 2h, but is "soon"',
+    ],
+    [
+      'a: { run: x, timeout: 0s }',
+      '7:25: "timeout" of task "a" must be a duration above 0, such as 500ms, 30s, 10m or 2h, but is "0s"',
+    ],
+    [
+      String.raw`a: { run: "x\0y" }`,
+      '7:13: this holds a NUL character, which no command, variable or file name can hold; remove it',
+    ],
+    [
+      String.raw`a: { run: x, env: { "A\0B": y }, check: "\0" }`,
+      '7:23: this holds a NUL character, which no command, variable or file name can hold; remove it',
     ],
     ['a: { run: x, attempts: 0 }', '7:26: "attempts" of task "a" must be at least 1, but is the number 0'],
     [

@@ -13,6 +13,13 @@ const name = z
 const DURATION_MESSAGE = 'must be a duration such as 500ms, 30s, 10m or 2h';
 export const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE);
 
+/** Of zero time nothing can be done in it. */
+const LONGER_MESSAGE = 'must be a duration above 0, such as 500ms, 30s, 10m or 2h';
+const Timeout = z
+  .string(DURATION_MESSAGE)
+  .regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE)
+  .regex(/[1-9]/, LONGER_MESSAGE);
+
 const SIZE_MESSAGE = 'must be a size such as 512MB or 2GB';
 const Size = z.union(
   [z.int().nonnegative(), z.string().regex(/^\d+(\.\d+)?\s?(B|KB|MB|GB|TB)$/i, SIZE_MESSAGE)],
@@ -160,7 +167,7 @@ export const Task = z.strictObject({
         z.string().min(1),
         z.strictObject({
           question: z.string().min(1),
-          timeout: Duration.optional(),
+          timeout: Timeout.optional(),
           default: z.enum(['yes', 'no']).default('no'),
         }),
       ],
@@ -171,7 +178,7 @@ export const Task = z.strictObject({
   rounds: z.int().positive().optional(),
   continuous: z
     .strictObject({
-      every: Duration.optional(),
+      every: Timeout.optional(),
       on: z.array(z.enum(['task-completed', 'task-failed', 'publication'])).optional(),
     })
     .optional(),
@@ -185,7 +192,7 @@ export const Task = z.strictObject({
   check: z.string().min(1).optional().describe('A command; its failure goes back to the agent.'),
   attempts: z.int().min(1).max(100).default(1).describe('How often the agent may try until check passes.'),
   retry: Retry.optional(),
-  timeout: Duration.optional(),
+  timeout: Timeout.optional(),
   artifacts: z.array(z.string().min(1)).optional(),
   workspace: WorkspaceOptions.optional(),
   scope: Scope.optional().describe('Each field given here replaces that of the agent.'),

@@ -13,6 +13,8 @@ interface Place {
   hasEach: boolean;
 }
 
+/** Commands that read the task's environment. */
+const COMMANDS = new Set(['check']);
 const WHERE = 'prompt, run, env, with, approve, finalize, if and for-each';
 
 export function checkExpressions(workflow: Workflow, graph: Graph): Problem[] {
@@ -183,7 +185,10 @@ function findDashed(expression: string, workflow: Workflow): { of: string; name:
 function forbidden(value: unknown, path: Path): Problem[] {
   if (typeof value === 'string') {
     if (!value.includes('${{')) return [];
-    return [{ path, find: '${{', message: `expressions are not filled in here; they work in ${WHERE}` }];
+    const advice = COMMANDS.has(String(path.at(-1)))
+      ? `; put the value into "env" and use $NAME here`
+      : `; they work in ${WHERE}`;
+    return [{ path, find: '${{', message: `expressions are not filled in here${advice}` }];
   }
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>

@@ -41,8 +41,8 @@ export function checkTasks(workflow: Workflow): Problem[] {
 /** What is worth saying and not wrong. */
 export function warnAboutTasks(workflow: Workflow): string[] {
   return Object.entries(workflow.tasks).flatMap(([name, task]) =>
-    task.attempts > 1 && task.check === undefined && task.output === undefined
-      ? [`task "${name}" has "attempts" but no "check", so that one attempt is all it gets; see "retry"`]
+    task.attempts > 1 && task.check === undefined && task.output === undefined && !task.expand
+      ? [`task "${name}" has "attempts" but no "check", so it gets only one attempt; see "retry"`]
       : [],
   );
 }

@@ -3,6 +3,7 @@ import { TASKS_MAX, type Workflow } from '../contract/workflow.ts';
 import { agentNames, checkAgents } from './check-agents.ts';
 import { checkExpressions, warnAboutQuotes } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
+import { checkNul } from './check-nul.ts';
 import { checkScopes } from './check-scopes.ts';
 import { checkTasks, warnAboutTasks } from './check-tasks.ts';
 import { checkInputs } from './inputs.ts';
@@ -20,6 +21,7 @@ export function checkWorkflow(workflow: Workflow): Problem[] {
   }
   const graph = checkGraph(workflow.tasks);
   return [
+    ...checkNul(workflow),
     ...checkInputs(workflow),
     ...checkTasks(workflow),
     ...checkAgents(workflow),

@@ -3,7 +3,7 @@ import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, fixedNames } from '../base/globs.ts';
 import { didYouMean } from '../base/suggest.ts';
 import type { Scope, Workflow } from '../contract/workflow.ts';
-import { describe, type Path } from './problem.ts';
+import { describe } from './problem.ts';
 import { scopesOf } from './scopes-of.ts';
 
 const COMPARISONS_MAX = 2_000_000;
@@ -24,17 +24,26 @@ export function hasGlobs(workflow: Workflow): boolean {
 
 export function warnAboutGlobs(workflow: Workflow, files: readonly Listed[], isThere: IsThere): string[] {
   const search = new Search(files, isThere);
-  const warnings: string[] = [];
+  const found = new Map<string, { lead: string; places: string[]; field: keyof Scope; tail: string }>();
   const look = (one: Workflow, within: string): void => {
     for (const { scope, path } of scopesOf(one)) {
       for (const [field, glob] of globsOf(scope)) {
-        const warning = warnAboutGlob(field, glob, path, search);
-        if (warning !== undefined) warnings.push(`${within}${warning}`);
+        const tail = warnAboutGlob(field, glob, search);
+        if (tail === undefined) continue;
+        const lead = `${within}"${glob}" in `;
+        const key = `${lead} ${field}`;
+        if (!found.has(key)) found.set(key, { lead, places: [], field, tail });
+        found.get(key)!.places.push(describe([...path, field]));
       }
     }
     for (const [file, nested] of Object.entries(one.nested ?? {})) look(nested, `${within}${file}: `);
   };
   look(workflow, '');
+  // What several tasks say is told once.
+  const warnings = [...found.values()].map(({ lead, places, field, tail }) => {
+    const where = places.length === 1 ? places[0] : `"scope.${field}" of ${places.length} tasks and agents`;
+    return `${lead}${where} ${tail}`;
+  });
   const left = warnings.length - WARNINGS_MAX;
   return left > 0 ? [...warnings.slice(0, WARNINGS_MAX), `… and ${left} more globs`] : warnings;
 }
@@ -44,18 +53,18 @@ function globsOf({ write = [], shared = [], hide = [] }: Scope): (readonly [keyo
   return [...of('write', write), ...of('shared', shared), ...of('hide', hide)];
 }
 
-function warnAboutGlob(field: keyof Scope, glob: string, path: Path, search: Search): string | undefined {
+/** To be put after the glob and its place. */
+function warnAboutGlob(field: keyof Scope, glob: string, search: Search): string | undefined {
   if (!('glob' in normalizeGlob(glob))) return undefined;
-  const it = `"${glob}" in ${describe([...path, field])}`;
   const found = search.first(glob);
   if (found === 'unknown') return undefined;
   if (found) {
     if (field !== 'hide' || !found.isLink) return undefined;
-    return `${it} matches ${found.path}, a symbolic link: the link is hidden, what it leads to is not; hide that too`;
+    return `matches ${found.path}, a symbolic link: the link is hidden, what it leads to is not; hide that too`;
   }
   const near = search.near(glob);
-  if (field === 'hide') return `${it} matches no file of the last commit, so that nothing is hidden${near}`;
-  return `${it} matches no file of the last commit; that is fine where new files are meant${near}`;
+  if (field === 'hide') return `matches no file of the last commit, so nothing is hidden${near}`;
+  return `matches no file of the last commit; fine if it means new files${near}`;
 }
 
 class Search {

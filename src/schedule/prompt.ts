@@ -1,6 +1,7 @@
 /** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
-import type { Json } from '../contract/workflow.ts';
+import type { Input, Json } from '../contract/workflow.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from './expression.ts';
+import { ExpressionError } from './expression-failure.ts';
 import { hasFailed, type Node, type State } from './state.ts';
 
 const PURPOSE_CHARS_MAX = 2000;
@@ -20,6 +21,9 @@ export function renderWork(state: State, node: Node): Work {
     : task.run !== undefined
       ? renderCommand(state, node, task.run, env)
       : renderText(state, node, task.prompt ?? '');
+  for (const [key, value] of [...Object.entries(env), ['the prompt', prompt] as const])
+    if (value.includes('\0'))
+      throw new ExpressionError(`${key} would hold a NUL character, which no command or variable can hold`);
   return { prompt, ...(Object.keys(env).length > 0 && { env }) };
 }
 
@@ -55,9 +59,20 @@ export function renderInputs(state: State, node: Node): Record<string, Json> {
       const parts = parseTemplate(value);
       const isWhole = parts.length === 1 && parts[0]?.kind === 'expression';
       inputs[key] = isWhole ? evaluate(value, scopeOf(state, node, value)) : renderText(state, node, value);
+      const wrong = misfit(nested.inputs[key]!, inputs[key]);
+      if (wrong !== undefined)
+        throw new ExpressionError(`input "${key}" of ${node.task.uses} ${wrong} (from ${value})`);
     }
   }
   return inputs;
+}
+
+/** What only the run can tell: whether a value that was computed is of the type that the input has. */
+function misfit({ type, options }: Input, value: Json): string | undefined {
+  const shown = JSON.stringify(value).slice(0, 100);
+  if (typeof value !== type) return `must be a ${type}, but is ${shown}`;
+  if (!options || options.some((option) => option === value)) return undefined;
+  return `must be one of ${options.join(', ')}, but is ${shown}`;
 }
 
 /** What an expression of this node may speak of. Only the tasks it names are looked at: there may be thousands. */

@@ -45,6 +45,12 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
     { cwd, codes: [0, 128] },
   );
   if (facts.code !== 0) throw notARepository(cwd, facts.stderr);
+  // A path with a line break in it makes more lines.
+  if (facts.stdout.toString().split('\n').length !== 6)
+    throw new BosunError(
+      'no-repository',
+      `the path of the git directory of ${cwd} holds a line break; rename it, or move the repository`,
+    );
   const [bare, objectFormat, shallow, gitDir, commonDir] = facts.stdout.toString().split('\n') as [
     string,
     ObjectFormat,

@@ -116,6 +116,25 @@ describe('where bosun is started', () => {
     await refuses(repository.path, /\.git\/bosun must be a directory.*move it away/s, 1);
   });
 
+  it('a path with a line break or with bytes that are not UTF-8, of the repository or of the home directory', async () => {
+    await using lines = await makeRepository({ name: 'two\nlines' });
+    for (const args of [['run'], ['status'], ['check'], ['exec', '--', 'true'], ['doctor']]) {
+      const { code, stderr } = await bosun(lines.path, ...args);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(
+          /^bosun: the path of this directory holds a line break: .*; rename it, or move the repository\n$/,
+        ),
+      ]);
+    }
+    await using repository = await withCommand('true');
+    const script = String.raw`cd "$1" && d=$(printf 'not\377utf') && git clone -q . "$d" && cd "$d" && "$0" status; cd "$1" && HOME=$(printf 'a\377') "$0" status`;
+    const { stderr } = await startProgram(['sh', '-c', script, BOSUN, repository.path], '/').finished;
+    expect(stderr).toMatch(
+      /^bosun: the path of this directory holds bytes that are not UTF-8: .*\nbosun: the path of your home directory \(HOME\) holds bytes that are not UTF-8: .*; set HOME to another one\n$/,
+    );
+  });
+
   it('an old Node on the PATH does not matter to a checkout', async () => {
     await using repository = await withCommand('true');
     const old = path.join(repository.path, '..', 'node');

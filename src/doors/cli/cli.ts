@@ -2,6 +2,8 @@
 import { machineError } from '../../base/machine-failure.ts';
 import { ERRORS } from '../../contract/errors.ts';
 import { guardStreams, requireOut, turnColorOff, writeError } from './output.ts';
+import type { Command, Typed } from './command.ts';
+import { requirePlainPaths } from './plain-paths.ts';
 import { readPlainly } from './quick.ts';
 import { COMMANDS } from './table.ts';
 
@@ -22,14 +24,19 @@ async function dispatch(words: string[]): Promise<number> {
   const [name, ...rest] = words;
   const command = COMMANDS.find((known) => known.name === name);
   const plain = command && readPlainly(command, rest);
-  if (plain) return (await command.load()).run(plain);
+  if (plain) return start(command, plain);
 
   const { parse, unknownCommand } = await import('./parse.ts');
   const word = ours.find((each) => !each.startsWith('-'));
   if (word !== undefined && word !== 'help' && !COMMANDS.some((known) => known.name === word))
     throw unknownCommand(word);
   const chosen = parse(words);
-  return chosen ? (await chosen.command.load()).run(chosen.typed) : 0;
+  return chosen ? start(chosen.command, chosen.typed) : 0;
+}
+
+async function start(command: Command, typed: Typed): Promise<number> {
+  requirePlainPaths();
+  return (await command.load()).run(typed);
 }
 
 /** One message for people, also where the machine failed; a bug also leaves its details where they can be found. */
