@@ -2,6 +2,7 @@
  * Drives one run from where its journal stands to its end: carries out what `decide` decided, and turns what
  * happens into facts. A new run and one that was interrupted are driven alike.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Ahead } from './ahead.ts';
 import type { Attempt, Stages, Stop } from './attempt.ts';
 import { runAttempt } from './engine.ts';
@@ -28,6 +29,9 @@ import { takeOver, type KnownWorkspace } from './take-over.ts';
 const CLOCK_MS = 1000;
 /** How long an agent waits for a person before it has to do without. */
 const ASK_MS = 10 * 60_000;
+/** How often in a row a task is begun again because a process of our own died, and the wait before the first time. */
+const LOST_MAX = 3;
+const LOST_DELAY_MS = 100;
 
 export interface NewRun {
   workflow: Workflow;
@@ -82,6 +86,8 @@ export class Drive {
   readonly #ledger: Ledger;
   /** Who listens to what people say to the agent of a task. */
   readonly #steered = new Map<string, Set<(text: string) => void>>();
+  /** How often in a row an attempt of a task was lost with a helper of ours. */
+  readonly #lost = new Map<string, number>();
   #clock: NodeJS.Timeout | undefined;
   #asked = 0;
   #merging: Promise<void> = Promise.resolve();
@@ -227,11 +233,32 @@ export class Drive {
     const { attempt, stop } = ahead ?? this.#attemptOf(node, start);
     attempt.start = start;
     this.#stops.set(node.id, stop);
-    const finished = await live(stages, attempt, ahead?.place);
+    const finished = await this.#madeAgain(node.id, await live(stages, attempt, ahead?.place), stop);
     this.#stops.delete(node.id);
     const used = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.attempt);
     if (used) used.isCollected = finished.collected !== undefined;
     this.#loop.submit(finished);
+  }
+
+  /** An attempt that a helper of ours took along is made again after a while, but not without end. */
+  async #madeAgain(
+    task: string,
+    finished: EventOf<'attempt.finished'>,
+    stop: Stop,
+  ): Promise<EventOf<'attempt.finished'>> {
+    const { outcome } = finished;
+    if (outcome.kind !== 'lost' || outcome.because === undefined) {
+      this.#lost.delete(task);
+      return finished;
+    }
+    const times = (this.#lost.get(task) ?? 0) + 1;
+    this.#lost.set(task, times);
+    if (times > LOST_MAX) {
+      const message = `${outcome.because}, for the ${times}th time in a row; bosun doctor checks this machine`;
+      return { ...finished, outcome: { kind: 'failed', reason: 'start', message } };
+    }
+    await sleep(LOST_DELAY_MS * 2 ** times, undefined, { signal: stop.graceful.signal }).catch(() => {});
+    return finished;
   }
 
   /** Sandboxes of tasks that wait are made while others work. */

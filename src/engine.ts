@@ -15,7 +15,7 @@ import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
 import { tellOutside } from './collect/tell-outside.ts';
-import { BosunError } from './contract/errors.ts';
+import { BosunError, HelperDied } from './contract/errors.ts';
 import type { EventOf } from './contract/event.ts';
 import type { AgentError } from './contract/model.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
@@ -290,7 +290,8 @@ async function judge(
   }
   if (task.check !== undefined) {
     const check = await runCheck(around, job, workspace, task.check);
-    if (check.outcome.kind === 'cancelled') return { ...ending, outcome: check.outcome };
+    if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')
+      return { ...ending, outcome: check.outcome };
     if (check.outcome.kind === 'failed') {
       const message = `the check \`${task.check}\` failed: ${check.outcome.message}`;
       return notEnough(ending, 'check', message, `${check.stdoutTail}${check.stderrTail}`.trim());
@@ -350,6 +351,7 @@ function names({ start }: Attempt): { task: string; attempt: number } {
 
 /** What was refused (a path, a permission) fails the attempt; anything else is the machine's failure, or a bug. */
 function failure(reason: FailReason, error: unknown): Outcome {
+  if (error instanceof HelperDied) return { kind: 'lost', because: error.message };
   const isRefusal =
     error instanceof BosunError || typeof (error as NodeJS.ErrnoException).syscall === 'string';
   // The machine's failure is not the task's: the engine stops, and the attempt is made again once it can go on.

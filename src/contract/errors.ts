@@ -27,3 +27,10 @@ export class BosunError extends Error {
     this.data = options.data;
   }
 }
+
+/** A process of bosun's own died: what waited for it is nobody's failure, and is to be done again. */
+export class HelperDied extends BosunError {
+  constructor(helper: string, how: string) {
+    super('system', `a helper process of bosun's own (${helper}) died: ${how}`);
+  }
+}

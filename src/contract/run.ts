@@ -51,7 +51,8 @@ export type Outcome =
   | { kind: 'done' }
   | { kind: 'failed'; reason: FailReason; message: string; exitCode?: number; signal?: string }
   | { kind: 'cancelled' }
-  | { kind: 'lost' };
+  /** Not by its own doing: it is made again, and counts for nothing. `because` where its engine did not die with it. */
+  | { kind: 'lost'; because?: string };
 
 export interface ChangedFile {
   path: string;

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import type { FailReason, Outcome } from '../contract/run.ts';
 import type { Exit, Running } from '../system/process.ts';
 import { formatDuration, TIMER_MS_MAX } from '../base/units.ts';
-import { BosunError } from '../contract/errors.ts';
+import { BosunError, HelperDied } from '../contract/errors.ts';
 import type { OutputSink, Piece } from './output.ts';
 import type { Job, StopSignal } from './runtime.ts';
 
@@ -128,6 +128,8 @@ function hintOf(code: number): string {
 
 /** Also for what no process can be started with, such as a zero byte in an argument. */
 function failedToStart(error: unknown): Ended {
+  if (error instanceof HelperDied)
+    return { outcome: { kind: 'lost', because: error.message }, stdoutTail: '', stderrTail: '' };
   const { code, message } = error as NodeJS.ErrnoException;
   if (!(error instanceof BosunError) && code !== 'ERR_INVALID_ARG_VALUE') throw error;
   return { outcome: failed('start', message), stdoutTail: '', stderrTail: '' };

@@ -14,6 +14,8 @@ export const BRIDGE_FAILED = 125;
 
 /** Each takes a few milliseconds; on an idle machine socat listens after two or three. */
 const TRIES_MAX = 5000;
+/** How often socat is started again where it was killed (137); where it ends by itself, it cannot do its work. */
+const AGAIN_MAX = 3;
 
 /**
  * socat gets a session of its own, so that signals to the command's group pass it by, and is nobody's child, so
@@ -28,12 +30,13 @@ listens() {
   done < /proc/net/tcp
   return 1
 }
+keep='n=0; until socat "$@"; [ $? -ne 137 ] || [ $((n += 1)) -gt ${AGAIN_MAX} ]; do sleep 0.05; done'
 count=$1; shift
 n=0 pids=
 for each in "$@"; do
   [ "$n" -lt "$count" ] || break
   n=$((n + 1))
-  pids="$pids $(setsid socat "TCP-LISTEN:\${each%%:*},bind=127.0.0.1,reuseaddr,fork,backlog=128" "UNIX-CONNECT:\${each#*:}" </dev/null >/dev/null 2>&1 & echo $!)"
+  pids="$pids $(setsid /bin/sh -c "$keep" sh "TCP-LISTEN:\${each%%:*},bind=127.0.0.1,reuseaddr,fork,backlog=128" "UNIX-CONNECT:\${each#*:}" </dev/null >/dev/null 2>&1 & echo $!)"
 done
 for pid in $pids; do
   port=\${1%%:*}; shift

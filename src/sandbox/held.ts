@@ -1,5 +1,5 @@
 /** How a launcher's child is ended, and what its end means. */
-import { BosunError } from '../contract/errors.ts';
+import { BosunError, HelperDied } from '../contract/errors.ts';
 import type { Child, Exit } from '../system/process.ts';
 import type { FencedTree } from './fenced-tree.ts';
 import { FAILED, MARK } from './lines.ts';
@@ -24,15 +24,17 @@ export function killHeld(launcherPid: number | undefined): boolean {
 
 /** Throws, after the child's end, where the surroundings could not be made. */
 export function whyNotStarted(
-  { stderr }: Child,
+  child: Child,
   cwd: string,
   tree?: FencedTree,
 ): (exit: Exit, killed: boolean) => Promise<undefined> {
+  const { stderr } = child;
   let said = '';
   stderr!.on('data', (chunk: Buffer) => {
     if (said.length < WHY_CHARS_MAX) said += chunk.toString('latin1', 0, WHY_CHARS_MAX);
   });
   return async (exit, killed) => {
+    if (!killed && child.diedWithHelper) throw new HelperDied('the launcher', 'it took all commands along');
     if (killed || tree?.hasRun || (exit.code !== FAILED && (tree === undefined || exit.code !== 1))) return;
     if (!stderr!.closed) await new Promise((resolve) => stderr!.once('close', resolve));
     if (tree?.hasRun) return;

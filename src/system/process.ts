@@ -68,6 +68,8 @@ export interface Child {
   readonly pid?: number | undefined;
   readonly stdout: Readable | null;
   readonly stderr: Readable | null;
+  /** It ended because who started it for us died. */
+  readonly diedWithHelper?: boolean;
   once(event: 'spawn', listener: () => void): unknown;
   once(event: 'error', listener: (error: Error) => void): unknown;
   once(

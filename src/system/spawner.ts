@@ -37,6 +37,7 @@ export class SpawnedChild extends EventEmitter {
   readonly stdout = new PassThrough();
   readonly stderr = new PassThrough();
   readonly status = new PassThrough();
+  diedWithHelper = false;
   #openStreams = 2;
   #attached = 0;
   #exit: [code: number | null, signal: NodeJS.Signals | null] | undefined;
@@ -162,6 +163,7 @@ export class Spawner {
       this.#waiting = [];
       server.close(() => socket[Symbol.dispose]());
       // What it started died with it.
+      for (const child of this.#children.values()) child.diedWithHelper = true;
       for (const id of this.#children.keys())
         this.#hear(['ended', id, '-1', String(constants.signals.SIGKILL)]);
     };

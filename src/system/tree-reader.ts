@@ -3,7 +3,8 @@
  * ask at once; git answers in the order it was asked. What was read lately is kept: agents begin from few commits.
  */
 import type { ChildProcess } from 'node:child_process';
-import { BosunError } from '../contract/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BosunError, HelperDied } from '../contract/errors.ts';
 import { reasonOf } from './git.ts';
 import { exitOf, keepAwake, type Exit } from './process.ts';
 
@@ -11,6 +12,9 @@ const STDERR_CHARS_MAX = 4096;
 const KEPT_MAX = 256;
 const KEPT_BYTES_MAX = 32 * 1024;
 const LINE_FEED = 10;
+/** How often in a row it is started again because it was killed, and the wait before. */
+const AGAIN_MAX = 3;
+const AGAIN_MS = 20;
 
 export class TreeReader {
   readonly #start: () => ChildProcess;
@@ -34,8 +38,15 @@ export class TreeReader {
   }
 
   async #ask(name: string): Promise<Buffer> {
-    if (!this.#reading?.isAlive) this.#reading = new Reading(this.#start());
-    return Buffer.from(await this.#reading.ask(name)); // a copy: what was read is a part of something larger
+    for (let times = 1; ; times += 1) {
+      if (!this.#reading?.isAlive) this.#reading = new Reading(this.#start());
+      try {
+        return Buffer.from(await this.#reading.ask(name)); // a copy: what was read is a part of something larger
+      } catch (error) {
+        if (!(error instanceof HelperDied) || times > AGAIN_MAX) throw error;
+        await sleep(AGAIN_MS * 2 ** times);
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -120,7 +131,13 @@ class Reading {
     this.isAlive = false;
     const how = exit instanceof Error ? exit.message : (exit.signal ?? `exit code ${exit.code}`);
     const why = reasonOf(this.#stderr) || how;
+    // One that ended with a code has said why, and would say it again.
+    const isKilled = !(exit instanceof Error) && exit.signal !== null;
     for (const { name, reject } of this.#questions.splice(0))
-      reject(new BosunError('system', `git could not read ${name}: ${why}`));
+      reject(
+        isKilled
+          ? new HelperDied('git cat-file', how)
+          : new BosunError('system', `git could not read ${name}: ${why}`),
+      );
   }
 }

@@ -5,10 +5,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { BosunError } from '../contract/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BosunError, HelperDied } from '../contract/errors.ts';
 import { keepAwake, start } from '../system/process.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../build/opaque');
+
+const AGAIN_MAX = 3;
+const AGAIN_MS = 20;
 
 export class OpaqueReader {
   #child: ChildProcess | undefined;
@@ -18,7 +22,7 @@ export class OpaqueReader {
 
   /** In the order asked. */
   read(directories: readonly Buffer[]): Promise<boolean[]> {
-    const mine = this.#last.then(() => this.#ask(directories));
+    const mine = this.#last.then(() => this.#askAgain(directories));
     this.#last = mine.catch(() => {});
     return mine;
   }
@@ -35,6 +39,18 @@ export class OpaqueReader {
       if (this.#child === child) this.#child = undefined;
     });
     return child;
+  }
+
+  /** A program that was killed is no answer: another is asked the same. */
+  async #askAgain(directories: readonly Buffer[]): Promise<boolean[]> {
+    for (let times = 1; ; times += 1) {
+      try {
+        return await this.#ask(directories);
+      } catch (error) {
+        if (!(error instanceof HelperDied) || times > AGAIN_MAX) throw error;
+        await sleep(AGAIN_MS * 2 ** times);
+      }
+    }
   }
 
   async #ask(directories: readonly Buffer[]): Promise<boolean[]> {
@@ -67,7 +83,7 @@ function answersOf(child: ChildProcess, question: Buffer, count: number): Promis
     };
     const onEnd = (): void => {
       leave();
-      reject(new BosunError('system', `${PROGRAM} ended before it had answered`));
+      reject(new HelperDied(PROGRAM, 'it ended before it had answered'));
     };
     const leave = (): void => {
       child.stdout!.off('data', onData);

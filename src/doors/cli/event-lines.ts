@@ -205,6 +205,8 @@ export class EventLines {
       this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);
       return undefined;
     }
+    if (outcome.kind === 'lost' && outcome.because !== undefined)
+      return { text: `attempt ${attempt} is made again: ${outcome.because}${files}`, color: 'ask' };
     if (outcome.kind === 'lost')
       return { text: `attempt ${attempt} was interrupted: its bosun process died${files}`, color: 'ask' };
     if (outcome.kind === 'cancelled') return { text: `attempt ${attempt} was ended${files}`, color: 'ask' };
