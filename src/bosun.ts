@@ -3,7 +3,8 @@ import type { Recorded } from './contract/event.ts';
 import type { RunReport } from './contract/report.ts';
 import type { RunView } from './contract/run.ts';
 import type { Json, Workflow } from './contract/workflow.ts';
-import { diffOf, mergeRun, type Diff, type Merged } from './operations/changes.ts';
+import { diffOf, type Diff } from './operations/changes.ts';
+import { mergeRun, type Merged } from './operations/merge.ts';
 import { answerQuestion, cancelRun } from './operations/interrupt.ts';
 import { logs } from './operations/logs.ts';
 import { reportOf } from './operations/report.ts';
@@ -71,8 +72,8 @@ export class Bosun {
     return reportOf({ cwd: this.#cwd, ...named(run) });
   }
 
-  merge(run?: string): Promise<Merged> {
-    return mergeRun({ cwd: this.#cwd, ...named(run) });
+  merge(run?: string, options: { squash?: boolean } = {}): Promise<Merged> {
+    return mergeRun({ cwd: this.#cwd, ...named(run), ...options });
   }
 }
 

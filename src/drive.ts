@@ -19,6 +19,7 @@ import { agentOf, onConflict } from './schedule/agent-of.ts';
 import { canGoOn } from './schedule/fold-session.ts';
 import { apply, create, nodeOf } from './schedule/fold.ts';
 import { Loop } from './schedule/loop.ts';
+import { titleOf } from './schedule/prompt.ts';
 import type { Node, State } from './schedule/state.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
@@ -324,7 +325,7 @@ export class Drive {
     const node = nodeOf(this.state, task);
     const agent = agentOf(node, 'work')?.name;
     const message = mergeMessage({
-      title: node.task.description ?? task,
+      title: titleOf(this.state, node),
       run: this.state.id,
       task,
       attempt,
@@ -338,6 +339,7 @@ export class Drive {
       base: this.state.base,
       result: commit,
       message,
+      author: await stages.git.repository.identity(),
       onConflict: onConflict(node),
       atMs: nowMs(),
     });

@@ -31,6 +31,16 @@ export class Home {
     return path.join(this.directory, 'engine.lock');
   }
 
+  /** Of the one merge that may be at work. */
+  get mergeLock(): string {
+    return path.join(this.directory, 'merge.lock');
+  }
+
+  /** What a merge that was cut off left. */
+  get landing(): string {
+    return path.join(this.directory, 'landing');
+  }
+
   get config(): string {
     return repositoryConfig(this.top);
   }

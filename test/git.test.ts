@@ -71,9 +71,9 @@ describe('looking at a repository', () => {
     const seen = await inspectRepository(path.join(repository.path, 'deep', 'down'));
     expect(seen).toMatchObject({ top: repository.path, branch: 'main', shallow: false, submodules: false });
     expect(seen.head).toBe(await repository.git('rev-parse', 'HEAD'));
-    expect(await seen.dirty()).toBe(false);
+    expect(await seen.changed('all')).toEqual([]);
     await repository.write({ 'new.txt': 'n\n' });
-    expect(await seen.dirty()).toBe(true);
+    expect(await seen.changed('all')).toEqual(['new.txt']);
     await repository.git('checkout', '-q', '--detach');
     expect((await inspectRepository(repository.path)).branch).toBeUndefined();
   });
@@ -132,7 +132,15 @@ describe("the engine's git directory", () => {
     const git = await openEngineGit(inspected);
     const commit = await engineCommit(git, inspected.head, { 'c.txt': 'c\n' });
     expect(await git.text(['log', '--format=%s', commit])).toBe('Result\nsecond');
-    expect(await land(git, commit, git.repository.head, 'Land')).toMatchObject({
+    expect(
+      await land(git, {
+        directory: path.join(git.home, 'landing'),
+        commit,
+        base: git.repository.head,
+        message: 'Land',
+        what: 'run r',
+      }),
+    ).toMatchObject({
       kind: 'fast-forward',
       head: commit,
     });
@@ -148,7 +156,15 @@ describe("the engine's git directory", () => {
     expect(inspected).toMatchObject({ top: linked, branch: 'side' });
     const git = await openEngineGit(inspected);
     const commit = await engineCommit(git, inspected.head, { 'c.txt': 'c\n' });
-    expect(await land(git, commit, git.repository.head, 'Land')).toMatchObject({
+    expect(
+      await land(git, {
+        directory: path.join(git.home, 'landing'),
+        commit,
+        base: git.repository.head,
+        message: 'Land',
+        what: 'run r',
+      }),
+    ).toMatchObject({
       kind: 'fast-forward',
       branch: 'side',
     });
@@ -212,14 +228,30 @@ describe('landing', () => {
     await using repository = await makeRepository();
     const git = await open(repository);
     const commit = await engineCommit(git, git.repository.head, { 'new.txt': 'n\n' });
-    expect(await land(git, commit, git.repository.head, 'Land')).toEqual({
+    expect(
+      await land(git, {
+        directory: path.join(git.home, 'landing'),
+        commit,
+        base: git.repository.head,
+        message: 'Land',
+        what: 'run r',
+      }),
+    ).toEqual({
       kind: 'fast-forward',
       head: commit,
       branch: 'main',
     });
     expect(await repository.git('status', '--porcelain')).toBe('');
     expect(await readFile(path.join(repository.path, 'new.txt'), 'utf8')).toBe('n\n');
-    expect(await land(git, commit, git.repository.head, 'Land')).toMatchObject({
+    expect(
+      await land(git, {
+        directory: path.join(git.home, 'landing'),
+        commit,
+        base: git.repository.head,
+        message: 'Land',
+        what: 'run r',
+      }),
+    ).toMatchObject({
       kind: 'nothing',
       head: commit,
     });
@@ -232,7 +264,15 @@ describe('landing', () => {
     await repository.git('checkout', '-q', '--detach');
     const git = await open(repository);
     const commit = await engineCommit(git, git.repository.head, { 'new.txt': 'n\n' });
-    expect(await land(git, commit, git.repository.head, 'Land')).toEqual({
+    expect(
+      await land(git, {
+        directory: path.join(git.home, 'landing'),
+        commit,
+        base: git.repository.head,
+        message: 'Land',
+        what: 'run r',
+      }),
+    ).toEqual({
       kind: 'fast-forward',
       head: commit,
       branch: undefined,
@@ -255,7 +295,15 @@ describe('landing', () => {
         { mode: 0o755 },
       );
     }
-    expect(await land(git, commit, git.repository.head, 'Merge run r')).toMatchObject({ kind: 'merged' });
+    expect(
+      await land(git, {
+        directory: path.join(git.home, 'landing'),
+        commit,
+        base: git.repository.head,
+        message: 'Merge run r',
+        what: 'run r',
+      }),
+    ).toMatchObject({ kind: 'merged' });
     expect(await repository.git('log', '-1', '--format=%an %s %p')).toMatch(/^Tester Merge run r \w+ \w+$/);
     expect(await repository.git('status', '--porcelain')).toBe('');
     expect(await repository.git('ls-files')).toBe('README.md\nmine.txt\nnew.txt');
@@ -270,7 +318,13 @@ describe('landing', () => {
     await repository.git('commit', '-qm', 'mine');
     await repository.git('config', '--unset', 'user.name');
     await repository.git('config', '--unset', 'user.email');
-    await land(git, commit, git.repository.head, 'Merge');
+    await land(git, {
+      directory: path.join(git.home, 'landing'),
+      commit,
+      base: git.repository.head,
+      message: 'Merge',
+      what: 'run r',
+    });
     expect(await repository.git('log', '-1', '--format=%an <%ae>')).toBe('bosun <bosun@localhost>');
   });
 
@@ -283,7 +337,15 @@ describe('landing', () => {
     });
     const refused = async (message: RegExp): Promise<void> => {
       const state = await snapshot(repository);
-      await expect(land(git, commit, git.repository.head, 'Land')).rejects.toMatchObject({
+      await expect(
+        land(git, {
+          directory: path.join(git.home, 'landing'),
+          commit,
+          base: git.repository.head,
+          message: 'Land',
+          what: 'run r',
+        }),
+      ).rejects.toMatchObject({
         code: 'wrong-state',
         message: expect.stringMatching(message),
       });
@@ -312,7 +374,15 @@ describe('landing', () => {
     await repository.git('commit', '-qam', 'mine');
     await repository.write({ 'untracked.txt': 'u\n' });
     const state = await snapshot(repository);
-    await expect(land(git, commit, git.repository.head, 'Land')).rejects.toMatchObject({
+    await expect(
+      land(git, {
+        directory: path.join(git.home, 'landing'),
+        commit,
+        base: git.repository.head,
+        message: 'Land',
+        what: 'run r',
+      }),
+    ).rejects.toMatchObject({
       code: 'conflict',
       data: { files: ['README.md'] },
     });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { attemptRef, collect } from '../src/collect/collect.ts';
 import { branchRef, joinBases, mergeResult, setBranch, type Merged } from '../src/merge/merge.ts';
-import { mergeMessage } from '../src/merge/message.ts';
+import { mergeMessage, squashMessage, withCoAuthor } from '../src/merge/message.ts';
 import type { Change } from '../src/system/change.ts';
 import { makeEngine, type TestEngine } from './fixtures/engine.ts';
 import { gitIn, type RepositoryOptions } from './fixtures/repository.ts';
@@ -116,6 +116,37 @@ describe('merging a result', () => {
       'Bosun-Cost: unknown',
       'Bosun-Cost: $0.0000',
     ]);
+  });
+
+  test('titles a commit in one line of at most 72 letters, without control characters', () => {
+    const titleOf = (title: string): string =>
+      mergeMessage({ title, run: 'r', task: 'the-task', attempt: 1 }).split('\n')[0]!;
+    expect(titleOf('Write a parser\u001b[31m\u202e\tfor\r\ndates')).toBe('Write a parser [31m for dates');
+    expect(titleOf(' \n')).toBe('the-task');
+    expect(titleOf('é'.repeat(72))).toBe('é'.repeat(72));
+    expect(Array.from(titleOf('👍'.repeat(80)))).toEqual([...Array.from('👍'.repeat(71)), '…']);
+  });
+
+  test('is the work of the user with the help of bosun, also as one commit for all', async () => {
+    await using w = await world({ 'a.txt': 'a\n' });
+    const author = { name: 'Ada', email: 'ada@example.com' };
+    const result = await w.result({ 'one.txt': '1\n' });
+    const request = { git: w.engine.git, base: w.engine.head, shadow: w.shadow, head: w.head, result };
+    const merged = await mergeResult({
+      ...request,
+      message: 'Do it\n\nBosun-Run: r\n',
+      author,
+      atMs: 0,
+      onConflict: 'fail',
+    });
+    const commit = merged.kind === 'merged' ? merged.commit! : '';
+    const git = gitIn(w.engine.git.directory);
+    expect(await git('log', '-1', '--format=%an <%ae> %cn%n%(trailers:only)', commit)).toBe(
+      'Ada <ada@example.com> Ada\nBosun-Run: r\nCo-authored-by: bosun <bosun@localhost>\n',
+    );
+    const squashed = squashMessage('r-1', 'calculator', ['Design it', 'Build\nit']);
+    expect(squashed).toBe('calculator: 2 tasks of run r-1\n\n- Design it\n- Build it\n\nBosun-Run: r-1\n');
+    expect(withCoAuthor(squashed, { name: 'bosun', email: 'bosun@localhost' })).toBe(squashed);
   });
 
   test('puts one commit per task on a linear branch, with trailers', async () => {

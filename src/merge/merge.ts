@@ -7,8 +7,10 @@
  *               └──── b ─────────────┘
  */
 import type { Conflict } from '../contract/run.ts';
+import { IDENTITY, type Identity } from '../system/git.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import { parseMergeTree, type MergeTree } from '../system/merge-tree.ts';
+import { withCoAuthor } from './message.ts';
 import { resolveTree } from './resolve-tree.ts';
 import { tasksThatTouched } from './touched.ts';
 
@@ -26,6 +28,8 @@ export interface MergeRequest {
   result: string;
   /** Of the commit on the branch, see `mergeMessage`. */
   message: string;
+  /** Whose commit on the branch it is; bosun's where nobody is named. */
+  author?: Identity;
   atMs: number;
   /** Anything but ours and theirs leaves a conflict to the caller. */
   onConflict: string;
@@ -43,16 +47,16 @@ export type Merged =
   | { kind: 'conflict'; conflict: Conflict; marked: string };
 
 export async function mergeResult(request: MergeRequest): Promise<Merged> {
-  const { git, shadow, head, result, message, atMs } = request;
+  const { git, shadow, result, message, atMs } = request;
   if (await git.isAncestor(result, shadow)) return { kind: 'merged', shadow, result };
   if (await git.isAncestor(shadow, result)) {
-    const commit = await commitOnBranch(git, head, `${result}^{tree}`, message, atMs);
+    const commit = await commitOnBranch(request, `${result}^{tree}`);
     return { kind: 'merged', ...commit, shadow: result, result };
   }
   const merged = await mergeTree(git, shadow, result);
   if (merged.files.length === 0) {
     const joined = await git.commitTree({ tree: merged.tree, parents: [shadow, result], message, atMs });
-    const commit = await commitOnBranch(git, head, merged.tree, message, atMs);
+    const commit = await commitOnBranch(request, merged.tree);
     return { kind: 'merged', ...commit, shadow: joined, result };
   }
   return settle(request, merged);
@@ -70,7 +74,7 @@ async function settle(request: MergeRequest, merged: MergeTree): Promise<Merged>
   }
   const tree = await resolveTree(git, merged, onConflict === 'ours' ? shadow : result, onConflict);
   const joined = await git.commitTree({ tree, parents: [shadow, result], message, atMs });
-  const commit = await commitOnBranch(git, head, tree, message, atMs);
+  const commit = await commitOnBranch(request, tree);
   // what comes after this task starts from the settled files, so that nothing conflicts twice
   return {
     kind: 'merged',
@@ -82,18 +86,16 @@ async function settle(request: MergeRequest, merged: MergeTree): Promise<Merged>
 }
 
 async function commitOnBranch(
-  git: EngineGit,
-  head: string,
+  { git, head, message, atMs, author = IDENTITY }: MergeRequest,
   tree: string,
-  message: string,
-  atMs: number,
 ): Promise<{ commit?: string }> {
   const [now, before] = (await git.text(['rev-parse', tree, `${head}^{tree}`])).split('\n') as [
     string,
     string,
   ];
   if (now === before) return {};
-  return { commit: await git.commitTree({ tree: now, parents: [head], message, atMs }) };
+  const signed = withCoAuthor(message, author);
+  return { commit: await git.commitTree({ tree: now, parents: [head], message: signed, atMs, author }) };
 }
 
 /**

@@ -1,10 +1,9 @@
-/** What a run changed, and bringing it into the user's branch. */
+/** What a run changed. */
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
-import { land, type Landed } from '../system/land.ts';
 import { inspectRepository } from '../system/repository.ts';
-import { findRun, openJournal, shownState } from './journal.ts';
+import { findRun, openJournal } from './journal.ts';
 
 export interface DiffOptions {
   cwd: string;
@@ -91,23 +90,4 @@ function rangeOf(
     'not-found',
     `${what} of run ${run} has left nothing yet; see: bosun logs ${run} --task ${task}`,
   );
-}
-
-export type Merged = Landed & { run: string; commits: number };
-
-/** Lands the run's branch on the current branch: one fast-forward or one merge, or nothing at all. */
-export async function mergeRun(options: { cwd: string; run?: string }): Promise<Merged> {
-  await using journal = await openJournal(options.cwd);
-  const run = await findRun(journal, options.run);
-  const state = shownState(journal.home, run);
-  if (state === 'running' || state === 'cancelling') {
-    throw new BosunError(
-      'wrong-state',
-      `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
-    );
-  }
-  const git = await openEngineGit(await inspectRepository(journal.home.top));
-  const commits = Number(await git.text(['rev-list', '--count', `${run.baseCommit}..${run.headCommit}`]));
-  const landed = await land(git, run.headCommit, run.baseCommit, `Merge ${run.branch}\n`);
-  return { ...landed, run: run.id, commits };
 }

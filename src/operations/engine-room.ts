@@ -18,6 +18,7 @@ import { inspectRepository, type Repository } from '../system/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 import { engineAtWork, engineFile } from './journal.ts';
 import { Models, type ModelOptions } from './models.ts';
+import { recoverMerge } from './merge.ts';
 import { clearAttempts, createHome } from './prepare-home.ts';
 
 const OTHERS_MAY_READ = 0o005;
@@ -28,6 +29,8 @@ export interface EngineRoom extends AsyncDisposable {
   store: Store;
   stages: Stages;
   sandbox: Sandbox;
+  /** What a person should know. */
+  notes: string[];
   /** Throws where the way to models cannot be made as the workflow needs it. */
   checkModels(workflow: Workflow): Promise<void>;
   /** Opens a run to be driven, and says so to everybody who looks. */
@@ -52,6 +55,7 @@ export async function enterEngineRoom(
   rmSync(engineFile(home), { force: true });
   await clearAttempts(home);
   const store = undo.use(openSqliteStore(home.journal));
+  const recovered = await recoverMerge(home);
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.sandbox, unfenced);
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
@@ -72,6 +76,7 @@ export async function enterEngineRoom(
     store,
     stages,
     sandbox,
+    notes: recovered === undefined ? [] : [recovered],
     checkModels: (workflow) => models.check(workflow),
     async drive(run, options = {}) {
       await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }));

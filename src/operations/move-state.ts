@@ -7,7 +7,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Home } from '../home.ts';
 import { isLocked } from '../store/lock.ts';
-import { splitNul, userGit } from '../system/git.ts';
+import { gitInRepository, splitNul } from '../system/git.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
 import { makeStateDirectory } from '../system/state-directory.ts';
@@ -72,7 +72,7 @@ function objectionTo(home: Home): string | undefined {
 /** What a clone or a merge brought is in the index: bosun itself never let git track its state. */
 async function isTracked(home: Home): Promise<boolean> {
   const args = ['--literal-pathspecs', 'ls-files', '-z', '--', ...STATE.map((name) => `.bosun/${name}`)];
-  return splitNul((await userGit(args, { cwd: home.top })).stdout).length > 0;
+  return splitNul((await gitInRepository(args, { cwd: home.top })).stdout).length > 0;
 }
 
 /** Follows no link. */

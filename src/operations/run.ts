@@ -12,7 +12,6 @@ import { refuseUnsupported } from '../definition/supported.ts';
 import type { Isolation } from '../contract/isolation.ts';
 import { createRun, type Drive } from '../drive.ts';
 import { commitDirtyTree } from '../system/dirty-tree.ts';
-import { changedFiles } from '../system/repository.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
@@ -65,8 +64,8 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const { repository } = room;
     const isolation = checkIsolation(room, workflow, source);
     await room.checkModels(workflow);
-    const notes = [...isolation.notes, ...ignoredIn(room.home.config)];
-    const changed = await changedFiles(repository.top, 'all');
+    const notes = [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)];
+    const changed = await repository.changed('all');
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // The workflow file itself is read as it is.
     const own = path.relative(repository.top, path.resolve(options.cwd, source));

@@ -1,4 +1,5 @@
-/** Where runs stand. Reads the stored views alone: no fold, no git, no process. */
+/** Where runs stand. Reads the stored views alone: no fold, no git, no process, unless a merge was cut off. */
+import { existsSync } from 'node:fs';
 import type { RunView, ShownRunState, TaskState, TaskView } from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
@@ -10,6 +11,8 @@ export interface Status {
   /** In the order in which they are written; at most `limit`, those that need attention first where there are more. */
   tasks: TaskView[];
   taskCount: number;
+  /** What was done about a merge that was cut off. */
+  recovered?: string;
 }
 
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
@@ -22,8 +25,11 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const tasks = taskCount <= limit ? await store.tasks(run.id) : await tasksAmongMany(store, run, limit);
   const shown: ShownRun = { ...run, state: shownState(home, run) };
-  if (shown.state !== 'interrupted') return { run: shown, tasks, taskCount };
-  return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), taskCount };
+  // loaded only where there is something to do
+  const recovered = existsSync(home.landing) && (await (await import('./merge.ts')).recoverMerge(home));
+  const rest = { taskCount, ...(recovered && { recovered }) };
+  if (shown.state !== 'interrupted') return { run: shown, tasks, ...rest };
+  return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), ...rest };
 }
 
 /** Where there are none that need attention, thousands are not looked through to find that out. */

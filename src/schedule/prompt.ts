@@ -47,6 +47,16 @@ export function renderText(state: State, node: Node, text: string): string {
   return text.includes('${{') ? render(text, scopeOf(state, node, text)) : text;
 }
 
+/** What a task does in one line: what its author says of it, or how its prompt begins. */
+export function titleOf(state: State, node: Node): string {
+  const { description, prompt, run } = node.task;
+  if (description !== undefined || run !== undefined || prompt === undefined) return description ?? node.id;
+  const first = renderText(state, node, prompt)
+    .split('\n')
+    .find((line) => line.trim() !== '');
+  return first ?? node.id;
+}
+
 /** A value that is one whole expression keeps its type; a string with expressions in it stays a string. */
 export function renderInputs(state: State, node: Node): Record<string, Json> {
   const nested = node.workflow.nested![node.task.uses!]!;

@@ -2,7 +2,8 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { EngineGit } from './engine-git.ts';
-import { userGit } from './git.ts';
+import { splitNul } from './git.ts';
+import { openWorkTree } from './work-tree.ts';
 
 /** The commit's parent is HEAD; HEAD itself where the work tree does not differ from it. */
 export async function commitDirtyTree(engine: EngineGit, message: string, atMs: number): Promise<string> {
@@ -12,25 +13,17 @@ export async function commitDirtyTree(engine: EngineGit, message: string, atMs: 
   try {
     // a copy of the user's index knows which files are unchanged, so that only the others are read
     await copyFile(path.join(repository.gitDir, 'index'), index).catch(() => {});
-    // the user's own configuration says what is ignored and how files become blobs; the blobs go to the engine
-    const asUser = (args: string[]): ReturnType<typeof userGit> =>
-      userGit(
-        [
-          '-c',
-          'core.splitIndex=false',
-          '-c',
-          'core.untrackedCache=false',
-          '-c',
-          'advice.addEmbeddedRepo=false',
-          ...args,
-        ],
-        {
-          cwd: repository.top,
-          env: { GIT_INDEX_FILE: index, GIT_OBJECT_DIRECTORY: path.join(engine.directory, 'objects') },
-        },
-      );
-    await asUser(['add', '--all', '--', '.']);
-    const tree = (await asUser(['write-tree'])).stdout.toString().trim();
+    await using files = await openWorkTree(repository);
+    const options = { index, objects: path.join(engine.directory, 'objects') };
+    await files.refuseForeignFilters(await files.changed('all'), index, 'including uncommitted changes');
+    // git would ask each submodule what it has changed, under that one's own configuration
+    const listed = splitNul((await files.run(['ls-files', '--stage', '-z'], options)).stdout);
+    const submodules = listed.filter((line) => line.subarray(0, 6).toString() === '160000');
+    const others = submodules.map(
+      (line) => `:(top,exclude,literal)${line.subarray(line.indexOf(9) + 1).toString()}`,
+    );
+    await files.run(['-c', 'advice.addEmbeddedRepo=false', 'add', '--all', '--', '.', ...others], options);
+    const tree = (await files.run(['write-tree'], options)).stdout.toString().trim();
     if (tree === (await engine.revParse(`${repository.head}^{tree}`))) return repository.head;
     return await engine.commitTree({ tree, parents: [repository.head], message, atMs });
   } finally {

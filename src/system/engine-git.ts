@@ -8,7 +8,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile 
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
-import { cQuote, git, splitNul, startGit, type GitOptions } from './git.ts';
+import { cQuote, git, signedBy, splitNul, startGit, type GitOptions, type Identity } from './git.ts';
 import { UNFINISHED_PREFIX } from './pack-writer.ts';
 import { exitOf, type Captured } from './process.ts';
 import type { Repository } from './repository.ts';
@@ -49,6 +49,8 @@ export interface CommitParts {
   parents: string[];
   message: string;
   atMs: number;
+  /** bosun itself where nobody is named. */
+  author?: Identity;
 }
 
 /** Opens the engine's git directory of a repository, and makes it where there is none. */
@@ -200,11 +202,11 @@ export class EngineGit {
   }
 
   /** The same parts always give the same commit. */
-  commitTree({ tree, parents, message, atMs }: CommitParts): Promise<string> {
+  commitTree({ tree, parents, message, atMs, author }: CommitParts): Promise<string> {
     const date = `@${Math.max(0, Math.floor(atMs / 1000))} +0000`;
     return this.text(['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-F', '-'], {
       input: message,
-      env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },
+      env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date, ...(author && signedBy(author)) },
     });
   }
 

@@ -1,17 +1,51 @@
 /**
- * The only file that runs git. It knows two places: the engine's own git directory, and the user's repository,
- * whose configuration counts only where the user's own files are at stake. Never runs git inside a workspace.
+ * The only file that runs git, and never so that it runs what others wrote: no hook, driver, filter or transport
+ * that a repository names. Three ways: `git` is free of everybody's configuration; `gitInRepository` reads and sets
+ * refs in the user's git directory and can do nothing else; `gitOnFiles` works on the user's files with the user's
+ * own configuration, never the repository's. Never runs git inside a workspace.
  */
 import { remedyFor } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { capture, start, type Captured } from './process.ts';
 import type { ChildProcess } from 'node:child_process';
 
+export interface Identity {
+  name: string;
+  email: string;
+}
+
 /** Who makes the engine's commits. */
-export const IDENTITY = { name: 'bosun', email: 'bosun@localhost' } as const;
+export const IDENTITY: Identity = { name: 'bosun', email: 'bosun@localhost' };
 
 /** Code that a repository could bring along, and prompts, stay out in every case. */
-const SAFE = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'gc.auto=0'];
+const SAFE = [
+  '--no-pager',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'gc.auto=0',
+  '-c',
+  'maintenance.auto=false',
+  '-c',
+  'submodule.recurse=false',
+];
+
+/**
+ * What a repository's configuration cannot undo: no transport at all (a missing object of a partial clone would be
+ * fetched by a command that the configuration names), and no object that stands in for another.
+ */
+const SAFE_VARIABLES = {
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_GRAFT_FILE: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+  LC_ALL: 'C',
+};
+
+/** What may run in a git directory whose configuration a stranger may have written: none of it runs what that names. */
+const READERS = ['rev-parse', 'symbolic-ref', 'update-ref', 'for-each-ref', 'config', 'ls-files'];
 
 /** Of the caller's environment, what says which configuration is the user's and who they are. */
 const USER_VARIABLES = /^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM|AUTHOR_\w+|COMMITTER_\w+)$/;
@@ -32,8 +66,15 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
   return run(args, { ...options, env: { ...engineEnvironment(), ...options.env } });
 }
 
-/** Runs git as the user would: their configuration, their identity. */
-export function userGit(args: readonly string[], options: GitOptions = {}): Promise<Captured> {
+/** Reads and sets refs, and reads settings and the index, in the user's own git directory. */
+export function gitInRepository(args: readonly string[], options: GitOptions = {}): Promise<Captured> {
+  const verb = verbOf(args);
+  if (!READERS.includes(verb)) throw new Error(`git ${verb} must not run in a user's git directory`);
+  return run(args, { ...options, env: { ...userEnvironment(), ...options.env } });
+}
+
+/** With the user's own configuration; the git directory has to be one of ours, see `openWorkTree`. */
+export function gitOnFiles(args: readonly string[], options: GitOptions = {}): Promise<Captured> {
   return run(args, { ...options, env: { ...userEnvironment(), ...options.env } });
 }
 
@@ -95,10 +136,18 @@ function engineEnvironment(): Record<string, string> {
     ...withoutGit(),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_AUTHOR_NAME: IDENTITY.name,
-    GIT_AUTHOR_EMAIL: IDENTITY.email,
-    GIT_COMMITTER_NAME: IDENTITY.name,
-    GIT_COMMITTER_EMAIL: IDENTITY.email,
+    GIT_ATTR_NOSYSTEM: '1',
+    ...signedBy(IDENTITY),
+  };
+}
+
+/** The variables that make somebody the author of a commit. */
+export function signedBy({ name, email }: Identity): Record<string, string> {
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
   };
 }
 
@@ -113,7 +162,7 @@ function withoutGit(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     (entry): entry is [string, string] => !entry[0].startsWith('GIT_') && entry[1] !== undefined,
   );
-  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+  return { ...Object.fromEntries(kept), ...SAFE_VARIABLES };
 }
 
 /** Splits the output of a `-z` option. */

@@ -1,34 +1,51 @@
 /**
- * Brings a commit of the engine into the user's repository: the one place that writes there. It changes all or
- * nothing: whatever stands in the way is found before a file is touched.
+ * Brings a commit of the engine into the user's repository: the one place that writes there. Whatever stands in the
+ * way is found before a file is touched; how files, index and branch then change together is `landing.ts`.
  */
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from './engine-git.ts';
-import { IDENTITY, reasonOf, splitNul, userGit } from './git.ts';
+import { splitNul } from './git.ts';
+import { moveTo } from './landing.ts';
 import { parseMergeTree } from './merge-tree.ts';
-import { changedFiles, inspectRepository } from './repository.ts';
+import { inspectRepository } from './repository.ts';
+import { openWorkTree, type WorkTree } from './work-tree.ts';
 
 export interface Landed {
-  kind: 'fast-forward' | 'merged' | 'nothing';
+  kind: 'fast-forward' | 'merged' | 'squashed' | 'nothing';
   /** The user's HEAD afterwards. */
   head: string;
   /** The branch it is on; undefined on a detached HEAD. */
   branch: string | undefined;
 }
 
+export interface LandRequest {
+  /** `Home.landing` */
+  directory: string;
+  commit: string;
+  /** What the run started from: with uncommitted changes in it, no commit that the user's branch knows. */
+  base: string;
+  /** Of the commit that a merge or a squash makes. */
+  message: string;
+  /** What is merged, in words. */
+  what: string;
+  /** One commit with all of it, in place of the run's own. */
+  squash?: boolean;
+  /** Looks at what would land, a commit of the engine; throws where it must not. */
+  check?(commit: string): Promise<void>;
+  /** A named point at which a test may end the process. */
+  fault?(point: string): void;
+}
+
 const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
 const NAMES_SHOWN_MAX = 10;
 
-/** `base` is what the run started from: with uncommitted changes in it, no commit that the user's branch knows. */
-export async function land(
-  engine: EngineGit,
-  commit: string,
-  base: string,
-  message: string,
-): Promise<Landed> {
-  const { top, gitDir, head, branch } = await inspectRepository(engine.repository.top);
+/** Whoever calls it holds the lock on merges. */
+export async function land(engine: EngineGit, request: LandRequest): Promise<Landed> {
+  const { commit, base, message, squash = false } = request;
+  const repository = await inspectRepository(engine.repository.top);
+  const { top, gitDir, commonDir, head, branch } = repository;
   const unfinished = UNFINISHED.find((name) => existsSync(path.join(gitDir, name)));
   if (unfinished !== undefined) {
     throw new BosunError(
@@ -36,86 +53,77 @@ export async function land(
       `${top} is in the middle of something (${unfinished}): finish or abort it first, see git status`,
     );
   }
-  const changed = await changedFiles(top, 'no');
+  const objects = path.join(commonDir, 'objects');
+  await using tree = await openWorkTree(repository);
+  const changed = await tree.changed('no');
   if (changed.length > 0) {
     throw new BosunError(
       'wrong-state',
       `${top} has changes that are not committed (${names(changed)}): commit or stash them, then merge again`,
-      {
-        data: { files: changed },
-      },
+      { data: { files: changed } },
     );
   }
-  await fetchCommit(engine, commit);
-  const user = (args: string[], codes: number[] = [0]): ReturnType<typeof userGit> =>
-    userGit(args, { cwd: top, codes });
-  const reaches = async (a: string, b: string): Promise<boolean> =>
-    (await user(['merge-base', '--is-ancestor', a, b], [0, 1])).code === 0;
-  if (await reaches(commit, head)) return { kind: 'nothing', head, branch };
-  const isForward = await reaches(head, commit);
-  const identity = (await hasIdentity(top))
-    ? []
-    : ['-c', `user.name=${IDENTITY.name}`, '-c', `user.email=${IDENTITY.email}`];
-  const commitTree = async (tree: string, ...parents: string[]): Promise<string> => {
-    const args = [
-      ...identity,
-      'commit-tree',
-      tree,
-      ...parents.flatMap((parent) => ['-p', parent]),
-      '-m',
-      message,
-    ];
-    return (await user(args)).stdout.toString().trim();
-  };
+  if (await engine.isAncestor(commit, head)) return { kind: 'nothing', head, branch };
+  const isForward = await engine.isAncestor(head, commit);
+  const commitTree = async (of: string, ...parents: string[]): Promise<string> =>
+    engine.commitTree({ tree: of, parents, message, atMs: Date.now(), author: await repository.identity() });
   // Where the branch does not know the base, a commit that does stands for it while the merge is computed.
-  const mine = (await reaches(base, head)) ? head : await commitTree(`${head}^{tree}`, head, base);
-  const target = isForward ? commit : await commitTree(await mergedTree(top, mine, commit), head, commit);
-  await refuseLoss(top, head, target);
-  const merged = await undisturbed(top, [
-    'merge',
-    '--quiet',
-    '--no-stat',
-    '--no-autostash',
-    '--ff-only',
-    target,
-  ]);
-  if (merged.code !== 0) {
-    throw refusal(top, merged.stderr);
-  }
-  const after = (await user(['rev-parse', 'HEAD'])).stdout.toString().trim();
-  return { kind: isForward ? 'fast-forward' : 'merged', head: after, branch };
+  const mine = (await engine.isAncestor(base, head)) ? head : await commitTree(`${head}^{tree}`, head, base);
+  const result = isForward ? `${commit}^{tree}` : await mergedTree(engine, tree, objects, mine, commit);
+  if (squash && (await isSameTree(engine, result, head))) return { kind: 'nothing', head, branch };
+  const parents = squash ? [head] : [head, commit];
+  const target = isForward && !squash ? commit : await commitTree(result, ...parents);
+  await refuseLoss(engine, tree, top, head, target);
+  await request.check?.(target);
+  await handOver(engine, objects, head, target);
+  const { directory, what, fault } = request;
+  await undisturbed(() => moveTo({ directory, engine, repository, tree, to: target, what, fault }));
+  return { kind: squash ? 'squashed' : isForward ? 'fast-forward' : 'merged', head: target, branch };
 }
 
 /** All or nothing: a Ctrl-C while files are written must not leave half of them. */
-async function undisturbed(top: string, args: string[]): ReturnType<typeof userGit> {
+async function undisturbed<T>(work: () => Promise<T>): Promise<T> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const wait = (): void => {};
   for (const signal of signals) process.on(signal, wait);
   try {
-    return await userGit(args, { cwd: top, codes: [0, 1, 2, 128], detached: true });
+    return await work();
   } finally {
     for (const signal of signals) process.off(signal, wait);
   }
 }
 
-/** Copies what the user's repository lacks; no ref is made there. */
-async function fetchCommit(engine: EngineGit, commit: string): Promise<void> {
-  const config = ['protocol.file.allow=always', 'fetch.fsckObjects=false', 'fetch.writeCommitGraph=false'];
-  const only = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-maintenance'];
-  const settings = config.flatMap((setting) => ['-c', setting]);
-  await userGit([...settings, 'fetch', '--quiet', ...only, engine.directory, commit], {
-    cwd: engine.repository.top,
-  });
+/** Writes a pack of what the user's repository lacks; no ref is made there. */
+async function handOver(engine: EngineGit, objects: string, head: string, commit: string): Promise<void> {
+  const args = [
+    'pack-objects',
+    '--quiet',
+    '--revs',
+    '--delta-base-offset',
+    path.join(objects, 'pack', 'pack'),
+  ];
+  await engine.run(args, { input: `${commit}\n^${head}\n` });
 }
 
-/** The tree that the merge will give; refused where the two conflict. */
-async function mergedTree(top: string, mine: string, commit: string): Promise<string> {
-  const result = await userGit(['merge-tree', '--write-tree', '-z', mine, commit], {
-    cwd: top,
+/**
+ * The tree that the merge will give; refused where the two conflict. The attributes of the user's files count
+ * (`merge=union`), drivers do not: these are commands.
+ */
+async function mergedTree(
+  engine: EngineGit,
+  tree: WorkTree,
+  objects: string,
+  mine: string,
+  commit: string,
+): Promise<string> {
+  const result = await tree.run(['merge-tree', '--write-tree', '-z', mine, commit], {
+    objects: path.join(engine.directory, 'objects'),
+    env: { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
     codes: [0, 1],
   });
-  const { files, tree } = parseMergeTree(result.stdout);
-  if (result.code === 0) return tree;
+  const { files, tree: merged } = parseMergeTree(result.stdout);
+  if (result.code === 0) return merged;
+  await handOver(engine, objects, mine, commit); // so that git knows what to merge by hand
   throw new BosunError(
     'conflict',
     `the run's changes conflict with yours in ${names(files)}; nothing was changed: merge by hand with git merge ${commit}`,
@@ -123,16 +131,33 @@ async function mergedTree(top: string, mine: string, commit: string): Promise<st
   );
 }
 
+async function isSameTree(engine: EngineGit, tree: string, head: string): Promise<boolean> {
+  return (await engine.revParse(tree)) === (await engine.revParse(`${head}^{tree}`));
+}
+
 /**
  * The tree is clean, so whatever stands where the merge adds something is a file that git does not track: the
  * user's own. git itself spares those only that are not ignored.
  */
-async function refuseLoss(top: string, head: string, result: string): Promise<void> {
-  const diff = ['diff', '--name-only', '--no-renames', '--diff-filter=AT', '-z', head, result];
-  const added = splitNul((await userGit(diff, { cwd: top })).stdout).map(String);
-  const index = new Set(splitNul((await userGit(['ls-files', '-z'], { cwd: top })).stdout).map(String));
-  const inTheWay = new Set(added.flatMap((file) => ownFilesAt(top, file, index)));
-  if (inTheWay.size > 0) throw overwriting(top, [...inTheWay]);
+async function refuseLoss(
+  engine: EngineGit,
+  tree: WorkTree,
+  top: string,
+  head: string,
+  result: string,
+): Promise<void> {
+  const added = (await engine.changedPaths(head, result)).filter(
+    ({ status }) => status === 'A' || status === 'T',
+  );
+  const index = new Set(splitNul((await tree.run(['ls-files', '-z'])).stdout).map(String));
+  const inTheWay = new Set(added.flatMap((file) => ownFilesAt(top, file.path.toString(), index)));
+  if (inTheWay.size === 0) return;
+  const files = [...inTheWay];
+  throw new BosunError(
+    'wrong-state',
+    `merging would overwrite files in ${top} that git does not track (${names(files)}); nothing was changed: move them away, then merge again`,
+    { data: { files } },
+  );
 }
 
 /** Files that git does not track at a path, below it, or in the place of a directory above it. */
@@ -149,31 +174,6 @@ function ownFilesAt(top: string, file: string, index: ReadonlySet<string>): stri
     .filter((entry) => !entry.isDirectory())
     .map((entry) => path.relative(top, path.join(entry.parentPath, entry.name)))
     .filter((own) => !index.has(own));
-}
-
-async function hasIdentity(top: string): Promise<boolean> {
-  const name = await userGit(['config', 'user.name'], { cwd: top, codes: [0, 1] });
-  const email = await userGit(['config', 'user.email'], { cwd: top, codes: [0, 1] });
-  const given = process.env.GIT_COMMITTER_NAME !== undefined && process.env.GIT_COMMITTER_EMAIL !== undefined;
-  return given || (name.code === 0 && email.code === 0);
-}
-
-function refusal(top: string, stderr: string): BosunError {
-  const overwritten = /untracked working tree files would be overwritten/.test(stderr);
-  if (!overwritten)
-    return new BosunError('wrong-state', `git refused to merge in ${top}: ${reasonOf(stderr)}`);
-  return overwriting(
-    top,
-    stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.trim()] : [])),
-  );
-}
-
-function overwriting(top: string, files: string[]): BosunError {
-  return new BosunError(
-    'wrong-state',
-    `merging would overwrite files in ${top} that git does not track (${names(files)}); nothing was changed: move them away, then merge again`,
-    { data: { files } },
-  );
 }
 
 function names(files: string[]): string {

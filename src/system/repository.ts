@@ -1,9 +1,10 @@
 /** What the user's repository is, seen without changing anything in it. */
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { open, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
-import { git, reasonOf, splitNul, userGit } from './git.ts';
+import { git, gitInRepository, IDENTITY, reasonOf, splitNul, type Identity } from './git.ts';
+import { openWorkTree } from './work-tree.ts';
 
 const GIT_VERSION_MIN = [2, 38] as const;
 
@@ -22,17 +23,19 @@ export interface Repository {
   objectFormat: ObjectFormat;
   shallow: boolean;
   submodules: boolean;
-  /** Whether the work tree differs from HEAD, untracked files included. */
-  dirty(): Promise<boolean>;
+  /** What differs from HEAD in the work tree, as paths. */
+  changed(untracked: 'all' | 'no'): Promise<string[]>;
   /** What the user ignores beside .gitignore files, the weightiest first. */
   excludes(): Promise<string[]>;
+  /** Who the user is, as git knows it; bosun itself where git does not know. */
+  identity(): Promise<Identity>;
 }
 
 export async function inspectRepository(cwd: string): Promise<Repository> {
   await checkGitVersion();
   if (!existsSync(cwd))
     throw new BosunError('no-repository', `${cwd} does not exist: name a directory inside a git repository`);
-  const facts = await userGit(
+  const facts = await gitInRepository(
     [
       'rev-parse',
       '--path-format=absolute',
@@ -58,7 +61,7 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
     string,
     string,
   ];
-  const top = await userGit(['rev-parse', '--path-format=absolute', '--show-toplevel'], {
+  const top = await gitInRepository(['rev-parse', '--path-format=absolute', '--show-toplevel'], {
     cwd,
     codes: [0, 128],
   });
@@ -71,7 +74,8 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
     );
   }
   const directory = top.stdout.toString().replace(/\n$/, '');
-  const head = await userGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], {
+  await refuseForeignTree(directory, gitDir);
+  const head = await gitInRepository(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], {
     cwd: directory,
     codes: [0, 1, 128],
   });
@@ -82,61 +86,89 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
     );
   }
   let excludes: Promise<string[]> | undefined; // read once: it is asked for at every collection
-  const branch = await userGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
+  let identity: Promise<Identity> | undefined;
+  const branch = await gitInRepository(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
     cwd: directory,
     codes: [0, 1],
   });
+  const place = { top: directory, gitDir, commonDir, objectFormat, head: head.stdout.toString().trim() };
   return {
-    top: directory,
-    gitDir,
-    commonDir,
-    head: head.stdout.toString().trim(),
+    ...place,
     branch: branch.code === 0 ? branch.stdout.toString().trim() : undefined,
-    objectFormat,
     shallow: shallow === 'true',
     submodules: existsSync(path.join(directory, '.gitmodules')),
-    dirty: async () => (await changedFiles(directory, 'all')).length > 0,
-    excludes: () => (excludes ??= readExcludes(directory, commonDir)),
+    changed: async (untracked) => {
+      await using tree = await openWorkTree(place);
+      return await tree.changed(untracked);
+    },
+    excludes: () => (excludes ??= readExcludes(commonDir)),
+    identity: () => (identity ??= readIdentity(directory)),
   };
+}
+
+/** A repository that came from elsewhere may name any directory as its work tree: that one has to agree. */
+async function refuseForeignTree(top: string, gitDir: string): Promise<void> {
+  const entry = path.join(top, '.git');
+  const link = await readFile(entry, 'utf8').catch(() => undefined); // a file leads elsewhere, as in linked work trees
+  const leads = link === undefined ? entry : path.resolve(top, link.replace(/^gitdir: /, '').trimEnd());
+  const [found, own] = await Promise.all(
+    [leads, gitDir].map((file) => realpath(file).catch(() => undefined)),
+  );
+  if (found !== undefined && found === own) return;
+  throw new BosunError(
+    'no-repository',
+    `${gitDir}/config says that its files are in ${top}, which is not a work tree of it (core.worktree); bosun takes no such word of a repository: git config --file ${gitDir}/config --unset core.worktree`,
+  );
 }
 
 /** The files of the last commit; undefined where there is none. */
 export async function committedFiles(top: string): Promise<{ path: string; isLink: boolean }[] | undefined> {
-  const args = ['ls-tree', '-r', '-z', '--full-tree', 'HEAD'];
-  const listed = await userGit(args, { cwd: top, codes: [0, 128] });
-  if (listed.code !== 0) return undefined;
+  const repository = await inspectRepository(top).catch(() => undefined);
+  if (repository === undefined) return undefined;
+  await using tree = await openWorkTree(repository);
+  const listed = await tree.run(['ls-tree', '-r', '-z', '--full-tree', repository.head]);
   return splitNul(listed.stdout).map((line) => ({
     path: line.subarray(line.indexOf(9) + 1).toString(),
     isLink: line.subarray(0, 6).toString() === '120000',
   }));
 }
 
-/** What differs from HEAD, as paths; the user's index is not even refreshed. */
-export async function changedFiles(top: string, untracked: 'all' | 'no'): Promise<string[]> {
-  const status = await userGit(
-    [
-      '--no-optional-locks',
-      'status',
-      '--porcelain=v1',
-      '-z',
-      '--no-renames',
-      `--untracked-files=${untracked === 'all' ? 'normal' : 'no'}`,
-      '--ignore-submodules=dirty',
-    ],
-    { cwd: top },
-  );
-  return splitNul(status.stdout).map((line) => line.subarray(3).toString());
-}
-
-async function readExcludes(top: string, commonDir: string): Promise<string[]> {
-  const configured = await userGit(['config', '--type=path', '--get', 'core.excludesFile'], {
-    cwd: top,
+/** The file that the user's own configuration names; the repository's could name any file of this machine. */
+async function readExcludes(commonDir: string): Promise<string[]> {
+  const configured = await gitInRepository(['config', '--type=path', '--get', 'core.excludesFile'], {
+    cwd: '/',
     codes: [0, 1],
   });
   const home = process.env.XDG_CONFIG_HOME || path.join(process.env.HOME ?? '/nonexistent', '.config');
   const global = configured.stdout.toString().trim() || path.join(home, 'git', 'ignore');
-  const files = [path.join(commonDir, 'info', 'exclude'), path.resolve(top, global)];
-  return Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+  return [
+    await readPlain(path.join(commonDir, 'info', 'exclude')),
+    await readFile(path.resolve('/', global), 'utf8').catch(() => ''),
+  ];
+}
+
+/** Follows no link: it could lead to a file that agents must not see. */
+async function readPlain(file: string): Promise<string> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => undefined,
+  );
+  if (handle === undefined) return '';
+  try {
+    return (await handle.stat()).isFile() ? await handle.readFile('utf8') : '';
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readIdentity(top: string): Promise<Identity> {
+  const { GIT_AUTHOR_NAME: givenName, GIT_AUTHOR_EMAIL: givenEmail } = process.env;
+  const setting = async (key: string): Promise<string> =>
+    (await gitInRepository(['config', '--get', key], { cwd: top, codes: [0, 1] })).stdout.toString();
+  // what git itself takes out of names
+  const plain = (text: string): string => text.replace(/[\p{Cc}<>]+/gu, ' ').trim();
+  const name = plain(givenName ?? (await setting('user.name')));
+  const email = plain(givenEmail ?? (await setting('user.email')));
+  return name === '' || email === '' ? IDENTITY : { name, email };
 }
 
 let versionChecked: Promise<void> | undefined;

@@ -7,7 +7,7 @@ import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts, placesOf } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import { enterBelow, lstatBelow, mkdirBelow, type OpenDirectory } from '../system/below.ts';
-import { splitNul, userGit } from '../system/git.ts';
+import { gitInRepository, splitNul } from '../system/git.ts';
 import { capture } from '../system/process.ts';
 
 const NEVER = new Set(['.git', '.bosun']);
@@ -130,7 +130,9 @@ export async function copyIn(top: string, matches: readonly string[], target: st
   }
   const names = matches.map((match) => `./${match}`);
   // what git tracks comes from the commit
-  const tracked = await userGit(['--literal-pathspecs', 'ls-files', '-z', '--', ...names], { cwd: top });
+  const tracked = await gitInRepository(['--literal-pathspecs', 'ls-files', '-z', '--', ...names], {
+    cwd: top,
+  });
   for (const name of splitNul(tracked.stdout))
     await rm(Buffer.concat([Buffer.from(`${target}/`), name]), { force: true });
 }

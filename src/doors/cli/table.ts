@@ -236,9 +236,13 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'put what a run changed on your current branch',
     arguments: [RUN],
-    examples: [['merge', 'the latest run']],
+    options: [{ flags: '--squash', about: 'make one commit of it all' }],
+    examples: [
+      ['merge', 'the latest run'],
+      ['merge fix-3 --squash', 'as one commit that lists its tasks'],
+    ],
     notes:
-      'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched.',
+      'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched. If it is cut off, the next command finishes or undoes it.',
     load: () => import('./commands/merge.ts'),
   },
   {

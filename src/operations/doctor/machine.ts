@@ -39,7 +39,7 @@ export async function checkRepository(cwd: string): Promise<{ finding: Finding; 
   const name = 'repository';
   try {
     const repository = await inspectRepository(cwd);
-    const isDirty = await repository.dirty();
+    const isDirty = (await repository.changed('all')).length > 0;
     const facts = [
       repository.branch === undefined ? 'detached HEAD' : `on ${repository.branch}`,
       ...(isDirty

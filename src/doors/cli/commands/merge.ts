@@ -1,24 +1,27 @@
 /** `bosun merge` */
-import { mergeRun } from '../../../operations/changes.ts';
+import { mergeRun } from '../../../operations/merge.ts';
 import { count, shortCommit } from '../../../report/words.ts';
-import { given, type Typed } from '../command.ts';
+import { given, isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
-export async function run({ args }: Typed): Promise<number> {
-  const {
-    kind,
-    head,
-    branch,
-    run: id,
-    commits,
-  } = await mergeRun({ cwd: process.cwd(), ...given('run', args[0]) });
+const HOW = { 'fast-forward': 'fast-forwarded', merged: 'merged', squashed: 'squashed' };
+
+export async function run(typed: Typed): Promise<number> {
+  const merged = await mergeRun({
+    cwd: process.cwd(),
+    squash: isOn(typed, 'squash'),
+    recovered: (text) => writeError(`note: ${text}\n`),
+    ...given('run', typed.args[0]),
+  });
+  const { kind, head, branch, run: id, commits } = merged;
   const where = branch ?? 'your detached HEAD';
   if (kind === 'nothing') {
     writeError(commits === 0 ? `run ${id} changed nothing\n` : `${where} has all of run ${id} already\n`);
     return 0;
   }
   writeOut(`${head}\n`);
-  const how = kind === 'merged' ? 'merged' : 'fast-forwarded';
-  writeError(`${how}: ${where} is at ${shortCommit(head)} with ${count(commits, 'commit')} of run ${id}\n`);
+  const what =
+    kind === 'squashed' ? `all of run ${id} in one commit` : `${count(commits, 'commit')} of run ${id}`;
+  writeError(`${HOW[kind]}: ${where} is at ${shortCommit(head)} with ${what}\n`);
   return 0;
 }

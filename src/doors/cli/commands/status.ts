@@ -7,7 +7,7 @@ import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from '../
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { formatCount, tellCounts } from '../figures.ts';
-import { columnsOfStream, hasColor, painter, writeOut, type Paint } from '../output.ts';
+import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 
 const TASKS_SHOWN_MAX = 40;
 const NAME_COLUMNS_MAX = 40;
@@ -18,6 +18,7 @@ export async function run(typed: Typed): Promise<number> {
     limit: isOn(typed, 'json') ? 1000 : TASKS_SHOWN_MAX,
     ...given('run', typed.args[0]),
   });
+  if (status.recovered !== undefined) writeError(`note: ${status.recovered}\n`);
   writeOut(isOn(typed, 'json') ? `${JSON.stringify(status)}\n` : render(status, Date.now()));
   return 0;
 }

@@ -1,0 +1,70 @@
+/** Bringing a run's work into the user's branch: all of it or nothing, one merge at a time. */
+import { existsSync } from 'node:fs';
+import { BosunError } from '../contract/errors.ts';
+import type { Home } from '../home.ts';
+import { squashMessage, withCoAuthor } from '../merge/message.ts';
+import { takeLock } from '../store/lock.ts';
+import { openEngineGit } from '../system/engine-git.ts';
+import { land, type Landed } from '../system/land.ts';
+import { recoverLanding } from '../system/landing.ts';
+import { inspectRepository } from '../system/repository.ts';
+import { findRun, openJournal, shownState } from './journal.ts';
+
+export interface MergeOptions {
+  cwd: string;
+  run?: string;
+  /** One commit with all of it. */
+  squash?: boolean;
+  /** Is told what was done about an earlier merge that was cut off. */
+  recovered?(text: string): void;
+  /** A named point at which a test may end the process. */
+  fault?(point: string): void;
+}
+
+export type Merged = Landed & { run: string; commits: number };
+
+/** Lands the run's branch on the current branch: one fast-forward or one merge, or nothing at all. */
+export async function mergeRun(options: MergeOptions): Promise<Merged> {
+  await using journal = await openJournal(options.cwd);
+  const { home } = journal;
+  const run = await findRun(journal, options.run);
+  const state = shownState(home, run);
+  if (state === 'running' || state === 'cancelling') {
+    throw new BosunError(
+      'wrong-state',
+      `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
+    );
+  }
+  using lock = takeLock(home.mergeLock);
+  if (!lock)
+    throw new BosunError(
+      'busy',
+      `another bosun merge is at work in ${home.top}: wait for it, then merge again`,
+    );
+  const recovered = await recoverLanding(home.landing);
+  if (recovered !== undefined) options.recovered?.(recovered);
+  const repository = await inspectRepository(home.top);
+  await using git = await openEngineGit(repository);
+  const log = await git.text(['log', '--reverse', '--format=%s', `${run.baseCommit}..${run.headCommit}`]);
+  const titles = log.split('\n').filter((line) => line !== '');
+  const message = options.squash
+    ? squashMessage(run.id, run.name, titles)
+    : `Merge ${run.branch}\n\nBosun-Run: ${run.id}\n`;
+  const landed = await land(git, {
+    directory: home.landing,
+    commit: run.headCommit,
+    base: run.baseCommit,
+    message: withCoAuthor(message, await repository.identity()),
+    what: `run ${run.id}`,
+    ...(options.squash !== undefined && { squash: options.squash }),
+    ...(options.fault && { fault: options.fault }),
+  });
+  return { ...landed, run: run.id, commits: titles.length };
+}
+
+/** Settles a merge that was cut off, if there is one and nobody is at work on it; says what was done. */
+export async function recoverMerge(home: Home): Promise<string | undefined> {
+  if (!existsSync(home.landing)) return undefined;
+  using lock = takeLock(home.mergeLock);
+  return lock && recoverLanding(home.landing);
+}

@@ -1,0 +1,181 @@
+/** `bosun merge` changes everything or nothing, whatever ends it. */
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { openEngineGit, type EngineGit } from '../../src/system/engine-git.ts';
+import { land } from '../../src/system/land.ts';
+import { recoverLanding } from '../../src/system/landing.ts';
+import { inspectRepository } from '../../src/system/repository.ts';
+import { gitIn, makeRepository, type TestRepository } from '../fixtures/repository.ts';
+
+const exec = promisify(execFile);
+const PROGRAM = path.resolve('test/fixtures/merge-program.ts');
+const POINTS_MAX = 40;
+const FILES = {
+  'a.txt': 'a\n',
+  'gone/b.txt': 'b\n',
+  becomes: 'a file\n',
+  'same.txt': 's\n',
+  'ünï.txt': 'u\n',
+};
+
+interface World extends AsyncDisposable {
+  repository: TestRepository;
+  home: string;
+  before: string;
+  /** Changes, deletes and adds files, and puts a directory in the place of a file. */
+  after: string;
+}
+
+async function makeWorld(): Promise<World> {
+  const repository = await makeRepository({ files: FILES });
+  const before = await repository.git('rev-parse', 'HEAD');
+  const git = await openEngineGit(await inspectRepository(repository.path));
+  await repository.git('checkout', '-q', '--detach');
+  await repository.git('rm', '-q', 'gone/b.txt', 'becomes');
+  await repository.write({ 'a.txt': 'new a\n', 'becomes/a-directory.txt': 'd\n', 'new/deep/c.txt': 'c\n' });
+  await repository.git('add', '-A');
+  await repository.git('commit', '-qm', 'result');
+  const after = await repository.git('rev-parse', 'HEAD');
+  await repository.git('checkout', '-q', 'main');
+  return {
+    repository,
+    home: git.home,
+    before,
+    after,
+    [Symbol.asyncDispose]: () => repository[Symbol.asyncDispose](),
+  };
+}
+
+/** What a person sees: where the branch is, what git says of the files, and the files themselves. */
+async function seen(
+  top: string,
+): Promise<{ head: string; status: string; files: Record<string, string>; locked: boolean }> {
+  const git = gitIn(top);
+  const names = readdirSync(top, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    const name = path.relative(top, path.join(entry.parentPath, entry.name));
+    return name.startsWith('.git') || name.startsWith('.bosun') || !entry.isFile() ? [] : [name];
+  });
+  return {
+    head: await git('rev-parse', 'main'),
+    status: await git('--no-optional-locks', 'status', '--porcelain'),
+    files: Object.fromEntries(names.sort().map((name) => [name, readFileSync(path.join(top, name), 'utf8')])),
+    locked: existsSync(path.join(top, '.git', 'index.lock')),
+  };
+}
+
+const AFTER = {
+  'a.txt': 'new a\n',
+  'becomes/a-directory.txt': 'd\n',
+  'new/deep/c.txt': 'c\n',
+  'same.txt': 's\n',
+  'ünï.txt': 'u\n',
+};
+const isBefore = { status: '', files: FILES, locked: false };
+const isAfter = { status: '', files: AFTER, locked: false };
+
+async function merge(top: string, world: World, dieAt: number): Promise<string> {
+  try {
+    const args = [PROGRAM, top, world.after, world.before, String(dieAt)];
+    return (await exec(process.execPath, args)).stdout.trim();
+  } catch (error) {
+    const { signal, stderr } = error as { signal: string | null; stderr: string };
+    if (signal === 'SIGKILL') return 'killed';
+    throw new Error(`the merge failed: ${stderr}`, { cause: error });
+  }
+}
+
+describe('a merge', () => {
+  it(
+    'that is killed at any point is finished or undone by the next command',
+    { timeout: 120_000 },
+    async () => {
+      await using world = await makeWorld();
+      const ends: string[] = [];
+      let point = 1;
+      for (; point < POINTS_MAX; point++) {
+        const top = path.join(path.dirname(world.repository.path), `copy-${point}`);
+        cpSync(world.repository.path, top, { recursive: true, preserveTimestamps: true });
+        await gitIn(top)('update-index', '-q', '--refresh');
+        const home = world.home.replace(world.repository.path, top);
+        const result = await merge(top, world, point);
+        if (result !== 'killed') {
+          expect(result).toMatch(/^fast-forward/);
+          expect(await seen(top)).toEqual({ head: world.after, ...isAfter });
+          break;
+        }
+        const said = await recoverLanding(path.join(home, 'landing'));
+        const isDone = said?.includes('complete') ?? false;
+        ends.push(said === undefined ? 'nothing' : isDone ? 'finished' : 'undone');
+        const expected = isDone ? { head: world.after, ...isAfter } : { head: world.before, ...isBefore };
+        expect(await seen(top), `killed at point ${point}: ${said}`).toEqual(expected);
+        expect(existsSync(path.join(home, 'landing'))).toBe(false);
+        expect(await recoverLanding(path.join(home, 'landing')), 'once more').toBeUndefined();
+      }
+      expect(point).toBeLessThan(POINTS_MAX);
+      expect(ends.join(' ')).toMatch(/^nothing (undone ){8,}(finished ?)+$/);
+      expect(await gitIn(world.repository.path)('fsck')).toBe('');
+    },
+  );
+
+  it('that was cut off spares what somebody changed since', async () => {
+    await using world = await makeWorld();
+    const { path: top } = world.repository;
+    expect(await merge(top, world, 9)).toBe('killed'); // all is taken, the first file is in place
+    expect(readFileSync(path.join(top, 'a.txt'), 'utf8')).toBe('new a\n');
+    writeFileSync(path.join(top, 'a.txt'), "the user's own\n");
+    expect(await recoverLanding(path.join(world.home, 'landing'))).toMatch(
+      /has been undone.*left as they are: a\.txt/,
+    );
+    expect(await seen(top)).toMatchObject({ head: world.before, status: ' M a.txt', locked: false });
+  });
+
+  it('leaves everything as it was where it is disturbed', async () => {
+    await using world = await makeWorld();
+    const { path: top } = world.repository;
+    const git: EngineGit = await openEngineGit(await inspectRepository(top));
+    const attempt = (at: string, disturb: () => void): Promise<unknown> =>
+      land(git, {
+        directory: path.join(world.home, 'landing'),
+        commit: world.after,
+        base: world.before,
+        message: 'Merge\n',
+        what: 'run r-1',
+        fault: (point) => void (point === at && disturb()),
+      });
+    const refused = async (at: string, disturb: () => void, message: RegExp): Promise<void> => {
+      await expect(attempt(at, disturb)).rejects.toMatchObject({ message: expect.stringMatching(message) });
+      expect((await seen(top)).head).toBe(world.before);
+      expect(existsSync(path.join(world.home, 'landing'))).toBe(false);
+    };
+    await refused(
+      'staged',
+      () => writeFileSync(path.join(top, '.git', 'index.lock'), ''),
+      /another git command/,
+    );
+    expect((await seen(top)).locked, "another git's lock stays").toBe(true);
+    renameSync(path.join(top, '.git', 'index.lock'), path.join(top, '.git', 'no.lock'));
+    await refused(
+      'locked',
+      () => writeFileSync(path.join(top, 'a.txt'), 'mine\n'),
+      /a\.txt .*changed just now/,
+    );
+    await gitIn(top)('checkout', '-q', 'a.txt');
+    let isFirst = true;
+    const put = (): void => {
+      if (isFirst) writeFileSync(path.join(top, 'becomes'), 'mine\n');
+      isFirst = false;
+    };
+    await refused('placed', put, /becomes|ENOTDIR|EEXIST/);
+    expect(readFileSync(path.join(top, 'becomes'), 'utf8')).toBe('mine\n');
+    await gitIn(top)('checkout', '-q', '.');
+    expect(await seen(top)).toEqual({ head: world.before, ...isBefore });
+    // somebody moves the branch
+    const empty = await gitIn(top)('commit-tree', '-p', world.before, '-m', 'x', `${world.before}^{tree}`);
+    const ref = path.join(top, '.git', 'refs', 'heads', 'main');
+    await expect(attempt('indexed', () => writeFileSync(ref, `${empty}\n`))).rejects.toThrow(/update-ref/);
+    expect(await seen(top)).toEqual({ head: empty, ...isBefore });
+  });
+});
