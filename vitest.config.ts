@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -16,6 +18,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Most workflows here reach beyond their repositories; test/trust.test.ts does without. What tests trust is kept apart.
+    env: { BOSUN_TRUST: '1', XDG_STATE_HOME: path.join(tmpdir(), `bosun-test-state-${process.getuid?.()}`) },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',

@@ -24,6 +24,7 @@ const live = await new Bosun(repo).run(
     },
   }),
   {
+    trust: true,
     seen(events) {
       for (const { event } of events) {
         if (event.type !== 'attempt.agent' || event.event.kind !== 'started' || begun.has(event.task))

@@ -8,6 +8,7 @@ export const ERRORS = {
   'not-found': { exit: 2, http: 404, rpc: -32004 },
   busy: { exit: 2, http: 409, rpc: -32005 },
   'wrong-state': { exit: 2, http: 409, rpc: -32006 },
+  'not-trusted': { exit: 2, http: 403, rpc: -32010 },
   conflict: { exit: 1, http: 409, rpc: -32007 },
   journal: { exit: 1, http: 500, rpc: -32008 },
   system: { exit: 1, http: 500, rpc: -32009 },

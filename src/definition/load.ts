@@ -23,8 +23,13 @@ export interface Loaded {
 const INDEX = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
 const MODULES = ['.ts', '.mts', '.js', '.mjs'];
 
+/** To load it is to run it, in this process. */
+export function isModule(path: string): boolean {
+  return MODULES.includes(extname(path));
+}
+
 export async function loadWorkflow(path: string, options: LoadOptions = {}): Promise<Loaded> {
-  if (MODULES.includes(extname(path))) return loadModule(path, options);
+  if (isModule(path)) return loadModule(path, options);
   const { repository } = options;
   const isTheirs = repository !== undefined && isWithin(repository, resolve(path));
   const read = isTheirs ? readTextWithin(repository, path) : readText(path);

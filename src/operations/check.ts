@@ -4,12 +4,14 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
-import { loadWorkflow } from '../definition/load.ts';
+import { isModule, loadWorkflow } from '../definition/load.ts';
+import { reachOf } from '../definition/reach.ts';
 import { ownership, type Owner } from '../definition/ownership.ts';
 import { unsupported } from '../definition/supported.ts';
 import { hasGlobs, warnAboutGlobs } from '../definition/warn-about-globs.ts';
 import { repositoryConfig } from '../home.ts';
 import { committedFiles } from '../system/repository.ts';
+import { checkCode, type TrustOptions } from './trust.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
 
@@ -22,23 +24,34 @@ export interface Checked {
   refused: string[];
   /** Which files belong to which tasks, as written; empty where no task declares a write scope. */
   owners: Owner[];
+  /** What it asks for beyond the repository, a line each. */
+  asks: string[];
   /** What the repository's configuration says in vain; a run says it too. */
   ignored: string[];
 }
 
 /** Throws one error with all that is wrong, each with its place. */
-export async function checkFile(options: { cwd: string; file?: string }): Promise<Checked> {
+export async function checkFile(options: { cwd: string; file?: string } & TrustOptions): Promise<Checked> {
   const { cwd } = options;
   const top = topOf(cwd);
   const full = options.file === undefined ? findFile(cwd, top) : path.resolve(cwd, options.file);
   const file = path.relative(cwd, full);
   // Messages name the file as it was asked for; a caller in another directory still has to find it.
   const named = path.resolve(file) === full ? file : full;
+  if (isModule(full)) checkCode({ ...options, file: full, source: file, top });
   const { workflow, warnings } = await loadWorkflow(named, top === undefined ? {} : { repository: top });
   const { owners } = ownership(workflow);
   const all = [...warnings, ...(await globWarnings(workflow, top, file))];
   const ignored = top === undefined ? [] : ignoredIn(repositoryConfig(top));
-  return { file, workflow, warnings: all, refused: unsupported(workflow), owners, ignored };
+  return {
+    file,
+    workflow,
+    warnings: all,
+    refused: unsupported(workflow),
+    owners,
+    ignored,
+    asks: reachOf(workflow, top ?? cwd),
+  };
 }
 
 /** Only a repository that has a commit can say which globs match nothing. */

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { FILE_NAMES } from './check.ts';
+import { trust } from './trust.ts';
 
 const FIRST = `# A workflow for bosun. Check it with "bosun check", run it with "bosun run".
 name: hello
@@ -47,19 +48,32 @@ export interface Initialised {
   file: string;
   /** False where a workflow was there already. */
   written: boolean;
+  /** Whoever writes a repository's first workflow is its author: it is not asked about. */
+  trusted: boolean;
 }
 
 export async function initialise(options: { cwd: string }): Promise<Initialised> {
   const there = FILE_NAMES.find((name) => existsSync(path.join(options.cwd, name)));
-  if (there !== undefined) return { file: there, written: false };
+  if (there !== undefined) return { file: there, written: false, trusted: false };
   const file = FILE_NAMES[0];
   try {
     await writeFile(path.join(options.cwd, file), FIRST, { flag: 'wx' });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return { file, written: false };
+    if (code === 'EEXIST') return { file, written: false, trusted: false };
     const what = `cannot write ${path.join(options.cwd, file)}`;
     throw machineError(cause, what) ?? new BosunError('system', `${what}: ${message}`, { cause });
   }
-  return { file, written: true };
+  return { file, written: true, trusted: trustAll(options.cwd) };
+}
+
+/** Outside of a repository there is nothing to trust yet; a run asks, should it have to. */
+function trustAll(cwd: string): boolean {
+  try {
+    trust({ cwd, everything: true });
+    return true;
+  } catch (error) {
+    if (error instanceof BosunError) return false;
+    throw error;
+  }
 }

@@ -17,8 +17,9 @@ import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
 import { lastNumberOf } from './kept-runs.ts';
 import type { ModelOptions } from './models.ts';
+import { checkTrust, type TrustOptions } from './trust.ts';
 
-export interface WatchOptions extends ModelOptions {
+export interface WatchOptions extends ModelOptions, TrustOptions {
   /** Do without fences that this machine could make: a person's wish, never a workflow's. */
   unfenced?: boolean;
   /** Is told of everything that happens, once it is in the journal. */
@@ -63,6 +64,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   try {
     const { repository } = room;
     const isolation = checkIsolation(room, workflow, source);
+    checkTrust({ ...options, top: repository.top, kind: room.sandbox.kind });
     await room.checkModels(workflow);
     const notes = [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)];
     const changed = await repository.changed('all');
@@ -139,6 +141,8 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
     const { workflow, source } = drive.state;
     // A run keeps the workflow that it was started with, whatever the file says by now.
     const isolation = checkIsolation(room, workflow, `${source} (as run ${run.id} was started)`);
+    const { top } = room.repository;
+    checkTrust({ ...options, workflow, source, top, kind: room.sandbox.kind });
     await room.checkModels(workflow);
     const first = fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.

@@ -18,6 +18,11 @@ const UNFENCED: Option = {
   about: 'run commands without fences: they can do whatever you can',
 };
 
+const TRUST: Option = {
+  flags: '--trust',
+  about: 'let it reach beyond this repository, this time; BOSUN_TRUST=1 does the same',
+};
+
 const CASSETTE: Option[] = [
   { flags: '--record <file>', about: 'write what agents and models say to a cassette' },
   { flags: '--replay <file>', about: 'take what models say from a cassette: no key, no network, no cost' },
@@ -45,6 +50,7 @@ export const COMMANDS: Command[] = [
     group: 'Start',
     summary: 'check a workflow file without running anything',
     arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
+    options: [TRUST],
     examples: [
       ['check', 'the bosun.yaml of this repository'],
       ['check release.yaml', 'another file'],
@@ -60,6 +66,7 @@ export const COMMANDS: Command[] = [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
       DIRTY,
       UNFENCED,
+      TRUST,
       { flags: '-n, --dry-run', about: 'show the tasks and start nothing' },
       ...CASSETTE,
       VERBOSE,
@@ -104,6 +111,26 @@ export const COMMANDS: Command[] = [
       ],
     ],
     load: () => import('./commands/exec.ts'),
+  },
+  {
+    name: 'trust',
+    group: 'Start',
+    summary: 'let the workflows of this repository reach beyond it',
+    arguments: [
+      { name: 'file', about: 'bosun.yaml if not given; with --remove, a repository', complete: 'file' },
+    ],
+    options: [
+      { flags: '--all', about: 'whatever this repository asks for, now and later' },
+      { flags: '--list', about: 'show what you trust' },
+      { flags: '--remove', about: 'trust this repository no longer' },
+      { flags: '--json', about: 'with --list, print each repository as a line of JSON' },
+    ],
+    examples: [
+      ['trust', 'show what bosun.yaml asks for, and agree to it'],
+      ['trust --list', 'what you agreed to, by repository'],
+      ['trust --remove', 'be asked again'],
+    ],
+    load: () => import('./commands/trust.ts'),
   },
   {
     name: 'status',
@@ -250,7 +277,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'go on with a run that was interrupted, cancelled or failed',
     arguments: [RUN],
-    options: [UNFENCED, ...CASSETTE, VERBOSE, JSON_EVENTS],
+    options: [UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
     examples: [['resume', 'the latest run; what is done is not run again']],
     load: () => import('./commands/resume.ts'),
   },
@@ -266,7 +293,7 @@ export const COMMANDS: Command[] = [
         complete: 'task',
       },
     ],
-    options: [ON_RUN, UNFENCED, VERBOSE, JSON_EVENTS],
+    options: [ON_RUN, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
     examples: [['retry implement', 'of the latest run']],
     load: () => import('./commands/retry.ts'),
   },

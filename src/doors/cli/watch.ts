@@ -13,6 +13,7 @@ import { EventLines } from './event-lines.ts';
 import { isForeground } from './foreground.ts';
 import { Interrupts } from './interrupts.ts';
 import { LiveShow } from './live-show.ts';
+import { trustOf, withTrust } from './with-trust.ts';
 import { columnsOfStream, hasColor, outliveReader, painter, writeError, writeOut } from './output.ts';
 
 const EXITS: Record<RunState, number> = { done: 0, failed: 1, cancelled: 3, running: 1, cancelling: 1 };
@@ -32,7 +33,11 @@ export interface Show {
 type Start = (options: WatchOptions) => Promise<LiveRun>;
 
 /** `earlier`: the run that is gone on with. Resolves with the exit code. */
-export async function watch(
+export function watch(typed: Typed, start: Start, earlier?: { cwd: string; run?: string }): Promise<number> {
+  return withTrust(process.cwd(), () => watchOnce(typed, start, earlier));
+}
+
+async function watchOnce(
   typed: Typed,
   start: Start,
   earlier?: { cwd: string; run?: string },
@@ -52,6 +57,7 @@ export async function watch(
       seen: (events) => show.seen(events),
       unfenced: isOn(typed, 'unfenced'),
       timing: isOn(typed, 'timing'),
+      ...trustOf(typed),
       ...given('record', textOf(typed, 'record')),
       ...given('replay', textOf(typed, 'replay')),
     });

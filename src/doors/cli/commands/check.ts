@@ -1,17 +1,21 @@
 /** `bosun check` */
 import { checkFile, type Checked } from '../../../operations/check.ts';
+import { showAsked } from '../../../operations/trust.ts';
 import { columnsOf, fitColumns, padColumns, spellControls } from '../../../report/plain.ts';
 import { count } from '../../../report/words.ts';
 import { given, type Typed } from '../command.ts';
 import { formatCount } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { renderTree } from '../task-tree.ts';
+import { trustOf, withTrust } from '../with-trust.ts';
 
 const OWNED_LINES_MAX = 200;
 const PATTERN_COLUMNS_MAX = 50;
 
-export async function run({ args }: Typed): Promise<number> {
-  const checked = await checkFile({ cwd: process.cwd(), ...given('file', args[0]) });
+export async function run(typed: Typed): Promise<number> {
+  const cwd = process.cwd();
+  const named = { cwd, ...given('file', typed.args[0]), ...trustOf(typed) };
+  const checked = await withTrust(cwd, () => checkFile(named));
   tellWorkflow(checked, 'ok');
   if (checked.refused.length > 0) {
     writeError(
@@ -22,7 +26,10 @@ export async function run({ args }: Typed): Promise<number> {
 }
 
 /** What it is, and its tasks; also what `run --dry-run` shows. */
-export function tellWorkflow({ workflow, warnings, ignored, file, owners }: Checked, lead: string): void {
+export function tellWorkflow(
+  { workflow, warnings, ignored, asks, file, owners }: Checked,
+  lead: string,
+): void {
   const paint = painter(hasColor(process.stdout));
   const facts = [
     count(Object.keys(workflow.tasks).length, 'task'),
@@ -32,6 +39,8 @@ export function tellWorkflow({ workflow, warnings, ignored, file, owners }: Chec
   writeOut(`${paint('good', lead)}: ${facts.join(', ')} (${workflow.name}, ${file})\n`);
   for (const line of renderTree(workflow, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
   for (const line of renderOwners(owners, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
+  if (asks.length > 0) writeOut('asks for more than this repository:\n');
+  for (const line of showAsked(asks)) writeOut(`  ${line}\n`);
   for (const warning of [...warnings, ...ignored]) writeError(`warning: ${warning}\n`);
 }
 

@@ -12,7 +12,14 @@ export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
   const checked = workflow({ name: 'exec', ...budgetOf(typed), tasks: taskOf(typed) }, { directory: cwd });
   return watch({ ...typed, options: { ...typed.options, verbose: true } }, (options) =>
-    startRun({ cwd, workflow: checked, source: 'exec', dirty: isOn(typed, 'dirty'), ...options }),
+    startRun({
+      cwd,
+      workflow: checked,
+      source: 'exec',
+      dirty: isOn(typed, 'dirty'),
+      ...options,
+      trust: true,
+    }),
   );
 }
 

@@ -3,11 +3,11 @@ import { initialise } from '../../../operations/init.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(): Promise<number> {
-  const { file, written } = await initialise({ cwd: process.cwd() });
+  const { file, written, trusted } = await initialise({ cwd: process.cwd() });
   if (written) writeOut(`${file}\n`);
   writeError(
     written
-      ? `wrote ${file}; run it with: bosun run\n`
+      ? `wrote ${file}; run it with: bosun run\n${trusted ? 'your workflows here may reach beyond the repository; undo with: bosun trust --remove\n' : ''}`
       : `${file} is there already and stays as it is; check it with: bosun check\n`,
   );
   return 0;

@@ -6,12 +6,14 @@ import { checkFile } from '../../../operations/check.ts';
 import { startRun } from '../../../operations/run.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { writeError } from '../output.ts';
+import { trustOf, withTrust } from '../with-trust.ts';
 import { watch } from '../watch.ts';
 import { tellWorkflow } from './check.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
-  const checked = await checkFile({ cwd, ...given('file', typed.args[0]) });
+  const named = { cwd, ...given('file', typed.args[0]), ...trustOf(typed) };
+  const checked = await withTrust(cwd, () => checkFile(named));
   const inputs = inputsOf(typed);
   if (isOn(typed, 'dryRun')) {
     resolveInputs(checked.workflow, inputs);

@@ -1,0 +1,71 @@
+/**
+ * What a workflow asks for beyond its repository, a line for each thing, for people to read and to agree to. What
+ * stays inside is not in it. It opens nothing.
+ */
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import type { Agent, Workflow } from '../contract/workflow.ts';
+import { realPath } from './define.ts';
+import { isWithin } from './read-text.ts';
+import { scopesOf } from './scopes-of.ts';
+
+/** Sorted, each once. `top` is where the repository's files are. */
+export function reachOf(workflow: Workflow, top: string): string[] {
+  return [...new Set(everyWorkflow(workflow).flatMap((each) => beyond(each, realPath(top))))].sort();
+}
+
+function beyond(workflow: Workflow, top: string): string[] {
+  const scopes = scopesOf(workflow).map(({ scope }) => scope);
+  const spaces = [workflow, ...Object.values(workflow.tasks)].map(({ workspace }) => workspace);
+  return [
+    ...scopes.flatMap(({ network = [] }) => network.map((host) => `reach ${host}`)),
+    ...scopes.flatMap(({ read = [] }) => read.map((file) => realPath(readPath(file, top)))).flatMap(reading),
+    ...spaces.flatMap((space) =>
+      space === undefined || space === 'none'
+        ? []
+        : (space.network ?? []).map((host) => `reach ${host} during setup`),
+    ),
+    ...agentsOf(workflow).flatMap((agent) => [...servers(agent), ...program(agent)]),
+  ];
+
+  function reading(file: string): string[] {
+    return staysInside(file, top) ? [] : [`read ${file}`];
+  }
+
+  /** A fence shows the program of an agent, wherever that lies. */
+  function program({ runtime, command }: Agent): string[] {
+    const word = Array.isArray(command) ? command[0]! : '';
+    if (runtime === 'cli' || !word.includes('/')) return [];
+    const file = realPath(resolve(word));
+    return staysInside(file, top) || SYSTEM.test(file) ? [] : [`start ${file}`];
+  }
+}
+
+/** What every fence shows in any case. */
+const SYSTEM = /^\/(usr|bin|sbin|lib(32|64|x32)?)\//;
+
+/** As a path of this machine. */
+function readPath(file: string, top: string): string {
+  return resolve(top, file.replace(/^~(?=\/|$)/, homedir()));
+}
+
+/** Git's own directory may hold credentials, and what bosun keeps; the whole repository has it within. */
+function staysInside(file: string, top: string): boolean {
+  const [first] = file.slice(top.length + 1).split('/');
+  return isWithin(top, file) && first !== '' && first !== '.git';
+}
+
+function servers({ mcp = {} }: Agent): string[] {
+  return Object.values(mcp).flatMap((server) =>
+    'url' in server ? [`use the tool server ${server.url}`] : [],
+  );
+}
+
+function agentsOf({ agents, tasks }: Workflow): Agent[] {
+  const inline = Object.values(tasks).flatMap(({ agent }) => (typeof agent === 'object' ? [agent] : []));
+  return [...Object.values(agents), ...inline];
+}
+
+function everyWorkflow(workflow: Workflow): Workflow[] {
+  return [workflow, ...Object.values(workflow.nested ?? {}).flatMap(everyWorkflow)];
+}

@@ -1,0 +1,61 @@
+/** Asks a person in a terminal whether to trust what a workflow asks for. What was asked is remembered by others. */
+import { createInterface } from 'node:readline';
+import { BosunError } from '../../contract/errors.ts';
+import { showAsked, trust, untrusted } from '../../operations/trust.ts';
+import { spellControls } from '../../report/plain.ts';
+import { isOn, type Typed } from './command.ts';
+import { isForeground } from './foreground.ts';
+import { hasColor, painter, writeError } from './output.ts';
+
+/** Does it; where it needs trust and a person is there, asks and does it again. */
+export async function withTrust<T>(cwd: string, act: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      const refused = untrusted(error);
+      if (refused === undefined || !canAsk()) throw error;
+      await agree(cwd, refused);
+    }
+  }
+}
+
+/** Remembers a yes; throws at a no. */
+export async function agree(
+  cwd: string,
+  { source, asked }: { source: string; asked: string[] },
+): Promise<void> {
+  const paint = painter(hasColor(process.stderr));
+  writeError(`${paint('strong', spellControls(source))} asks for more than this repository:\n`);
+  for (const line of showAsked(asked)) writeError(`  ${paint('ask', line)}\n`);
+  if (!(await confirm('Trust it with this, now and from now on? [y/N] ')))
+    throw new BosunError('not-trusted', `nothing was started: you do not trust ${spellControls(source)}`);
+  trust({ cwd, asked });
+}
+
+/** Whether somebody sits at the keys. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY && isForeground();
+}
+
+/** What `--trust` says; nothing where it was not typed, so that the variable counts. */
+export function trustOf(typed: Typed): { trust?: true } {
+  return isOn(typed, 'trust') ? { trust: true } : {};
+}
+
+/** Ctrl-C and a closed terminal mean no. */
+function confirm(question: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    const leave = (): void => {
+      writeError('\n');
+      resolve(false);
+    };
+    lines.once('close', leave);
+    lines.question(question, (answer) => {
+      lines.off('close', leave);
+      lines.close();
+      resolve(/^y(es)?$/i.test(answer.trim()));
+    });
+  });
+}

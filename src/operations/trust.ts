@@ -1,0 +1,135 @@
+/**
+ * Trust: what a workflow asks for beyond its repository has to be agreed to, once for each repository and thing. Who
+ * asks for nothing of the kind is never asked. It fails closed, before anything is started.
+ */
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { Workflow } from '../contract/workflow.ts';
+import { isFenced, type SandboxKind } from '../contract/isolation.ts';
+import { reachOf } from '../definition/reach.ts';
+import { spellControls } from '../report/plain.ts';
+import { addTrust, readTrust, removeTrust, trustedAt } from '../store/trust-file.ts';
+import { findGit } from '../system/state-directory.ts';
+
+/** More than a person would read. */
+const ASKED_MAX = 200;
+const SHOWN_MAX = 10;
+const SHOWN_CHARS_MAX = 300;
+export const NO_FENCES = 'run commands with no fences, which this machine cannot make';
+
+export interface TrustOptions {
+  /** The caller's own word for this time; nothing is remembered. Scripts may set BOSUN_TRUST=1. */
+  trust?: boolean;
+}
+
+/** Where a person stands, and what asks. */
+interface Asking extends TrustOptions {
+  cwd: string;
+  /** The workflow, as messages call it. */
+  source: string;
+}
+
+/** Throws where the workflow asks for what nobody agreed to. `unfenced` is a person's own word too. */
+export function checkTrust(
+  options: Asking & { workflow: Workflow; top: string; kind: SandboxKind; unfenced?: boolean },
+): void {
+  const { workflow, top, kind, unfenced = false } = options;
+  const noFences = isFenced({ kind }) || unfenced ? [] : [NO_FENCES];
+  needTrust(options, [...noFences, ...reachOf(workflow, top)]);
+}
+
+/** A module is code that runs in this process, so that it has to be trusted before it is loaded. */
+export function checkCode(options: Asking & { file: string; top: string | undefined }): void {
+  const { file, top } = options;
+  const name = top === undefined ? file : path.relative(top, file).replace(/^\.\.\/.*/, file);
+  needTrust(options, [`run ${name} as code of bosun itself, with no fence, now and whenever it changes`]);
+}
+
+/** What was refused for want of trust, for doors that can ask a person. */
+export function untrusted(error: unknown): { source: string; asked: string[] } | undefined {
+  if (!(error instanceof BosunError) || error.code !== 'not-trusted') return undefined;
+  return error.data as { source: string; asked: string[] };
+}
+
+/** Remembers what was agreed to. */
+export function trust(options: { cwd: string; asked?: string[]; everything?: boolean }): string {
+  const directory = gitDirectory(options.cwd);
+  if (directory === undefined)
+    throw new BosunError(
+      'no-repository',
+      `${options.cwd} is not in a git repository, and trust is for repositories; use --trust instead`,
+    );
+  const { asked = [], everything = false } = options;
+  addTrust(directory, { asked, everything });
+  return directory;
+}
+
+export interface TrustedRepository {
+  directory: string;
+  everything: boolean;
+  asked: string[];
+}
+
+export function listTrusted(): TrustedRepository[] {
+  return [...readTrust()].map(([directory, { asked, everything = false }]) => ({
+    directory,
+    everything,
+    asked,
+  }));
+}
+
+/** `repository` is a directory, also one that is gone; the one that a person stands in if not given. */
+export function distrust(options: { cwd: string; repository?: string }): string {
+  const at = path.resolve(options.cwd, options.repository ?? '.');
+  const directory = gitDirectory(at);
+  const names = [directory, at, path.join(at, '.git')].filter((name) => name !== undefined);
+  const removed = names.find((name) => removeTrust(name));
+  if (removed !== undefined) return removed;
+  throw new BosunError('not-found', `${at} is not trusted; see what is with: bosun trust --list`);
+}
+
+function needTrust({ cwd, source, trust: own }: Asking, asked: string[]): void {
+  if (asked.length === 0 || (own ?? process.env.BOSUN_TRUST === '1')) return;
+  const directory = gitDirectory(cwd);
+  const known = directory === undefined ? undefined : trustedAt(directory);
+  if (known?.everything) return;
+  const fresh = asked.filter((each) => !known?.asked.includes(each));
+  if (fresh.length === 0) return;
+  if (fresh.length > ASKED_MAX)
+    throw new BosunError(
+      'usage',
+      `${source} asks for ${fresh.length} things beyond this repository, more than anybody would read; if you trust whoever wrote it: bosun trust --all`,
+    );
+  const shown = showAsked(fresh);
+  const rest = fresh.length > SHOWN_MAX ? `, and ${fresh.length - SHOWN_MAX} more` : '';
+  throw new BosunError(
+    'not-trusted',
+    `nothing was started: ${spellControls(source)} asks for more than this repository: ${shown.slice(0, SHOWN_MAX).join(', ')}${rest}; if you trust it${remedy(source)}`,
+    { data: { source, asked: fresh } },
+  );
+}
+
+/** For people: a stranger wrote it. */
+export function showAsked(asked: readonly string[]): string[] {
+  return asked.map((each) => {
+    const text = spellControls(each);
+    return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
+  });
+}
+
+/** What all work trees of a repository share; undefined outside of any. */
+function gitDirectory(cwd: string): string | undefined {
+  const found = findGit(cwd);
+  return found && realpathSync(found.commonDir);
+}
+
+function remedy(source: string): string {
+  if (source === 'library') return ', pass trust: true';
+  return `: bosun trust ${quoted(source)}, or add --trust for this time only`;
+}
+
+function quoted(word: string): string {
+  const text = spellControls(word);
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,206 @@
+/** What a workflow asks for beyond its repository: what counts as that, who has agreed to it, and who is refused. */
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Bosun } from '../src/bosun.ts';
+import type { Workflow, WorkflowSource } from '../src/contract/workflow.ts';
+import { workflow } from '../src/definition/builder.ts';
+import { reachOf } from '../src/definition/reach.ts';
+import { initialise } from '../src/operations/init.ts';
+import { addTrust, readTrust, removeTrust, trustedAt, trustFile } from '../src/store/trust-file.ts';
+import { makeRepository } from './fixtures/repository.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'bosun-trust-')));
+  vi.stubEnv('BOSUN_TRUST', '');
+  vi.stubEnv('XDG_STATE_HOME', path.join(directory, 'state'));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true });
+});
+
+const made = (source: Partial<WorkflowSource>): Workflow =>
+  workflow({ name: 'x', tasks: { a: { run: 'true' } }, ...source });
+
+describe('a workflow reaches beyond its repository', () => {
+  const at = (name: string): string => path.join(directory, name);
+  const reach = (source: Partial<WorkflowSource>): string[] => reachOf(made(source), directory);
+  const reading = (...read: string[]): string[] => {
+    const { tasks, ...rest } = made({});
+    return reachOf({ ...rest, tasks: { a: { ...tasks.a!, scope: { read } } } }, directory);
+  };
+
+  it('with paths to read, whatever links lead there', () => {
+    mkdirSync(at('sub'));
+    mkdirSync(at('.git'));
+    symlinkSync('/etc', at('sub/out'));
+    symlinkSync('../inner', at('sub/in'));
+    expect(reading('sub', 'sub/in', 'inner/file', at('sub'))).toEqual([]);
+    expect(reading('sub/out', '/srv/data', '~/.config')).toEqual(
+      ['read /etc', `read ${path.join(homedir(), '.config')}`, 'read /srv/data'].sort(),
+    );
+    expect(reading('.', '.git/config')).toEqual(
+      [directory, at('.git/config')].map((file) => `read ${file}`).sort(),
+    );
+  });
+
+  it('with hosts, tool servers and programs of agents, also in the workflows that it uses', () => {
+    const agents: WorkflowSource['agents'] = {
+      searching: {
+        mcp: { tickets: { command: 'node' }, search: { url: 'https://search.test/mcp' } },
+        scope: { network: ['search.test'] },
+      },
+      acp: { runtime: 'acp', command: ['/srv/secrets/agent', '--acp'] },
+      system: { runtime: 'acp', command: ['/usr/bin/agent'] },
+      found: { runtime: 'acp', command: ['agent'] },
+      plain: { runtime: 'cli', command: ['/srv/other'] },
+    };
+    const nested = { ...made({ workspace: { setup: 'npm ci', network: ['registry.test'] } }) };
+    const whole: Workflow = { ...made({ agents }), nested: { 'part.yaml': nested } };
+    expect(reachOf(whole, directory)).toEqual([
+      'reach registry.test during setup',
+      'reach search.test',
+      'start /srv/secrets/agent',
+      'use the tool server https://search.test/mcp',
+    ]);
+  });
+
+  it('with nothing else: what stays inside asks for nothing', () => {
+    const scope = { write: ['src/**'], hide: ['.env'], grant: ['docs/**'], env: { PATH: '/srv/secrets' } };
+    expect(
+      reach({ tasks: { a: { run: 'true', scope, workspace: { copy: ['node_modules'], setup: 'x' } } } }),
+    ).toEqual([]);
+  });
+});
+
+describe('what was agreed to', () => {
+  const gitDirectory = (): string => path.join(directory, '.git');
+  beforeEach(() => mkdirSync(gitDirectory()));
+
+  it('is kept in a file that is the user’s alone, and added to', () => {
+    expect(trustedAt(gitDirectory())).toBeUndefined();
+    addTrust(gitDirectory(), { asked: ['reach b.test'] });
+    addTrust(gitDirectory(), { asked: ['reach a.test', 'reach b.test'] });
+    expect(trustedAt(gitDirectory())!.asked).toEqual(['reach a.test', 'reach b.test']);
+    expect(statSync(trustFile()).mode & 0o777).toBe(0o600);
+    expect(statSync(path.dirname(trustFile())).mode & 0o777).toBe(0o700);
+    expect(removeTrust(gitDirectory())).toBe(true);
+    expect(removeTrust(gitDirectory())).toBe(false);
+    expect(trustedAt(gitDirectory())).toBeUndefined();
+  });
+
+  it('is not for another repository that is put at the same path', () => {
+    addTrust(gitDirectory(), { asked: [], everything: true });
+    rmSync(gitDirectory(), { recursive: true });
+    mkdirSync(gitDirectory());
+    expect(trustedAt(gitDirectory())).toBeUndefined();
+    addTrust(gitDirectory(), { asked: ['reach a.test'] });
+    expect(trustedAt(gitDirectory())).not.toHaveProperty('everything');
+  });
+
+  it('is not believed where the file is damaged, too large, a link, or open to others', () => {
+    addTrust(gitDirectory(), { asked: [], everything: true });
+    const file = trustFile();
+    const read = () => readTrust();
+    chmodSync(file, 0o666);
+    expect(read).toThrow('other users can change the file');
+    for (const text of ['{', '[]', '{"version":1,"repositories":{"/":{}}}', ' '.repeat(5 * 1024 * 1024)]) {
+      rmSync(file);
+      writeFileSync(file, text, { mode: 0o600 });
+      expect(read).toThrow('remove it, and trust them again with: bosun trust');
+    }
+    rmSync(file);
+    writeFileSync(path.join(directory, 'planted'), '{"version":1,"repositories":{}}');
+    symlinkSync(path.join(directory, 'planted'), file);
+    expect(read).toThrow('is not a plain file');
+    rmSync(file);
+    chmodSync(path.dirname(file), 0o777);
+    writeFileSync(file, '{"version":1,"repositories":{}}', { mode: 0o600 });
+    expect(read).toThrow('other users can change the directory');
+  });
+});
+
+describe('a run', () => {
+  const asking = (...network: string[]): Workflow =>
+    made({ tasks: { a: { run: 'true', scope: { network } } } });
+  const refusal = (run: Promise<unknown>): Promise<string> =>
+    run.then(
+      () => 'it was started',
+      (error: Error & { code?: string }) => `${error.code}: ${error.message}`,
+    );
+
+  it('that asks for more than was agreed to is refused, and names only what is new', async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    expect(await refusal(bosun.run(asking('a.test', 'b.test')))).toBe(
+      'not-trusted: nothing was started: library asks for more than this repository: reach a.test, reach b.test; if you trust it, pass trust: true',
+    );
+    addTrust(path.join(repository.path, '.git'), { asked: ['reach a.test'] });
+    expect(await refusal(bosun.run(asking('a.test', 'b.test')))).toContain('repository: reach b.test; if');
+    expect((await (await bosun.run(asking('a.test'))).finished).state).toBe('done');
+    const evil = `${'b'.repeat(400)}\u001b[31m`;
+    const odd = made({ agents: { x: { mcp: { s: { url: `https://x.test/${evil}` } } } } });
+    const told = await refusal(bosun.run(odd));
+    expect(told).not.toContain('\u001b');
+    expect(told.length).toBeLessThan(600);
+  });
+
+  it('is the caller’s own word with trust: true, also when it is gone on with; that is not remembered', async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    const failing = made({ tasks: { a: { run: 'exit 1', scope: { network: ['a.test'] } } } });
+    await (
+      await bosun.run(failing, { trust: true })
+    ).finished;
+    expect(await refusal(bosun.resume())).toContain('not-trusted: ');
+    expect(await refusal(bosun.retry('a'))).toContain('not-trusted: ');
+    expect((await (await bosun.resume(undefined, { trust: true })).finished).state).toBe('failed');
+    expect(readTrust().size).toBe(0);
+  });
+
+  it('that stays inside asks for nothing, even where trust cannot be read', async () => {
+    await using repository = await makeRepository();
+    mkdirSync(path.dirname(trustFile()), { recursive: true });
+    writeFileSync(trustFile(), 'damaged');
+    const inside = made({ tasks: { a: { run: 'echo x > x', scope: { write: ['x'] } } } });
+    expect((await (await new Bosun(repository.path).run(inside)).finished).state).toBe('done');
+    expect(await refusal(new Bosun(repository.path).run(asking('a.test')))).toContain('system: cannot read');
+  });
+
+  it('of whoever wrote the first workflow asks for nothing; one that was there already stays a stranger’s', async () => {
+    await using own = await makeRepository();
+    expect(await initialise({ cwd: own.path })).toMatchObject({ written: true, trusted: true });
+    expect((await (await new Bosun(own.path).run(asking('a.test'))).finished).state).toBe('done');
+    await using theirs = await makeRepository({ files: { 'bosun.yaml': 'name: x\n' } });
+    expect(await initialise({ cwd: theirs.path })).toMatchObject({ written: false, trusted: false });
+    expect(await refusal(new Bosun(theirs.path).run(asking('a.test')))).toContain('not-trusted');
+  });
+
+  it('shows nothing of the machine for the PATH that it sets itself', async () => {
+    await using repository = await makeRepository();
+    const secrets = path.join(directory, 'secrets');
+    mkdirSync(secrets, { mode: 0o755 });
+    writeFileSync(path.join(secrets, 'token'), 'hunter2', { mode: 0o644 });
+    for (const each of [directory, secrets]) chmodSync(each, 0o755);
+    const env = { PATH: `/usr/bin:/bin:${secrets}` };
+    const spying = made({
+      tasks: {
+        a: { run: `ls ${secrets} && exit 1; true`, scope: { env } },
+        b: { run: `ls ${secrets} && exit 1; true`, env },
+      },
+    });
+    expect((await (await new Bosun(repository.path).run(spying)).finished).state).toBe('done');
+  });
+});
