@@ -55,6 +55,31 @@ async function runOf(path: string): Promise<Recorded[]> {
 }
 
 describe('the hash of a journal', () => {
+  it('is the same with waits, warnings, estimates, and whatever the program of an agent logs', () => {
+    const story = said({ kind: 'started' }, { kind: 'text', text: 'done' });
+    const use = {
+      provider: 'p',
+      model: 'm',
+      tokens: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+      usd: 1,
+    };
+    const used: Event = { type: 'model.used', task: 'a', attempt: 1, ...use };
+    const log = (text: string): Event => ({ ...printed('a', 1, text), stream: 'stderr' }) as Event;
+    const check = (text: string): Event => ({ ...printed('a', 1, text), stream: 'check' }) as Event;
+    const quiet = hashOf([...story, used, log('took 7 ms')]);
+    const busy: Event[] = [
+      { type: 'model.waiting', provider: 'p', delayMs: 999, why: 'the rate limit of p' },
+      { type: 'budget.warned', account: 'run', unit: 'usd', spent: 4, limit: 5 },
+      { ...used, estimated: true },
+      log('took 8 ms'),
+      log('and one more line'),
+    ];
+    expect(hashOf([...story, used, ...busy])).toBe(quiet);
+    expect(hashOf([...story, used, used])).not.toBe(quiet);
+    expect(hashOf([...story, used, check('no')])).not.toBe(quiet);
+    expect(hashOf([CREATED, log('x')])).not.toBe(hashOf([CREATED, log('y')])); // a command's own words count
+  });
+
   it('is the same for two runs of the same, in one repository and in another', async () => {
     await using first = await makeRepository({ files: { 'bosun.yaml': WORKFLOW('x') } });
     await using other = await makeRepository({ name: 'elsewhere', files: { 'bosun.yaml': WORKFLOW('x') } });

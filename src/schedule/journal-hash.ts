@@ -1,8 +1,8 @@
 /**
  * One value for what happened in a run: the same for the run and its replay, on another machine and on another day.
  * Left out is what is chance: times, names of workspaces, commits (they hold times: add the hash of the final tree to
- * compare the work itself), who answered, what held the commands, how output was cut into pieces, and in which order
- * parallel tasks came. Pure.
+ * compare the work itself), who answered, what held the commands, how output was cut into pieces, in which order
+ * parallel tasks came, waits for providers, estimated costs, and what agents' programs print besides their story. Pure.
  */
 import { createHash } from 'node:crypto';
 import { normalText, type Ids } from '../base/normal-text.ts';
@@ -28,7 +28,8 @@ export function journalHash(events: Iterable<Recorded>): string {
   return hash.digest('hex');
 }
 
-const LEFT_OUT = new Set<string>(['run.isolation', 'attempt.workspace']);
+/** A warning follows from what was used, and from when. */
+const LEFT_OUT = new Set<string>(['run.isolation', 'attempt.workspace', 'model.waiting', 'budget.warned']);
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
@@ -72,8 +73,17 @@ class TaskLedger {
       ),
       ...this.#uses.toSorted(),
       ...[...this.#denied].toSorted(),
-      ...[...this.#printed].map(([stream, hash]) => `${stream} ${hash}`).toSorted(),
+      ...[...this.#printed]
+        .filter(([stream]) => !this.#isChatter(stream))
+        .map(([stream, hash]) => `${stream} ${hash}`)
+        .toSorted(),
     ];
+  }
+
+  /** Programs of agents log what they do and how long it took; what counts is their story. */
+  #isChatter(key: string): boolean {
+    const [attempt, stream] = key.split(' ');
+    return this.#agents.has(Number(attempt)) && (stream === 'stdout' || stream === 'stderr');
   }
 
   #hear({

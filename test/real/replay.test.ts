@@ -44,11 +44,32 @@ async function treeOf({ repository }: RealWorld): Promise<string> {
   return repository.git('--git-dir', git, 'ls-tree', '-r', 'refs/heads/bosun/real-1');
 }
 
-describe('a cassette of real agents', { timeout: SLOW_MS }, () => {
-  it('ends in the same journal and the same tree, in another place, with no key and no server', async () => {
-    await using before = await RealWorld.make(SCRIPT);
+/** What each ACP agent says by the way differs from time to time, and a rate limit is no part of the work. */
+const BUSY_WORKFLOW = {
+  concurrency: 2,
+  tasks: {
+    claude: { agent: 'claude-acp', prompt: 'Do the first part.' },
+    codex: { agent: 'codex-acp', prompt: 'Do the second part.' },
+    gemini: { agent: 'gemini-acp', prompt: 'Do the third part.' },
+  },
+};
+const BUSY_SCRIPT = {
+  answers: [
+    { fault: 429, 'retry-after': '1s', times: 2 },
+    { run: 'mkdir -p parts && echo "$BOSUN_TASK" > parts/$BOSUN_TASK.txt && pwd' },
+    { fault: 500, times: 2 },
+    { text: 'all done' },
+  ],
+};
+
+describe('a cassette of real agents', { timeout: 2 * SLOW_MS }, () => {
+  it.each([
+    ['and the same tree, in another place, with no key and no server', SCRIPT, WORKFLOW, 11],
+    ['also after waits for a provider, and for agents that speak ACP', BUSY_SCRIPT, BUSY_WORKFLOW, 10],
+  ] as const)('ends in the same journal %s', async (_, script, workflow, asksMax) => {
+    await using before = await RealWorld.make(script);
     const cassette = path.join(before.home, 'run.cassette');
-    await before.write(WORKFLOW);
+    await before.write(workflow);
     await using recording = before.bosun('run', '--json', '--record', cassette);
     const recorded = await recording.finished;
     expect([recorded.code, recorded.stderr]).toEqual([0, '']);
@@ -66,7 +87,7 @@ describe('a cassette of real agents', { timeout: SLOW_MS }, () => {
     await using replaying = after.bosun('run', '--json', '--replay', cassette);
     const replayed = await replaying.finished;
     expect([replayed.code, replayed.stderr]).toEqual([0, '']);
-    expect([asked, after.asks.length]).toEqual([11, 0]);
+    expect([asked, after.asks.length]).toEqual([asksMax, 0]);
     expect(await treeOf(after)).toBe(await treeOf(before));
     expect(journalHash(journalIn(replayed.stdout))).toBe(journalHash(journalIn(recorded.stdout)));
   });
