@@ -148,7 +148,9 @@ describe('text that is no YAML', () => {
     ['name: &x [*x]\n', '1:11: the alias "*x" refers to a value that it is part of; remove it'],
     ['name: !foo x\n', '1:7: unresolved tag: !foo; tags have no meaning here, remove it'],
     ['? [a]\n: b\n', '1:3: the name of a field must be text'],
-    ['a: &a { b: 1 }\nc: { <<: *a }\n', '2:6: merge keys ("<<") are not supported; write the fields out'],
+    ['a: &a [1]\nc: { <<: *a }\n', '2:6: "<<" takes a map or a list of maps, such as "<<: *name"'],
+    ['a: { <<: *a }\n', '1:10: there is no anchor "&a" above; define it or write the value here'],
+    ['a: &a { <<: *a }\n', '1:13: the alias "*a" refers to a value that it is part of; remove it'],
   ])('%j', (text, message) => expect(messages(invalid(text))[0]).toBe(message));
 
   test('duplicate keys are told with both places', () => {

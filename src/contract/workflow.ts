@@ -219,6 +219,26 @@ export const Tasks = z.record(name, Task);
 /** Whether to go on where commands cannot be fenced in. */
 export const IsolationDemand = z.enum(['required', 'best-effort']);
 
+/** What tasks and agents have that say nothing themselves; without what makes a task or an agent the one it is. */
+export const Defaults = z.strictObject({
+  task: Task.pick({
+    agent: true,
+    check: true,
+    attempts: true,
+    retry: true,
+    timeout: true,
+    artifacts: true,
+    workspace: true,
+    scope: true,
+    limits: true,
+    env: true,
+    'on-conflict': true,
+    'on-failure': true,
+    budget: true,
+  }).optional(),
+  agent: Agent.omit({ description: true }).optional(),
+});
+
 export const WorkflowFile = z.strictObject({
   name: name.describe('Runs and their branches are named after it.'),
   description: z.string().optional(),
@@ -229,6 +249,9 @@ export const WorkflowFile = z.strictObject({
   workspace: WorkspaceOptions.optional(),
   'on-conflict': OnConflict.default('fail'),
   'on-failure': OnFailure.default('stop'),
+  defaults: Defaults.optional().describe(
+    'Fields of tasks and agents that do not give them; each is replaced as a whole.',
+  ),
   agents: z.record(name, Agent).default({}),
   tasks: Tasks.describe('What to do; a task starts when its own needs are met.'),
 });

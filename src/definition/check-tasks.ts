@@ -34,6 +34,15 @@ const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
 };
 const FIELDS = Object.entries(FITS) as [keyof Task, readonly Kind[]][];
 
+/** What a task does, as far as it says so. */
+export function kindOf(task: { [kind in Kind]?: unknown }): Kind | undefined {
+  return KINDS.find((kind) => task[kind] !== undefined);
+}
+
+export function fieldFits(field: string, kind: Kind): boolean {
+  return FITS[field as keyof Task]?.includes(kind) ?? true;
+}
+
 export function checkTasks(workflow: Workflow): Problem[] {
   return Object.entries(workflow.tasks).flatMap(([name, task]) => checkTask(name, task));
 }

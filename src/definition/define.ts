@@ -1,11 +1,12 @@
 /** Data → checked Workflow, with the files it uses and the agents it names. It runs no code of theirs. */
 import { realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
-import { WorkflowFile, type Workflow } from '../contract/workflow.ts';
+import { WorkflowFile, type Agent, type Workflow } from '../contract/workflow.ts';
 import { readAgentFiles } from './agent-files.ts';
 import { agentNames } from './check-agents.ts';
 import { checkWorkflow, warnAbout } from './check.ts';
 import { checkReads } from './check-reads.ts';
+import { fillDefaults } from './defaults.ts';
 import { checkWith } from './inputs.ts';
 import type { Located, Path, Problem } from './problem.ts';
 import { isWithin, readText, readTextWithin } from './read-text.ts';
@@ -36,7 +37,9 @@ type Locate = (problem: Problem) => Located;
 const DEPTH_MAX = 10;
 export const FILES_MAX = 200;
 
-export function define(data: unknown, locate: Locate, surroundings: Surroundings): Defined {
+export function define(written: unknown, find: Locate, surroundings: Surroundings): Defined {
+  const { data, agent, trace } = fillDefaults(written);
+  const locate: Locate = (problem) => find(trace(problem));
   const parsed = WorkflowFile.safeParse(data);
   if (!parsed.success) {
     const problems = schemaProblems(parsed.error.issues, data, WorkflowFile);
@@ -46,12 +49,13 @@ export function define(data: unknown, locate: Locate, surroundings: Surroundings
           rest.workflow,
           (problem) => (rest.isKnown(problem) ? undefined : locate(problem)),
           surroundings,
+          agent,
         )
       : [];
     return { problems: [...problems.map(locate), ...further], warnings: [] };
   }
   const workflow: Workflow = parsed.data;
-  const problems = complete(workflow, locate, surroundings);
+  const problems = complete(workflow, locate, surroundings, agent);
   if (problems.length > 0) return { problems, warnings: [] };
   for (const task of Object.values(workflow.tasks)) {
     if (task.needs.length > 1) task.needs = [...new Set(task.needs)];
@@ -73,8 +77,9 @@ function complete(
   workflow: Workflow,
   locate: (problem: Problem) => Located | undefined,
   surroundings: Surroundings,
+  defaults: Partial<Agent>,
 ): Located[] {
-  const problems = addAgents(workflow, surroundings.repository);
+  const problems = addAgents(workflow, surroundings.repository, defaults);
   const own: Problem[] = [];
   for (const [name, task] of Object.entries(workflow.tasks)) {
     if (task.uses === undefined || task.uses.includes('${{')) continue;
@@ -98,7 +103,7 @@ function complete(
 }
 
 /** Agents that the workflow names and does not define may be files of the repository. */
-function addAgents(workflow: Workflow, repository: string | undefined): Located[] {
+function addAgents(workflow: Workflow, repository: string | undefined, defaults: Partial<Agent>): Located[] {
   if (repository === undefined) return [];
   const missing = agentNames(workflow).filter(({ name }) => !Object.hasOwn(workflow.agents, name));
   if (missing.length === 0) return [];
@@ -107,7 +112,7 @@ function addAgents(workflow: Workflow, repository: string | undefined): Located[
   for (const name of new Set(missing.map((use) => use.name))) {
     const file = files.get(name);
     if (!file) continue;
-    workflow.agents[name] = file.agent;
+    workflow.agents[name] = { ...defaults, ...file.agent };
     problems.push(...file.problems);
   }
   return problems;

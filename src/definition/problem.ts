@@ -34,7 +34,9 @@ export const CONTROL_CHARACTERS = /\p{Cc}/gu;
 /** Throws all of them in one error, file by file, in the order of the text. */
 export function throwProblems(problems: readonly Located[]): never {
   const files = [...new Set(problems.map((problem) => problem.file))];
-  const sorted = [...problems].sort(
+  // What several tasks take from one place is wrong once.
+  const unique = [...new Map(problems.map((each) => [JSON.stringify(each), each])).values()];
+  const sorted = unique.sort(
     (a, b) =>
       files.indexOf(a.file) - files.indexOf(b.file) ||
       (a.line ?? 0) - (b.line ?? 0) ||

@@ -8,9 +8,11 @@ import {
   LineCounter,
   parseDocument,
   type Document,
+  type Pair,
+  type YAMLMap,
   type YAMLParseError,
 } from 'yaml';
-import { textOf, toData } from './yaml-data.ts';
+import { isMergeKey, textOf, toData } from './yaml-data.ts';
 import { formatExcerpt, formatPath, type Located, type Path, type Problem } from './problem.ts';
 
 export interface Source {
@@ -90,7 +92,7 @@ function findRange(document: Document.Parsed, problem: Problem, text: string): [
   for (const part of problem.path) {
     const owner = isAlias(node) ? node.resolve(document) : node;
     if (isMap(owner)) {
-      const pair = owner.items.find((item) => isScalar(item.key) && textOf(item.key) === String(part));
+      const pair = findPair(document, owner, String(part));
       if (!pair) break;
       [key, node] = [pair.key, pair.value];
     } else if (isSeq(owner) && typeof part === 'number' && part < owner.items.length) {
@@ -107,6 +109,28 @@ function findRange(document: Document.Parsed, problem: Problem, text: string): [
     if (found !== -1) return [from + found, from + found + problem.find.length];
   }
   return [from, isScalar(target) ? to : from + 1];
+}
+
+/** A field of the map itself, else of what it merges in; each map is searched once, however often it is merged. */
+function findPair(document: Document.Parsed, map: YAMLMap, name: string): Pair | undefined {
+  const seen = new Set<unknown>();
+  const search = (node: unknown): Pair | undefined => {
+    const owner = isAlias(node) ? node.resolve(document) : node;
+    if (seen.has(owner)) return undefined;
+    seen.add(owner);
+    if (isSeq(owner)) return firstOf(owner.items);
+    if (!isMap(owner)) return undefined;
+    const own = owner.items.find(({ key }) => isScalar(key) && !isMergeKey(key) && textOf(key) === name);
+    return own ?? firstOf(owner.items.filter(({ key }) => isMergeKey(key)).map(({ value }) => value));
+  };
+  const firstOf = (nodes: unknown[]): Pair | undefined => {
+    for (const node of nodes) {
+      const found = search(node);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  return search(map);
 }
 
 const SYNTAX_MESSAGES: Record<string, string> = {
