@@ -1,6 +1,6 @@
 /** What an attempt changed becomes exactly one commit of the engine's. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { keepArtifacts } from '../src/collect/artifacts.ts';
@@ -273,7 +273,12 @@ describe('artifacts', () => {
         return { path: name, root: from };
       }),
     );
-    const bad = ['gone', 'link', 'etc/passwd', 'sparse'].map((name) => ({ path: name, root: from }));
+    await writeFile(path.join(from, 'strong'), '');
+    await chmod(path.join(from, 'strong'), 0o4755);
+    const bad = ['gone', 'link', 'etc/passwd', 'sparse', 'strong'].map((name) => ({
+      path: name,
+      root: from,
+    }));
     const kept = await keepArtifacts([...found, ...bad], into, { filesMax: 10, bytesMax: 50 });
     expect(kept.artifacts).toEqual(['a', 'deep/b', 'c']);
     expect(kept.refused).toEqual([
@@ -282,6 +287,7 @@ describe('artifacts', () => {
       'link: link is a symbolic link, which is not followed',
       'etc/passwd: etc is a symbolic link, which is not followed',
       'sparse: artifacts larger than 50 bytes in all',
+      'strong: it is set-uid or set-gid',
     ]);
     expect(await readFile(path.join(into, 'deep', 'b'), 'utf8')).toBe('deep/b');
     const few = await keepArtifacts(found, path.join(into, 'few'), { filesMax: 1, bytesMax: 1000 });

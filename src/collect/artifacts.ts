@@ -9,6 +9,7 @@ export interface ArtifactLimits {
   bytesMax: number;
 }
 
+const SET_ID_BITS = 0o6000;
 const ARTIFACT_LIMITS: ArtifactLimits = { filesMax: 1000, bytesMax: 1024 ** 3 };
 
 /** `into` is new; each file has its path below `root`. What does not fit is named in `refused` as `path: why`. */
@@ -29,7 +30,12 @@ export async function keepArtifacts(
     try {
       const fd = openBelow(file.root, file.path);
       try {
-        const { size } = fstatSync(fd);
+        const { size, mode } = fstatSync(fd);
+        // A copy of a root engine would be a program that makes anybody root.
+        if ((mode & SET_ID_BITS) !== 0) {
+          refused.push(`${file.path}: it is set-uid or set-gid`);
+          continue;
+        }
         if (bytes + size > limits.bytesMax) {
           refused.push(`${file.path}: artifacts larger than ${limits.bytesMax} bytes in all`);
           continue;

@@ -14,6 +14,7 @@ import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { openEngineGit } from '../system/engine-git.ts';
+import { assertOurs } from '../system/owned.ts';
 import { inspectRepository, type Repository } from '../system/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 import { engineAtWork, engineFile } from './journal.ts';
@@ -47,6 +48,7 @@ export async function enterEngineRoom(
 ): Promise<EngineRoom> {
   const repository = await inspectRepository(cwd);
   const home = await createHome(repository);
+  assertOurs(home.journal, home.lock);
   const lock = takeLock(home.lock);
   if (!lock) throw busy(home);
   await using undo = new AsyncDisposableStack();

@@ -8,6 +8,7 @@ import { isLocked } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { keptBranches } from './kept-runs.ts';
+import { assertOurs } from '../system/owned.ts';
 import { findGit } from '../system/state-directory.ts';
 
 export interface Journal {
@@ -23,6 +24,7 @@ export async function openJournal(cwd: string): Promise<Journal & AsyncDisposabl
     const message = `no run was ever started in the repository of ${cwd}; start one with: bosun run`;
     throw new BosunError('not-found', kept ?? message);
   }
+  assertOurs(home.directory, home.journal);
   const store = openSqliteStore(home.journal);
   return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }

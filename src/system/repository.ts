@@ -5,6 +5,9 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { git, gitInRepository, IDENTITY, reasonOf, splitNul, type Identity } from './git.ts';
 import { openWorkTree } from './work-tree.ts';
+import { assertRootsAlone } from './owned.ts';
+import { sandboxUid } from './sandbox-user.ts';
+import { findGit } from './state-directory.ts';
 
 const GIT_VERSION_MIN = [2, 38] as const;
 
@@ -35,6 +38,8 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
   await checkGitVersion();
   if (!existsSync(cwd))
     throw new BosunError('no-repository', `${cwd} does not exist: name a directory inside a git repository`);
+  const place = sandboxUid === undefined ? undefined : findGit(cwd);
+  if (place !== undefined) assertRootsAlone(place.top, place.commonDir);
   const facts = await gitInRepository(
     [
       'rev-parse',
