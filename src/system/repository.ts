@@ -38,8 +38,8 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
   await checkGitVersion();
   if (!existsSync(cwd))
     throw new BosunError('no-repository', `${cwd} does not exist: name a directory inside a git repository`);
-  const place = sandboxUid === undefined ? undefined : findGit(cwd);
-  if (place !== undefined) assertRootsAlone(place.top, place.commonDir);
+  const found = sandboxUid === undefined ? undefined : findGit(cwd);
+  if (found !== undefined) assertRootsAlone(found.top, found.commonDir);
   const facts = await gitInRepository(
     [
       'rev-parse',
