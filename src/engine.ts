@@ -298,8 +298,13 @@ async function judge(
     }
   }
   if (task.expand) {
-    const { hide } = effectiveScope(task, attempt.agent);
-    const expansion = checkExpansion(ending.output ?? null, workflow, hide);
+    const { agent } = attempt;
+    const planner = {
+      scope: effectiveScope(task, agent),
+      limits: effectiveLimits(task, agent),
+      budget: agent?.budget,
+    };
+    const expansion = checkExpansion(ending.output ?? null, workflow, planner, start.task);
     if ('problem' in expansion) return notEnough(ending, 'expand', expansion.problem);
     return { ...ending, expansion: expansion.tasks };
   }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { suggest } from '../src/base/suggest.ts';
 import { BosunError } from '../src/contract/errors.ts';
-import type { Json, Workflow } from '../src/contract/workflow.ts';
+import type { Json, Task, Workflow } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { checkExpansion } from '../src/definition/expansion.ts';
 import { resolveInputs } from '../src/definition/inputs.ts';
@@ -387,6 +387,7 @@ test('tasks that a task wrote cannot give themselves hosts or files of the machi
     { run: 'x', scope: { read: ['/etc'] } },
     { run: 'x', scope: { grant: ['**'] } },
     { agent: { runtime: 'cli', command: 'x', scope: { network: ['example.com'] } }, prompt: 'x' },
+    { agent: { runtime: 'acp', command: ['/home/you/.config/gh/hosts.yml'] }, prompt: 'x' },
     { run: 'x', workspace: { copy: ['.env'] } },
     { run: 'x', workspace: { setup: 'x', network: ['example.com'] } },
   ];
@@ -405,8 +406,87 @@ test('tasks that a task wrote see nothing that is hidden from it, or from the ag
     tasks: { plan: { run: 'true', expand: true } },
   });
   const written = { a: { run: 'x' }, b: { agent: 'dev', prompt: 'x', scope: { hide: [] } } };
-  expect(checkExpansion(written, planner, ['secrets/**'])).toMatchObject({
+  expect(checkExpansion(written, planner, { scope: { hide: ['secrets/**'] }, limits: {} })).toMatchObject({
     tasks: { a: { scope: { hide: ['secrets/**'] } }, b: { scope: { hide: ['secrets/**', '.env'] } } },
+  });
+});
+
+describe('tasks that a task wrote', () => {
+  const whole = workflow({
+    name: 'x',
+    agents: {
+      writer: {
+        runtime: 'cli',
+        command: 'x',
+        scope: { write: ['docs/**'] },
+        limits: { memory: '4GB', minutes: 5 },
+      },
+      free: { runtime: 'cli', command: 'x' },
+    },
+    tasks: { plan: { run: 'true', expand: true } },
+  });
+  const planner = {
+    scope: { write: ['src/**', 'test/**'] },
+    limits: { memory: '1GB', minutes: 10, processes: 50 },
+    budget: { usd: 2, enforce: 'hard' as const },
+  };
+  const written = (task: Json): Task => {
+    const checked = checkExpansion({ a: task }, whole, planner);
+    if ('problem' in checked) throw new Error(checked.problem);
+    return checked.tasks.a!;
+  };
+
+  test('change no more than the agent that they name, or than whoever wrote them', () => {
+    expect(written({ run: 'x' }).scope).toEqual({ write: ['src/**', 'test/**'] });
+    expect(written({ run: 'x', scope: { write: ['src/a/*.ts'] } }).scope).toEqual({ write: ['src/a/*.ts'] });
+    expect(written({ agent: { runtime: 'codex' }, prompt: 'x' }).scope).toEqual({
+      write: ['src/**', 'test/**'],
+    });
+    expect(written({ agent: 'writer', prompt: 'x', scope: { write: ['docs/a.md'] } }).scope).toEqual({
+      write: ['docs/a.md'],
+    });
+    expect(written({ agent: 'free', prompt: 'x' })).not.toHaveProperty('scope');
+    const more: [Json, string][] = [
+      [
+        { run: 'x', scope: { write: ['**'] } },
+        '"**" is more than the task that wrote it may change (src/**, test/**)',
+      ],
+      [{ run: 'x', scope: { shared: ['docs/a'] } }, '"docs/a" is more than the task that wrote it'],
+      [
+        { agent: { runtime: 'codex', scope: { write: ['docs/**'] } }, prompt: 'x' },
+        '"docs/**" is more than the task',
+      ],
+      [
+        { agent: 'writer', prompt: 'x', scope: { write: ['src/**'] } },
+        '"src/**" is more than its agent "writer" may',
+      ],
+    ];
+    for (const [task, message] of more) expect(() => written(task)).toThrow(message);
+  });
+
+  test('have limits and a budget no higher than whoever wrote them', () => {
+    expect(
+      written({ run: 'x', limits: { memory: '2GB', processes: 10, cpu: 2 }, timeout: '1h' }),
+    ).toMatchObject({
+      limits: { memory: '1GB', minutes: 10, processes: 10, cpu: 2 },
+    });
+    expect(written({ run: 'x', timeout: '1h' })).not.toHaveProperty('timeout');
+    expect(written({ run: 'x', timeout: '1m' }).timeout).toBe('1m');
+    expect(written({ agent: 'writer', prompt: 'x' }).limits).toEqual({
+      memory: '1GB',
+      minutes: 5,
+      processes: 50,
+    });
+    const paid = written({ agent: { runtime: 'codex', budget: { usd: 100, tokens: 5 } }, prompt: 'x' }).agent;
+    expect(paid).toMatchObject({ budget: { usd: 2, tokens: 5, enforce: 'hard' } });
+  });
+
+  test('write tasks in turn, but not for ever', () => {
+    const tasks = { a: { run: 'x', expand: true } };
+    expect(checkExpansion(tasks, whole, planner, 'plan/a/a/a/a')).toHaveProperty('tasks');
+    expect(checkExpansion(tasks, whole, planner, 'plan/a/a/a/a/a')).toEqual({
+      problem: 'plan/a/a/a/a/a is 6 levels deep; tasks that write tasks may be 5 deep',
+    });
   });
 });
 

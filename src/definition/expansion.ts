@@ -1,24 +1,32 @@
 /** Tasks that a task wrote while the run was going on: checked as if they stood in the file. Pure. */
 import { z } from 'zod';
-import { Tasks, type Json, type Task, type Workflow } from '../contract/workflow.ts';
+import { Tasks, type Json, type Workflow } from '../contract/workflow.ts';
 import { checkWorkflow } from './check.ts';
 import { checkWith } from './inputs.ts';
-import { describe, formatPath, type Problem } from './problem.ts';
+import { checkBounds, NO_BOUNDS, withinBounds, type Planner } from './expansion-bounds.ts';
+import { formatPath, type Problem } from './problem.ts';
 import { schemaProblems, show } from './schema-problems.ts';
 import { unsupported } from './supported.ts';
 
 const TASKS_MAX = 1000;
 const PROBLEMS_SHOWN_MAX = 10;
 
+/** Planners within planners: beyond this, one writes nothing but the next. */
+const DEPTH_MAX = 5;
+
 /**
- * The output is `{ tasks: … }`, or the tasks alone: a map, or a list in which each has a `name`. What is hidden from
- * whoever wrote them stays hidden from them.
+ * The output is `{ tasks: … }`, or the tasks alone: a map, or a list in which each has a `name`. They get no more than
+ * the workflow gave to the agents that they name, or to the planner. `within` is what the planner itself is called.
  */
 export function checkExpansion(
   output: Json,
   workflow: Workflow,
-  hidden: readonly string[] = [],
+  planner: Planner = NO_BOUNDS,
+  within = '',
 ): { tasks: Tasks } | { problem: string } {
+  const depth = within.split('/').length;
+  if (depth > DEPTH_MAX)
+    return { problem: `${within} is ${depth} levels deep; tasks that write tasks may be ${DEPTH_MAX} deep` };
   const named = byName(hasTasks(output) ? output.tasks : output);
   if (typeof named === 'string') return { problem: named };
   const count = Object.keys(named).length;
@@ -34,7 +42,6 @@ export function checkExpansion(
   const expanded: Workflow = { ...workflow, tasks: parsed.data };
   const problems = checkWorkflow(expanded);
   for (const [name, task] of Object.entries(parsed.data)) {
-    problems.push(...checkReach(name, task));
     if (task.uses === undefined) continue;
     const nested = workflow.nested?.[task.uses];
     if (nested) problems.push(...checkWith(task.with ?? {}, ['tasks', name], nested, task.uses));
@@ -43,44 +50,21 @@ export function checkExpansion(
       problems.push({ path: ['tasks', name, 'uses'], message });
     }
   }
+  // Scopes that make no sense are told of first.
+  if (problems.length === 0)
+    for (const [name, task] of Object.entries(parsed.data))
+      problems.push(...checkBounds(name, task, workflow, planner));
   if (problems.length > 0) return { problem: told(problems) };
   const { nested: _, budget: __, ...rest } = expanded;
   const refused = unsupported(rest);
   if (refused.length > 0)
     return { problem: `the output asks for what a run cannot do yet: ${refused.join('; ')}` };
-  const tasks = Object.entries(parsed.data).map(([name, task]) => [name, hiding(task, workflow, hidden)]);
+  const tasks = Object.entries(parsed.data).map(([name, task]) => [
+    name,
+    withinBounds(task, workflow, planner),
+  ]);
   return { tasks: Object.fromEntries(tasks) as Tasks };
 }
-
-/** Nor can it uncover what is hidden from the agent that it names. */
-function hiding(task: Task, { agents }: Workflow, hidden: readonly string[]): Task {
-  const agent = typeof task.agent === 'string' ? agents[task.agent] : task.agent;
-  const hide = new Set([...hidden, ...(agent?.scope?.hide ?? []), ...(task.scope?.hide ?? [])]);
-  return hide.size === 0 ? task : { ...task, scope: { ...task.scope, hide: [...hide] } };
-}
-
-/** Who wrote the task must not thereby reach what the workflow did not give: hosts, and files of the machine. */
-function checkReach(name: string, task: Task): Problem[] {
-  const { agent, scope = {}, workspace } = task;
-  const [own, space] = [
-    typeof agent === 'object' ? (agent.scope ?? {}) : {},
-    workspace === 'none' ? {} : (workspace ?? {}),
-  ];
-  const asked = [
-    ...REACHING.filter((field) => scope[field] !== undefined).map((field) => ['scope', field]),
-    ...REACHING.filter((field) => own[field] !== undefined).map((field) => ['agent', 'scope', field]),
-    ...(['copy', 'network'] as const)
-      .filter((field) => space[field] !== undefined)
-      .map((field) => ['workspace', field]),
-  ];
-  return asked.map((field) => {
-    const path = ['tasks', name, ...field];
-    const message = `${describe(path)} is for the workflow to give, not for a task that another one wrote; remove it, or name an agent of the workflow that has it`;
-    return { path, message };
-  });
-}
-
-const REACHING = ['read', 'network', 'grant'] as const;
 
 const TasksOwner = z.object({ tasks: Tasks });
 

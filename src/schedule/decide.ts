@@ -15,6 +15,8 @@ import { delayBeforeRetryMs } from './retry.ts';
 import { hasFailed, type Node, type State } from './state.ts';
 
 const ITEMS_MAX = 10_000;
+/** Of one run, with all that tasks became: lists within lists, and planners that write planners, grow fast. */
+const RUN_TASKS_MAX = 100_000;
 
 export function decide(state: State): Decision | undefined {
   const request = state.asks.peek();
@@ -60,6 +62,7 @@ function admit(state: State, node: Node): Decision {
   if (!holds) return skipped(node, 'condition', `its condition is false: ${condition}`);
   if (node.kind === 'for-each') return expandItems(state, node);
   if (node.kind === 'uses') {
+    checkRoom(state, Object.keys(node.workflow.nested![node.task.uses!]!.tasks).length);
     return { type: 'task.expanded', task: node.id, kind: 'uses', inputs: renderInputs(state, node) };
   }
   if (node.kind === 'approve') return ask(state, node);
@@ -74,7 +77,15 @@ function expandItems(state: State, node: Node): Decision {
   if (items.length > ITEMS_MAX) {
     throw new ExpressionError(`for-each has ${items.length} items; at most ${ITEMS_MAX} are allowed`);
   }
+  checkRoom(state, items.length);
   return { type: 'task.expanded', task: node.id, kind: 'for-each', items };
+}
+
+function checkRoom(state: State, more: number): void {
+  if (state.nodes.size + more <= RUN_TASKS_MAX) return;
+  throw new ExpressionError(
+    `it would add ${more} tasks to the ${state.nodes.size} of this run; at most ${RUN_TASKS_MAX} are allowed`,
+  );
 }
 
 function ask(state: State, node: Node): Decision {
@@ -144,6 +155,7 @@ function afterAnswer(node: Node): Decision {
 
 function complete(state: State, node: Node): Decision {
   if (node.expansion && node.children.length === 0 && !state.cancelling) {
+    checkRoom(state, Object.keys(node.expansion).length);
     return { type: 'task.expanded', task: node.id, kind: 'expand' };
   }
   return finishedDone(node, node.output ?? null);
