@@ -1,4 +1,5 @@
 /** What an attempt is given: the parts of the machine, and its place in the run. Types only. */
+import type { RunOutput } from './runtime/output.ts';
 import type { AccessAnswer, OwnerSaid, PendingAccess } from './contract/access.ts';
 import type { EventOf, Fact } from './contract/event.ts';
 import type { Agent, RuntimeName, Task, Workflow } from './contract/workflow.ts';
@@ -62,6 +63,8 @@ export interface Attempt {
   continues: { workspace: string; base: string } | undefined;
   /** The head that has everything merged so far: the base where needs cannot be merged by themselves. */
   shadow: string;
+  /** What the whole run may still print. */
+  printed: RunOutput;
   /** Files a resolved conflict must no longer have markers in. */
   conflictFiles: string[];
   stop: StopSignal;

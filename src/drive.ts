@@ -6,12 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Ahead } from './ahead.ts';
 import type { Attempt, Stages, Stop } from './attempt.ts';
 import { runAttempt } from './engine.ts';
+import { BosunError } from './contract/errors.ts';
 import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
 import type { RunView } from './contract/run.ts';
 import type { Json, Workflow } from './contract/workflow.ts';
 import { mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
 import { TIMER_MS_MAX } from './base/units.ts';
+import { RUN_OUTPUT_BYTES_MAX, type RunOutput } from './runtime/output.ts';
 import { AccessDesk } from './schedule/access-desk.ts';
 import { AskDesk } from './schedule/ask-desk.ts';
 import { Ledger } from './schedule/ledger.ts';
@@ -23,6 +25,7 @@ import { titleOf } from './schedule/prompt.ts';
 import type { Node, State } from './schedule/state.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
+import { eventsOf } from './store/events.ts';
 import type { Store } from './store/store.ts';
 import { removeTree } from './system/remove-tree.ts';
 import { takeOver, type KnownWorkspace } from './take-over.ts';
@@ -54,11 +57,13 @@ export async function createRun(store: Store, run: NewRun, atMs: number, lastNum
 /** The state of a run, from its journal. */
 export async function loadRun(store: Store, id: string): Promise<{ state: State; lastSeq: number }> {
   const view: RunView | undefined = await store.run(id);
-  const recorded = await store.read(id, { withoutOutput: true });
-  const first = recorded[0];
-  if (!view || first?.event.type !== 'run.created') throw new Error(`run ${id} has no beginning`);
-  const state = create(first.event, first.atMs);
-  for (const { event, atMs } of recorded.slice(1)) apply(state, event, atMs);
+  let state: State | undefined;
+  for await (const { event, atMs } of eventsOf(store, id, { withoutOutput: true, valueBytesMax: 0 })) {
+    if (state) apply(state, event, atMs);
+    else if (event.type === 'run.created') state = create(event, atMs);
+    else break;
+  }
+  if (!view || !state) throw new BosunError('journal', `the journal has no beginning of run ${id}`);
   return { state, lastSeq: view.lastSeq };
 }
 
@@ -78,6 +83,7 @@ export class Drive {
   readonly #loop: Loop;
   readonly #stops = new Map<string, Stop>();
   readonly #ahead: Ahead;
+  readonly #printed: RunOutput;
   readonly #timers = new Map<string, NodeJS.Timeout>();
   /** Workspaces by task; each is removed once the journal says that the task has ended. */
   readonly #workspaces = new Map<string, KnownWorkspace[]>();
@@ -95,11 +101,13 @@ export class Drive {
 
   static async open(id: string, options: DriveOptions): Promise<Drive> {
     const { state, lastSeq } = await loadRun(options.store, id);
-    return new Drive(state, lastSeq, options);
+    const printed = { leftBytes: RUN_OUTPUT_BYTES_MAX - (await options.store.outputBytes(id)) };
+    return new Drive(state, lastSeq, printed, options);
   }
 
-  private constructor(state: State, lastSeq: number, options: DriveOptions) {
+  private constructor(state: State, lastSeq: number, printed: RunOutput, options: DriveOptions) {
     this.#options = options;
+    this.#printed = printed;
     this.#loop = new Loop({
       ...options,
       state,
@@ -281,6 +289,7 @@ export class Drive {
       agent: agent?.agent,
       continues: continued && { workspace: continued.name, base: continued.base },
       shadow: this.state.shadow,
+      printed: this.#printed,
       conflictFiles: node.resolving?.conflict.files ?? [],
       stop: { graceful: stop.graceful.signal, now: stop.now.signal },
       get granted() {

@@ -208,8 +208,11 @@ function jobOf(
 function boundedEvents(attempt: Attempt): Job['emit'] {
   let leftChars = outputBytesMax(attempt) ?? OUTPUT_BYTES_MAX;
   return (event) => {
-    leftChars -= JSON.stringify(event).length;
-    if (leftChars < 0 && event.kind !== 'error' && event.kind !== 'finished') return;
+    const chars = JSON.stringify(event).length;
+    leftChars -= chars;
+    attempt.printed.leftBytes -= chars;
+    const isTooMuch = leftChars < 0 || attempt.printed.leftBytes < 0;
+    if (isTooMuch && event.kind !== 'error' && event.kind !== 'finished') return;
     attempt.emit({ type: 'attempt.agent', ...names(attempt), event });
   };
 }
@@ -342,6 +345,7 @@ export function outputSink(attempt: Attempt): OutputSink {
   return new OutputSink(
     (piece) => attempt.emit({ type: 'attempt.output', ...names(attempt), ...piece }),
     outputBytesMax(attempt),
+    attempt.printed,
   );
 }
 

@@ -12,6 +12,21 @@ const bytesOf = (piece: Piece): Buffer =>
   Buffer.from(piece.text ?? piece.base64!, piece.text === undefined ? 'base64' : 'utf8');
 
 describe('output of an attempt', () => {
+  it('ends early where the whole run has printed enough, but for its end, and says why', async () => {
+    const run = { leftBytes: 150_000 };
+    const print = async (): Promise<Piece[]> => {
+      const pieces: Piece[] = [];
+      const sink = new OutputSink((piece) => pieces.push(piece), undefined, run);
+      await sink.read(Readable.from([Buffer.alloc(100_000, 'x')]), 'stdout');
+      return pieces;
+    };
+    expect((await print()).some(({ dropped }) => dropped)).toBe(false);
+    const second = await print();
+    expect(second.at(-1)).toMatchObject({ droppedBytes: 50_000 - 16_384, dropped: 'run' });
+    const third = await print();
+    expect(third.map((piece) => bytesOf(piece).length)).toEqual([16_384]);
+  });
+
   it('is kept whole, byte for byte', async () => {
     const text = 'one\ntwo\n\u{1F600} three';
     const bytes = Buffer.from(text);

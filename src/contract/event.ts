@@ -50,6 +50,8 @@ export type Fact =
       text?: string;
       base64?: string;
       droppedBytes?: number;
+      /** Left out because of what the whole run has printed, not this attempt alone. */
+      dropped?: 'run';
     }
   /** What the agent says and does. */
   | { type: 'attempt.agent'; task: string; attempt: number; event: AgentEvent }
@@ -75,6 +77,7 @@ export type Fact =
       durationMs: number;
       collected?: Collected;
       output?: Json;
+      outputRef?: ValueRef;
       /** What the next attempt is told: why this one was not enough. */
       feedback?: string;
       /** What went wrong between the agent and its model; decides on a fallback. */
@@ -115,10 +118,12 @@ export type Decision =
       continues?: number;
       /** The rendered prompt; for `run` the command, its expressions replaced by variables of `env`. */
       prompt: string;
+      promptRef?: ValueRef;
       /** Why the attempt before was not enough. */
       feedback?: string;
       /** The rendered environment of the task. */
       env?: Record<string, string>;
+      envRef?: ValueRef;
       /** A conversation of an earlier attempt that is gone on with; `fork` leaves that one as it is. */
       session?: { id: string; fork: boolean };
       /** In place of the agent's own runtime, which failed. */
@@ -184,9 +189,17 @@ export type Decision =
       type: 'task.finished';
       task: string;
       outcome: Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
+      /** Of a group whose tasks gave a lot there is none: it is what they gave. */
       output?: Json;
+      outputRef?: ValueRef;
     }
   | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
+
+/** In place of a value that is too large for an event: the store has it under the hash of its JSON text. */
+export interface ValueRef {
+  hash: string;
+  bytes: number;
+}
 
 /** Something an attempt has to ask a person. */
 export interface Ask {

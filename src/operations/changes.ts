@@ -56,7 +56,11 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
   const [from, to] =
     task === undefined
       ? [run.baseCommit, run.headCommit]
-      : rangeOf(await journal.store.read(run.id, { task, withoutOutput: true }), run.id, options);
+      : rangeOf(
+          await journal.store.read(run.id, { task, withoutOutput: true, valueBytesMax: 0 }),
+          run.id,
+          options,
+        );
   const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
     added: added ?? null,

@@ -58,7 +58,7 @@ interface Use {
 
 async function lastUses(store: Store, run: RunView): Promise<Map<string, Use>> {
   const uses = new Map<string, Use>();
-  for await (const { event, atMs } of eventsOf(store, run.id, { withoutOutput: true })) {
+  for await (const { event, atMs } of eventsOf(store, run.id, { withoutOutput: true, valueBytesMax: 0 })) {
     if (event.type === 'attempt.workspace') {
       const { task, attempt } = event;
       uses.set(event.workspace, { run, task, attempt, collectedAtMs: 0 });

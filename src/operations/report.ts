@@ -3,13 +3,18 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Recorded } from '../contract/event.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Event } from '../contract/event.ts';
 import type { RunReport } from '../contract/report.ts';
-import { buildReport } from '../report/build.ts';
+import { reportOn } from '../report/build.ts';
+import { foldEvent, type FoldedRun } from '../report/fold.ts';
 import { renderHtml } from '../report/html.ts';
 import { renderJson } from '../report/json.ts';
+import { LIMITS } from '../report/limits.ts';
 import { renderText } from '../report/text.ts';
-import { journalHash } from '../schedule/journal-hash.ts';
+import { JournalHash } from '../schedule/journal-hash.ts';
+import { eventsOf } from '../store/events.ts';
+import { whole } from '../store/values.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { inspectRepository } from '../system/repository.ts';
 import type { EngineRoom } from './engine-room.ts';
@@ -85,8 +90,16 @@ function reportFiles(directory: string): ReportFiles {
 async function makeReport(journal: Journal, git: EngineGit, id: string): Promise<RunReport> {
   const { home, store } = journal;
   const run = await findRun(journal, id);
-  const events = await store.read(id);
-  const diffs = await diffsOf(git, events);
+  const ranges = new Ranges();
+  const hash = run.spending && new JournalHash();
+  let folded: FoldedRun | undefined;
+  // One by one, since there may be gigabytes of them.
+  for await (const recorded of eventsOf(store, id, { valueBytesMax: LIMITS.outputChars })) {
+    folded = foldEvent(folded, recorded);
+    ranges.add(recorded.event);
+    hash?.add(whole(recorded.event, (ref) => store.value(id, ref)));
+  }
+  if (!folded) throw new BosunError('journal', `the journal has no beginning of run ${id}`);
   const numbers = await git.numstat(run.baseCommit, run.headCommit);
   const sum = (of: (one: (typeof numbers)[number]) => number | undefined): number =>
     numbers.reduce((total, one) => total + (of(one) ?? 0), 0);
@@ -95,37 +108,35 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
     linesAdded: sum(({ added }) => added),
     linesRemoved: sum(({ deleted }) => deleted),
   };
-  const hash = events.some(({ event }) => event.type === 'model.used')
-    ? await hashOf(git, events, run.headCommit)
-    : undefined;
-  return buildReport(events, {
-    ...(hash !== undefined && { hash }),
+  return reportOn(folded, {
+    ...(hash && { hash: await hashOf(git, hash, run.headCommit) }),
     views: await store.tasks(id),
     changed,
-    diffs,
+    diffs: await ranges.diffs(git),
     shownState: shownState(home, run),
   });
 }
 
-async function hashOf(git: EngineGit, events: Recorded[], head: string): Promise<string> {
+async function hashOf(git: EngineGit, hash: JournalHash, head: string): Promise<string> {
   const tree = await git.text(['rev-parse', `${head}^{tree}`]);
-  return createHash('sha256')
-    .update(`${journalHash(events)} ${tree}`)
-    .digest('hex');
+  return createHash('sha256').update(`${hash.digest()} ${tree}`).digest('hex');
 }
 
 /** What each task brought to the branch; for one that failed, what its last attempt left. */
-async function diffsOf(git: EngineGit, events: Recorded[]): Promise<Map<string, string>> {
-  const ranges = new Map<string, [string, string]>();
-  for (const { event } of events) {
-    if (event.type === 'attempt.workspace') ranges.set(event.task, [event.base, event.base]);
-    if (event.type === 'attempt.finished' && event.collected && event.collected.changedCount > 0) {
-      const base = ranges.get(event.task)?.[0];
-      if (base !== undefined) ranges.set(event.task, [base, event.collected.commit]);
-    }
+class Ranges {
+  readonly #ranges = new Map<string, [string, string]>();
+
+  add(event: Event): void {
+    if (event.type === 'attempt.workspace') this.#ranges.set(event.task, [event.base, event.base]);
+    if (event.type !== 'attempt.finished' || !event.collected || event.collected.changedCount === 0) return;
+    const base = this.#ranges.get(event.task)?.[0];
+    if (base !== undefined) this.#ranges.set(event.task, [base, event.collected.commit]);
   }
-  const changed = [...ranges].filter(([, [from, to]]) => from !== to).slice(0, DIFFS_MAX);
-  const diffs = new Map<string, string>();
-  for (const [task, [from, to]] of changed) diffs.set(task, (await git.diff(from, to)).toString());
-  return diffs;
+
+  async diffs(git: EngineGit): Promise<Map<string, string>> {
+    const changed = [...this.#ranges].filter(([, [from, to]]) => from !== to).slice(0, DIFFS_MAX);
+    const diffs = new Map<string, string>();
+    for (const [task, [from, to]] of changed) diffs.set(task, (await git.diff(from, to)).toString());
+    return diffs;
+  }
 }

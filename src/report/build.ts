@@ -27,7 +27,10 @@ export interface ReportExtra {
 }
 
 export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): RunReport {
-  const run = foldRun(events);
+  return reportOn(foldRun(events), extra);
+}
+
+export function reportOn(run: FoldedRun, extra: ReportExtra): RunReport {
   const { created } = run;
   const tasks = reportTasks(run, extra);
   const endedAtMs = extra.shownState === run.state ? run.endedAtMs : null;

@@ -31,15 +31,21 @@ export interface FoldedRun {
   budgets: Budgets;
   waits: Waits[];
   hasStarted: boolean;
+  /** How much of outputs there is room for. */
+  outputCharsLeft: number;
 }
 
 export function foldRun(events: Iterable<Recorded>): FoldedRun {
   let run: FoldedRun | undefined;
-  for (const recorded of events) {
-    if (recorded.event.type === 'run.created') run = createRun(recorded.event, recorded.atMs);
-    else if (run) applyEvent(run, recorded);
-  }
+  for (const recorded of events) run = foldEvent(run, recorded);
   if (!run) throw new TypeError('a journal without run.created has no report');
+  return run;
+}
+
+/** One event after another, the first of them `run.created`. Large outputs may be references. */
+export function foldEvent(run: FoldedRun | undefined, recorded: Recorded): FoldedRun | undefined {
+  if (recorded.event.type === 'run.created') return createRun(recorded.event, recorded.atMs);
+  if (run) applyEvent(run, recorded);
   return run;
 }
 
@@ -65,6 +71,7 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
     budgets: new Map(),
     waits: [],
     hasStarted: false,
+    outputCharsLeft: LIMITS.outputCharsInAll,
   };
   addTasks(run.tasks, created.workflow.tasks, created.workflow, undefined);
   return run;
@@ -213,7 +220,7 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       closeQuestion(run, event, atMs);
       return;
     case 'task.finished':
-      finishTask(task, event, atMs);
+      finishTask(run, task, event, atMs);
   }
 }
 
@@ -259,7 +266,7 @@ function closeQuestion(
   if (open) Object.assign(open, { answer, by, answeredAtMs: atMs });
 }
 
-function finishTask(task: Folded, event: EventOf<'task.finished'>, atMs: number): void {
+function finishTask(run: FoldedRun, task: Folded, event: EventOf<'task.finished'>, atMs: number): void {
   const { report } = task;
   const { outcome } = event;
   const isTolerated = task.definition['on-failure'] === 'continue';
@@ -275,12 +282,21 @@ function finishTask(task: Folded, event: EventOf<'task.finished'>, atMs: number)
     report.message = clip(outcome.message, LIMITS.messageChars);
   }
   if (outcome.kind === 'lost') report.message = 'the engine ended before this did';
-  if (event.output !== undefined) report.output = boundOutput(event.output);
+  if (event.outputRef) report.output = tooMuch(`${event.outputRef.bytes} bytes`);
+  else if (event.output !== undefined) report.output = boundOutput(run, event.output);
+  else if (outcome.kind === 'done' && task.children.length > 0)
+    report.output = `(the outputs of ${task.children.length} tasks, too many for a report)`;
 }
 
-function boundOutput(output: Json): Json {
+function boundOutput(run: FoldedRun, output: Json): Json {
   const chars = JSON.stringify(output).length;
-  return chars <= LIMITS.outputChars ? output : `(${chars} characters of output, too many for a report)`;
+  if (chars > Math.min(LIMITS.outputChars, run.outputCharsLeft)) return tooMuch(`${chars} characters`);
+  run.outputCharsLeft -= chars;
+  return output;
+}
+
+function tooMuch(what: string): string {
+  return `(${what} of output, too many for a report)`;
 }
 
 /** Tasks that ended without success are open again; what is done stays done. */

@@ -11,6 +11,7 @@ export const LIMITS = {
   changedFilesInAll: 50_000,
   messageChars: 4_000,
   outputChars: 64_000,
+  outputCharsInAll: 6_000_000,
   listEntries: 1_000,
   deniedPerTask: 100,
 } as const;

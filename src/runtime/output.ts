@@ -5,6 +5,12 @@ const PIECE_BYTES_MAX = 64 * 1024;
 const FLUSH_MS = 100;
 const TAIL_BYTES = 16 * 1024;
 export const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+export const RUN_OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
+
+/** What all attempts of a run may print and tell before only their ends are kept. */
+export interface RunOutput {
+  leftBytes: number;
+}
 
 export interface Piece {
   stream: 'stdout' | 'stderr' | 'check' | 'setup';
@@ -13,15 +19,23 @@ export interface Piece {
   base64?: string;
   /** How much was left out before this piece. */
   droppedBytes?: number;
+  /** It was left out because of what the whole run has printed. */
+  dropped?: 'run';
 }
 
 /** Takes the output of one attempt. Keeps its beginning up to the limit, and its end in any case. */
 export class OutputSink {
   readonly #emit: (piece: Piece) => void;
+  readonly #run: RunOutput;
   #leftBytes: number;
 
-  constructor(emit: (piece: Piece) => void, bytesMax = OUTPUT_BYTES_MAX) {
+  constructor(
+    emit: (piece: Piece) => void,
+    bytesMax = OUTPUT_BYTES_MAX,
+    run: RunOutput = { leftBytes: Infinity },
+  ) {
     this.#emit = emit;
+    this.#run = run;
     this.#leftBytes = bytesMax;
   }
 
@@ -48,14 +62,20 @@ export class OutputSink {
       if (droppedBytes > 0) {
         const end = dropped.subarray(Math.max(0, dropped.length - TAIL_BYTES));
         const leftOut = droppedBytes - end.length;
-        this.#emit({ stream: name, ...asText(end), ...(leftOut > 0 && { droppedBytes: leftOut }) });
+        const because = this.#leftBytes > 0 && { dropped: 'run' as const };
+        this.#emit({
+          stream: name,
+          ...asText(end),
+          ...(leftOut > 0 && { droppedBytes: leftOut, ...because }),
+        });
         droppedBytes = 0;
       }
     };
     stream.on('data', (chunk: Buffer) => {
       tail = lastOf(tail, chunk);
-      const kept = chunk.subarray(0, Math.max(0, this.#leftBytes));
+      const kept = chunk.subarray(0, Math.max(0, Math.min(this.#leftBytes, this.#run.leftBytes)));
       this.#leftBytes -= kept.length;
+      this.#run.leftBytes -= kept.length;
       if (kept.length < chunk.length) {
         const rest = chunk.subarray(kept.length);
         droppedBytes += rest.length;

@@ -10,6 +10,7 @@ import { decideAccess } from './decide-access.ts';
 import { decideAsked, isHeld } from './decide-asked.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from './expression.ts';
 import { inherited, runsAnyway } from './fold.ts';
+import { groupOutput } from './outputs.ts';
 import { renderInputs, renderText, renderWork, scopeOf } from './prompt.ts';
 import { delayBeforeRetryMs } from './retry.ts';
 import { hasFailed, type Node, type State } from './state.ts';
@@ -158,22 +159,19 @@ function complete(state: State, node: Node): Decision {
     checkRoom(state, Object.keys(node.expansion).length);
     return { type: 'task.expanded', task: node.id, kind: 'expand' };
   }
-  return finishedDone(node, node.output ?? null);
+  const { outputRef, output = null } = node;
+  return finishedDone(node, outputRef ? { outputRef } : { output });
 }
 
 function endGroup(state: State, node: Node): Decision {
   const broken = node.children.filter(hasFailed);
-  if (broken.length === 0) return finishedDone(node, groupOutput(node));
+  const output = groupOutput(state, node);
+  const given = output === undefined ? {} : { output };
+  if (broken.length === 0) return finishedDone(node, given);
   if (state.cancelling) return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
   const first = broken.find((child) => child.state === 'failed') ?? broken[0]!;
   const message = `${broken.length} of ${node.children.length} tasks within did not succeed, first ${first.id}`;
-  return { ...failed(node, 'tasks', message), output: groupOutput(node) };
-}
-
-/** A list for the items of a for-each, a map by name for the tasks of a workflow or an expansion. */
-function groupOutput(node: Node): Json {
-  if (node.kind === 'for-each') return node.children.map((child) => child.output ?? null);
-  return Object.fromEntries(node.children.map((child) => [child.name, child.output ?? null]));
+  return { ...failed(node, 'tasks', message), ...given };
 }
 
 function cancelNode(state: State, node: Node): Decision {
@@ -193,8 +191,8 @@ function endRun(state: State): Decision {
   };
 }
 
-function finishedDone(node: Node, output: Json): Decision {
-  return { type: 'task.finished', task: node.id, outcome: { kind: 'done' }, output };
+function finishedDone(node: Node, given: Pick<EventOf<'task.finished'>, 'output' | 'outputRef'>): Decision {
+  return { type: 'task.finished', task: node.id, outcome: { kind: 'done' }, ...given };
 }
 
 function failed(node: Node, reason: FailReason, message: string): EventOf<'task.finished'> {

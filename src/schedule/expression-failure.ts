@@ -2,11 +2,11 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Json } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
-import { kindOf } from './expression-values.ts';
+import { kindOf, Later, type Lazy } from './expression-values.ts';
 
 export interface ExpressionScope {
   /** What each task gave, by its name. Only the tasks that the expression names are looked up. */
-  tasks: Record<string, Readonly<Record<string, Json | undefined>>>;
+  tasks: Record<string, Readonly<Record<string, Lazy | undefined>>>;
   inputs: Readonly<Record<string, Json>>;
   /** The item and its place, in a task of `for-each`. */
   each?: Json;
@@ -102,7 +102,8 @@ function follow(
       : /^\w+$/.test(key)
         ? `${from.name}.${key}`
         : `${from.name}['${key}']`;
-  return { name, value: (from.value as Record<string, unknown>)[String(key)] };
+  const value = (from.value as Record<string, unknown>)[String(key)];
+  return { name, value: value instanceof Later ? value.read() : value };
 }
 
 export function quoted(expression: string): string {

@@ -7,18 +7,39 @@ const CHARS_MAX = 4 * 1024 * 1024;
 /** Outputs are never changed once they are in the journal, so that one conversion of each is enough. */
 const converted = new WeakMap<object, unknown>();
 
+/** A value that is read when it is looked at. */
+export class Later {
+  readonly read: () => Json;
+
+  constructor(read: () => Json) {
+    this.read = read;
+  }
+}
+
+/** JSON in which parts are not there yet. */
+export type Lazy = Json | Later | Lazy[] | { [key: string]: Lazy };
+
 /**
  * Whole numbers become CEL ints: a JSON number is a double there, and an index or a `% 2` on a double is an
  * error that nobody who reads JSON expects.
  */
-export function toCel(value: Json | undefined): unknown {
+export function toCel(value: Lazy | undefined): unknown {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (typeof value !== 'object' || value === null) return value ?? null;
+  if (value instanceof Later) return toCel(value.read());
   const known = converted.get(value);
   if (known !== undefined) return known;
-  const result = Array.isArray(value)
-    ? value.map(toCel)
-    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toCel(inner)]));
+  const later: [number | string, Later][] = [];
+  const convert = (inner: Lazy, key: number | string): unknown => {
+    if (!(inner instanceof Later)) return toCel(inner);
+    later.push([key, inner]);
+    return null;
+  };
+  const result: object = Array.isArray(value)
+    ? value.map(convert)
+    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, convert(inner, key)]));
+  for (const [key, inner] of later)
+    Object.defineProperty(result, key, { enumerable: true, get: () => toCel(inner) });
   converted.set(value, result);
   return result;
 }

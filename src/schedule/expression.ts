@@ -7,7 +7,7 @@ import type { Json } from '../contract/workflow.ts';
 import { ExpressionError, explain, quoted, type ExpressionScope } from './expression-failure.ts';
 import { refer, type References } from './expression-references.ts';
 import { splitTemplate, type TemplatePart } from './expression-template.ts';
-import { fromCel, kindOf, toCel } from './expression-values.ts';
+import { fromCel, kindOf, toCel, type Lazy } from './expression-values.ts';
 
 export { ExpressionError, type ExpressionScope, type References };
 
@@ -167,13 +167,16 @@ function run(expression: string, scope: ExpressionScope): Json {
   }
 }
 
+function isGiven(field: [string, Lazy | undefined]): field is [string, Lazy] {
+  return field[1] !== undefined;
+}
+
 function context(references: References, scope: ExpressionScope): Record<string, unknown> {
   const tasks: Record<string, unknown> = {};
   for (const name of references.every ? Object.keys(scope.tasks) : references.tasks) {
     const task = Object.hasOwn(scope.tasks, name) ? scope.tasks[name] : undefined;
     if (task === undefined) continue;
-    const fields = Object.entries(task).filter((field) => field[1] !== undefined);
-    tasks[name] = Object.fromEntries(fields.map(([key, value]) => [key, toCel(value)]));
+    tasks[name] = toCel(Object.fromEntries(Object.entries(task).filter(isGiven)));
   }
   const values: Record<string, unknown> = { tasks, inputs: toCel(scope.inputs), run: toCel(scope.run) };
   if (scope.each !== undefined) values['each'] = toCel(scope.each);

@@ -48,6 +48,9 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     spending: new Map(),
     limits: new Map(),
     clocks: new Map(),
+    read: () => {
+      throw new Error('this state was made without its values');
+    },
     createdAtMs: atMs,
     counts: {},
   };
@@ -266,11 +269,19 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
     return state.ready.unshift(node);
   }
   node.ended = event;
-  node.output = event.output ?? null;
+  keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
   if (event.expansion) node.expansion = event.expansion;
   if (event.outcome.kind === 'done')
     node.results = event.collected ? [event.collected.commit] : inherited(state, node);
   push(state, node);
+}
+
+function keepOutput(node: Node, { output, outputRef }: Pick<Node, 'output' | 'outputRef'>): void {
+  if (output === undefined && outputRef === undefined) return;
+  delete node.output;
+  delete node.outputRef;
+  if (outputRef) node.outputRef = outputRef;
+  else if (output !== undefined) node.output = output;
 }
 
 function conflicted(state: State, node: Node, event: EventOf<'task.conflicted'>): void {
@@ -313,7 +324,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   if (node.results.length === 0) node.results = inherited(state, node);
   node.outcome = outcome;
   node.endedAtMs = atMs;
-  if (event.output !== undefined) node.output = event.output;
+  keepOutput(node, event);
   delete node.ended;
   // A budget is not the task's own, although one of its attempts asked.
   for (const [id, question] of state.questions)

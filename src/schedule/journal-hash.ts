@@ -10,22 +10,34 @@ import type { AgentEvent } from '../contract/model.ts';
 import type { Event, Recorded } from '../contract/event.ts';
 
 export function journalHash(events: Iterable<Recorded>): string {
-  const run: string[] = [];
-  const tasks = new Map<string, TaskLedger>();
+  const hash = new JournalHash();
+  for (const { event } of events) hash.add(event);
+  return hash.digest();
+}
+
+/** Takes whole events, one after another; however large they are, it keeps little of each. */
+export class JournalHash {
+  readonly #run: string[] = [];
+  readonly #tasks = new Map<string, TaskLedger>();
   /** A question's answer names only the question. */
-  const asked = new Map<string, string>();
-  let normal = normaliser('');
-  for (const { event } of events) {
-    if (event.type === 'run.created') normal = normaliser(event.id);
-    if (event.type === 'question.asked') asked.set(event.id, event.task);
-    const task = 'task' in event ? event.task : event.type === 'question.answered' && asked.get(event.id);
-    if (task) ledgerOf(tasks, task).add(event, normal);
-    else if (!LEFT_OUT.has(event.type)) run.push(line(event, normal));
+  readonly #asked = new Map<string, string>();
+  #normal = normaliser('');
+
+  add(event: Event): void {
+    if (event.type === 'run.created') this.#normal = normaliser(event.id);
+    if (event.type === 'question.asked') this.#asked.set(event.id, event.task);
+    const task =
+      'task' in event ? event.task : event.type === 'question.answered' && this.#asked.get(event.id);
+    if (task) ledgerOf(this.#tasks, task).add(event, this.#normal);
+    else if (!LEFT_OUT.has(event.type)) this.#run.push(line(event, this.#normal));
   }
-  const hash = createHash('sha256').update(run.join('\n'));
-  for (const [task, ledger] of [...tasks].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    hash.update(`\n${task}\n${ledger.lines(normal).join('\n')}`);
-  return hash.digest('hex');
+
+  digest(): string {
+    const hash = createHash('sha256').update(this.#run.join('\n'));
+    for (const [task, ledger] of [...this.#tasks].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      hash.update(`\n${task}\n${ledger.lines(this.#normal).join('\n')}`);
+    return hash.digest('hex');
+  }
 }
 
 /** A warning follows from what was used, and from when. */
@@ -60,7 +72,7 @@ class TaskLedger {
       // An estimate depends on when the agent hung up.
       if (!event.estimated) this.#uses.push(line(event, normal));
     } else if (type === 'attempt.denied') this.#denied.add(line(event, normal));
-    else this.#steps.push(line(event, normal));
+    else this.#steps.push(short(line(event, normal)));
     if (type === 'attempt.finished') this.#settle(normal);
   }
 
@@ -180,6 +192,13 @@ function line(event: Event, normal: Normaliser): string {
   return JSON.stringify(
     canonical(isFields(collected) ? { ...fields, collected: work(collected) } : fields, normal),
   );
+}
+
+const LINE_CHARS_MAX = 4096;
+
+/** Of what is long, such as an output, the hash is enough. */
+function short(text: string): string {
+  return text.length <= LINE_CHARS_MAX ? text : createHash('sha256').update(text).digest('hex');
 }
 
 function work(collected: Fields): Fields {

@@ -4,9 +4,11 @@
  */
 import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
 import type { Request, Store } from '../store/store.ts';
+import { whole } from '../store/values.ts';
 import { decide } from './decide.ts';
 import { apply, nodeOf } from './fold.ts';
 import { agentLine } from './agent-line.ts';
+import { RunValues } from './run-values.ts';
 import type { Node, State } from './state.ts';
 import { runView, taskView } from './view.ts';
 
@@ -36,6 +38,7 @@ export class Loop {
   readonly #inbox: Fact[] = [];
   readonly #lastLines = new Map<string, string>();
   readonly #handled: number[] = [];
+  readonly #values: RunValues;
   readonly #finished = Promise.withResolvers<State>();
   #lastSeq: number;
   #scheduled = false;
@@ -49,6 +52,8 @@ export class Loop {
   constructor(options: LoopOptions) {
     this.#options = options;
     this.#lastSeq = options.lastSeq;
+    this.#values = new RunValues(options.store, options.state.id);
+    options.state.read = (ref) => this.#values.read(ref);
   }
 
   /** Resolves when the run has ended; rejects when the journal cannot be written. */
@@ -93,14 +98,16 @@ export class Loop {
   async record(facts: Fact[]): Promise<void> {
     const { store, state, nowMs } = this.#options;
     const atMs = nowMs();
-    for (const fact of facts) apply(state, fact, atMs);
-    const entries = facts.map((event) => ({ atMs, event }));
+    const entries = facts.map((fact) => ({ atMs, event: this.#values.slim(fact) }));
+    for (const { event } of entries) apply(state, event, atMs);
     this.#lastSeq = await store.append(state.id, this.#lastSeq, {
       entries,
+      values: this.#values.unwritten,
       run: runView(state),
       tasks: [],
       handled: [],
     });
+    this.#values.written();
   }
 
   /** Stops driving without ending the run: it can be resumed. */
@@ -136,8 +143,9 @@ export class Loop {
     const touched = new Set<Node>();
     const take = (event: Event): void => {
       const before = state.nodes.size;
-      apply(state, event, atMs);
-      events.push(event);
+      const recorded = this.#values.slim(event);
+      apply(state, recorded, atMs);
+      events.push(recorded);
       this.#touch(event, before, touched);
     };
     const settle = (): void => {
@@ -159,12 +167,16 @@ export class Loop {
     const first = this.#lastSeq + 1;
     this.#lastSeq = await store.append(state.id, this.#lastSeq, {
       entries: events.map((event) => ({ atMs, event })),
+      values: this.#values.unwritten,
       run: runView(state),
       tasks: [...touched].map((node) => taskView(node, this.#lastLines.get(node.id))),
       handled,
     });
     fault?.(`after:${events.map((event) => event.type).join(',')}`);
-    seen?.(events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event })));
+    seen?.(
+      events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event: whole(event, state.read) })),
+    );
+    this.#values.written();
     for (const decision of decisions) act(decision);
     if (this.#options.heard) for (const fact of noted) this.#options.heard(fact);
     this.#options.settled?.();

@@ -2,6 +2,8 @@
 import type { Input, Json } from '../contract/workflow.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from './expression.ts';
 import { ExpressionError } from './expression-failure.ts';
+import type { Lazy } from './expression-values.ts';
+import { outputReader } from './outputs.ts';
 import { hasFailed, type Node, type State } from './state.ts';
 
 const PURPOSE_CHARS_MAX = 2000;
@@ -92,9 +94,10 @@ export function scopeOf(state: State, node: Node, text: string): ExpressionScope
   for (const match of text.matchAll(/tasks(?:\.(\w+)|\[\s*['"]([^'"]+)['"]\s*\])/g))
     names.add(match[1] ?? match[2]!);
   const tasks: Record<string, ExpressionScope['tasks'][string]> = {};
+  const outputOf = outputReader(state);
   for (const name of names) {
     const other = node.siblings.get(name);
-    if (other) tasks[name] = taskScope(other);
+    if (other) tasks[name] = taskScope(other, outputOf);
   }
   return {
     tasks,
@@ -105,10 +108,9 @@ export function scopeOf(state: State, node: Node, text: string): ExpressionScope
   };
 }
 
-function taskScope(node: Node): ExpressionScope['tasks'][string] {
-  const outputs =
-    node.kind === 'for-each' ? node.children.map((child) => child.output ?? null) : [node.output ?? null];
-  const output = node.kind === 'for-each' ? outputs : (node.output ?? null);
+function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope['tasks'][string] {
+  const output = outputOf(node);
+  const outputs = node.kind === 'for-each' ? output : [output];
   return { state: node.state, output, outputs, changed: node.changedCount ?? 0 };
 }
 

@@ -62,7 +62,7 @@ function open(state: State, node: Node): void {
   node.results = node.own ?? [];
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
-    'output', 'endedAtMs', 'lastOutcome', 'fallback',
+    'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback',
   ] as const) delete node[key]; // prettier-ignore
   if (goesOn) node.next = goesOn;
   state.open++;

@@ -1,6 +1,6 @@
 /** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
 import type { QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
-import type { Ask, EventOf } from '../contract/event.ts';
+import type { Ask, EventOf, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, Limits } from './budget.ts';
@@ -65,6 +65,8 @@ export interface Node {
 
   outcome?: EventOf<'task.finished'>['outcome'];
   output?: Json;
+  /** In place of a large output. */
+  outputRef?: ValueRef;
   /** The commits a task that needs this one starts from. */
   results: string[];
   /** Of an expand task: what it did itself, before its tasks. */
@@ -152,6 +154,8 @@ export interface State {
   clocks: Map<string, Clock>;
   /** Why the run is being cancelled, where no person did it. */
   because?: 'budget';
+  /** The value that a reference stands for; the same for the same reference, always. */
+  read(ref: ValueRef): Json;
   createdAtMs: number;
   endedAtMs?: number;
   counts: Partial<Record<TaskState, number>>;

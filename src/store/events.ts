@@ -15,8 +15,8 @@ export async function* eventsOf(
   let afterSeq = options.afterSeq ?? 0;
   for (;;) {
     const page = await store.read(run, { ...options, afterSeq, limit: EVENTS_PER_PAGE });
+    if (page.length === 0) return;
     yield* page;
-    if (page.length < EVENTS_PER_PAGE) return;
     afterSeq = page.at(-1)!.seq;
   }
 }

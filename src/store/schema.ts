@@ -39,4 +39,14 @@ export const MIGRATIONS = [
     body TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- Large values of events, each once in a run; written with the first event that refers to it.
+  CREATE TABLE value (
+    id   INTEGER PRIMARY KEY,
+    run  TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX value_hash ON value (run, hash);
+  `,
 ];

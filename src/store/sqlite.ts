@@ -4,13 +4,17 @@ import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { BosunError } from '../contract/errors.ts';
-import type { EventOf, Event, Recorded } from '../contract/event.ts';
+import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
+import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { MIGRATIONS } from './schema.ts';
 import { damaged, translated } from './sqlite-errors.ts';
+import { whole } from './values.ts';
 import type { Batch, ReadOptions, Request, Store } from './store.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
+/** What a page of events may hold before it ends early. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
@@ -95,6 +99,8 @@ class SqliteStore implements Store {
       const sql = 'INSERT INTO event (run, seq, at_ms, type, task, body) VALUES (?, ?, ?, ?, ?, ?)';
       this.#run(sql, run, ++seq, atMs, event.type, task, JSON.stringify(event));
     }
+    for (const { hash, text } of batch.values ?? [])
+      this.#run('INSERT OR IGNORE INTO value (run, hash, body) VALUES (?, ?, ?)', run, hash, text);
     for (const task of batch.tasks) {
       const sql =
         'INSERT INTO task (run, id, sort_order, state, view) VALUES (?, ?, ?, ?, ?) ' +
@@ -118,12 +124,34 @@ class SqliteStore implements Store {
       values.push(options.task);
     }
     const sql = `SELECT seq, at_ms, body FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
-    return this.#all(sql, ...values, options.limit ?? -1).map((row) => ({
-      run,
-      seq: Number(row.seq),
-      atMs: Number(row.at_ms),
-      event: this.#parse(row.body) as Event,
-    }));
+    return translated(this.#file, () => {
+      const page: Recorded[] = [];
+      let bytes = 0;
+      const read = (ref: ValueRef): Json => {
+        bytes += ref.bytes;
+        return this.value(run, ref);
+      };
+      for (const row of this.#prepare(sql).iterate(...values, options.limit ?? -1)) {
+        const body = String(row.body);
+        bytes += body.length;
+        const event = whole(this.#parse(body) as Event, read, options.valueBytesMax);
+        page.push({ run, seq: Number(row.seq), atMs: Number(row.at_ms), event });
+        if (options.limit !== undefined && bytes > PAGE_BYTES_MAX) break;
+      }
+      return page;
+    });
+  }
+
+  value(run: string, { hash }: ValueRef): Json {
+    const row = this.#get('SELECT body FROM value WHERE run = ? AND hash = ?', run, hash);
+    if (!row) throw damaged(this.#file, `a value of run ${run} is missing`);
+    return this.#parse(row.body) as Json;
+  }
+
+  async outputBytes(run: string): Promise<number> {
+    const sql =
+      "SELECT sum(octet_length(body)) AS bytes FROM event WHERE run = ? AND type IN ('attempt.output', 'attempt.agent')";
+    return Number(this.#get(sql, run)?.bytes ?? 0);
   }
 
   async run(id: string): Promise<RunView | undefined> {

@@ -1,7 +1,8 @@
 /** The journal's interface: whole operations, never a transaction handed out. Implementation: sqlite.ts. */
-import type { EventOf, Event, Recorded } from '../contract/event.ts';
-import type { BudgetUnit } from '../contract/workflow.ts';
+import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
+import type { BudgetUnit, Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
+import type { Value } from './values.ts';
 
 /** What a door asks of the engine that drives a run, through the store. */
 export type Request =
@@ -18,6 +19,8 @@ interface Entry {
 /** What changes with a batch of events, in the same transaction. */
 export interface Batch {
   entries: Entry[];
+  /** What the events refer to. */
+  values?: Value[];
   run: RunView;
   /** Only the tasks that the batch touched. */
   tasks: TaskView[];
@@ -30,6 +33,8 @@ export interface ReadOptions {
   limit?: number;
   /** Leaves out what agents printed: state does not depend on it. */
   withoutOutput?: boolean;
+  /** Values of more bytes stay references. */
+  valueBytesMax?: number;
   task?: string;
 }
 
@@ -42,7 +47,12 @@ export interface Store extends AsyncDisposable {
   ): Promise<string>;
   /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */
   append(run: string, expectedSeq: number, batch: Batch): Promise<number>;
+  /** With a `limit`, fewer where the events are large; none only where there are none. */
   read(run: string, options?: ReadOptions): Promise<Recorded[]>;
+  /** A value that an event of the run refers to. At once: it is read while the run decides. */
+  value(run: string, ref: ValueRef): Json;
+  /** How much of what agents printed and told is in the journal. */
+  outputBytes(run: string): Promise<number>;
   run(id: string): Promise<RunView | undefined>;
   /** The newest first; those that are older than run `before`. */
   runs(limit: number, before?: string): Promise<RunView[]>;

@@ -77,8 +77,12 @@ export class EventLines {
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
       .map((line) => ({ text: `${mark} ${line}` }));
+    const why = event.dropped === 'run' ? ', since the run has printed more than a journal keeps' : '';
     if (event.droppedBytes)
-      lines.unshift({ text: `${mark} … ${formatCount(event.droppedBytes)} bytes left out`, color: 'quiet' });
+      lines.unshift({
+        text: `${mark} … ${formatCount(event.droppedBytes)} bytes left out${why}`,
+        color: 'quiet',
+      });
     return lines;
   }
 

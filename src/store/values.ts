@@ -1,0 +1,76 @@
+/**
+ * Large values of events are kept beside them, each once: the event carries a reference. `slim` makes the event as it
+ * is recorded, `whole` the event as it was. Knows nothing of where values are kept.
+ */
+import { createHash } from 'node:crypto';
+import type { Event, ValueRef } from '../contract/event.ts';
+import type { Json } from '../contract/workflow.ts';
+
+/** A value of up to this size stays in its event. */
+const INLINE_BYTES_MAX = 4096;
+
+/** A value to be kept: its JSON text under its hash. */
+export interface Value {
+  hash: string;
+  text: string;
+}
+
+export function slim(event: Event, keep: (value: Value) => void): Event {
+  switch (event.type) {
+    case 'attempt.finished':
+    case 'task.finished': {
+      const ref = event.output !== undefined && refOf(event.output, keep);
+      if (!ref) return event;
+      const { output: _, ...rest } = event;
+      return { ...rest, outputRef: ref };
+    }
+    case 'attempt.started': {
+      const prompt = refOf(event.prompt, keep);
+      const env = event.env && refOf(event.env, keep);
+      const { env: inline, ...rest } = event;
+      return {
+        ...rest,
+        ...(prompt && { prompt: '', promptRef: prompt }),
+        ...(env ? { envRef: env } : inline && { env: inline }),
+      };
+    }
+    default:
+      return event;
+  }
+}
+
+/** References to values of more than `bytesMax` stay. */
+export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = Infinity): Event {
+  switch (event.type) {
+    case 'attempt.finished':
+    case 'task.finished': {
+      const { outputRef, ...rest } = event;
+      if (!outputRef || outputRef.bytes > bytesMax) return event;
+      return { ...rest, output: read(outputRef) };
+    }
+    case 'attempt.started': {
+      const { promptRef, envRef, ...rest } = event;
+      if (!promptRef && !envRef) return event;
+      const hasPrompt = promptRef && promptRef.bytes <= bytesMax;
+      const hasEnv = envRef && envRef.bytes <= bytesMax;
+      return {
+        ...rest,
+        ...(hasPrompt ? { prompt: read(promptRef) as string } : promptRef && { promptRef }),
+        ...(hasEnv ? { env: read(envRef) as Record<string, string> } : envRef && { envRef }),
+      };
+    }
+    default:
+      return event;
+  }
+}
+
+function refOf(value: Json, keep: (value: Value) => void): ValueRef | undefined {
+  if (typeof value !== 'object' && typeof value !== 'string') return undefined;
+  const text = JSON.stringify(value);
+  if (text.length <= INLINE_BYTES_MAX / 4) return undefined; // whatever its characters
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= INLINE_BYTES_MAX) return undefined;
+  const hash = createHash('sha256').update(text).digest('hex');
+  keep({ hash, text });
+  return { hash, bytes };
+}
