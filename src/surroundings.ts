@@ -15,6 +15,7 @@ import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
 import { OUR_TOOLS, type Admission, type AgentError, type McpServer, type Wish } from './contract/model.ts';
 import type { DoorAt } from './gateway/door.ts';
+import { noticeSilence } from './gateway/silence.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
 import { programReads } from './runtime/find-agent.ts';
 import { obeyedSettings } from './runtime/obeyed-settings.ts';
@@ -282,15 +283,16 @@ export class Surroundings implements AsyncDisposable {
 
   async #openModels(at: DoorAt): Promise<void> {
     const { start, run } = this.#attempt;
+    const names = { task: start.task, attempt: start.attempt };
     const { files, memory } = this;
     this.#paths = { files, memory, repository: this.#stages.home.top };
     const door = await this.#stages.models.open(
       {
-        task: start.task,
-        attempt: start.attempt,
+        ...names,
         runtime: runtimeOf(this.#attempt),
         place: { run, paths: this.#paths },
         admit: (wish, signal) => this.#admit(wish, signal),
+        onSilence: noticeSilence((notice) => this.#attempt.emit({ ...notice, ...names })),
         mayReach: mayReach(this.#scope.network ?? []),
         onDenied: (denied) => this.#denied(denied),
         failed: (error) => (this.modelError = error),

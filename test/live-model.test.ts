@@ -58,7 +58,7 @@ describe('the live view', () => {
   it('shows each task with its state, its time and the last line it printed', () => {
     const { model, see } = modelOf({ one: { run: 'true' }, two: { run: 'true', needs: ['one'] } });
     see(1000, started('one'), printed('one', 'first\nsecond\n\n'));
-    expect(model.rows(10, 3500).rows).toEqual([
+    expect(model.rows(10, 3500).rows).toMatchObject([
       { id: 'one', depth: 0, state: 'running', agent: '', attempt: 1, elapsedMs: 2500, line: 'second' },
       { id: 'two', depth: 0, state: 'waiting', agent: '', attempt: 0, elapsedMs: undefined, line: '' },
     ]);

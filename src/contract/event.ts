@@ -5,7 +5,7 @@
 import type { AgentError, AgentEvent, ModelUse } from './model.ts';
 import type { BudgetUnit, RuntimeName } from './workflow.ts';
 import type { Isolation } from './isolation.ts';
-import type { Collected, Conflict, Outcome } from './run.ts';
+import type { Collected, Conflict, Held, Outcome } from './run.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
 
 export type Fact =
@@ -61,6 +61,9 @@ export type Fact =
   | { type: 'model.waiting'; provider: string; delayMs: number; why: string }
   /** The attempt waits for a person: the agent wants to do something, or money or patience are at their end. */
   | ({ type: 'attempt.asked'; task: string; attempt: number } & Ask)
+  /** The attempt cannot go on by itself for now: its money is spent, or its provider sends nothing. For people. */
+  | ({ type: 'attempt.held'; task: string; attempt: number } & Omit<Held, 'sinceMs'>)
+  | { type: 'attempt.released'; task: string; attempt: number }
   /** Most of a budget is spent. */
   | ({ type: 'budget.warned' } & BudgetMark)
   /** A person set limits anew. */

@@ -103,6 +103,17 @@ export interface RunView {
   limits?: Partial<Record<BudgetUnit, number>>;
   /** Why it was cancelled, where no person did it. */
   because?: 'budget';
+  /** Providers that had to be waited for, until when; those whose time has come may still be among them. */
+  waits?: { provider: string; untilMs: number; why: string }[];
+}
+
+/** What an attempt waits for that is not its own work. */
+export interface Held {
+  by: 'question' | 'budget' | 'provider';
+  text: string;
+  /** Of one held by a provider. */
+  provider?: string;
+  sinceMs: number;
 }
 
 export interface TaskView {
@@ -121,6 +132,12 @@ export interface TaskView {
   changedCount?: number;
   /** Files that the last attempt changed although its scope did not allow it; absent where there are none. */
   outsideCount?: number;
+  /** While it runs, and waits for something. */
+  held?: Held;
+  /** Of one that stands for others: how many of them have ended. */
+  within?: { ended: number; all: number };
+  /** Of one that failed and is tried again: when, which attempt that is, and how many there may be. */
+  retry?: { atMs: number; attempt: number; attemptsMax: number };
   /** False while it runs something that takes no words: a plain command, an agent that is one. */
   steerable?: false;
   /** In place of the agent's own runtime. */

@@ -6,6 +6,8 @@ export interface Caller {
   attempt: number;
   /** Resolves when the request may go, which may take hours (a person is asked); the agent meanwhile waits. */
   admit(wish: Wish, signal: AbortSignal): Promise<Admission>;
+  /** A provider has sent nothing for a while, or has begun again. */
+  onSilence?(provider: string, isSilent: boolean): void;
   /** Whether the provider may fetch this for the agent; nothing may be where it is absent. */
   mayReach?(url: URL): boolean;
   /** Told once of each thing that the provider may not do for the agent; the port is 0 where there is none. */

@@ -20,6 +20,7 @@ import type { PriceOf } from './prices.ts';
 import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
 import { limitReach } from './reach.ts';
 import { routeOf, type Api, type Passes, type Route } from './route.ts';
+import { Silence } from './silence.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
 import { useOf, type Sent } from './use-of.ts';
 import { wishOf } from './wish.ts';
@@ -110,8 +111,12 @@ async function carry(
   const sentMs = performance.now();
   try {
     signal.throwIfAborted();
+    using silence = new Silence((isSilent) => caller.onSilence?.(provider, isSilent));
     const response = await transport.send(request, signal);
-    await relay(around, route, { ...wish, sentMs }, response, outgoing, signal, settle);
+    silence.heard();
+    silence.listen();
+    const heard = { ...response, body: silence.over(response.body) };
+    await relay(around, route, { ...wish, sentMs }, heard, outgoing, signal, settle);
   } catch (error) {
     // The agent may be gone, but the provider has the request: it thinks, and charges for it.
     if (error instanceof TransportError && error.mayCost && !route.isFree)

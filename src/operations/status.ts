@@ -28,7 +28,8 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   // loaded only where there is something to do
   const recovered = existsSync(home.landing) && (await (await import('./merge.ts')).recoverMerge(home));
   const rest = { taskCount, ...(recovered && { recovered }) };
-  if (shown.state !== 'interrupted') return { run: shown, tasks, ...rest };
+  if (shown.state !== 'interrupted')
+    return { run: { ...shown, counts: askingCounts(run.counts, tasks) }, tasks, ...rest };
   return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), ...rest };
 }
 
@@ -38,10 +39,20 @@ async function tasksAmongMany(store: Store, run: RunView, limit: number): Promis
   return states.length === 0 ? [] : store.tasks(run.id, { states, limit });
 }
 
+/** One that waits for a person's answer does not run. */
+function askingCounts(counts: RunView['counts'], tasks: TaskView[]): RunView['counts'] {
+  const asking = tasks.filter(({ held }) => held?.by === 'question').length;
+  if (asking === 0) return counts;
+  const { running = 0, ...others } = counts;
+  const left = running - asking;
+  return { ...others, ...(left > 0 && { running: left }), asking: (counts.asking ?? 0) + asking };
+}
+
 /** Nothing runs where no engine does: such a task will be done again. */
 function stopped(task: TaskView): TaskView {
   if (task.state !== 'running' && task.state !== 'merging') return task;
-  return { ...task, state: 'ready', message: `interrupted while ${task.state}` };
+  const { held: _, steerable: __, ...rest } = task;
+  return { ...rest, state: 'ready', message: `interrupted while ${task.state}` };
 }
 
 function stoppedCounts({

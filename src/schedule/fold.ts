@@ -17,6 +17,7 @@ import {
   setLimits,
 } from './fold-asked.ts';
 import { noteSpending } from './fold-budget.ts';
+import { noteHeld, noteWait } from './fold-held.ts';
 import { fallBack, goneOnWith, noteSession, sessionOf } from './fold-session.ts';
 import { arrive, move, push, queue, uncount } from './moves.ts';
 import { addItems, addTasks } from './nodes.ts';
@@ -51,6 +52,7 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     read: () => {
       throw new Error('this state was made without its values');
     },
+    waits: new Map(),
     createdAtMs: atMs,
     counts: {},
   };
@@ -71,6 +73,7 @@ function change(state: State, event: Event, atMs: number): void {
     case 'run.isolation':
       return forgetAsked(state); // whoever asked an earlier engine is gone
     case 'model.waiting':
+      return noteWait(state, event, atMs);
     case 'budget.warned':
       return; // for people; nothing is decided by it
     case 'budget.set':
@@ -124,6 +127,9 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'attempt.denied':
     case 'task.steered':
       return;
+    case 'attempt.held':
+    case 'attempt.released':
+      return noteHeld(node, event, atMs);
     case 'attempt.agent':
       if (event.event.kind === 'started') noteSession(node, event.attempt, event.event.session);
       return;
@@ -206,6 +212,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       move(state, node, 'delayed');
       node.failures++;
       node.delayMs = event.delayMs;
+      node.retryAtMs = atMs + event.delayMs;
       node.next = sessionOf(node, event.attempt, true);
       delete node.ended;
       return;
@@ -231,6 +238,7 @@ function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: numb
 
 function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>, atMs: number): void {
   state.running--;
+  delete node.held;
   turnClocks(state, node, -1, atMs);
   delete node.stopping;
   closeRequests(state, node);

@@ -41,7 +41,14 @@ export class JournalHash {
 }
 
 /** A warning follows from what was used, and from when. */
-const LEFT_OUT = new Set<string>(['run.isolation', 'attempt.workspace', 'model.waiting', 'budget.warned']);
+const LEFT_OUT = new Set<string>([
+  'run.isolation',
+  'attempt.workspace',
+  'model.waiting',
+  'budget.warned',
+  'attempt.held',
+  'attempt.released',
+]);
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(

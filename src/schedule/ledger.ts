@@ -53,6 +53,8 @@ export class Ledger {
   readonly #accounts = new Map<string, Account>();
   readonly #waiting = new Set<() => void>();
   readonly #loops = new Map<string, number>();
+  /** Requests that are held, by attempt. */
+  readonly #holds = new Map<string, number>();
   #outputTokens = OUTPUT_TOKENS_FIRST;
 
   constructor(options: LedgerOptions) {
@@ -64,6 +66,8 @@ export class Ledger {
     const accounts = this.#accountsOf(node);
     const looping = await this.#checkLoop(node, attempt, wish);
     if (looping !== undefined) return { ...refused(looping), kind: 'refused' };
+    using held = new DisposableStack();
+    let isHeld = false;
     // Nothing waits in here but for a change: what holds when an account is looked at still holds when it is asked for.
     for (;;) {
       if (signal.aborted) return refused('the agent has gone');
@@ -77,11 +81,32 @@ export class Ledger {
         .map((account) => this.#short(account, wish))
         .find((found) => found !== undefined);
       if (short === undefined) break;
-      if (short.isSpent) void this.#askFor(node, attempt, short.account, short.mark);
+      if (short.isSpent) {
+        void this.#askFor(node, attempt, short.account, short.mark);
+        isHeld ||= !!held.use(this.#hold(node, attempt, short.mark));
+      }
       if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
       await this.#change(signal);
     }
     return this.#reserve(node, attempt, accounts, wish);
+  }
+
+  /** For people: several requests of an attempt may be held at once. */
+  #hold(node: Node, attempt: number, mark: BudgetMark): Disposable {
+    const key = `${node.id}@${attempt}`;
+    const { loop } = this.#options;
+    const count = this.#holds.get(key) ?? 0;
+    this.#holds.set(key, count + 1);
+    if (count === 0)
+      loop.note({ type: 'attempt.held', task: node.id, attempt, by: 'budget', text: describeBudget(mark) });
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#holds.get(key)! - 1;
+        if (left > 0) return void this.#holds.set(key, left);
+        this.#holds.delete(key);
+        loop.note({ type: 'attempt.released', task: node.id, attempt });
+      },
+    };
   }
 
   /** Looks at what only time can use up; to be called now and then. */

@@ -10,7 +10,7 @@ import { apply, nodeOf } from './fold.ts';
 import { agentLine } from './agent-line.ts';
 import { RunValues } from './run-values.ts';
 import type { Node, State } from './state.ts';
-import { runView, taskView } from './view.ts';
+import { heldOf, runView, taskView } from './view.ts';
 
 const REQUEST_POLL_MS = 50;
 const NOTE_MS = 50;
@@ -169,7 +169,7 @@ export class Loop {
       entries: events.map((event) => ({ atMs, event })),
       values: this.#values.unwritten,
       run: runView(state),
-      tasks: [...touched].map((node) => taskView(node, this.#lastLines.get(node.id))),
+      tasks: [...touched].map((node) => taskView(node, this.#lastLines.get(node.id), heldOf(state, node))),
       handled,
     });
     fault?.(`after:${events.map((event) => event.type).join(',')}`);
@@ -203,6 +203,7 @@ export class Loop {
     if (event.type === 'task.finished') {
       this.#lastLines.delete(node.id);
       for (const dependent of node.dependents) touched.add(dependent);
+      if (node.parent) touched.add(node.parent); // it tells how many of its own have ended
     }
     touched.add(node);
     if (state.nodes.size > nodesBefore) for (const child of node.children) touched.add(child);

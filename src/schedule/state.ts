@@ -1,5 +1,5 @@
 /** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
-import type { QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
+import type { Held, QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
 import type { Ask, EventOf, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
@@ -78,6 +78,8 @@ export interface Node {
   requests: number;
 
   /** For people: never read by decide. */
+  held?: Held;
+  retryAtMs?: number;
   isUncounted?: boolean;
   startedAtMs?: number;
   endedAtMs?: number;
@@ -152,6 +154,8 @@ export interface State {
   spending: Map<string, Spending>;
   limits: Map<string, Limits>;
   clocks: Map<string, Clock>;
+  /** Providers that had to be waited for, by name. For people. */
+  waits: Map<string, { untilMs: number; why: string }>;
   /** Why the run is being cancelled, where no person did it. */
   because?: 'budget';
   /** The value that a reference stands for; the same for the same reference, always. */

@@ -1,5 +1,5 @@
 /** What people see of a state: the views that are stored beside the events. */
-import type { RunView, TaskView } from '../contract/run.ts';
+import type { Held, RunView, TaskView } from '../contract/run.ts';
 import { agentOf } from './agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from './budget.ts';
 import type { Node, State } from './state.ts';
@@ -18,6 +18,9 @@ export function runView(state: State): RunView {
     lastSeq: 0, // the store knows it
     ...runSpending(state),
     ...(state.because && { because: state.because }),
+    ...(state.waits.size > 0 && {
+      waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
+    }),
     questions: [...state.questions.values()].map(({ id, task, text, default: fallback, askedAtMs }) => ({
       id,
       task,
@@ -41,7 +44,15 @@ function branchOf(run: string): string {
   return `bosun/${run}`;
 }
 
-export function taskView(node: Node, lastLine?: string): TaskView {
+/** What an attempt waits for: a person, first of all. */
+export function heldOf(state: State, node: Node): Held | undefined {
+  if (node.state !== 'running') return undefined;
+  for (const { id, text, task, askedAtMs } of state.questions.values())
+    if (task === node.id && !state.asked.get(id)?.budget) return { by: 'question', text, sinceMs: askedAtMs };
+  return node.held;
+}
+
+export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
   const message = messageOf(node);
   const found = agentOf(node, node.started?.purpose ?? 'work');
   const agent = agentOf(node, 'work')?.name;
@@ -60,10 +71,22 @@ export function taskView(node: Node, lastLine?: string): TaskView {
     ...(node.branchCommit !== undefined && { commit: node.branchCommit }),
     ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
     ...(node.outsideCount && { outsideCount: node.outsideCount }),
+    ...(held && { held }),
+    ...(node.state === 'expanded' && {
+      within: { ended: node.children.length - node.open, all: node.children.length },
+    }),
+    ...retryOf(node),
     ...(node.state === 'running' && runtime === 'cli' && { steerable: false as const }),
     ...(node.fallback && { runtime: node.fallback.runtime }),
     ...(node.spending && { spending: structuredClone(node.spending) }),
   };
+}
+
+function retryOf({ state, attempt, failures, retryAtMs, task }: Node): Pick<TaskView, 'retry'> {
+  if (state !== 'delayed' || retryAtMs === undefined) return {};
+  // Other attempts may have been made for other reasons: a check, a conflict.
+  const attemptsMax = attempt + Math.max(1, (task.retry?.attempts ?? 1) - failures);
+  return { retry: { atMs: retryAtMs, attempt: attempt + 1, attemptsMax } };
 }
 
 function messageOf(node: Node): string | undefined {

@@ -41,6 +41,9 @@ export class EventLines {
   readonly #spent = new Map<string, Spending>();
   /** Only where the whole run is seen: a part of it would be taken for all. */
   #inAll: Spending | undefined;
+  /** Of the workflow's own tasks, how many attempts `retry` allows; of planners, the names of what they wrote. */
+  readonly #retries = new Map<string, number>();
+  readonly #expansions = new Map<string, string[]>();
   #startMs: number | undefined;
   #columns = NAME_COLUMNS_MIN;
 
@@ -110,6 +113,8 @@ export class EventLines {
     switch (event.type) {
       case 'run.created': {
         this.#inAll = noSpending();
+        for (const [name, { retry }] of Object.entries(event.workflow.tasks))
+          if (retry) this.#retries.set(name, retry.attempts);
         const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
         return {
           text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
@@ -129,11 +134,13 @@ export class EventLines {
       case 'task.retried':
         return { text: 'is tried again' };
       case 'task.delayed':
-        return { text: `waits ${formatDuration(event.delayMs)}, then tries again` };
+        return { text: this.#retry(event) };
       case 'task.expanded':
-        return {
-          text: event.items ? `became ${count(event.items.length, 'task')}` : 'became tasks of its own',
-        };
+        return this.#expand(event);
+      case 'attempt.held':
+        return { text: `held: ${event.text}`, color: 'ask' };
+      case 'attempt.released':
+        return { text: 'goes on', color: 'quiet' };
       case 'task.merged':
         return (
           event.conflict && {
@@ -190,6 +197,20 @@ export class EventLines {
     }
   }
 
+  #retry({ task, attempt, delayMs }: EventOf<'task.delayed'>): string {
+    const attempts = this.#retries.get(task);
+    const of = attempts === undefined || attempts <= attempt ? '' : ` of ${attempts}`;
+    return `retries in ${formatDuration(delayMs)} (attempt ${attempt + 1}${of})`;
+  }
+
+  #expand({ task, kind, items }: EventOf<'task.expanded'>): Told {
+    if (items) return { text: `runs for each of ${count(items.length, 'item')}` };
+    const names = this.#expansions.get(task);
+    this.#expansions.delete(task);
+    if (!names) return { text: kind === 'uses' ? 'runs its workflow' : 'added tasks' };
+    return { text: `added ${count(names.length, 'task')}: ${filesOf(names)}` };
+  }
+
   /** That it has another runtime is told when it gets it, not with each further attempt. */
   #start(event: EventOf<'attempt.started'>): Told {
     const { task, fallback, ...rest } = event;
@@ -205,6 +226,7 @@ export class EventLines {
       collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
     const files = `${changed}${this.#costOf(this.#spent.get(keyOf(event)))}${outsideOf(collected?.outside)}`;
     this.#spent.delete(keyOf(event));
+    if (event.expansion) this.#expansions.set(task, Object.keys(event.expansion));
     if (outcome.kind === 'done') {
       this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);
       return undefined;

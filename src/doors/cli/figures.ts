@@ -14,9 +14,13 @@ export function formatCount(count: number): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
+type Counts = Partial<Record<TaskState, number>>;
+
 /** "1 failed, 2 running, 40 done" */
-export function tellCounts(counts: Partial<Record<TaskState, number>>): string {
-  return countStates(counts)
+export function tellCounts({ expanded = 0, running = 0, ...others }: Counts): string {
+  // One that stands for others runs as long as they do.
+  const all = running + expanded;
+  return countStates({ ...others, ...(all > 0 && { running: all }) })
     .map(({ state, count }) => `${formatCount(count)} ${state}`)
     .join(', ');
 }

@@ -91,7 +91,8 @@ function rowsOf({ rows }: LiveRows, { columns, paint }: FrameOptions): string[] 
   const costs = rows.map(({ spending }) => (spending ? tellUsd(spending) || '$?' : ''));
   const costWidth = isNarrow ? 0 : Math.max(0, ...costs.map(columnsOf));
   return rows.map((row, n) => {
-    const sign = isNarrow ? glyphOf(row.state) : `${glyphOf(row.state)} ${row.state.padEnd(9)}`;
+    const { glyph, word, tone } = row.sign;
+    const sign = isNarrow ? glyph : `${glyph} ${word.padEnd(9)}`;
     const cells = [
       padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
       ...(agentWidth > 0 ? [padColumns(fitColumns(plainLine(row.agent), agentWidth), agentWidth)] : []),
@@ -101,7 +102,7 @@ function rowsOf({ rows }: LiveRows, { columns, paint }: FrameOptions): string[] 
     ].join('  ');
     const room = columns - columnsOf(sign) - columnsOf(cells) - 5;
     const line = room < 6 ? '' : fitColumns(plainLine(row.line).trim(), room);
-    return `${paint(toneOf(row.state), sign)}  ${cells}${line === '' ? '' : `  ${paint('quiet', line)}`}`;
+    return `${paint(tone, sign)}  ${cells}${line === '' ? '' : `  ${paint('quiet', line)}`}`;
   });
 }
 

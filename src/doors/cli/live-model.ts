@@ -1,15 +1,15 @@
 /** What a live view shows of a run: a fold over its events. Pure: it draws nothing and reads no clock. */
-import type { EventOf, Recorded } from '../../contract/event.ts';
+import type { Recorded } from '../../contract/event.ts';
 import type { Spending } from '../../contract/model.ts';
 import type { QuestionView, RunState, RunView, TaskState } from '../../contract/run.ts';
 import { describeDenied } from '../../report/words.ts';
 import { agentLine } from '../../schedule/agent-line.ts';
 import { apply, create } from '../../schedule/fold.ts';
 import type { Node, State } from '../../schedule/state.ts';
-import { runView, taskView } from '../../schedule/view.ts';
+import { heldOf, runView, taskView } from '../../schedule/view.ts';
+import { signOf, type TaskSign, type Waits } from './task-sign.ts';
 
 const LINE_CHARS_MAX = 500;
-const WAITS_MAX = 100;
 
 export interface LiveRow {
   id: string;
@@ -21,6 +21,8 @@ export interface LiveRow {
   elapsedMs: number | undefined;
   /** The last thing it printed, or why it is where it is. */
   line: string;
+  /** How it looks: what is held looks held. */
+  sign: TaskSign;
   /** Undefined where no model was used. */
   spending: Spending | undefined;
 }
@@ -60,8 +62,6 @@ export class LiveModel {
   readonly #begun = new Map<string, number>();
   /** When the run began, or was gone on with: what lay between was nobody's work. */
   #sinceMs = 0;
-  /** Providers that are waited for, and until when. */
-  readonly #waits = new Map<string, { untilMs: number; why: string }>();
   #state: State | undefined;
 
   /** All events of the run, in their order; what agents printed may be left out. */
@@ -74,7 +74,6 @@ export class LiveModel {
       else if (this.#state) apply(this.#state, event, atMs);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
       if (event.type === 'attempt.agent') this.#keepLine(event.task, agentLine(event.event) ?? '');
-      if (event.type === 'model.waiting') this.#keepWait(event, atMs);
       if (event.type === 'attempt.denied') this.#keepLine(event.task, `denied: ${describeDenied(event)}`);
       if (event.type === 'attempt.started' || event.type === 'task.finished') this.#lines.delete(event.task);
     }
@@ -86,7 +85,8 @@ export class LiveModel {
     if (!state) return undefined;
     const { spending, limits } = runView(state);
     const counts = { ...state.counts };
-    for (const _ of this.#asking()) {
+    for (const { task, id } of state.questions.values()) {
+      if (state.nodes.get(task)?.state !== 'running' || state.asked.get(id)?.budget) continue;
       counts.running = (counts.running ?? 1) - 1;
       counts.asking = (counts.asking ?? 0) + 1;
     }
@@ -106,9 +106,9 @@ export class LiveModel {
 
   /** The provider that has to be waited for longest. */
   wait(nowMs: number): { provider: string; leftMs: number; why: string } | undefined {
-    const [first] = [...this.#waits].sort(([, a], [, b]) => b.untilMs - a.untilMs);
-    if (!first || first[1].untilMs <= nowMs) return undefined;
-    return { provider: first[0], leftMs: first[1].untilMs - nowMs, why: first[1].why };
+    const [first] = this.#waits().toSorted((a, b) => b.untilMs - a.untilMs);
+    if (!first || first.untilMs <= nowMs) return undefined;
+    return { provider: first.provider, leftMs: first.untilMs - nowMs, why: first.why };
   }
 
   /** At most `limit` tasks: as they are written, those that matter most where there are more. */
@@ -129,31 +129,24 @@ export class LiveModel {
   #row(node: Node, shown: ReadonlySet<Node>, nowMs: number): LiveRow {
     let depth = 0;
     for (let at = node.parent; at && shown.has(at); at = at.parent) depth++;
-    const { id, state, attempt, agent = '', message, spending } = taskView(node);
+    const view = taskView(node, undefined, heldOf(this.#state!, node));
+    const { id, state, attempt, agent = '', message, spending } = view;
+    const sign = signOf(view, this.#waits(), nowMs);
     return {
       id,
       depth,
-      state: state === 'running' && this.#asking().has(id) ? 'asking' : state,
+      state: sign.word === 'asking' ? 'asking' : state,
       agent,
       attempt,
       elapsedMs: this.#elapsedMs(node, nowMs),
-      line: message ?? this.#lines.get(id) ?? '',
+      line: sign.line ?? message ?? this.#lines.get(id) ?? '',
+      sign,
       spending,
     };
   }
 
-  /** Tasks whose attempt waits for a person. */
-  #asking(): Set<string> {
-    const asked = this.#state?.asked ?? new Map<string, never>();
-    const open = [...asked.values()].filter(({ id }) => this.#state!.questions.has(id));
-    return new Set(
-      open.map(({ task }) => task).filter((task) => this.#state!.nodes.get(task)?.state === 'running'),
-    );
-  }
-
-  #keepWait({ provider, delayMs, why }: EventOf<'model.waiting'>, atMs: number): void {
-    if (this.#waits.size < WAITS_MAX || this.#waits.has(provider))
-      this.#waits.set(provider, { untilMs: atMs + delayMs, why });
+  #waits(): Waits {
+    return [...(this.#state?.waits ?? [])].map(([provider, wait]) => ({ provider, ...wait }));
   }
 
   #elapsedMs({ id, startedAtMs, endedAtMs }: Node, nowMs: number): number | undefined {

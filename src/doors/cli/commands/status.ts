@@ -2,12 +2,13 @@
 import { formatDuration } from '../../../base/units.ts';
 import type { TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
-import { raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
+import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
 import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from '../../../report/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { formatCount, tellCounts } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
+import { signOf } from '../task-sign.ts';
 
 const TASKS_SHOWN_MAX = 40;
 const NAME_COLUMNS_MAX = 40;
@@ -28,6 +29,7 @@ function render(status: Status, nowMs: number): string {
   const columns = columnsOfStream(process.stdout);
   const lines = [
     ...headOf(status, paint, nowMs),
+    ...waitsOf(status, paint, nowMs),
     ...tasksOf(status, paint, columns, nowMs),
     ...nextOf(status),
   ];
@@ -51,6 +53,15 @@ function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string
   ];
 }
 
+/** Providers that all agents have to wait for. */
+function waitsOf({ run }: Status, paint: Paint, nowMs: number): string[] {
+  const waits = (run.waits ?? []).filter(({ untilMs }) => untilMs > nowMs && run.state === 'running');
+  return waits.map((wait) => {
+    const left = formatDuration(wait.untilMs - nowMs);
+    return `  ${paint('ask', plainLine(`⏸ waits ${left}${forProvider(wait)}`))}`;
+  });
+}
+
 function costOf({ spending, limits }: Status['run']): string {
   const unknown = spending && spending.unpriced > 0 ? ' · some prices are unknown' : '';
   return `${tellSpending(spending, limits)}${unknown}`;
@@ -61,7 +72,7 @@ function isSpent({ state, because }: Status['run']): boolean {
   return state === 'cancelled' && because === 'budget';
 }
 
-function tasksOf({ tasks, taskCount }: Status, paint: Paint, columns: number, nowMs: number): string[] {
+function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: number, nowMs: number): string[] {
   if (tasks.length === 0) return [];
   const names = tasks.map((task) => `${'  '.repeat(depthOf(task))}${spellControls(task.id)}`);
   const nameWidth = Math.min(NAME_COLUMNS_MAX, Math.max(...names.map(columnsOf)));
@@ -69,7 +80,8 @@ function tasksOf({ tasks, taskCount }: Status, paint: Paint, columns: number, no
   const costs = tasks.map(({ spending }) => (spending ? tellUsd(spending) || '$?' : ''));
   const costWidth = Math.max(...costs.map(columnsOf));
   const lines = tasks.map((task, n) => {
-    const { state, agent = '', attempt } = task;
+    const { agent = '', attempt } = task;
+    const { glyph, word, tone, line } = signOf(task, run.waits ?? [], nowMs);
     const cells = [
       padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
       ...(agentWidth > 0 ? [agent.padEnd(agentWidth)] : []),
@@ -78,9 +90,9 @@ function tasksOf({ tasks, taskCount }: Status, paint: Paint, columns: number, no
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ];
     const used = cells.join('  ').length + 15;
-    const words = [outsideOf(task), task.message ?? task.lastLine ?? ''].filter(Boolean).join('; ');
+    const words = [outsideOf(task), line ?? task.message ?? task.lastLine ?? ''].filter(Boolean).join('; ');
     const said = fitColumns(plainLine(words), Math.max(10, columns - used - 2));
-    return `  ${paint(toneOf(state), `${glyphOf(state)} ${state.padEnd(9)}`)}  ${cells.join('  ')}  ${paint('quiet', said)}`.trimEnd();
+    return `  ${paint(tone, `${glyph} ${word.padEnd(9)}`)}  ${cells.join('  ')}  ${paint('quiet', said)}`.trimEnd();
   });
   const left = taskCount - tasks.length;
   return ['', ...lines, ...(left > 0 ? [`  … and ${formatCount(left)} more`] : [])];

@@ -1,0 +1,136 @@
+/** What is held looks held: in the lines of a run, in `status` and in the live view. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Event, Recorded } from '../src/contract/event.ts';
+import type { ModelUse } from '../src/contract/model.ts';
+import { EventLines } from '../src/doors/cli/event-lines.ts';
+import { renderFrame } from '../src/doors/cli/live-frame.ts';
+import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { painter } from '../src/doors/cli/output.ts';
+import { signOf } from '../src/doors/cli/task-sign.ts';
+import { noticeSilence, Silence } from '../src/gateway/silence.ts';
+import { heldOf, taskView } from '../src/schedule/view.ts';
+import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
+
+const TASK = { agent: { runtime: 'codex', model: 'm' }, prompt: 'Work.' } as const;
+const USE: ModelUse = { provider: 'p', model: 'm', tokens: tokensOf(1000, 1000), usd: 2 };
+
+describe('a budget that is spent', () => {
+  it('holds every task that asks for more, each told once, until there is more', async () => {
+    const loop = new TinyLoop({ budget: { usd: 1 }, tasks: { a: TASK, b: TASK } });
+    const first = await loop.admit('a');
+    if (first.isAdmitted) first.settle(USE);
+    const waiting = [loop.admit('a'), loop.admit('b'), loop.admit('b')];
+    await sleep(1);
+    const shown = (id: string): string => {
+      const node = loop.state.nodes.get(id)!;
+      const { glyph, word, line } = signOf(taskView(node, undefined, heldOf(loop.state, node)), [], 0);
+      return `${glyph} ${word}  ${line}`;
+    };
+    const held = '⏸ budget  held: the run has used $2.00 of $1.00';
+    expect([shown('a'), shown('b')]).toEqual([held, held]);
+    expect(loop.of('attempt.held').map(({ task }) => task)).toEqual(['a', 'b']);
+    loop.submit({ type: 'budget.set', account: 'run', limits: { usd: 100 }, by: 'person' });
+    loop.ledger.changed();
+    await Promise.all(waiting);
+    expect(loop.of('attempt.released').map(({ task }) => task)).toEqual(['a', 'b']);
+    expect(shown('a')).toBe('● running  undefined');
+  });
+});
+
+describe('a provider', () => {
+  it('that sends nothing is told of, once for several requests, until it speaks', async () => {
+    const told: string[] = [];
+    const notice = noticeSilence((event) => told.push(event.type));
+    {
+      using one = new Silence((isSilent) => notice('p', isSilent), 5);
+      using _two = new Silence((isSilent) => notice('p', isSilent), 5);
+      await sleep(60);
+      expect(told).toEqual(['attempt.held']);
+      one.heard();
+      expect(told).toEqual(['attempt.held']);
+    }
+    expect(told).toEqual(['attempt.held', 'attempt.released']);
+    using _quick = new Silence(() => told.push('wrong'), 60_000);
+    expect(told).toHaveLength(2);
+  });
+
+  it('with a rate limit is called that, and not silent', () => {
+    const held = { by: 'provider', provider: 'p', text: 'p has sent nothing for 10s', sinceMs: 0 } as const;
+    const task = { state: 'running', held } as const;
+    const wait = { provider: 'p', untilMs: 5000, why: 'the rate limit of p' };
+    expect(signOf(task, [wait], 1000)).toMatchObject({
+      word: 'limited',
+      line: 'held: the rate limit of p, next request in 4.0s',
+    });
+    expect(signOf(task, [wait], 6000)).toMatchObject({
+      word: 'silent',
+      line: 'held: p has sent nothing for 10s',
+    });
+  });
+});
+
+it('lines and the live view say what waits, what is tried again, and how far a group is', () => {
+  const loop = new TinyLoop({
+    tasks: {
+      flaky: { run: 'false', retry: { attempts: 3, backoff: '2s' } },
+      plan: { ...TASK, expand: true },
+      each: { 'for-each': [1, 2], run: 'true' },
+    },
+  });
+  const failed: Event = {
+    type: 'attempt.finished',
+    task: 'flaky',
+    attempt: 1,
+    outcome: { kind: 'failed', reason: 'exit', message: 'it ended with exit code 3' },
+    durationMs: 1,
+  };
+  const expansion = {
+    helper: { run: 'true', needs: [], attempts: 1 },
+    exports: { run: 'true', needs: [], attempts: 1 },
+  };
+  loop.submit(failed, {
+    type: 'attempt.finished',
+    task: 'plan',
+    attempt: 1,
+    outcome: { kind: 'done' },
+    durationMs: 1,
+    expansion,
+  });
+  const created: Event = {
+    type: 'run.created',
+    id: 'w-1',
+    workflow: loop.state.workflow,
+    source: 'test',
+    inputs: {},
+    base: 'c0',
+    dirty: false,
+  };
+  const events = [created, ...loop.events].map((event, n): Recorded => ({
+    run: 'w-1',
+    seq: n,
+    atMs: 0,
+    event,
+  }));
+  const lines = new EventLines({ paint: painter(false), withOutput: false });
+  const text = events.map((event) => lines.render(event)).join('');
+  expect(text).toContain('retries in 2.0s (attempt 2 of 3)');
+  expect(text).toContain('added 2 tasks: helper, exports');
+  expect(text).toContain('runs for each of 2 items');
+
+  const model = new LiveModel();
+  model.see(events);
+  const frame = renderFrame(model, {
+    columns: 110,
+    rows: 30,
+    nowMs: 500,
+    paint: painter(false),
+    hasKeys: false,
+    notice: '',
+  });
+  expect(frame.find((line) => line.includes('flaky'))).toMatch(
+    /◷ delayed +flaky .*retries in 1\.5s \(attempt 2 of 3\): it ended with exit code 3/,
+  );
+  expect(frame.find((line) => / plan /.test(line))).toMatch(/● running +plan .*0 of 2 done/);
+  expect(frame.join('\n')).not.toContain('expanded');
+});
