@@ -107,13 +107,20 @@ function knownPaths(changes: readonly Change[], refused: string[]): ChangedPath[
 
 const CHANGE = { A: 'added', M: 'modified', T: 'modified', D: 'deleted' } as const;
 
+/** Keeps what a run started from, also where nothing came of it. */
+export function baseRef(run: string): string {
+  return `refs/bosun/${tame(run)}/base`;
+}
+
+function tame(text: string): string {
+  return Array.from(Buffer.from(text), (byte) => {
+    const char = String.fromCharCode(byte);
+    return /[A-Za-z0-9_-]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`;
+  }).join('');
+}
+
 /** Task names may hold characters that refs may not: those are written as %XX. */
 export function attemptRef(run: string, task: string, attempt: number): string {
-  const tame = (text: string): string =>
-    Array.from(Buffer.from(text), (byte) => {
-      const char = String.fromCharCode(byte);
-      return /[A-Za-z0-9_-]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`;
-    }).join('');
   const name = tame(task);
   return `refs/bosun/${tame(run)}/${name.length > NAME_CHARS_MAX ? tame(fileName(task)) : name}@${attempt}`;
 }

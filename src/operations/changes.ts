@@ -2,6 +2,7 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
+import { requireObjects } from '../system/hold-objects.ts';
 import { inspectRepository } from '../system/repository.ts';
 import { findRun, openJournal } from './journal.ts';
 
@@ -52,6 +53,7 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
+  await requireObjects(git, run.baseCommit, `run ${run.id}`);
   const { task } = options;
   const [from, to] =
     task === undefined

@@ -5,6 +5,7 @@ import type { Home } from '../home.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
 import { takeLock } from '../store/lock.ts';
 import { openEngineGit } from '../system/engine-git.ts';
+import { requireObjects } from '../system/hold-objects.ts';
 import { land, type Landed } from '../system/land.ts';
 import { recoverLanding } from '../system/landing.ts';
 import { inspectRepository } from '../system/repository.ts';
@@ -45,6 +46,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   if (recovered !== undefined) options.recovered?.(recovered);
   const repository = await inspectRepository(home.top);
   await using git = await openEngineGit(repository);
+  await requireObjects(git, run.baseCommit, `run ${run.id}`);
   const log = await git.text(['log', '--reverse', '--format=%s', `${run.baseCommit}..${run.headCommit}`]);
   const titles = log.split('\n').filter((line) => line !== '');
   const message = options.squash

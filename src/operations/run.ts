@@ -11,7 +11,9 @@ import { resolveInputs } from '../definition/inputs.ts';
 import { refuseUnsupported } from '../definition/supported.ts';
 import type { Isolation } from '../contract/isolation.ts';
 import { createRun, type Drive } from '../drive.ts';
+import { baseRef } from '../collect/collect.ts';
 import { commitDirtyTree } from '../system/dirty-tree.ts';
+import { holdObjects, requireObjects } from '../system/hold-objects.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
 import { findRun } from './journal.ts';
@@ -83,8 +85,11 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const base = dirty
       ? await commitDirtyTree(room.stages.git, 'bosun: uncommitted changes\n', atMs)
       : repository.head;
+    await requireObjects(room.stages.git, base, 'this run');
     const lastNumber = lastNumberOf(room.home, workflow.name);
     const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs, lastNumber);
+    await room.stages.git.updateRef(baseRef(id), base);
+    room.meanwhile(holdObjects(room.stages.git, base));
     options.seen?.(await room.store.read(id)); // its beginning; the rest is told as it happens
     return await live(room, await room.drive(id, options), [], { isolation, notes });
   } catch (error) {
@@ -144,6 +149,8 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
     const { top } = room.repository;
     checkTrust({ ...options, workflow, source, top, kind: room.sandbox.kind });
     await room.checkModels(workflow);
+    await requireObjects(room.stages.git, run.baseCommit, `run ${run.id}`);
+    room.meanwhile(holdObjects(room.stages.git, run.baseCommit));
     const first = fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
@@ -152,7 +159,7 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
         : [first];
     return await live(room, drive, facts, {
       isolation,
-      notes: [...isolation.notes, ...ignoredIn(room.home.config)],
+      notes: [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)],
     });
   } catch (error) {
     await room[Symbol.asyncDispose]();

@@ -170,9 +170,11 @@ export class EngineGit {
   async stored(commit: string, parent: string): Promise<void> {
     this.#remember(`${parent} ${commit}`, true);
     this.#remember(`${commit} ${parent}`, false);
-    this.#packCount ??=
-      (await readdir(path.join(this.directory, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'))
-        .length - 1;
+    if (this.#packCount === undefined) {
+      const names = await readdir(path.join(this.directory, 'objects', 'pack'));
+      const count = (end: string): number => names.filter((name) => name.endsWith(end)).length;
+      this.#packCount = count('.pack') - count('.keep') - 1; // those to keep are not put together
+    }
     this.#packCount += 1;
     if (this.#packCount < PACKS_MAX || this.#isPacking) return;
     this.#isPacking = true;
