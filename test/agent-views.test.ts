@@ -53,8 +53,8 @@ describe('the lines of a run', () => {
   1.0s  design     done in 4.0s, 1 file changed, $0.25
   1.0s  implement  started (attempt 1)
   1.0s  review     started (attempt 1)
-  1.0s  crew-7     waits 30.0s for anthropic: rate limit
- 11.0s  crew-7     waits 30.0s for anthropic: rate limit
+  1.0s  crew-7     anthropic: rate limit: next request in 30.0s
+ 11.0s  crew-7     anthropic: rate limit: next request in 30.0s
  41.0s  implement  attempt 1 failed after 40.0s: claude-code could not go on (auth: the key is not accepted)
  41.0s  implement  goes on with codex: claude-code failed (auth): the key is not accepted
  42.0s  crew-7     90 % of the budget is used: the run has used $0.45 of $0.50
@@ -164,7 +164,7 @@ describe('the live view of agents', () => {
       why: 'rate limit',
     });
     const nowMs = run.events.at(-1)!.atMs;
-    expect(frameOf(run, 80, nowMs + 2000)).toContain('waits 28.0s for anthropic: rate limit');
-    expect(frameOf(run, 80, nowMs + 31_000)).not.toContain('waits');
+    expect(frameOf(run, 80, nowMs + 2000)).toContain('anthropic: rate limit: next request in 28.0s');
+    expect(frameOf(run, 80, nowMs + 31_000)).not.toContain('next request');
   });
 });

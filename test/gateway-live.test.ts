@@ -144,6 +144,7 @@ describe('keys', () => {
     expect(JSON.stringify(response.headers)).not.toContain(KEY);
     expect(await textOf(response)).toBe(`wrong: ${'*'.repeat(KEY.length)} and ${'*'.repeat(KEY.length)}!`);
     expect(response.headers).toMatchObject({ 'x-should-retry': 'false' });
+    expect(response.rejectedKey).toBe('UP_KEY');
   });
 
   it('are in no error, not even deep inside', async () => {

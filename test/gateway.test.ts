@@ -122,6 +122,21 @@ describe('a request', () => {
   });
 });
 
+it('a key that the provider rejects is named by where it is from, with what to do', async () => {
+  const body = (async function* () {})();
+  const send = async (): Promise<never> =>
+    ({ status: 401, headers: {}, body, rejectedKey: 'ANTHROPIC_API_KEY' }) as never;
+  await ask(await rig.open(undefined, { transport: { send } }), MESSAGES, HELLO);
+  expect(rig.errors).toEqual([
+    {
+      kind: 'auth',
+      status: 401,
+      message:
+        'anthropic rejected the key from ANTHROPIC_API_KEY (401); set a valid one, then continue with: bosun resume',
+    },
+  ]);
+});
+
 describe('an error after all patience', () => {
   it.each([
     [MESSAGES, 529, 529],

@@ -68,7 +68,7 @@ describe('the hash of a journal', () => {
     const check = (text: string): Event => ({ ...printed('a', 1, text), stream: 'check' }) as Event;
     const quiet = hashOf([...story, used, log('took 7 ms')]);
     const busy: Event[] = [
-      { type: 'model.waiting', provider: 'p', delayMs: 999, why: 'the rate limit of p' },
+      { type: 'model.waiting', provider: 'p', delayMs: 999, why: 'p rate limit' },
       { type: 'budget.warned', account: 'run', unit: 'usd', spent: 4, limit: 5 },
       { ...used, estimated: true },
       log('took 8 ms'),

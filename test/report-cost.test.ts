@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../src/contract/report.ts';
 import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html.ts';
-import { forProvider, raiseCommand, shortCount } from '../src/report/money.ts';
+import { forProvider, raiseCommand, shortCount, tellWaiting } from '../src/report/money.ts';
 import { renderText } from '../src/report/text.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';
@@ -228,6 +228,21 @@ describe('figures', () => {
       '1.3M',
       '12M',
     ]);
+  });
+
+  it.each([
+    [['a', 'c', 'd'], 999, 'anthropic rate limit: next request in 1.0s (a, c and d wait)'],
+    [['a'], 59_000, 'anthropic rate limit: next request in 59.0s (a waits)'],
+    [['a', 'b'], 61_000, 'anthropic rate limit: next request in 1m01s (a and b wait)'],
+    [
+      ['a', 'b', 'c', 'd', 'e', 'f'],
+      0,
+      'anthropic rate limit: next request in 0.0s (a, b, c, d and 2 more wait)',
+    ],
+    [undefined, 500, 'anthropic rate limit: next request in 0.5s'],
+  ])('says who waits for a provider: %j', (tasks, leftMs, text) => {
+    const wait = { provider: 'anthropic', why: 'anthropic rate limit', ...(tasks && { tasks }) };
+    expect(tellWaiting(wait, leftMs)).toBe(text);
   });
 
   it('name a provider once', () => {

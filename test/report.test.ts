@@ -61,6 +61,7 @@ describe('the report', () => {
         requests: 0,
         unpriced: 0,
         ownLogin: 0,
+        estimated: 0,
       },
     });
   });
@@ -235,6 +236,14 @@ describe('the report', () => {
       'bosun merge tidy-1',
     ]);
     expect(commands(tenTasks(), 'cancelled')[0]).toBe('bosun resume');
+    const { events, diffs } = smallFailure();
+    const error = { kind: 'auth', message: 'p rejected the key from P_KEY (401)' } as const;
+    const rejected = events.map((each) =>
+      each.event.type === 'attempt.finished' && each.event.outcome.kind === 'failed'
+        ? { ...each, event: { ...each.event, error } }
+        : each,
+    );
+    expect(commands({ events: rejected, diffs }, 'failed')[0]).toBe('bosun resume tidy-1');
   });
 
   it('comes back the same from JSON, with nothing in it that a terminal obeys', () => {

@@ -58,7 +58,14 @@ export type Fact =
   /** A model answered the agent, at this price. */
   | ({ type: 'model.used'; task: string; attempt: number } & ModelUse)
   /** A provider has to be waited for, by all agents alike. */
-  | { type: 'model.waiting'; provider: string; delayMs: number; why: string }
+  | {
+      type: 'model.waiting';
+      provider: string;
+      delayMs: number;
+      why: string;
+      /** Those that are known to wait, some of them where there are many. */
+      tasks?: string[];
+    }
   /** The attempt waits for a person: the agent wants to do something, or money or patience are at their end. */
   | ({ type: 'attempt.asked'; task: string; attempt: number } & Ask)
   /** The attempt cannot go on by itself for now: its money is spent, or its provider sends nothing. For people. */

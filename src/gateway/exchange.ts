@@ -173,8 +173,7 @@ async function relay(
     const body = isRetold
       ? await beginningOf(response.body)
       : await pass({ ...response, status: said }, headers, outgoing, signal, new Beginning());
-    const what = `${wish.provider} answered ${status} to a request for ${wish.model || route.path}`;
-    const message = what + reasonIn(kind, body.bytes());
+    const message = describeError(wish, route, response) + reasonIn(kind, body.bytes());
     around.luck.failed({ kind, message, status });
     around.onError({ kind, status, message });
     if (isRetold) complain(outgoing, route.dialect, said, `bosun gave up on ${wish.provider}`, mark);
@@ -191,6 +190,16 @@ async function relay(
     const isFree = meter === undefined && route.isFree && !isWhole;
     settle(isFree ? undefined : useOf(around.priceOf, wish, { ownLogin, meter, isWhole }));
   }
+}
+
+function describeError(
+  { provider, model }: Wish,
+  { path }: Route,
+  { status, rejectedKey }: ModelResponse,
+): string {
+  if (rejectedKey !== undefined)
+    return `${provider} rejected the key from ${rejectedKey} (${status}); set a valid one, then continue with: bosun resume`;
+  return `${provider} answered ${status} to a request for ${model || path}`;
 }
 
 /** At the speed of whoever reads: nothing is buffered here. */

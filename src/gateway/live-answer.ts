@@ -1,4 +1,5 @@
 /** What of a provider's answer is given on to the agent: the beginning, the rest as it comes, and complaints. */
+import type { Secret } from './keys.ts';
 import type { Answer } from './live-exchange.ts';
 import { returnedHeaders } from './live-headers.ts';
 import type { Scrub } from './live-scrub.ts';
@@ -10,6 +11,8 @@ export interface Used {
   scrub: Scrub;
   /** The agent's own. */
   isLogin: boolean;
+  /** Where the key is from. */
+  source?: Pick<Secret, 'how'> | undefined;
 }
 
 /** An answer that is not given on at once. */
@@ -80,7 +83,7 @@ function bodyOf(answer: Answer, first: Buffer | undefined, scrub: Scrub): AsyncI
 }
 
 /** A complaint, or the last error; what may be tried again was, so the agent need not. */
-export function given(failure: Failure, { scrub, isLogin }: Used, tries = 1): ModelResponse {
+export function given(failure: Failure, { scrub, isLogin, source }: Used, tries = 1): ModelResponse {
   if ('error' in failure) {
     const { kind, status, message, cause, mayCost } = failure.error;
     const told = tries > 1 ? `${message} (${tries} tries)` : message;
@@ -92,6 +95,7 @@ export function given(failure: Failure, { scrub, isLogin }: Used, tries = 1): Mo
     headers: { ...headers, 'x-should-retry': 'false' },
     body: only(scrub.clean(failure.body)),
     ...(isLogin && { ownLogin: true }),
+    ...(failure.status === 401 && source && { rejectedKey: source.how.replace(/^variable /, '') }),
   };
 }
 

@@ -28,8 +28,8 @@ const PAUSING = new Set([429, 503, 529]);
 /** What a person may want to see: why nothing seems to happen. */
 export interface Wait {
   provider: string;
-  /** Absent where all requests with the key wait. */
-  task?: string;
+  /** Who is known to wait; all requests with the key do where it is a rate limit. */
+  tasks: string[];
   untilMs: number;
   why: string;
 }
@@ -172,7 +172,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     if (!isPassing || headers['x-should-retry'] === 'false') return { response: given(failure, credentials) };
     const hint = hintMs(failure, this.#nowMs());
     if (status !== 429 && (hint === undefined || !PAUSING.has(status))) return { failure };
-    const why = status === 429 ? `the rate limit of ${name}` : `${name} is overloaded`;
+    const why = status === 429 ? `${name} rate limit` : `${name} is overloaded`;
     const objection = this.#lane(sending.provider, credentials.shared).refused(
       sending.turn,
       sentMs,
@@ -206,7 +206,7 @@ class LiveTransport implements Transport, AsyncDisposable {
   async #pause(waitMs: number, failure: Failure, request: ModelRequest, signal: AbortSignal): Promise<void> {
     const { provider, task } = request;
     const why = 'error' in failure ? failure.error.message : `${provider} answered ${failure.status}`;
-    this.#onWait({ provider, task, untilMs: this.#nowMs() + waitMs, why });
+    this.#onWait({ provider, tasks: [task], untilMs: this.#nowMs() + waitMs, why });
     const closing = this.#closing.signal;
     await new Promise<void>((resolve) => {
       const end = (): void => {

@@ -16,7 +16,7 @@ export interface PatienceOptions {
   concurrencyMax: number;
   /** How long a request is held for rate limits. */
   patienceMs: number;
-  onPause?: (pause: { untilMs: number; why: string }) => void;
+  onPause?: (pause: { untilMs: number; why: string; tasks: string[] }) => void;
   nowMs?: () => number;
   /** From 0 to 1. */
   random?: () => number;
@@ -42,6 +42,10 @@ interface Waiting {
 
 const PATIENCE_LIMITS = {
   waitingMax: 4096,
+  /** How long it takes until people are told of a pause. */
+  tellMs: 20,
+  /** That are named to people. */
+  toldTasksMax: 20,
   /** The first wait where a provider does not say how long. */
   backoffMs: 1000,
   backoffMsMax: 60_000,
@@ -67,6 +71,7 @@ export class Patience implements Disposable {
   #spread = 0;
   #nextMs = 0;
   #timer: NodeJS.Timeout | undefined;
+  #telling: NodeJS.Timeout | undefined;
 
   constructor(options: PatienceOptions) {
     this.#options = { onPause: () => {}, nowMs: Date.now, random: Math.random, ...options };
@@ -134,6 +139,7 @@ export class Patience implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#telling);
     const error = new TransportError('network', 503, 'the gateway was closed while the request waited');
     for (const { fail } of [...this.#tasks.values()].flat()) fail(error);
   }
@@ -141,7 +147,12 @@ export class Patience implements Disposable {
   #pause(untilMs: number, why: string): void {
     if (untilMs <= this.#pausedUntilMs) return;
     this.#pausedUntilMs = untilMs;
-    this.#options.onPause({ untilMs, why });
+    // A moment later, when all that were refused together wait here.
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      const tasks = [...this.#tasks.keys()].slice(0, PATIENCE_LIMITS.toldTasksMax).toSorted();
+      this.#options.onPause({ untilMs: this.#pausedUntilMs, why, tasks });
+    }, PATIENCE_LIMITS.tellMs);
     for (const { turn, fail } of [...this.#tasks.values()].flat()) {
       const objection = this.#objectionTo(turn);
       if (objection) fail(objection);

@@ -26,6 +26,8 @@ export interface ModelResponse {
   body: AsyncIterable<Buffer>;
   /** The agent's own login was used, not a key of ours. */
   ownLogin?: true;
+  /** Where the key is from that the provider rejected, such as "ANTHROPIC_API_KEY". */
+  rejectedKey?: string;
 }
 
 export interface Transport {

@@ -44,6 +44,7 @@ export interface Wait {
   provider: string;
   delayMs: number;
   why: string;
+  tasks: string[];
 }
 
 interface Opened {
@@ -155,8 +156,8 @@ export class Models implements ModelsStage, AsyncDisposable {
     const live = this.#undo.use(
       liveTransport({
         providers,
-        onWait: ({ provider, untilMs, why }) =>
-          this.onWait?.({ provider, why, delayMs: Math.max(0, Math.round(untilMs - Date.now())) }),
+        onWait: ({ provider, untilMs, why, tasks }) =>
+          this.onWait?.({ provider, why, tasks, delayMs: Math.max(0, Math.round(untilMs - Date.now())) }),
       }),
     );
     if (record === undefined) return live;

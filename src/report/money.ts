@@ -3,6 +3,7 @@
  * uses it, and the first use of the language data takes longer than all else that a short command does.
  */
 import { NO_TOKENS, tokensInAll, type Spending } from '../contract/model.ts';
+import { formatDuration } from '../base/units.ts';
 import type { BudgetUnit } from '../contract/workflow.ts';
 import { describeUsd } from '../schedule/budget-words.ts';
 
@@ -67,7 +68,30 @@ export function raiseCommand(run: string, spending: Spending = NOTHING, limits: 
   return `bosun budget ${run} --${unit} ${Number(raised.toPrecision(9))}`;
 }
 
-/** What follows "waits 30s": the provider, unless the reason names it anyway. */
+/** "anthropic rate limit: next request in 1.0s (a, c and d wait)" */
+export function tellWaiting(
+  wait: { provider: string; why: string; tasks?: string[] },
+  leftMs: number,
+): string {
+  const { provider, why, tasks = [] } = wait;
+  const what = why.includes(provider) ? why : `${provider}: ${why}`;
+  const seconds = Math.max(0, leftMs) / 1000;
+  const time = seconds < 60 ? `${seconds.toFixed(1)}s` : formatDuration(leftMs);
+  return `${what}: next request in ${time}${waitersOf(tasks)}`;
+}
+
+/** As many as a line has room for. */
+const WAITERS_SHOWN = 4;
+
+function waitersOf(tasks: string[]): string {
+  if (tasks.length === 0) return '';
+  if (tasks.length === 1) return ` (${tasks[0]} waits)`;
+  const shown = tasks.slice(0, tasks.length > WAITERS_SHOWN ? WAITERS_SHOWN : -1);
+  const last = tasks.length > WAITERS_SHOWN ? `${tasks.length - WAITERS_SHOWN} more` : tasks.at(-1);
+  return ` (${shown.join(', ')} and ${last} wait)`;
+}
+
+/** What follows "waited 30s": the provider, unless the reason names it anyway. */
 export function forProvider({ provider, why }: { provider: string; why: string }): string {
   return why.includes(provider) ? `: ${why}` : ` for ${provider}: ${why}`;
 }

@@ -28,7 +28,15 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
 
   // Of a task that stands for others, its own failed tasks are the ones to retry.
   const failed = tasks.filter(({ state, reason }) => state === 'failed' && reason !== 'tasks');
-  for (const task of failed.slice(0, RETRIES_MAX)) {
+  // One key for all of them: they are tried again together.
+  const isRejected = ({ attempts }: RunReport['tasks'][number]): boolean =>
+    attempts.at(-1)?.error?.kind === 'auth';
+  if (failed.some(isRejected))
+    next.push({
+      command: `bosun resume ${run.id}`,
+      why: 'once the key is valid: tries all that failed again',
+    });
+  for (const task of failed.filter((each) => !isRejected(each)).slice(0, RETRIES_MAX)) {
     next.push({ command: `bosun retry ${task.id}`, why: whyRetry(report, task.id, task.reason) });
   }
   const limited = tasks.find(({ attempts }) => (attempts.at(-1)?.outsideCount ?? 0) > 0);

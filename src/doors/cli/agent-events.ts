@@ -1,10 +1,9 @@
 /** What agents say and do, and what their models cost, as words for the lines of a run. Pure. */
-import { formatDuration } from '../../base/units.ts';
 import type { Event, EventOf } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import { BUDGET_UNITS } from '../../contract/workflow.ts';
 import { nameFallback } from '../../report/cost-words.ts';
-import { forProvider } from '../../report/money.ts';
+import { tellWaiting } from '../../report/money.ts';
 import { agentLine } from '../../schedule/agent-line.ts';
 import { describeBudget, describeUnit } from '../../schedule/budget-words.ts';
 import type { Color } from './output.ts';
@@ -40,7 +39,7 @@ export function tellNotice(event: AgentNotice): Told {
 }
 
 function tellWait(event: EventOf<'model.waiting'>): Told {
-  return { text: `waits ${formatDuration(event.delayMs)}${forProvider(event)}`, color: 'ask' };
+  return { text: tellWaiting(event, event.delayMs), color: 'ask' };
 }
 
 function tellWarning(event: EventOf<'budget.warned'>): Told {

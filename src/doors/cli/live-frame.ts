@@ -7,7 +7,7 @@ import {
   spellControls,
   wrapColumns,
 } from '../../report/plain.ts';
-import { forProvider, shareUsed, tellSpending, tellUsd } from '../../report/money.ts';
+import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../report/money.ts';
 import { glyphOf, toneOf } from '../../report/words.ts';
 import { formatCount, formatElapsed, tellCounts } from './figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './live-model.ts';
@@ -72,8 +72,7 @@ function moneyOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): str
   const told = tellSpending(spending, limits);
   const tone = shareUsed(spending, limits) >= NEARLY_SPENT ? 'ask' : 'quiet';
   const wait = model.wait(nowMs);
-  const waits =
-    wait === undefined ? '' : plainLine(`waits ${formatElapsed(wait.leftMs)}${forProvider(wait)}`);
+  const waits = wait === undefined ? '' : plainLine(tellWaiting(wait, wait.leftMs));
   if (told === '' && waits === '') return [];
   const room = columns - columnsOf(told) - 6;
   const after = waits === '' || room < 12 ? '' : paint('ask', fitColumns(waits, room));

@@ -124,7 +124,7 @@ class Recording {
     { atMs, response }: { atMs: number; response: ModelResponse },
     editor: Editor,
   ): NonNullable<Exchange['response']> {
-    const { status, headers, ownLogin } = response;
+    const { status, headers, ownLogin, rejectedKey } = response;
     return {
       atMs,
       status,
@@ -132,6 +132,7 @@ class Recording {
         HEADERS.flatMap((name) => (name in headers ? [[name, headers[name]!]] : [])),
       ),
       ...(ownLogin && { ownLogin }),
+      ...(rejectedKey !== undefined && { rejectedKey }),
       ...piecesOf(this.#chunks, isStream(headers), editor),
     };
   }

@@ -31,11 +31,12 @@ export function replayTransport(file: string, options: ReplayOptions): Transport
       await wait(response?.atMs ?? exchange.endMs);
       if (response === undefined) throw await fault(exchange, signal);
       const place = options.placeOf(request.task, request.attempt);
-      const { status, headers, ownLogin } = response;
+      const { status, headers, ownLogin, rejectedKey } = response;
       return {
         status,
         headers,
         ...(ownLogin && { ownLogin }),
+        ...(rejectedKey !== undefined && { rejectedKey }),
         body: play(exchange, response, place, wait, signal),
       };
     },

@@ -39,6 +39,7 @@ export const Exchange = z.strictObject({
       status: z.int(),
       headers: z.record(z.string(), z.string()),
       ownLogin: z.literal(true).optional(),
+      rejectedKey: z.string().optional(),
       /** Text, or base64 where the bytes are no UTF-8. */
       encoding: z.enum(['utf8', 'base64']),
       /** Each with the milliseconds since the request. */
