@@ -71,6 +71,9 @@ describe('the report', () => {
     const report = reportOf({ events: fixture.events, diffs: new Map() }, 'failed');
     expect(report.totals).toMatchObject({ changedFiles: 2, linesAdded: null, linesRemoved: null });
     expect(renderText(report, plain)).toContain('2 attempts · 2 files changed\n');
+    expect(renderText(reportOf(tenTasks(), 'running'), plain)).toContain(
+      '\n  review.2  {"verdict":"accept"}\n',
+    );
     expectText(renderHtml(report), 'lines not counted');
   });
 

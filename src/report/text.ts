@@ -28,6 +28,7 @@ const SHOWN = {
   questions: 3,
   conflicts: 3,
   files: 6,
+  outputs: 10,
   outside: 3,
   refused: 3,
   access: 6,
@@ -62,6 +63,7 @@ export function renderText(report: RunReport, options: TextOptions): string {
     questions(report, width),
     tasks(report, paint, width),
     fallbacks(report, width),
+    outputs(report, width),
     conflicts(report, paint, width),
     files(report, paint, width),
     outside(report, width),
@@ -183,6 +185,17 @@ function cellsOf(task: TaskReport, isFlat: boolean, hasCost: boolean): string[] 
     ms === null ? '' : formatDuration(ms),
     ...(hasCost ? [shortCost(task.cost)] : []),
   ];
+}
+
+/** What tasks gave that is more than words: text is what people have seen already. */
+function outputs({ tasks }: RunReport, width: number): string[] {
+  const given = tasks.filter(({ output }) => output !== null && typeof output !== 'string');
+  if (given.length === 0) return [];
+  const lines = given.slice(0, SHOWN.outputs).map(({ id, output }) => {
+    const name = `  ${spellControls(id)}  `;
+    return `${name}${fitColumns(plainLine(JSON.stringify(output)), Math.max(20, width - columnsOf(name)))}`;
+  });
+  return ['Outputs', ...lines, ...more(given.length, SHOWN.outputs)];
 }
 
 function conflicts({ conflicts }: RunReport, paint: Paint, width: number): string[] {

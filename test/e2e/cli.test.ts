@@ -73,7 +73,11 @@ describe('the command line', () => {
     [['report', '--format', 'pdf'], 'Allowed choices are text, json, html'],
     [['run', '--input', 'x'], 'write it as --input name=value'],
     [['exec', 'npm', 'test'], 'bosun exec -- npm test'],
-    [['exec'], 'say what to do'],
+    [['exec'], 'nothing to do'],
+    [
+      ['exec', '--runtime', 'codx', 'x'],
+      '--runtime: expected one of claude-code, opencode, codex, acp, cli, got "codx"',
+    ],
     [['diff', '--attempt', '1'], 'name it with --task'],
     [['answer', 'perhaps'], 'write: bosun answer [question] yes|no'],
   ])('answers bosun %j with exit code 2 and what to do', async (args, message) => {
@@ -236,7 +240,9 @@ describe('bosun run, piped', () => {
     );
     expect(command.code).toBe(0);
     expect(command.stderr).toContain("│ it's ${{ plain }}");
-    expect(command.stderr).toContain('│ -x');
+    expect(command.stderr).toContain('✓ exec-1 done');
+    // Only the answer is data.
+    expect(command.stdout).toBe("it's ${{ plain }}\n--\n-x\n");
     const agent = await bosun(
       repository.path,
       'exec',

@@ -50,7 +50,7 @@ describe('bosun budget and bosun steer', () => {
     expect(await said('budget', '--usd', '1', '--agent', 'x', '--task', 'one')).toContain('name one of them');
     expect(await said('budget', '--usd', '1', '--agent', 'x')).toContain('run w-1 has no agent x');
     expect(await said('steer', 'one', 'hello')).toContain('run w-1 has ended already: it is failed');
-    expect(await said('exec', '--runtime', 'codex', '--usd', '-1', 'Work.')).toContain('is no amount');
+    expect(await said('exec', '--runtime', 'codex', '--usd', '-1', 'Work.')).toContain('--usd must be a number above 0');
   });
 
   it('show and set limits, also where no engine drives the run', async () => {

@@ -4,9 +4,11 @@ import { BosunError } from '../../contract/errors.ts';
 import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { RunState } from '../../contract/run.ts';
+import { outputOf } from '../../operations/output.ts';
 import { savedReport } from '../../operations/report.ts';
 import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
+import { plainLine } from '../../report/plain.ts';
 import { renderText } from '../../report/text.ts';
 import { given, isOn, textOf, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
@@ -32,16 +34,19 @@ export interface Show {
 
 type Start = (options: WatchOptions) => Promise<LiveRun>;
 
-/** `earlier`: the run that is gone on with. Resolves with the exit code. */
-export function watch(typed: Typed, start: Start, earlier?: { cwd: string; run?: string }): Promise<number> {
-  return withTrust(process.cwd(), () => watchOnce(typed, start, earlier));
+interface Watched {
+  /** The run that is gone on with. */
+  earlier?: { cwd: string; run?: string };
+  /** The task whose answer is the data, in place of the report. */
+  answerOf?: string;
 }
 
-async function watchOnce(
-  typed: Typed,
-  start: Start,
-  earlier?: { cwd: string; run?: string },
-): Promise<number> {
+/** Resolves with the exit code. */
+export function watch(typed: Typed, start: Start, watched: Watched = {}): Promise<number> {
+  return withTrust(process.cwd(), () => watchOnce(typed, start, watched));
+}
+
+async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watched): Promise<number> {
   outliveReader();
   const asJson = isOn(typed, 'json');
   const show = asJson
@@ -73,7 +78,8 @@ async function watchOnce(
   } finally {
     await show.close?.();
   }
-  if (!asJson) await tellReport(live.id);
+  if (!asJson) await tellReport(live.id, answerOf === undefined ? 'stdout' : 'stderr');
+  if (!asJson && answerOf !== undefined) await tellAnswer(live.id, answerOf);
   if (ended.unreported !== undefined) writeError(`bosun: ${ended.unreported}\n`);
   return ended.because === 'budget' ? EXIT_BUDGET : EXITS[ended.state];
 }
@@ -111,8 +117,21 @@ function showLines(withOutput: boolean): Show {
   };
 }
 
-async function tellReport(run: string): Promise<void> {
+async function tellReport(run: string, to: 'stdout' | 'stderr'): Promise<void> {
   const report = await savedReport({ cwd: process.cwd(), run });
   if (process.stderr.isTTY || process.stdout.isTTY) writeError('\n');
-  writeOut(renderText(report, { color: hasColor(process.stdout), width: columnsOfStream(process.stdout) }));
+  const stream = process[to];
+  const text = renderText(report, { color: hasColor(stream), width: columnsOfStream(stream) });
+  if (to === 'stdout') writeOut(text);
+  else writeError(text);
+}
+
+/** A terminal gets it without what would drive it; a program byte for byte. */
+async function tellAnswer(run: string, task: string): Promise<void> {
+  const answer = await outputOf({ cwd: process.cwd(), run, task });
+  if (answer === undefined || answer === null || answer === '') return;
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  if (process.stderr.isTTY && process.stdout.isTTY) writeError('\n');
+  const lines = process.stdout.isTTY ? text.split('\n').map(plainLine).join('\n') : text;
+  writeOut(lines.endsWith('\n') ? lines : `${lines}\n`);
 }

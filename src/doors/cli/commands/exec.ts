@@ -1,6 +1,7 @@
 /** `bosun exec`: a workflow of one task, made of what was typed. */
+import { didYouMean } from '../../../base/suggest.ts';
 import { BosunError } from '../../../contract/errors.ts';
-import type { WorkflowSource } from '../../../contract/workflow.ts';
+import { RUNTIMES, type WorkflowSource } from '../../../contract/workflow.ts';
 import { workflow } from '../../../definition/builder.ts';
 import { startRun } from '../../../operations/run.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
@@ -11,7 +12,8 @@ type TaskSource = WorkflowSource['tasks'][string];
 export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
   const checked = workflow({ name: 'exec', ...budgetOf(typed), tasks: taskOf(typed) }, { directory: cwd });
-  return watch({ ...typed, options: { ...typed.options, verbose: true } }, (options) =>
+  const verbose = { ...typed, options: { ...typed.options, verbose: true } };
+  const start: Parameters<typeof watch>[1] = (options) =>
     startRun({
       cwd,
       workflow: checked,
@@ -19,8 +21,8 @@ export async function run(typed: Typed): Promise<number> {
       dirty: isOn(typed, 'dirty'),
       ...options,
       trust: true,
-    }),
-  );
+    });
+  return watch(verbose, start, { answerOf: Object.keys(checked.tasks)[0]! });
 }
 
 function taskOf(typed: Typed): Record<string, TaskSource> {
@@ -35,11 +37,15 @@ function taskOf(typed: Typed): Record<string, TaskSource> {
   if (args.length === 0) {
     throw new BosunError(
       'usage',
-      'say what to do: bosun exec -- <command>, or bosun exec --runtime claude-code "<prompt>"',
+      'nothing to do: write bosun exec -- <command>, or bosun exec --runtime claude-code "<prompt>"',
     );
   }
   if (runtime !== undefined) {
-    // Whatever the runtime is called, the check of the workflow judges it.
+    if (!(RUNTIMES as readonly string[]).includes(runtime))
+      throw new BosunError(
+        'usage',
+        `--runtime: expected one of ${RUNTIMES.join(', ')}, got "${runtime}"${didYouMean(runtime, RUNTIMES)}`,
+      );
     const agent = {
       runtime,
       ...given('command', command),
@@ -60,7 +66,7 @@ function attemptsOf(typed: Typed): { attempts?: number } {
   const text = textOf(typed, 'attempts');
   if (text === undefined) return {};
   if (/^[1-9]\d*$/.test(text)) return { attempts: Number(text) };
-  throw new BosunError('usage', `--attempts ${text} is no count; write a number such as 3`);
+  throw new BosunError('usage', `--attempts must be a whole number above 0, not "${text}"`);
 }
 
 function budgetOf(typed: Typed): { budget?: { usd: number } } {
@@ -68,7 +74,7 @@ function budgetOf(typed: Typed): { budget?: { usd: number } } {
   if (text === undefined) return {};
   const usd = Number(text);
   if (usd > 0 && Number.isFinite(usd)) return { budget: { usd } };
-  throw new BosunError('usage', `--usd ${text} is no amount; write a number above 0, such as 2.50`);
+  throw new BosunError('usage', `--usd must be a number above 0, such as 2.50, not "${text}"`);
 }
 
 /** What a person types here is no template. */

@@ -5,5 +5,5 @@ import { watch } from '../watch.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const of = { cwd: process.cwd(), ...given('run', typed.args[0]) };
-  return watch(typed, (options) => resumeRun({ ...of, ...options }), of);
+  return watch(typed, (options) => resumeRun({ ...of, ...options }), { earlier: of });
 }
