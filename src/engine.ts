@@ -288,7 +288,7 @@ async function judge(
     return notEnough(ending, 'conflict', `conflict markers are left in ${left.join(', ')}`);
   }
   if (task.output) {
-    const problem = outputProblem(task.output, ending.output ?? null);
+    const problem = await outputProblem(task.output, ending.output ?? null);
     if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
   }
   if (task.check !== undefined) {

@@ -1,5 +1,6 @@
 /** Reads one JSON-RPC 2.0 request of an agent. What it does not know, it refuses with the protocol's own codes. */
 import { z } from 'zod';
+import { parseJson } from '../base/parse-json.ts';
 import { ERRORS } from '../contract/errors.ts';
 
 /** Why a request is not answered; goes back as it is. */
@@ -34,12 +35,8 @@ export type RpcRequest = {
 }[keyof Methods];
 
 export function readRequest(line: string): RpcRequest {
-  let message: unknown;
-  try {
-    message = JSON.parse(line);
-  } catch {
-    throw new RpcError(-32700, 'the message is no JSON');
-  }
+  const message = parseJson(line);
+  if (message === undefined) throw new RpcError(-32700, 'the message is no JSON');
   const envelope = Envelope.safeParse(message);
   if (!envelope.success) {
     throw new RpcError(-32600, 'the message is no request of JSON-RPC 2.0 with an id');

@@ -1,6 +1,7 @@
 /** Checks agents, who names them, and budgets. */
 import { OUR_TOOLS } from '../contract/model.ts';
 import { fallbacksOf, type Agent, type Budget, type Task, type Workflow } from '../contract/workflow.ts';
+import { compilePattern, PatternError } from '../base/pattern.ts';
 import { didYouMean } from '../base/suggest.ts';
 import type { Path, Problem } from './problem.ts';
 
@@ -35,17 +36,33 @@ export function checkAgents(workflow: Workflow): Problem[] {
       return { path, message: `${where} names the agent "${name}", which does not exist${near}` };
     });
   for (const [name, agent] of Object.entries(workflow.agents)) {
+    problems.push(...checkUsage(agent, ['agents', name]));
     problems.push(...checkAgent(agent, ['agents', name], `agent "${name}"`, workflow.budget));
   }
   for (const [name, task] of Object.entries(workflow.tasks)) {
     problems.push(...checkBudget(task.budget, ['tasks', name, 'budget'], `task "${name}"`, workflow.budget));
     if (typeof task.agent === 'object') {
+      problems.push(...checkUsage(task.agent, ['tasks', name, 'agent']));
       problems.push(
         ...checkAgent(task.agent, ['tasks', name, 'agent'], `the agent of task "${name}"`, workflow.budget),
       );
     }
   }
   return problems;
+}
+
+/** The patterns that find in a command's output what it used. */
+function checkUsage({ usage = {} }: Agent, path: Path): Problem[] {
+  return Object.entries(usage).flatMap(([field, rule]): Problem[] => {
+    if (rule === undefined || rule.startsWith('$.')) return [];
+    try {
+      compilePattern(rule, 'm');
+      return [];
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      return [{ path: [...path, 'usage', field], message: `the pattern "${rule}" ${error.message}` }];
+    }
+  });
 }
 
 function checkAgent(agent: Agent, path: Path, it: string, budget: Budget | undefined): Problem[] {

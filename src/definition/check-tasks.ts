@@ -1,5 +1,6 @@
 /** Checks that each task says one thing to do, and holds only fields that mean something for it. */
 import { z } from 'zod';
+import { JSON_DEPTH_MAX, parseJson } from '../base/parse-json.ts';
 import type { Task, Workflow } from '../contract/workflow.ts';
 import type { Problem } from './problem.ts';
 
@@ -7,6 +8,7 @@ const KINDS = ['run', 'agent', 'uses', 'approve', 'handoff'] as const;
 type Kind = (typeof KINDS)[number];
 
 const ITEMS_MAX = 10_000;
+const SCHEMA_CHARS_MAX = 256 * 1024;
 
 const WORK: readonly Kind[] = ['run', 'agent', 'handoff'];
 
@@ -118,6 +120,15 @@ function checkItems(name: string, task: Task): Problem[] {
 /** A schema that nothing can read would only be noticed once the agent is done and paid for. */
 function checkOutput(name: string, task: Task): Problem[] {
   if (task.output === undefined) return [];
+  const path = ['tasks', name, 'output'];
+  if (isTooLarge(task.output))
+    return [
+      {
+        path,
+        atKey: true,
+        message: `"output" of task "${name}" is larger than ${SCHEMA_CHARS_MAX} characters or deeper than ${JSON_DEPTH_MAX}; simplify it`,
+      },
+    ];
   try {
     z.fromJSONSchema(task.output);
     return [];
@@ -125,11 +136,20 @@ function checkOutput(name: string, task: Task): Problem[] {
     const why = error instanceof Error ? error.message : String(error);
     return [
       {
-        path: ['tasks', name, 'output'],
+        path,
         atKey: true,
         message: `"output" of task "${name}" is no usable JSON Schema: ${why}`,
       },
     ];
+  }
+}
+
+function isTooLarge(schema: unknown): boolean {
+  try {
+    const text = JSON.stringify(schema);
+    return text.length > SCHEMA_CHARS_MAX || parseJson(text) === undefined;
+  } catch {
+    return true; // too deep even to be written
   }
 }
 

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { parseJson } from '../base/parse-json.ts';
 
 export class BodyProblem extends Error {
   readonly status: number;
@@ -52,11 +53,7 @@ export async function readBody(
 }
 
 export function parseBody(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
+  return parseJson(body.toString());
 }
 
 /** Chat completions stream no counts unless asked to. */

@@ -1,5 +1,6 @@
 /** Reads what an agent's program prints as one JSON object a line; bounded in the length of a line. Never fails. */
 import type { Readable } from 'node:stream';
+import { parseJson } from '../base/parse-json.ts';
 import type { Json } from '../contract/workflow.ts';
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
@@ -67,12 +68,8 @@ export function eachLine(take: (line: string) => void): (chunk: Buffer) => void 
 }
 
 function parsed(line: string): Message | undefined {
-  try {
-    const value = JSON.parse(line) as Json;
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
+  return isRecord(value) ? value : undefined;
 }
 
 /** Parts of a message, for those who trust nobody to send them. */

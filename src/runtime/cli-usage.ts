@@ -1,4 +1,6 @@
 /** What a command says it used, read from what it printed as its workflow tells. What is not there is not claimed. */
+import { parseJson } from '../base/parse-json.ts';
+import { compilePattern, PatternError } from '../base/pattern.ts';
 import type { AgentEvent } from '../contract/model.ts';
 import type { Agent, Json } from '../contract/workflow.ts';
 import type { Ended } from './agent-command.ts';
@@ -19,11 +21,19 @@ export function usageIn(rules: Rules, ended: Ended): Extract<AgentEvent, { kind:
 
 /** The last one, since what is printed last counts all. */
 function numberIn(rule: string, text: string): number | undefined {
-  const found = rule.startsWith('$.')
-    ? atPath(rule, text)
-    : [...text.matchAll(new RegExp(rule, 'gm'))].at(-1)?.[1];
+  const found = rule.startsWith('$.') ? atPath(rule, text) : groupIn(rule, text);
   const number = typeof found === 'string' ? Number(found.replaceAll(',', '')) : found;
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined;
+}
+
+/** A pattern that takes too long on this text finds nothing. */
+function groupIn(rule: string, text: string): string | undefined {
+  try {
+    return compilePattern(rule, 'm').lastGroup(text);
+  } catch (error) {
+    if (error instanceof PatternError) return undefined;
+    throw error;
+  }
 }
 
 /** In all of the text as JSON, else in the last line that has the path. */
@@ -33,7 +43,7 @@ function atPath(rule: string, text: string): Json | undefined {
     .split(/[.[\]]+/)
     .filter(Boolean);
   for (const candidate of [text, ...text.trimEnd().split('\n').toReversed()]) {
-    let value = parsed(candidate);
+    let value = parseJson(candidate);
     for (const step of steps) value = isKeyed(value) && Object.hasOwn(value, step) ? value[step] : undefined;
     if (value !== undefined) return value;
   }
@@ -43,12 +53,4 @@ function atPath(rule: string, text: string): Json | undefined {
 /** A list has its numbers for keys. */
 function isKeyed(value: Json | undefined): value is { [key: string]: Json } {
   return typeof value === 'object' && value !== null;
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

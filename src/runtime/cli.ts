@@ -5,7 +5,7 @@
 import { constants as modes, open, rm, writeFile } from 'node:fs/promises';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import type { Json } from '../contract/workflow.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { BosunError } from '../contract/errors.ts';
 import { failed, runCommand, type Ended } from './agent-command.ts';
 import { usageIn } from './cli-usage.ts';
@@ -87,13 +87,6 @@ async function readOutput(file: string, printed: string): Promise<Result> {
   } finally {
     if (isThere) await rm(file, { recursive: true, force: true });
   }
-  return { outcome: { kind: 'done' }, output: parsed(text) };
-}
-
-function parsed(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text.trimEnd();
-  }
+  const output = parseJson(text);
+  return { outcome: { kind: 'done' }, output: output === undefined ? text.trimEnd() : output };
 }

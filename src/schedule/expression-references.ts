@@ -1,8 +1,9 @@
 /** What an expression speaks of and what it can cost, read from its tree. It evaluates nothing. */
 import type { ASTNode } from '@marcbachmann/cel-js';
+import { compilePattern, PatternError } from '../base/pattern.ts';
+import { LOOPS } from './expression-budget.ts';
 import { ExpressionError, quoted } from './expression-failure.ts';
 
-const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 const LOOPS_WITHIN_LOOPS_MAX = 3;
 
 /** What an expression speaks of, as far as it can be known without running it. */
@@ -15,6 +16,8 @@ export interface References {
   each: boolean;
   /** Whether it calls `always()` or `failed()`. */
   always: boolean;
+  /** How many "+" it has. */
+  sums: number;
 }
 
 /** Throws where the expression could take too long. */
@@ -25,6 +28,7 @@ export function refer(ast: ASTNode, expression: string): References {
     inputs: new Set<string>(),
     each: false,
     always: false,
+    sums: 0,
   };
   const visit = (node: ASTNode, loops: number, hidden: ReadonlySet<string>): void => {
     const path =
@@ -39,8 +43,13 @@ export function refer(ast: ASTNode, expression: string): References {
       if (node.args === 'tasks') found.every = true;
       if (node.args === 'each' || node.args === 'index') found.each = true;
     }
+    if (node.op === 'call' && node.args[0] === 'step_')
+      throw new ExpressionError(`${quoted(expression)}: there is no function step_`);
     if (node.op === 'call' && (node.args[0] === 'always' || node.args[0] === 'failed')) found.always = true;
+    if (node.op === '+') found.sums += 1;
     if (node.op === 'rcall') {
+      if (node.args[0].endsWith('_'))
+        throw new ExpressionError(`${quoted(expression)}: there is no function ${node.args[0]}`);
       const [name, receiver, args] = node.args;
       if (name === 'matches') checkPattern(args[0], expression);
       if (LOOPS.has(name) && args.length > 1 && args[0]?.op === 'id') {
@@ -71,14 +80,15 @@ function children(node: ASTNode): ASTNode[] {
   return found;
 }
 
-/** A pattern must be known beforehand, and must not take exponential time on an unlucky text. */
+/** A pattern must be known beforehand, so that a wrong one is told before the run. */
 function checkPattern(pattern: ASTNode | undefined, expression: string): void {
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
     throw new ExpressionError(`${quoted(expression)}: the pattern of matches() must be written out as text`);
   }
-  if (/\([^)]*[+*{|][^)]*\)+[+*{]/.test(pattern.args)) {
-    throw new ExpressionError(
-      `${quoted(expression)}: the pattern of matches() repeats a group that repeats; write a simpler one`,
-    );
+  try {
+    compilePattern(pattern.args);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new ExpressionError(`${quoted(expression)}: the pattern of matches() ${error.message}`);
   }
 }

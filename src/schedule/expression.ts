@@ -5,6 +5,7 @@
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import type { Json } from '../contract/workflow.ts';
 import { ExpressionError, explain, quoted, type ExpressionScope } from './expression-failure.ts';
+import { isOverBudget, openBudget, registerBudget, withBudget } from './expression-budget.ts';
 import { refer, type References } from './expression-references.ts';
 import { splitTemplate, type TemplatePart } from './expression-template.ts';
 import { fromCel, kindOf, toCel, type Lazy } from './expression-values.ts';
@@ -119,6 +120,7 @@ function environment(failed: boolean): Environment {
     .registerVariable('run', 'map')
     .registerFunction('always(): bool', () => true)
     .registerFunction('failed(): bool', () => failed);
+  registerBudget(result);
   const mixed = {
     '+': (a: number, b: number) => a + b,
     '-': (a: number, b: number) => a - b,
@@ -144,9 +146,10 @@ function parse(expression: string): Parsed {
   }
   let parsed: Parsed;
   try {
-    const usual = environments.false.parse(expression);
-    const references = refer(usual.ast, expression);
-    const after = references.always ? environments.true.parse(expression) : usual;
+    const references = refer(environments.false.parse(expression).ast, expression);
+    const counted = withBudget(environments.false, environments.false.parse(expression).ast, expression);
+    const usual = environments.false.parse(counted);
+    const after = references.always ? environments.true.parse(counted) : usual;
     parsed = { references, evaluate: { true: after, false: usual } };
   } catch (error) {
     if (error instanceof ExpressionError) throw error;
@@ -160,9 +163,14 @@ function parse(expression: string): Parsed {
 function run(expression: string, scope: ExpressionScope): Json {
   const parsed = parse(expression);
   try {
-    const value: unknown = parsed.evaluate[`${scope.failed ?? false}`](context(parsed.references, scope));
+    const values = context(parsed.references, scope);
+    openBudget(values, parsed.references.sums, expression);
+    const value: unknown = parsed.evaluate[`${scope.failed ?? false}`](values);
     return fromCel(value);
   } catch (error) {
+    if (isOverBudget())
+      throw new ExpressionError(`${quoted(expression)} takes too many steps on these values; simplify it`);
+    if (error instanceof ExpressionError) throw error;
     throw new ExpressionError(explain(error, expression, scope), { cause: error });
   }
 }

@@ -1,0 +1,90 @@
+/**
+ * Holds what an expression can cost, by counting and not by the clock, so that it ends the same way whenever it is
+ * evaluated: loops get a counter, and `matches` an engine of linear time. It evaluates nothing.
+ */
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import { serialize } from '@marcbachmann/cel-js/serialize';
+import { compilePattern, PatternError } from '../base/pattern.ts';
+import { ExpressionError, quoted } from './expression-failure.ts';
+
+export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+const STEPS_MAX = 30_000;
+/** Steps times the characters of the longest text that each of them may look through. */
+const STEP_CHARS_MAX = 500_000_000;
+const CHARS_MAX = 16 * 1024 * 1024;
+
+let stepsLeft = 0;
+const tooLong = new ExpressionError('');
+
+export function registerBudget(environment: Environment): void {
+  environment
+    .registerFunction('step_(): bool', () => {
+      if ((stepsLeft -= 1) >= 0) return true;
+      throw tooLong;
+    })
+    .registerFunction('string.matches_(string): bool', (text: string, pattern: string) => {
+      try {
+        return compilePattern(pattern).test(text);
+      } catch (error) {
+        throw error instanceof PatternError
+          ? new ExpressionError(`the pattern "${pattern}" ${error.message}`)
+          : error;
+      }
+    });
+}
+
+/** The expression with a counter in each loop; as it is where it has neither loops nor patterns. */
+export function withBudget(environment: Environment, ast: ASTNode, expression: string): string {
+  const step = environment.parse('step_()').ast;
+  const no = environment.parse('false').ast;
+  let isChanged = false;
+  const made = (op: ASTNode['op'], args: unknown): ASTNode => ({ op, args }) as ASTNode;
+  const change = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(change);
+    if (typeof value !== 'object' || value === null || !('op' in value)) return value;
+    const node = value as ASTNode;
+    const args = change(node.args) as ASTNode['args'];
+    if (node.op !== 'rcall') return made(node.op, args);
+    const [name, receiver, given] = args as [string, ASTNode, ASTNode[]];
+    if (name === 'matches') {
+      isChanged = true;
+      return made('rcall', ['matches_', receiver, given]);
+    }
+    if (!LOOPS.has(name) || given.length < 2 || given[0]!.op !== 'id') return made(node.op, args);
+    isChanged = true;
+    const [variable, first, ...rest] = given as [ASTNode, ASTNode, ...ASTNode[]];
+    const counted =
+      name === 'map' && rest.length === 0
+        ? [variable, step, first]
+        : [variable, made('?:', [step, first, no]), ...rest];
+    return made('rcall', [name, receiver, counted]);
+  };
+  const changed = change(ast) as ASTNode;
+  return isChanged ? serialize(changed) : expression;
+}
+
+/** To be called before each evaluation. `sums`: how often the expression adds things up. */
+export function openBudget(values: unknown, sums: number, expression: string): void {
+  const longest = longestText(values);
+  if (longest * (sums + 1) > CHARS_MAX)
+    throw new ExpressionError(`${quoted(expression)} would make a text of more than ${CHARS_MAX} characters`);
+  stepsLeft = Math.min(STEPS_MAX, Math.floor(STEP_CHARS_MAX / (longest + 1)));
+}
+
+/** Whether it ended since it took too many steps. */
+export function isOverBudget(): boolean {
+  return stepsLeft < 0;
+}
+
+const known = new WeakMap<object, number>();
+
+function longestText(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  let longest = 0;
+  for (const inner of Object.values(value)) longest = Math.max(longest, longestText(inner));
+  known.set(value, longest);
+  return longest;
+}

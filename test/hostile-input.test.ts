@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { normalizeGlob } from '../src/base/glob-syntax.ts';
+import { compileGlobs, globsOverlap } from '../src/base/globs.ts';
+import { parseJson } from '../src/base/parse-json.ts';
+import { compilePattern } from '../src/base/pattern.ts';
+import type { Json, Workflow } from '../src/contract/workflow.ts';
+import { checkExpansion } from '../src/definition/expansion.ts';
+import { usageIn } from '../src/runtime/cli-usage.ts';
+import { jsonIn } from '../src/runtime/json-in-text.ts';
+import { outputProblem } from '../src/runtime/structured-output.ts';
+import { evaluate, ExpressionError } from '../src/schedule/expression.ts';
+import { rootRules } from '../src/workspace/ignore-rules.ts';
+
+/** The aim is 100 ms on a quiet machine; each of these took between eight seconds and for ever. */
+const BUSY_MS_MAX = 1500;
+
+/** The longest stretch in which nothing else had a turn. */
+async function busiestMs(act: () => unknown): Promise<number> {
+  let [longestMs, lastMs] = [0, performance.now()];
+  const look = (): void => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  };
+  const ticker = setInterval(look, 5);
+  await act();
+  look();
+  clearInterval(ticker);
+  return longestMs;
+}
+
+const scope = (output: Json) => ({ tasks: { a: { output } }, inputs: {}, run: { id: 'r-1', name: 'r' } });
+const numbers = (count: number): Json => Array.from({ length: count }, (_, n) => n);
+const tried = (expression: string, output: Json): void => {
+  expect(() => evaluate(expression, scope(output))).toThrow(ExpressionError);
+};
+const workflow = { name: 'w', agents: {}, concurrency: 1, tasks: {} } as unknown as Workflow;
+const plan = (count: number, task: (n: number) => Json): Json =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`t${n}`, task(n)]));
+
+const CASES: Record<string, () => unknown> = {
+  'JSON that nests without end': () =>
+    expect(parseJson('['.repeat(400_000) + ']'.repeat(400_000))).toBeUndefined(),
+  'a text full of brackets': () => jsonIn(`${'['.repeat(2000)}${'1,'.repeat(300_000)}1 x ]`, true),
+  'a code fence that is never closed': () => jsonIn(`\`\`\`\n${'\n'.repeat(60_000)}x`, true),
+  'a pattern with two ways to repeat': () => compilePattern('^(a+)+$').test(`${'a'.repeat(5000)}!`),
+  'a schema with such a pattern': async () =>
+    expect(await outputProblem({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(40)}!`)).toContain(
+      'seconds',
+    ),
+  'a schema that refers to itself': async () =>
+    expect(await outputProblem({ $ref: '#/$defs/n', $defs: { n: { $ref: '#/$defs/n' } } }, 1)).toContain(
+      'schema',
+    ),
+  'a rule for usage with such a pattern': () =>
+    usageIn(
+      { 'input-tokens': '(\\d+\\s*)+x' },
+      { stdoutTail: '1'.repeat(5000), stderrTail: '', outcome: { kind: 'done' } },
+    ),
+  'an expression with loops in loops': () =>
+    tried('tasks.a.output.all(x, tasks.a.output.all(y, tasks.a.output.all(z, z < 0 || true)))', numbers(400)),
+  'an expression that makes lists of lists': () =>
+    tried('tasks.a.output.map(x, tasks.a.output.map(y, tasks.a.output.map(z, string(x))))', numbers(200)),
+  'an expression that doubles a text': () => {
+    let sum = 'tasks.a.output';
+    for (let n = 0; n < 8; n += 1) sum = `(${sum} + ${sum})`;
+    tried(`${sum}.size()`, 'a'.repeat(1_000_000));
+  },
+  'an expression that looks through a long text often': () =>
+    tried('tasks.a.output.l.all(x, !tasks.a.output.t.contains("b"))', {
+      l: numbers(20_000),
+      t: 'a'.repeat(1_000_000),
+    }),
+  'a glob of braces': () => normalizeGlob('{'.repeat(499) + ',,' + '}'.repeat(499)),
+  'a glob of stars': () => compileGlobs(['*a'.repeat(400)])(`${'a'.repeat(4000)}/`),
+  'a glob of deep stars': () => compileGlobs([`${'**/a/'.repeat(150)}b`])(`${'a/'.repeat(2000)}c`),
+  'two globs that nearly meet': () => globsOverlap('**/*a*'.repeat(100), '**/*b*'.repeat(100)),
+  'a .gitignore full of stars': () =>
+    rootRules([], `${'*a'.repeat(30)}b\n`.repeat(1000)).ignores(`${'a'.repeat(200)}bc`, false),
+  'a plan of 20,000 tasks': () =>
+    checkExpansion(
+      plan(20_000, () => ({ run: 'x' })),
+      workflow,
+      { scope: {}, limits: {} },
+    ),
+};
+
+test.each(Object.entries(CASES))('%s keeps nobody waiting', { timeout: 30_000 }, async (_, act) => {
+  expect(await busiestMs(act)).toBeLessThan(BUSY_MS_MAX);
+});
