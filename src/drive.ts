@@ -12,8 +12,8 @@ import type { RunView } from './contract/run.ts';
 import type { Json, Workflow } from './contract/workflow.ts';
 import { mergeResult, setBranch } from './merge/merge.ts';
 import { mergeMessage } from './merge/message.ts';
-import { TIMER_MS_MAX } from './base/units.ts';
 import { RUN_OUTPUT_BYTES_MAX, type RunOutput } from './runtime/output.ts';
+import { whenAwakeFor } from './base/awake.ts';
 import { AccessDesk } from './schedule/access-desk.ts';
 import { AskDesk } from './schedule/ask-desk.ts';
 import { Ledger } from './schedule/ledger.ts';
@@ -84,7 +84,7 @@ export class Drive {
   readonly #stops = new Map<string, Stop>();
   readonly #ahead: Ahead;
   readonly #printed: RunOutput;
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #timers = new Map<string, () => void>();
   /** Workspaces by task; each is removed once the journal says that the task has ended. */
   readonly #workspaces = new Map<string, KnownWorkspace[]>();
   readonly #underWay = new Set<Promise<void>>();
@@ -122,7 +122,6 @@ export class Drive {
     this.#ledger = new Ledger({
       loop: this.#loop,
       desk: this.#asks,
-      nowMs: options.nowMs,
       price: (model, tokens) => options.stages.models.price(model, tokens),
     });
   }
@@ -149,12 +148,11 @@ export class Drive {
       this.#desk.close();
       this.#asks.close();
       for (const stop of this.#stops.values()) stop.now.abort();
-      for (const timer of this.#timers.values()) clearTimeout(timer);
+      for (const callOff of this.#timers.values()) callOff();
       await Promise.allSettled([...this.#underWay, this.#ahead[Symbol.asyncDispose]()]);
     }
   }
 
-  /** Writes facts down without driving the run. */
   async note(facts: Fact[]): Promise<void> {
     await this.#loop.record(facts);
   }
@@ -199,12 +197,10 @@ export class Drive {
         return this.#wait(id, timeoutMs, { type: 'access.unanswered', task, attempt, id });
       }
       case 'access.answered':
-        clearTimeout(this.#timers.get(decision.id));
-        this.#timers.delete(decision.id);
+        this.#callOff(decision.id);
         return this.#desk.answered(decision);
       case 'attempt.answered':
-        clearTimeout(this.#timers.get(decision.id));
-        this.#timers.delete(decision.id);
+        this.#callOff(decision.id);
         return this.#asks.answered(decision);
       case 'task.merging':
         this.#merging = this.#merging.then(() => this.#merge(decision));
@@ -373,7 +369,7 @@ export class Drive {
   async #clean(task: string): Promise<void> {
     const workspaces = this.#workspaces.get(task) ?? [];
     this.#workspaces.delete(task);
-    clearTimeout(this.#timers.get(task));
+    this.#callOff(task);
     const node = nodeOf(this.state, task);
     if (canGoOn(node)) return;
     // An attempt may go on in the workspace of an earlier one: what counts is how the last of them ended.
@@ -387,11 +383,16 @@ export class Drive {
   }
 
   #wait(key: string, delayMs: number, fact: Fact): void {
-    clearTimeout(this.#timers.get(key));
+    this.#callOff(key);
     this.#timers.set(
       key,
-      setTimeout(() => this.#loop.submit(fact), Math.min(delayMs, TIMER_MS_MAX)),
+      whenAwakeFor(delayMs, () => this.#loop.submit(fact)),
     );
+  }
+
+  #callOff(key: string): void {
+    this.#timers.get(key)?.();
+    this.#timers.delete(key);
   }
 
   /** Work in the background whose failure is a bug, or a machine that fails: it stops the engine, not the run. */

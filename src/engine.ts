@@ -11,6 +11,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Attempt, Stages } from './attempt.ts';
 import { hasMachineFailed, machineError } from './base/machine-failure.ts';
+import { awakeMs } from './base/awake.ts';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
@@ -40,9 +41,9 @@ export async function runAttempt(
   place?: Promise<Place>,
 ): Promise<EventOf<'attempt.finished'>> {
   const { start } = attempt;
-  const beganMs = performance.now();
+  const beganMs = awakeMs();
   const ended = await live(stages, attempt, place);
-  const durationMs = Math.round(performance.now() - beganMs);
+  const durationMs = Math.round(awakeMs() - beganMs);
   return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
 }
 

@@ -57,6 +57,8 @@ export type Fact =
   | { type: 'attempt.agent'; task: string; attempt: number; event: AgentEvent }
   /** A model answered the agent, at this price. */
   | ({ type: 'model.used'; task: string; attempt: number } & ModelUse)
+  /** The wall clock went so far without the engine: it slept, or somebody set the clock. Nobody's minutes. */
+  | { type: 'clock.jumped'; ms: number }
   /** A provider has to be waited for, by all agents alike. */
   | {
       type: 'model.waiting';

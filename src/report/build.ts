@@ -43,7 +43,7 @@ export function reportOn(run: FoldedRun, extra: ReportExtra): RunReport {
       because: run.because,
       startedAtMs: run.startedAtMs,
       endedAtMs,
-      durationMs: run.lastAtMs - run.startedAtMs,
+      durationMs: Math.max(0, run.lastAtMs - run.startedAtMs - run.sleptMs),
       baseCommit: created.base,
       branch: `bosun/${created.id}`,
       headCommit: run.head,

@@ -19,6 +19,8 @@ export interface FoldedRun {
   created: EventOf<'run.created'>;
   startedAtMs: number;
   lastAtMs: number;
+  /** Of the time until then, what nobody was there for. */
+  sleptMs: number;
   endedAtMs: number | null;
   state: RunState;
   because: 'budget' | null;
@@ -60,6 +62,7 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
     created,
     startedAtMs: atMs,
     lastAtMs: atMs,
+    sleptMs: 0,
     endedAtMs: null,
     state: 'running',
     because: null,
@@ -84,6 +87,9 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
     case 'run.isolation':
       addIsolation(run.isolations, event);
       forgetAsked(run, run.lastAtMs);
+      return;
+    case 'clock.jumped':
+      run.sleptMs += Math.max(0, event.ms);
       return;
     case 'run.resumed':
       reopen(run, null);

@@ -6,7 +6,8 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { FailReason, Outcome } from '../contract/run.ts';
 import type { Exit, Running } from '../system/process.ts';
-import { formatDuration, TIMER_MS_MAX } from '../base/units.ts';
+import { whenAwakeFor } from '../base/awake.ts';
+import { formatDuration } from '../base/units.ts';
 import { BosunError, HelperDied } from '../contract/errors.ts';
 import type { OutputSink, Piece } from './output.ts';
 import type { Job, StopSignal } from './runtime.ts';
@@ -74,6 +75,7 @@ export async function runCommand(command: Command): Promise<Ended> {
   if (stop.now.aborted) onNow();
   else if (stop.graceful.aborted) onGraceful();
   let allowedMs = command.heldMs?.() ?? 0;
+  let callOff = (): void => {};
   const wait = (ms: number): void => {
     const look = (): void => {
       const heldMs = (command.heldMs?.() ?? 0) - allowedMs;
@@ -81,7 +83,7 @@ export async function runCommand(command: Command): Promise<Ended> {
       allowedMs += heldMs;
       wait(heldMs);
     };
-    timers.push(setTimeout(look, Math.min(ms, TIMER_MS_MAX)));
+    callOff = whenAwakeFor(ms, look);
   };
   if (timeoutMs !== undefined) wait(timeoutMs);
   try {
@@ -94,6 +96,7 @@ export async function runCommand(command: Command): Promise<Ended> {
   } catch (error) {
     return failedToStart(error);
   } finally {
+    callOff();
     for (const timer of timers) clearTimeout(timer);
     stop.graceful.removeEventListener('abort', onGraceful);
     stop.now.removeEventListener('abort', onNow);

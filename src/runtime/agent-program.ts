@@ -2,6 +2,7 @@
  * Runs an agent that is a program which takes one prompt and prints JSON lines: launches it, listens, and goes on with
  * what people said meanwhile in a next turn of the same conversation. What the lines mean is the agent's own file's.
  */
+import { awakeMs } from '../base/awake.ts';
 import { formatDuration } from '../base/units.ts';
 import { failed, runCommand, type Command, type Ended } from './agent-command.ts';
 import { eachLine, readMessages, type Message } from './agent-lines.ts';
@@ -30,13 +31,13 @@ export interface AgentProgram {
 
 export async function runProgram(job: Job, program: AgentProgram): Promise<Result> {
   const story = new AgentStory(program.name, job);
-  const endsAtMs = job.timeoutMs === undefined ? undefined : performance.now() + job.timeoutMs;
+  const endsAtMs = job.timeoutMs === undefined ? undefined : awakeMs() + job.timeoutMs;
   const steers: string[] = [];
   const stopListening = job.onSteer((text) => {
     if (steers.length < STEERS_MAX) steers.push(text.slice(0, STEER_CHARS_MAX));
   });
   const leftMs = (): number | undefined =>
-    endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - performance.now());
+    endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - awakeMs());
   const around: Omit<Command, 'argv' | 'input' | 'timeoutMs'> = {
     ...job,
     env: { ...job.env, ...program.env },

@@ -3,6 +3,7 @@
  * something ends it. What is said is the business of those who talk (claude-code.ts, acp.ts).
  */
 import { Transform, type Readable, type Writable } from 'node:stream';
+import { whenAwakeFor } from '../base/awake.ts';
 import type { Running } from '../system/process.ts';
 import { runCommand, failed, type Ended } from './agent-command.ts';
 import type { Job } from './runtime.ts';
@@ -46,6 +47,7 @@ export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
   let conversation: Promise<void> | undefined;
   let garbage = (): string => '';
   const timers: NodeJS.Timeout[] = [];
+  let callOff = (): void => {};
 
   const launch: Job['launch'] = async (what) => {
     const running = await job.launch({ ...what, talks: true });
@@ -58,11 +60,9 @@ export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
     };
     const messages = new Messages(breakOff);
     const { startMs = START_MS } = talk;
-    timers.push(
-      setTimeout(() => {
-        if (!messages.hasBegun) breakOff(`it said nothing for ${startMs / 1000} s`);
-      }, startMs),
-    );
+    callOff = whenAwakeFor(startMs, () => {
+      if (!messages.hasBegun) breakOff(`it said nothing for ${startMs / 1000} s`);
+    });
     messages.readFrom(running.stdout);
     garbage = () => messages.garbage;
     conversation = talk
@@ -106,6 +106,7 @@ export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
     if (first === 'broken') return { ...ended, outcome: failed('agent', problem!) };
     return ended.stdoutTail === '' && problem !== undefined ? { ...ended, stdoutTail: problem } : ended;
   } finally {
+    callOff();
     for (const timer of timers) clearTimeout(timer);
   }
 }

@@ -82,6 +82,11 @@ export function turnClocks(state: State, node: Node, by: 1 | -1, atMs: number): 
   }
 }
 
+/** The wall clock went so far without anybody at work. */
+export function shiftClocks(state: State, ms: number): void {
+  for (const clock of state.clocks.values()) clock.sinceMs += ms;
+}
+
 /** Agents of a workflow that is used by another one are its own. */
 function withinOf(node: Node): string {
   for (let at = node.parent; at; at = at.parent) if (at.kind === 'uses') return `${at.id}/`;

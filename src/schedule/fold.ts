@@ -5,7 +5,7 @@
  */
 import type { Event, EventOf } from '../contract/event.ts';
 import { onConflict } from './agent-of.ts';
-import { turnClocks } from './budget.ts';
+import { turnClocks, shiftClocks } from './budget.ts';
 import { changeAccess, closeRequests, ownerEnded, personSaid } from './fold-access.ts';
 import {
   answerGiven,
@@ -72,6 +72,8 @@ function change(state: State, event: Event, atMs: number): void {
       throw new Error('a run is created once');
     case 'run.isolation':
       return forgetAsked(state); // whoever asked an earlier engine is gone
+    case 'clock.jumped':
+      return shiftClocks(state, event.ms);
     case 'model.waiting':
       return noteWait(state, event, atMs);
     case 'budget.warned':
@@ -114,6 +116,7 @@ type NodeEvent = Exclude<
       | 'run.cancelling'
       | 'run.finished'
       | 'task.retried'
+      | 'clock.jumped'
       | 'model.waiting'
       | 'budget.warned'
       | 'budget.set'

@@ -48,6 +48,7 @@ const LEFT_OUT = new Set<string>([
   'budget.warned',
   'attempt.held',
   'attempt.released',
+  'clock.jumped',
 ]);
 
 /** Of any event, and of what it says was collected. */

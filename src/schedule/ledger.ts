@@ -41,9 +41,8 @@ interface Account {
 }
 
 export interface LedgerOptions {
-  loop: Pick<Loop, 'state' | 'submit' | 'note' | 'isOver'>;
+  loop: Pick<Loop, 'state' | 'submit' | 'note' | 'isOver' | 'steadyMs'>;
   desk: AskDesk;
-  nowMs(): number;
   /** Dollars for so many tokens of a model; null where nobody knows. */
   price(model: string, tokens: Tokens): number | null;
 }
@@ -197,7 +196,7 @@ export class Ledger {
     if (unit === 'tokens') return tokensInAll(spent.tokens);
     if (unit === 'requests') return spent.requests;
     const clock = this.#options.loop.state.clocks.get(id);
-    return clock ? workedMs(clock, this.#options.nowMs()) / 60_000 : 0;
+    return clock ? workedMs(clock, this.#options.loop.steadyMs) / 60_000 : 0;
   }
 
   #warn(account: Account): void {

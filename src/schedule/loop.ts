@@ -5,6 +5,7 @@
 import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
 import type { Request, Store } from '../store/store.ts';
 import { whole } from '../store/values.ts';
+import { ClockJumps } from './clock-jumps.ts';
 import { decide } from './decide.ts';
 import { apply, nodeOf } from './fold.ts';
 import { agentLine } from './agent-line.ts';
@@ -40,6 +41,7 @@ export class Loop {
   readonly #handled: number[] = [];
   readonly #values: RunValues;
   readonly #finished = Promise.withResolvers<State>();
+  readonly #jumps: ClockJumps;
   #lastSeq: number;
   #scheduled = false;
   #hasStarted = false;
@@ -54,6 +56,13 @@ export class Loop {
     this.#lastSeq = options.lastSeq;
     this.#values = new RunValues(options.store, options.state.id);
     options.state.read = (ref) => this.#values.read(ref);
+    this.#jumps = new ClockJumps(options.nowMs());
+  }
+
+  /** The time by which budgets are held: what is not yet known of jumps of the clock is left out. */
+  get steadyMs(): number {
+    const nowMs = this.#options.nowMs();
+    return nowMs - this.#jumps.pendingMs(nowMs);
   }
 
   /** Resolves when the run has ended; rejects when the journal cannot be written. */
@@ -141,6 +150,7 @@ export class Loop {
     const events: Event[] = [];
     const decisions: Decision[] = [];
     const touched = new Set<Node>();
+    const jumpedMs = this.#jumps.take(atMs);
     const take = (event: Event): void => {
       const before = state.nodes.size;
       const recorded = this.#values.slim(event);
@@ -154,6 +164,7 @@ export class Loop {
         decisions.push(next);
       }
     };
+    if (jumpedMs !== 0) take({ type: 'clock.jumped', ms: jumpedMs }); // before anything is measured by this clock
     // What holds is written down before anything is started behind it.
     while (facts[0]?.type === 'run.isolation') take(facts.shift()!);
     settle(); // a run that is taken over may have something open

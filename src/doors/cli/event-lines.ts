@@ -122,6 +122,9 @@ export class EventLines {
       }
       case 'run.isolation':
         return isFenced(event) ? undefined : { text: 'is NOT FENCED', color: 'bad' };
+      case 'clock.jumped':
+        if (event.ms < 0) return undefined;
+        return { text: `slept for ${formatDuration(event.ms)}, which counts for nobody`, color: 'quiet' };
       case 'run.resumed':
         return { text: 'goes on' };
       case 'run.cancelling':

@@ -1,0 +1,77 @@
+/** Time that the engine or the machine slept is nobody's: no time-out, no budget and no duration counts it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ClockJumps } from '../src/schedule/clock-jumps.ts';
+import { BOSUN, startProgram } from './fixtures/cli.ts';
+import { makeRepository } from './fixtures/repository.ts';
+import { TinyLoop } from './fixtures/tiny-loop.ts';
+
+test(
+  'a wait goes on after its process was stopped, for what was left of it',
+  { timeout: 30_000 },
+  async () => {
+    const program = path.join(import.meta.dirname, 'fixtures/sleeper-program.ts');
+    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await expect.poll(() => output, { timeout: 15_000 }).toBe('waits\n');
+    child.kill('SIGSTOP');
+    await sleep(2600);
+    child.kill('SIGCONT');
+    await once(child, 'close');
+    const told = JSON.parse(output.split('\n')[1]!) as { awakeMs: number; wallMs: number };
+    expect(told.wallMs).toBeGreaterThan(3000);
+    expect(told.awakeMs).toBeGreaterThan(990);
+    expect(told.awakeMs).toBeLessThan(2500);
+  },
+);
+
+test('an engine that was stopped with its agent neither times it out nor counts the minutes', async () => {
+  await using repository = await makeRepository();
+  await repository.write({
+    'bosun.yaml': `name: stopped
+budget: { minutes: 0.08 }
+tasks:
+  work: { run: echo up; sleep 1.5, timeout: 3s }
+`,
+  });
+  const { child, finished } = startProgram([BOSUN, 'run', '--json'], repository.path);
+  let output = '';
+  child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await expect.poll(() => output, { timeout: 15_000 }).toContain('"text":"up');
+  child.kill('SIGSTOP');
+  await sleep(6000);
+  child.kill('SIGCONT');
+  const { code, stdout } = await finished;
+  expect(code).toBe(0);
+  const events = stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => (JSON.parse(line) as { event: { type: string; ms?: number; durationMs?: number } }).event);
+  expect(events.filter(({ type }) => type === 'budget.warned' || type === 'attempt.asked')).toEqual([]);
+  expect(events.find(({ type }) => type === 'clock.jumped')?.ms).toBeGreaterThan(4000);
+  expect(events.find(({ type }) => type === 'attempt.finished')?.durationMs).toBeLessThan(5500);
+}, 40_000);
+
+test('a clock that was set is seen in both directions, and told once', () => {
+  const jumps = new ClockJumps(1_000_000);
+  expect(jumps.pendingMs(1_001_000)).toBe(0);
+  expect(Math.round(jumps.take(1_000_000 + 3_600_000) / 1000)).toBe(3600);
+  expect(jumps.pendingMs(1_000_000 + 3_600_000)).toBe(0);
+  expect(Math.round(jumps.take(1_000_000) / 1000)).toBe(-3600);
+});
+
+test('minutes that nobody worked are on no budget', () => {
+  const loop = new TinyLoop({ budget: { minutes: 10 }, tasks: { work: { run: 'true' } } });
+  loop.nowMs += 60_000;
+  loop.nowMs += 3_600_000;
+  loop.submit({ type: 'clock.jumped', ms: 3_600_000 });
+  loop.ledger.lookAtClock();
+  expect(loop.state.questions.size).toBe(0);
+  loop.nowMs += 10 * 60_000;
+  loop.ledger.lookAtClock();
+  expect(loop.state.questions.size).toBe(1);
+});
