@@ -81,7 +81,7 @@ function checkWrites(name: string, task: Task, workflow: Workflow, planner: Plan
   const named = namedAgent(task, workflow);
   const { write: most, shared = [] } = (named ?? planner).scope ?? {};
   if (most === undefined) return [];
-  const whose = named ? `its agent "${String(task.agent)}"` : 'the task that wrote it';
+  const whose = typeof task.agent === 'string' ? `its agent "${task.agent}"` : 'the task that wrote it';
   const allowed = [...most, ...shared].map(parseGlob);
   const check = (scope: Scope | undefined, path: Path): Problem[] =>
     (['write', 'shared'] as const).flatMap((field) =>
@@ -111,7 +111,7 @@ function lowest(own: Limits, most: Limits): Limits {
     if (bound !== undefined && (value === undefined || amountOf(bound) < amountOf(value)))
       merged[field] = bound;
   }
-  return merged as Limits;
+  return merged;
 }
 
 function amountOf(value: number | string): number {

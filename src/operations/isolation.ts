@@ -25,6 +25,7 @@ export function checkIsolation(
 ): Isolation {
   const demands = demandsOf(home, workflow, source);
   const unheld = unheldLimits(workflow, sandbox);
+  if (sandbox.unexplained !== undefined) throw surprised(sandbox.unexplained);
   if (demands.length > 0 && sandbox.kind !== 'fences') throw notFenced(sandbox, demands);
   if (demands.length > 0 && unheld.length > 0) throw notLimited(unheld, demands);
   const limits = unheld.map((limit) => `the workflow limits ${limit}, which this machine cannot hold`);
@@ -80,6 +81,14 @@ function notFenced({ lacks }: Sandbox, demands: string[]): BosunError {
       `Mend that (bosun doctor tries it), or set isolation: best-effort in ${demands.join(' and ')}.`,
     ].join('\n'),
     { data: { demands, lacks } },
+  );
+}
+
+/** `best-effort` is for machines that are known to lack something, not for what went wrong. */
+function surprised(why: string): BosunError {
+  return new BosunError(
+    'system',
+    `nothing was started: the fences failed in a way that bosun does not know: ${why}. Run bosun doctor and fix that; --unfenced runs commands without fences, which can then do whatever you can`,
   );
 }
 

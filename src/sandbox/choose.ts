@@ -28,6 +28,8 @@ export interface Sandbox {
   lacks: Obstacle[];
   /** What is weaker here than it could be, and why; for people. */
   notes: string[];
+  /** Fences failed for a reason that no machine is known to have: nothing may be run with less. */
+  unexplained?: string;
 }
 
 const UNFENCED: Obstacle = { what: 'asked for with --unfenced', remedy: 'leave out --unfenced' };
@@ -51,12 +53,17 @@ export function chooseSandbox(directory: string, unfenced = false): Promise<Sand
 
 async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
   const lacks: Obstacle[] = [];
+  let unexplained: string | undefined;
+  const failed = ({ why, isRefusal }: Failure): void => {
+    if (!isRefusal && !unfenced) unexplained ??= why;
+  };
   const bare = (lack: Obstacle[]): Sandbox => ({
     kind: 'none',
     launcher: new BareLauncher(),
     overlay: false,
     lacks: [...lacks, ...lack],
     notes: ['no namespaces: workspaces are full copies'],
+    ...(unexplained !== undefined && { unexplained }),
   });
   if (process.platform === 'darwin' && unfenced) return bare([UNFENCED]);
   if (process.platform === 'darwin') {
@@ -79,16 +86,29 @@ async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
         notes.push(`no overlay: ${noOverlay}; workspaces are full copies`);
         return { kind: 'fences', launcher, overlay: false, limits, lacks, notes };
       }
+      failed(noFence);
       lacks.push(...inTheWay(noFence));
     } else lacks.push(fences);
     const launcher = new LinuxLauncher({ sockets });
     const failure = await tryLaunch(launcher, NOTHING);
-    if (failure !== undefined) return bare(lacks.includes(NO_BUBBLEWRAP) ? inTheWay(failure) : []);
+    if (failure !== undefined) {
+      failed(failure);
+      return bare(lacks.includes(NO_BUBBLEWRAP) ? inTheWay(failure) : []);
+    }
     const noOverlay = await tryOverlay(launcher, directory);
     if (noOverlay !== undefined) notes.push(`no overlay: ${noOverlay}; workspaces are full copies`);
-    return { kind: 'namespaces', launcher, overlay: noOverlay === undefined, lacks, notes };
+    return {
+      kind: 'namespaces',
+      launcher,
+      overlay: noOverlay === undefined,
+      lacks,
+      notes,
+      ...(unexplained !== undefined && { unexplained }),
+    };
   } catch (error) {
-    return bare([{ what: (error as Error).message, remedy: TRY_AGAIN }]);
+    const { message } = error as Error;
+    failed({ why: message, isRefusal: false });
+    return bare([{ what: message, remedy: TRY_AGAIN }]);
   }
 }
 
@@ -104,7 +124,7 @@ const NO_BUBBLEWRAP: Obstacle = {
 };
 
 /** What is known to forbid namespaces, and what the machine said: it may be something else after all. */
-function inTheWay(failure: string): Obstacle[] {
+function inTheWay({ why: failure }: Failure): Obstacle[] {
   const [first, ...rest] = obstacles(namespaceFacts());
   if (first === undefined) return [{ what: `namespaces cannot be made (${failure})`, remedy: TRY_AGAIN }];
   return [{ ...first, what: `${first.what} (${failure})` }, ...rest];
@@ -137,18 +157,30 @@ const EMPTY_FENCE: Fence = {
   limits: {},
 };
 
+interface Failure {
+  why: string;
+  /** The kernel says that namespaces or mounts are not for us: a machine that cannot. Anything else is a surprise. */
+  isRefusal: boolean;
+}
+
+/** What bwrap and the launcher say of EPERM, EACCES, ENOSPC, EUSERS and ENOSYS, and of a kernel without namespaces. */
+const REFUSAL =
+  /operation not permitted|permission denied|no space left on device|too many users|function not implemented|no permissions to create|namespace.*invalid argument/i;
+
 /** Undefined where it works, else why not. */
-async function tryLaunch(launcher: Launcher, launch: Omit<Launch, 'env'>): Promise<string | undefined> {
+async function tryLaunch(launcher: Launcher, launch: Omit<Launch, 'env'>): Promise<Failure | undefined> {
   const running = launcher.launch({ ...launch, env: { PATH: '/usr/bin:/bin' } });
   let output = '';
   running.stdout.resume();
   running.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-500)));
   try {
     const { code, signal } = await running.exited;
-    return code === 0 ? undefined : `it ended with ${signal ?? code}: ${output.trim()}`;
+    if (code === 0) return undefined;
+    return { why: `it ended with ${signal ?? code}: ${output.trim()}`, isRefusal: false };
   } catch (error) {
     const { data, message } = error as BosunError;
-    return output.trim() || ((data as { why?: string } | undefined)?.why ?? message);
+    const { why } = (data as { why?: string } | undefined) ?? {};
+    return { why: output.trim() || (why ?? message), isRefusal: why !== undefined && REFUSAL.test(why) };
   }
 }
 
@@ -166,7 +198,7 @@ async function tryOverlay(launcher: Launcher, directory: string, fence?: Fence):
       overlay: { lowers: [at('lower')], upper: at('upper'), work: at('work'), at: at('at') },
       ...(fence && { fence }),
     });
-    if (failure !== undefined) return failure;
+    if (failure !== undefined) return failure.why;
     const gone = await lstat(at('upper/old'));
     return gone.isCharacterDevice() ? undefined : 'deletions leave no trace in the layer';
   } catch (error) {

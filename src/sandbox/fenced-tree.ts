@@ -8,6 +8,8 @@ const STATUS_CHARS_MAX = 4096;
 
 /** What ends sooner uses little: it is not worth being watched. */
 const HOLD_AFTER_MS = 20;
+/** Long, for a machine that has other things to do. */
+const DRAIN_MS_MAX = 10_000;
 
 type Hold = (initPid: number, onBreach: (breach: Breach) => void) => () => void;
 
@@ -70,6 +72,21 @@ export class FencedTree {
       this.#release = this.#hold(this.init.pid, (breach) => (this.#breach ??= breach));
       if (this.#asked) this.signal(this.#asked);
     }, HOLD_AFTER_MS);
+  }
+
+  /** Waits until bwrap has said all that it will. */
+  async drained(): Promise<void> {
+    if (this.hasRun || this.#channel.closed || this.#channel.readableEnded) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, DRAIN_MS_MAX);
+      const look = (): void => {
+        if (!this.hasRun && !this.#channel.readableEnded && !this.#channel.closed) return;
+        clearTimeout(timer);
+        for (const event of ['data', 'end', 'close']) this.#channel.off(event, look);
+        resolve();
+      };
+      for (const event of ['data', 'end', 'close']) this.#channel.on(event, look);
+    });
   }
 
   /** Gives the limit for which it was ended, if it was. */

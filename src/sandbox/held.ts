@@ -35,16 +35,22 @@ export function whyNotStarted(
   });
   return async (exit, killed) => {
     if (!killed && child.diedWithHelper) throw new HelperDied('the launcher', 'it took all commands along');
+    if (!killed && tree !== undefined && !tree.hasRun && exit.code === 0)
+      throw notMade(cwd, 'bwrap ended well, but never said that the command ran');
     if (killed || tree?.hasRun || (exit.code !== FAILED && (tree === undefined || exit.code !== 1))) return;
     if (!stderr!.closed) await new Promise((resolve) => stderr!.once('close', resolve));
     if (tree?.hasRun) return;
     const mark = [MARK, 'bwrap: '].find((mark) => said.startsWith(mark));
     if (mark === undefined) return;
     const why = Buffer.from(said, 'latin1').toString().slice(mark.length).trim();
-    throw new BosunError(
-      'system',
-      `cannot prepare the surroundings of a command in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
-      { data: { why } },
-    );
+    throw notMade(cwd, why);
   };
+}
+
+function notMade(cwd: string, why: string): BosunError {
+  return new BosunError(
+    'system',
+    `cannot prepare the surroundings of a command in ${cwd}: ${why}; bosun doctor says what this machine lacks`,
+    { data: { why } },
+  );
 }

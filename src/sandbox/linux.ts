@@ -196,6 +196,8 @@ export class LinuxLauncher implements Launcher {
     const settle = whyNotStarted(child, cwd, tree);
     const running: Running = asGroup(child, command, {
       async settle(exit, killed) {
+        // Success has to be the command's own: a sandbox that was never made must not pass for it.
+        if (exit.code === 0 && !killed) await tree.drained();
         const breach = tree.end();
         await settle(exit, killed);
         return breach && { ...exit, breach };
