@@ -263,6 +263,8 @@ async function collectWork(
     changes: await workspace.changes(),
     scope: withGranted(effectiveScope(task, attempt.agent), attempt.granted),
     parent: workspace.base.commit,
+    // what the task brings to the branch, not what was done to the conflict
+    ...(start.purpose === 'resolve' && { since: `${workspace.base.commit}^1` }),
     ref: attemptRef(run, start.task, start.attempt),
     message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,
     atMs: attempt.nowMs(),
@@ -285,10 +287,9 @@ async function judge(
   const { task, start, workflow } = attempt;
   if (start.purpose === 'resolve') {
     const left = await filesWithMarkers(stages.git, ending.collected!.commit, attempt.conflictFiles);
-    if (left.length === 0) return ending;
-    return notEnough(ending, 'conflict', `conflict markers are left in ${left.join(', ')}`);
-  }
-  if (task.output) {
+    if (left.length > 0)
+      return notEnough(ending, 'conflict', `conflict markers are left in ${left.join(', ')}`);
+  } else if (task.output) {
     const problem = await outputProblem(task.output, ending.output ?? null);
     if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
   }
@@ -301,7 +302,7 @@ async function judge(
       return notEnough(ending, 'check', message, `${check.stdoutTail}${check.stderrTail}`.trim());
     }
   }
-  if (task.expand) {
+  if (task.expand && start.purpose === 'work') {
     const { agent } = attempt;
     const planner = {
       scope: effectiveScope(task, agent),

@@ -24,6 +24,8 @@ export interface CollectRequest {
   scope: VetScope;
   /** The commit the workspace started from. */
   parent: string;
+  /** What the changes are told against, where not the parent. */
+  since?: string;
   /** The private ref that keeps the commit, see `attemptRef`. */
   ref: string;
   message: string;
@@ -41,11 +43,13 @@ export async function collect(request: CollectRequest): Promise<Collection> {
   // Last: where this ref is there, all of the attempt is kept.
   if (result.commit !== parent) await git.updateRef(ref, result.commit);
   const never = vetted.refused.map(({ path, why }) => `${path.toString()}: ${why}`);
+  const paths =
+    request.since === undefined ? result.paths : await git.changedPaths(request.since, result.commit);
   const refused = new Set([...never, ...result.refused, ...(left?.refused ?? [])]);
   return {
     commit: result.commit,
-    changed: result.paths.slice(0, CHANGED_MAX).map(shown),
-    changedCount: result.paths.length,
+    changed: paths.slice(0, CHANGED_MAX).map(shown),
+    changedCount: paths.length,
     refused: [...refused].slice(0, REFUSED_MAX),
     ...(left && left.outside.count > 0 && { outside: left.outside }),
   };

@@ -4,6 +4,7 @@ import type { Recorded } from '../contract/event.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { requireObjects } from '../system/hold-objects.ts';
 import { inspectRepository } from '../system/repository.ts';
+import { AttemptBases } from './attempt-bases.ts';
 import { findRun, openJournal } from './journal.ts';
 
 export interface DiffOptions {
@@ -81,14 +82,17 @@ function rangeOf(
       'not-found',
       `run ${run} has no task ${task} that has started; see: bosun status ${run}`,
     );
-  let base: string | undefined;
+  const bases = new AttemptBases();
   let range: [string, string] | undefined;
   for (const { event } of events) {
-    if (event.type === 'attempt.workspace') base = event.base;
+    bases.add(event);
+    const base = bases.of(task);
     if (event.type !== 'attempt.finished' || !event.collected || base === undefined) continue;
+    if (attempt !== undefined && event.attempt !== attempt) continue;
     const { commit, outside: left } = event.collected;
-    if (attempt === undefined || event.attempt === attempt)
-      range = outside ? [commit, left?.snapshot ?? commit] : [base, commit];
+    // what was left out before a conflict was settled is still left out
+    if (outside && !left && range && bases.isSettling(task)) continue;
+    range = outside ? [commit, left?.snapshot ?? commit] : [base, commit];
   }
   if (range) return range;
   const what = attempt === undefined ? `task ${task}` : `attempt ${attempt} of task ${task}`;

@@ -17,6 +17,7 @@ import { eventsOf } from '../store/events.ts';
 import { whole } from '../store/values.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { inspectRepository } from '../system/repository.ts';
+import { AttemptBases } from './attempt-bases.ts';
 import type { EngineRoom } from './engine-room.ts';
 import { findHome } from '../home.ts';
 import { findRun, openJournal, shownState, type Journal } from './journal.ts';
@@ -124,12 +125,13 @@ async function hashOf(git: EngineGit, hash: JournalHash, head: string): Promise<
 
 /** What each task brought to the branch; for one that failed, what its last attempt left. */
 class Ranges {
+  readonly #bases = new AttemptBases();
   readonly #ranges = new Map<string, [string, string]>();
 
   add(event: Event): void {
-    if (event.type === 'attempt.workspace') this.#ranges.set(event.task, [event.base, event.base]);
+    this.#bases.add(event);
     if (event.type !== 'attempt.finished' || !event.collected || event.collected.changedCount === 0) return;
-    const base = this.#ranges.get(event.task)?.[0];
+    const base = this.#bases.of(event.task);
     if (base !== undefined) this.#ranges.set(event.task, [base, event.collected.commit]);
   }
 

@@ -1,6 +1,7 @@
 /** Says what a person would type now. Knows the commands' names, never what they do. */
 import type { NextCommand, RunReport } from '../contract/report.ts';
 import { raiseCommand } from './money.ts';
+import { outsideCountOf } from './words.ts';
 
 const RETRIES_MAX = 3;
 const ANSWERS_MAX = 3;
@@ -39,7 +40,7 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   for (const task of failed.filter((each) => !isRejected(each)).slice(0, RETRIES_MAX)) {
     next.push({ command: `bosun retry ${task.id}`, why: whyRetry(report, task.id, task.reason) });
   }
-  const limited = tasks.find(({ attempts }) => (attempts.at(-1)?.outsideCount ?? 0) > 0);
+  const limited = tasks.find(({ attempts }) => outsideCountOf(attempts) > 0);
   if (limited) {
     const command = `bosun diff ${run.id} --task ${limited.id} --outside`;
     next.push({ command, why: 'see what its scope did not allow; it is left out' });

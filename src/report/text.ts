@@ -5,6 +5,8 @@ import { describeCost, shortCost } from './cost-words.ts';
 import { columnsOf, fitColumns, padColumns, plainLine, spellControls, wrapColumns } from './plain.ts';
 import { costs, fallbacks } from './text-cost.ts';
 import {
+  outsideCountOf,
+  sinceWork,
   changedCountOf,
   count,
   countStates,
@@ -244,10 +246,10 @@ function changedFiles(
 /** What a task changed although its scope did not allow it: it is not on the branch. */
 function outside({ tasks }: RunReport, width: number): string[] {
   const all = tasks.flatMap((task) =>
-    task.attempts.slice(-1).flatMap((attempt) => attempt.outside.map((what) => `${task.id}  ${what}`)),
+    sinceWork(task.attempts).flatMap((attempt) => attempt.outside.map((what) => `${task.id}  ${what}`)),
   );
   if (all.length === 0) return [];
-  const total = tasks.reduce((sum, { attempts }) => sum + (attempts.at(-1)?.outsideCount ?? 0), 0);
+  const total = tasks.reduce((sum, { attempts }) => sum + outsideCountOf(attempts), 0);
   const lines = all.slice(0, SHOWN.outside).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);
   return ['Left out, not allowed by the scope', ...lines, ...more(total, SHOWN.outside)];
 }
@@ -276,7 +278,7 @@ function denied({ tasks }: RunReport, width: number): string[] {
 /** What an attempt left that no commit can hold: it must not be missed only because it is not there. */
 function refused({ tasks }: RunReport, width: number): string[] {
   const all = tasks.flatMap((task) =>
-    task.attempts.slice(-1).flatMap((attempt) => attempt.refused.map((what) => `${task.id}  ${what}`)),
+    sinceWork(task.attempts).flatMap((attempt) => attempt.refused.map((what) => `${task.id}  ${what}`)),
   );
   if (all.length === 0) return [];
   const lines = all.slice(0, SHOWN.refused).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);

@@ -137,3 +137,14 @@ export function describeDenied({ host, port, why, count = 1 }: Partial<DeniedRep
 }
 
 type Place = Pick<DeniedReport, 'host' | 'port' | 'why'>;
+
+/** The last attempt that did the task's work, and those after it that settled its conflicts. */
+export function sinceWork(attempts: readonly AttemptReport[]): readonly AttemptReport[] {
+  const last = attempts.findLastIndex(({ purpose }) => purpose === 'work');
+  return attempts.slice(Math.max(0, last));
+}
+
+/** Files that its scope did not allow. */
+export function outsideCountOf(attempts: readonly AttemptReport[]): number {
+  return sinceWork(attempts).reduce((sum, { outsideCount }) => sum + outsideCount, 0);
+}

@@ -248,9 +248,11 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
   closeAsked(state, node);
   node.lastOutcome = event.outcome;
   node.isCollected = event.collected !== undefined;
+  const isWork = node.started?.purpose !== 'resolve';
   if (event.collected) {
     node.changedCount = event.collected.changedCount;
-    node.outsideCount = event.collected.outside?.count ?? 0;
+    // whoever settles a conflict does not undo what was left out before
+    node.outsideCount = (isWork ? 0 : (node.outsideCount ?? 0)) + (event.collected.outside?.count ?? 0);
   }
   if (event.outcome.kind === 'lost' && !state.cancelling) {
     // The engine died, not the attempt: it counts for nothing and is done again, told what the lost one was told.
@@ -280,7 +282,8 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
     return state.ready.unshift(node);
   }
   node.ended = event;
-  keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
+  // what settles a conflict says is not what the task was to say
+  if (isWork) keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
   if (event.expansion) node.expansion = event.expansion;
   if (event.outcome.kind === 'done')
     node.results = event.collected ? [event.collected.commit] : inherited(state, node);
