@@ -69,10 +69,15 @@ function objectionTo(home: Home): string | undefined {
   return undefined;
 }
 
-/** What a clone or a merge brought is in the index: bosun itself never let git track its state. */
+/**
+ * What a clone or a merge brought is in the index: bosun itself never let git track its state. So is a `.bosun` that is
+ * a link or a submodule, whose files are in no index of ours.
+ */
 async function isTracked(home: Home): Promise<boolean> {
-  const args = ['--literal-pathspecs', 'ls-files', '-z', '--', ...STATE.map((name) => `.bosun/${name}`)];
-  return splitNul((await gitInRepository(args, { cwd: home.top })).stdout).length > 0;
+  if (existsSync(earlier(home, '.git'))) return true;
+  const args = ['--literal-pathspecs', 'ls-files', '-z', '--', '.bosun'];
+  const tracked = splitNul((await gitInRepository(args, { cwd: home.top })).stdout).map(String);
+  return tracked.some((name) => name === '.bosun' || STATE.includes(name.split('/')[1] ?? ''));
 }
 
 /** Follows no link. */
