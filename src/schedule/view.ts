@@ -47,8 +47,11 @@ function branchOf(run: string): string {
 /** What an attempt waits for: a person, first of all. */
 export function heldOf(state: State, node: Node): Held | undefined {
   if (node.state !== 'running') return undefined;
-  for (const { id, text, task, askedAtMs } of state.questions.values())
-    if (task === node.id && !state.asked.get(id)?.budget) return { by: 'question', text, sinceMs: askedAtMs };
+  for (const { id, text, task, askedAtMs } of state.questions.values()) {
+    // A budget holds many tasks, although one of them asked.
+    const isHeld = node.held !== undefined && state.asked.get(id)?.budget !== undefined;
+    if (task === node.id && !isHeld) return { by: 'question', text, sinceMs: askedAtMs };
+  }
   return node.held;
 }
 

@@ -20,7 +20,7 @@ describe('a run whose budget is spent', { timeout: 60_000 }, () => {
     const status = await bosun(repository.path, 'status');
     expect(status.stdout).toContain('■ slow-1 stopped: its budget is spent');
     expect(status.stdout).toContain(
-      'go on with: bosun budget slow-1 --minutes 0.04 && bosun resume slow-1\n',
+      'continue with: bosun budget slow-1 --minutes 0.04 && bosun resume slow-1\n',
     );
     const json = await bosun(repository.path, 'run', '--json');
     expect(json.code).toBe(4);

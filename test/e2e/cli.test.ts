@@ -397,6 +397,37 @@ tasks:
     expect(report).not.toContain('Ctrl-C stops');
   });
 
+  it('opens a task with its log and diff, folds what is done, and lets the shell have the terminal at Ctrl-Z', async () => {
+    await using repository = await repositoryWith(`
+name: live
+tasks:
+  group: { for-each: [1, 2], run: 'true' }
+  made: { run: 'echo new > new.txt; echo made it' }
+  long: { run: 'for i in $(seq 300); do echo line $i; sleep 0.2; done' }
+`);
+    await using terminal = await openTerminal(['run'], { cwd: repository.path, shell: true });
+    await terminal.shows(/^✓ done +group .*all 2 done$/m);
+    const folded = await terminal.shows(/^✓ done +made /m);
+    expect(folded).not.toContain('group.1');
+    await terminal.press('Down', 'Down');
+    await terminal.shows(/^› ✓ done +made/m);
+    await terminal.press('Enter');
+    expect(await terminal.shows('│ made it')).toContain('d diff · esc back');
+    await terminal.press('d');
+    await terminal.shows(/^\+new$/m);
+    await terminal.press('q');
+    await terminal.shows(/● running +long/);
+    await terminal.press('C-z');
+    expect(await terminal.shows('Stopped')).not.toContain('● running');
+    // The terminal is the shell's again, as it was: it echoes what is typed.
+    await terminal.press('echo it $((40 + 2))', 'Enter');
+    await terminal.shows('it 42');
+    await terminal.press('fg', 'Enter');
+    await terminal.shows(/● running +long .*line/);
+    await terminal.press('C-c');
+    await terminal.shows('exit 3');
+  });
+
   it('fits a narrow terminal, follows its size, and stops gracefully at Ctrl-C', async () => {
     const tasks = Array.from(
       { length: 30 },

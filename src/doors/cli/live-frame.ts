@@ -11,6 +11,7 @@ import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../report/mone
 import { glyphOf, toneOf } from '../../report/words.ts';
 import { formatCount, formatElapsed, tellCounts } from './figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './live-model.ts';
+import type { OpenTask } from './live-task.ts';
 import type { Paint } from './output.ts';
 
 export interface FrameOptions {
@@ -22,6 +23,9 @@ export interface FrameOptions {
   hasKeys: boolean;
   /** What was last said, such as that the run is being stopped. */
   notice: string;
+  /** The task that keys have chosen, and the one that is opened. */
+  selected?: string | undefined;
+  open?: OpenTask | undefined;
 }
 
 const NARROW_COLUMNS = 70;
@@ -37,10 +41,10 @@ const OTHER_LINES = 6;
 export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
   const { run } = model;
   if (!run) return [fitColumns('starting …', options.columns)];
+  if (options.open) return openedOf(model, options.open, options);
   const asked = questionOf(model, options);
   const money = moneyOf(model, options);
-  const limit = Math.max(1, options.rows - OTHER_LINES - asked.length - money.length);
-  const shown = model.rows(limit, options.nowMs);
+  const shown = shownRows(model, options);
   const lines = [
     headOf(model, options),
     ...money,
@@ -54,6 +58,37 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
   // A picture as high as the screen would make it scroll.
   const room = Math.max(1, options.rows - 1);
   return lines.length <= room ? lines : lines.filter((line) => line !== '').slice(0, room);
+}
+
+/** The tasks that there is room for. */
+export function shownRows(model: LiveModel, options: FrameOptions): LiveRows {
+  const others = OTHER_LINES + questionOf(model, options).length + moneyOf(model, options).length;
+  return model.rows(Math.max(1, options.rows - others), options.nowMs);
+}
+
+/** One task in place of all: its log or its diff, and what needs an answer. */
+function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): string[] {
+  const { columns, rows, paint } = options;
+  const asked = questionOf(model, options);
+  const row = model.row(open.id, options.nowMs);
+  const { glyph, word, tone } = row?.sign ?? { glyph: ' ', word: '', tone: 'quiet' as const };
+  const title = fitColumns(`${spellControls(open.id)}  ${open.kind}`, Math.max(10, columns - 16));
+  const other = open.kind === 'log' ? 'diff' : 'log';
+  const keys = fitColumns(`↑↓ scroll · d ${other} · esc back · Ctrl-C stops and keeps the work`, columns - 1);
+  const lines = open.window(Math.max(1, rows - 5 - asked.length));
+  return [
+    `${paint(tone, `${glyph} ${word}`)}  ${paint('strong', title)}`,
+    '',
+    ...lines.map((line) => cutColumns(line, columns - 1)),
+    '',
+    ...asked,
+    paint('quiet', keys),
+  ];
+}
+
+/** A line that may be painted; ink cuts what is painted, and this what is not. */
+function cutColumns(line: string, columns: number): string {
+  return line.includes('\u001b') ? line : fitColumns(line, columns);
 }
 
 function headOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): string {
@@ -79,7 +114,8 @@ function moneyOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): str
   return [`  ${[paint(tone, fitColumns(told, columns - 3)), after].filter(Boolean).join('  ')}`];
 }
 
-function rowsOf({ rows }: LiveRows, { columns, paint }: FrameOptions): string[] {
+function rowsOf({ rows }: LiveRows, { columns: all, paint, selected }: FrameOptions): string[] {
+  const columns = selected === undefined ? all : all - 2;
   const isNarrow = columns < NARROW_COLUMNS;
   const names = rows.map(({ id, depth }) => `${'  '.repeat(depth)}${spellControls(id)}`);
   const longest = Math.max(0, ...names.map(columnsOf));
@@ -101,7 +137,8 @@ function rowsOf({ rows }: LiveRows, { columns, paint }: FrameOptions): string[] 
     ].join('  ');
     const room = columns - columnsOf(sign) - columnsOf(cells) - 5;
     const line = room < 6 ? '' : fitColumns(plainLine(row.line).trim(), room);
-    return `${paint(tone, sign)}  ${cells}${line === '' ? '' : `  ${paint('quiet', line)}`}`;
+    const mark = selected === undefined ? '' : row.id === selected ? '› ' : '  ';
+    return `${mark}${paint(tone, sign)}  ${cells}${line === '' ? '' : `  ${paint('quiet', line)}`}`;
   });
 }
 
@@ -133,11 +170,10 @@ function questionOf(model: LiveModel, { columns, paint, hasKeys }: FrameOptions)
   return painted;
 }
 
-function footOf({ columns, paint, notice }: FrameOptions): string {
+function footOf({ columns, paint, notice, hasKeys }: FrameOptions): string {
+  const more = hasKeys ? '↑↓ enter open a task' : 'bosun logs -f shows all output';
   const keys =
-    columns < NARROW_COLUMNS
-      ? 'Ctrl-C stops, keeping the work'
-      : 'Ctrl-C stops and keeps the work · bosun logs -f shows all that is printed';
+    columns < NARROW_COLUMNS ? 'Ctrl-C stops, keeping the work' : `Ctrl-C stops and keeps the work · ${more}`;
   return notice === ''
     ? paint('quiet', fitColumns(keys, columns - 1))
     : paint('ask', fitColumns(plainLine(notice), columns - 1));

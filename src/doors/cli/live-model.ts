@@ -85,8 +85,9 @@ export class LiveModel {
     if (!state) return undefined;
     const { spending, limits } = runView(state);
     const counts = { ...state.counts };
-    for (const { task, id } of state.questions.values()) {
-      if (state.nodes.get(task)?.state !== 'running' || state.asked.get(id)?.budget) continue;
+    for (const task of new Set([...state.questions.values()].map((question) => question.task))) {
+      const node = state.nodes.get(task);
+      if (!node || heldOf(state, node)?.by !== 'question') continue;
       counts.running = (counts.running ?? 1) - 1;
       counts.asking = (counts.asking ?? 0) + 1;
     }
@@ -113,7 +114,7 @@ export class LiveModel {
 
   /** At most `limit` tasks: as they are written, those that matter most where there are more. */
   rows(limit: number, nowMs: number): LiveRows {
-    const nodes = [...(this.#state?.nodes.values() ?? [])];
+    const nodes = [...(this.#state?.nodes.values() ?? [])].filter((node) => !isFolded(node));
     const chosen = nodes.length <= limit ? nodes : mostUrgent(nodes, limit);
     const shown = new Set(chosen);
     chosen.sort((a, b) => (a.order < b.order ? -1 : 1));
@@ -124,6 +125,12 @@ export class LiveModel {
       left,
       leftCount: nodes.length - chosen.length,
     };
+  }
+
+  /** One of them, wherever it is. */
+  row(id: string, nowMs: number): LiveRow | undefined {
+    const node = this.#state?.nodes.get(id);
+    return node && this.#row(node, new Set(), nowMs);
   }
 
   #row(node: Node, shown: ReadonlySet<Node>, nowMs: number): LiveRow {
@@ -139,7 +146,7 @@ export class LiveModel {
       agent,
       attempt,
       elapsedMs: this.#elapsedMs(node, nowMs),
-      line: sign.line ?? message ?? this.#lines.get(id) ?? '',
+      line: sign.line ?? message ?? this.#lines.get(id) ?? foldedLine(node),
       sign,
       spending,
     };
@@ -163,6 +170,16 @@ export class LiveModel {
     const last = lines.slice(lines.lastIndexOf('\n') + 1);
     if (last.trim() !== '') this.#lines.set(task, last.slice(0, LINE_CHARS_MAX));
   }
+}
+
+/** Within a group that has ended well: the group itself says enough. */
+function isFolded(node: Node): boolean {
+  for (let at = node.parent; at; at = at.parent) if (at.state === 'done') return true;
+  return false;
+}
+
+function foldedLine({ state, children }: Node): string {
+  return state === 'done' && children.length > 0 ? `all ${children.length} done` : '';
 }
 
 function mostUrgent(nodes: readonly Node[], limit: number): Node[] {
