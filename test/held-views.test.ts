@@ -70,6 +70,17 @@ describe('a provider', () => {
   });
 });
 
+it('what the program of an agent logs is dimmed, what a command prints is not', () => {
+  const loop = new TinyLoop({ tasks: { agent: TASK, command: { run: 'true' } } });
+  const { workflow } = loop.state;
+  const lines = new EventLines({ paint: (color, text) => `<${color}>${text}`, withOutput: true });
+  const render = (event: Event): string => lines.render({ run: 'w-1', seq: 1, atMs: 0, event });
+  render({ type: 'run.created', id: 'w-1', workflow, source: 'test', inputs: {}, base: 'c0', dirty: false });
+  const logged = { type: 'attempt.output', attempt: 1, stream: 'stderr', text: 'debug\n' } as const;
+  expect(render({ ...logged, task: 'agent' })).toContain('<quiet>│ debug');
+  expect(render({ ...logged, task: 'command' })).not.toContain('<quiet>│');
+});
+
 it('lines and the live view say what waits, what is tried again, and how far a group is', () => {
   const loop = new TinyLoop({
     tasks: {

@@ -66,7 +66,7 @@ describe('the command line', () => {
 
   it.each([
     [['stauts'], 'did you mean "bosun status"?'],
-    [['frobnicate'], 'there is no command "frobnicate" (all commands: bosun --help)'],
+    [['frobnicate'], 'unknown command "frobnicate" (all commands: bosun --help)'],
     [['logs', '--folow'], "unknown option '--folow'; did you mean --follow?"],
     [['status', 'a', 'b'], 'too many arguments'],
     [['retry'], "missing required argument 'task'"],

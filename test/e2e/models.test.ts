@@ -45,12 +45,14 @@ describe('bosun budget and bosun steer', () => {
       expect(code).toBe(2);
       return stderr;
     };
-    expect(await said('budget', '--usd', 'ten')).toContain('--usd ten is no limit; write a number above 0');
-    expect(await said('budget', '--usd', '0')).toContain('--usd 0 is no limit');
+    expect(await said('budget', '--usd', 'ten')).toContain('--usd must be a number above 0, not "ten"');
+    expect(await said('budget', '--usd', '0')).toContain('--usd must be a number above 0, not "0"');
     expect(await said('budget', '--usd', '1', '--agent', 'x', '--task', 'one')).toContain('name one of them');
     expect(await said('budget', '--usd', '1', '--agent', 'x')).toContain('run w-1 has no agent x');
     expect(await said('steer', 'one', 'hello')).toContain('run w-1 has ended already: it is failed');
-    expect(await said('exec', '--runtime', 'codex', '--usd', '-1', 'Work.')).toContain('--usd must be a number above 0');
+    expect(await said('exec', '--runtime', 'codex', '--usd', '-1', 'Work.')).toContain(
+      '--usd must be a number above 0',
+    );
   });
 
   it('show and set limits, also where no engine drives the run', async () => {
@@ -58,7 +60,7 @@ describe('bosun budget and bosun steer', () => {
     await using repository = await makeRepository({ files: { 'bosun.yaml': workflow } });
     await bosun(repository.path, 'run');
     const { stderr } = await bosun(repository.path, 'budget', '--usd', '7.5', '--minutes', '3');
-    expect(stderr).toBe('run w-1: the run may use $7.50, 3 minutes; go on with: bosun resume w-1\n');
+    expect(stderr).toBe('run w-1: the run may use $7.50, 3 minutes; continue with: bosun resume w-1\n');
     expect((await bosun(repository.path, 'budget')).stdout).toBe(
       'w-1\n  the run: $0.00, 0 tokens, 0 requests  of $7.50, 3 minutes\n',
     );

@@ -44,6 +44,8 @@ export class EventLines {
   /** Of the workflow's own tasks, how many attempts `retry` allows; of planners, the names of what they wrote. */
   readonly #retries = new Map<string, number>();
   readonly #expansions = new Map<string, string[]>();
+  /** Tasks whose agents say what they say in a protocol: what their programs log is not their words. */
+  readonly #speakers = new Set<string>();
   #startMs: number | undefined;
   #columns = NAME_COLUMNS_MIN;
 
@@ -76,10 +78,11 @@ export class EventLines {
     if (!this.#options.withOutput) return [];
     const text = event.text ?? Buffer.from(event.base64 ?? '', 'base64').toString();
     const mark = event.stream === 'check' || event.stream === 'setup' ? `${event.stream} │` : '│';
+    const isLog = event.stream === 'stderr' && this.#speakers.has(event.task);
     const lines: Told[] = text
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
-      .map((line) => ({ text: `${mark} ${line}` }));
+      .map((line) => ({ text: `${mark} ${line}`, ...(isLog && { color: 'quiet' as const }) }));
     const why = event.dropped === 'run' ? ', since the run has printed more than a journal keeps' : '';
     if (event.droppedBytes)
       lines.unshift({
@@ -115,6 +118,10 @@ export class EventLines {
         this.#inAll = noSpending();
         for (const [name, { retry }] of Object.entries(event.workflow.tasks))
           if (retry) this.#retries.set(name, retry.attempts);
+        for (const [name, { agent }] of Object.entries(event.workflow.tasks)) {
+          const found = typeof agent === 'string' ? event.workflow.agents[agent] : agent;
+          if (found && found.runtime !== 'cli') this.#speakers.add(name);
+        }
         const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
         return {
           text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
@@ -129,7 +136,7 @@ export class EventLines {
         return { text: 'goes on' };
       case 'run.cancelling':
         return {
-          text: event.mode === 'now' ? 'is ended now' : 'is cancelled: agents are asked to end',
+          text: event.mode === 'now' ? 'is stopped now' : 'is cancelled: agents are asked to stop',
           color: 'ask',
         };
       case 'run.finished':

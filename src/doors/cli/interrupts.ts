@@ -40,8 +40,8 @@ export class Interrupts implements Disposable {
     this.#mode = mode;
     this.#say(
       mode === 'now'
-        ? 'ending now'
-        : 'stopping: agents are asked to end and their work is kept; Ctrl-C again ends them now',
+        ? 'stopping now'
+        : 'stopping: agents are asked to stop and their work is kept; Ctrl-C again stops them now',
     );
     this.#live?.cancel(mode);
   }

@@ -100,6 +100,6 @@ export function unknownCommand(word: string): BosunError {
   );
   return new BosunError(
     'usage',
-    `there is no command "${word}"${near ? `; did you mean "bosun ${near}"?` : ''} (all commands: bosun --help)`,
+    `unknown command "${word}"${near ? `; did you mean "bosun ${near}"?` : ''} (all commands: bosun --help)`,
   );
 }

@@ -1,16 +1,16 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
 import type { Argument, Command, Option } from './command.ts';
 
-const RUN: Argument = { name: 'run', about: 'its id; the latest run if not given', complete: 'run' };
-const ON_RUN: Option = { flags: '--run <run>', about: 'of this run; the latest if not given' };
+const RUN: Argument = { name: 'run', about: 'run id; defaults to the latest run', complete: 'run' };
+const ON_RUN: Option = { flags: '--run <run>', about: 'use this run instead of the latest' };
 const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
 const VERBOSE: Option = {
   flags: '-v, --verbose',
-  about: 'also tell what tasks print (where there is no live view)',
+  about: 'also print task output (without a live view)',
 };
 const DIRTY: Option = {
   flags: '--dirty',
-  about: 'start from the files as they are, not from the last commit',
+  about: 'start from the files as they are, uncommitted changes included',
 };
 
 const UNFENCED: Option = {
@@ -24,9 +24,9 @@ const TRUST: Option = {
 };
 
 const CASSETTE: Option[] = [
-  { flags: '--record <file>', about: 'write what agents and models say to a cassette' },
-  { flags: '--replay <file>', about: 'take what models say from a cassette: no key, no network, no cost' },
-  { flags: '--timing', about: 'replay as slowly as it was recorded' },
+  { flags: '--record <file>', about: 'record agents and models to a cassette file' },
+  { flags: '--replay <file>', about: 'replay model responses from a cassette: no key, no network, no cost' },
+  { flags: '--timing', about: 'replay at the recorded speed' },
 ];
 
 export const COMMANDS: Command[] = [
@@ -40,16 +40,16 @@ export const COMMANDS: Command[] = [
   {
     name: 'doctor',
     group: 'Start',
-    summary: 'say what this machine has of what bosun needs',
+    summary: 'check that this machine is ready',
     options: [{ flags: '--json', about: 'print the findings as JSON' }],
-    examples: [['doctor', 'what works here, what does not, and what to do about it']],
+    examples: [['doctor', 'what works here, what does not, and how to fix it']],
     load: () => import('./commands/doctor.ts'),
   },
   {
     name: 'check',
     group: 'Start',
     summary: 'check a workflow file without running anything',
-    arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
+    arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [TRUST],
     examples: [
       ['check', 'the bosun.yaml of this repository'],
@@ -61,7 +61,7 @@ export const COMMANDS: Command[] = [
     name: 'run',
     group: 'Start',
     summary: 'run a workflow; your files stay as they are until you merge',
-    arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
+    arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
       DIRTY,
@@ -84,18 +84,18 @@ export const COMMANDS: Command[] = [
     name: 'exec',
     group: 'Start',
     summary: 'run one agent or one command, with no workflow file',
-    arguments: [{ name: 'words', about: 'the prompt of the agent, or after -- a command', many: true }],
+    arguments: [{ name: 'words', about: 'the prompt for the agent, or a command after --', many: true }],
     options: [
       { flags: '--runtime <runtime>', about: 'claude-code, opencode, codex, acp or cli' },
       {
         flags: '--command <command>',
-        about: 'for cli: what to start, it gets the prompt on stdin; for acp: the agent',
+        about: 'cli: the command to start (prompt on stdin); acp: the agent to start',
       },
-      { flags: '--check <command>', about: 'must pass; a failure goes back to the agent' },
-      { flags: '--attempts <count>', about: 'how often the agent may try until the check passes' },
+      { flags: '--check <command>', about: 'a command that must pass; failures go back to the agent' },
+      { flags: '--attempts <count>', about: 'how many times the agent may try to pass the check' },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
       { flags: '--model <model>', about: 'such as claude-sonnet-4-5, or provider/model' },
-      { flags: '--usd <dollars>', about: 'what it may cost' },
+      { flags: '--usd <dollars>', about: 'the most it may cost' },
       DIRTY,
       UNFENCED,
       ...CASSETTE,
@@ -135,7 +135,7 @@ export const COMMANDS: Command[] = [
   {
     name: 'status',
     group: 'Look',
-    summary: 'say where a run stands',
+    summary: 'show the state of a run',
     arguments: [RUN],
     options: [{ flags: '--json', about: 'print it as JSON' }],
     examples: [
@@ -150,8 +150,8 @@ export const COMMANDS: Command[] = [
     summary: 'show what happened in a run, and what its tasks printed',
     arguments: [RUN],
     options: [
-      { flags: '-f, --follow', about: 'go on until the run ends' },
-      { flags: '-t, --task <task>', about: 'only of this task' },
+      { flags: '-f, --follow', about: 'keep following until the run ends' },
+      { flags: '-t, --task <task>', about: 'only this task' },
       { flags: '--json', about: 'print events as NDJSON' },
     ],
     examples: [
@@ -166,10 +166,10 @@ export const COMMANDS: Command[] = [
     summary: 'show what a run changed, as a patch',
     arguments: [RUN],
     options: [
-      { flags: '-t, --task <task>', about: 'only what this task did, also where it failed' },
-      { flags: '--attempt <number>', about: 'of the task: what this attempt left' },
-      { flags: '--outside', about: 'of the task: what was left out, because its scope does not allow it' },
-      { flags: '--stat', about: 'only the files and how many lines' },
+      { flags: '-t, --task <task>', about: 'only what this task changed, even if it failed' },
+      { flags: '--attempt <number>', about: 'only what this attempt of the task changed' },
+      { flags: '--outside', about: 'changes of the task that its scope did not allow' },
+      { flags: '--stat', about: 'only file names and line counts' },
     ],
     examples: [
       ['diff', 'all changes of the latest run'],
@@ -186,12 +186,12 @@ export const COMMANDS: Command[] = [
     arguments: [RUN],
     options: [
       { flags: '--format <format>', about: 'text, json or html', choices: ['text', 'json', 'html'] },
-      { flags: '--open', about: 'print where the page of the report lies' },
+      { flags: '--open', about: 'print the path of the HTML report' },
     ],
     examples: [
       ['report', 'the latest run'],
       ['report --format json', 'for a program'],
-      ['report --open', 'the path of the page, for a browser'],
+      ['report --open', 'the path of the HTML report, for a browser'],
     ],
     load: () => import('./commands/report.ts'),
   },
@@ -200,7 +200,7 @@ export const COMMANDS: Command[] = [
     group: 'Look',
     summary: 'list the runs, the newest first',
     options: [
-      { flags: '--limit <count>', about: 'how many; 20 if not given' },
+      { flags: '--limit <count>', about: 'how many runs to list; defaults to 20' },
       { flags: '--json', about: 'print each run as a line of JSON' },
     ],
     examples: [['history', 'the latest runs of this repository']],
@@ -209,16 +209,16 @@ export const COMMANDS: Command[] = [
   {
     name: 'answer',
     group: 'Decide',
-    summary: 'answer a question that a run waits for',
+    summary: 'answer a question that a run is waiting on',
     arguments: [
       {
         name: 'words',
-        about: '[question] yes|no; the question may be left out where there is only one',
+        about: '[question] yes|no; leave out the question if only one is open',
         required: true,
         many: true,
       },
     ],
-    options: [ON_RUN, { flags: '--note <text>', about: 'why; it is kept with the answer' }],
+    options: [ON_RUN, { flags: '--note <text>', about: 'why; kept with the answer' }],
     examples: [
       ['answer yes', 'the only open question of the latest run'],
       ['answer ship no --note "not on a Friday"', 'the question of task ship'],
@@ -228,20 +228,20 @@ export const COMMANDS: Command[] = [
   {
     name: 'budget',
     group: 'Decide',
-    summary: 'show what a run has spent and may spend, or let it spend more',
+    summary: 'show what a run has spent and may spend, or raise its limits',
     arguments: [RUN],
     options: [
       { flags: '--usd <dollars>', about: 'the new limit in dollars' },
-      { flags: '--tokens <count>', about: 'in tokens' },
-      { flags: '--requests <count>', about: 'in requests to models' },
-      { flags: '--minutes <count>', about: 'in minutes of work' },
-      { flags: '--agent <agent>', about: 'of this agent, not of the whole run' },
-      { flags: '-t, --task <task>', about: 'of this task, and of those within it' },
+      { flags: '--tokens <count>', about: 'the new limit in tokens' },
+      { flags: '--requests <count>', about: 'the new limit in model requests' },
+      { flags: '--minutes <count>', about: 'the new limit in minutes of work' },
+      { flags: '--agent <agent>', about: 'limit this agent, not the whole run' },
+      { flags: '-t, --task <task>', about: 'limit this task and the tasks within it' },
       { flags: '--json', about: 'print it as JSON' },
     ],
     examples: [
       ['budget', 'of the latest run'],
-      ['budget --usd 10', 'ten dollars in all; a run that waits goes on at once'],
+      ['budget --usd 10', 'ten dollars in all; a waiting run continues at once'],
       ['budget --agent developer --tokens 500000', 'of one agent'],
     ],
     load: () => import('./commands/budget.ts'),
@@ -249,19 +249,21 @@ export const COMMANDS: Command[] = [
   {
     name: 'steer',
     group: 'Decide',
-    summary: 'say something to an agent that is at work',
+    summary: 'send a message to a running agent',
     arguments: [
-      { name: 'task', about: 'whose agent', required: true, complete: 'task' },
-      { name: 'words', about: 'what to say', required: true, many: true },
+      { name: 'task', about: 'the task whose agent to message', required: true, complete: 'task' },
+      { name: 'words', about: 'the message', required: true, many: true },
     ],
     options: [ON_RUN],
-    examples: [['steer implement "Use the parser that is there"', 'it hears it at its next turn, or sooner']],
+    examples: [
+      ['steer implement "Use the parser that is there"', 'the agent gets it at its next turn, or sooner'],
+    ],
     load: () => import('./commands/steer.ts'),
   },
   {
     name: 'merge',
     group: 'Decide',
-    summary: 'put what a run changed on your current branch',
+    summary: 'merge what a run changed into your current branch',
     arguments: [RUN],
     options: [{ flags: '--squash', about: 'make one commit of it all' }],
     examples: [
@@ -275,20 +277,20 @@ export const COMMANDS: Command[] = [
   {
     name: 'resume',
     group: 'Decide',
-    summary: 'go on with a run that was interrupted, cancelled or failed',
+    summary: 'continue a run that was interrupted, cancelled or failed',
     arguments: [RUN],
     options: [UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
-    examples: [['resume', 'the latest run; what is done is not run again']],
+    examples: [['resume', 'the latest run; finished tasks are not run again']],
     load: () => import('./commands/resume.ts'),
   },
   {
     name: 'retry',
     group: 'Decide',
-    summary: 'try one task again, and whatever waits for it',
+    summary: 'retry one task, and the tasks that wait for it',
     arguments: [
       {
         name: 'task',
-        about: 'a task that failed, was skipped or cancelled',
+        about: 'a task that failed, was skipped or was cancelled',
         required: true,
         complete: 'task',
       },
@@ -300,9 +302,9 @@ export const COMMANDS: Command[] = [
   {
     name: 'cancel',
     group: 'Decide',
-    summary: 'end a run; the work that was done is kept',
+    summary: 'cancel a run; finished work is kept',
     arguments: [RUN],
-    options: [{ flags: '--now', about: 'do not wait for agents to end by themselves' }],
+    options: [{ flags: '--now', about: 'do not wait for agents to stop by themselves' }],
     examples: [
       ['cancel', 'the latest run, gracefully'],
       ['cancel calculator-3 --now', 'at once'],
@@ -313,27 +315,25 @@ export const COMMANDS: Command[] = [
     name: 'workspaces',
     group: 'Keep',
     summary: 'list the workspaces and their sizes, or clean them up',
-    arguments: [{ name: 'action', about: 'clean removes those that nobody needs', choices: ['clean'] }],
+    arguments: [{ name: 'action', about: 'clean removes those no run needs', choices: ['clean'] }],
     options: [{ flags: '--json', about: 'print each workspace as a line of JSON' }],
     examples: [
       ['workspaces', 'what is there'],
-      ['workspaces clean', 'remove what no run needs any more'],
+      ['workspaces clean', 'remove what no run needs any longer'],
     ],
     load: () => import('./commands/workspaces.ts'),
   },
   {
     name: 'model-server',
     group: 'Keep',
-    summary: 'be a model that says what a script tells it to, for trying agents',
-    arguments: [
-      { name: 'script', about: 'what to answer, in YAML or JSON', required: true, complete: 'file' },
-    ],
+    summary: 'run a scripted fake model server, for trying agents',
+    arguments: [{ name: 'script', about: 'the script, in YAML or JSON', required: true, complete: 'file' }],
     options: [
-      { flags: '--port <port>', about: 'any free one if not given' },
+      { flags: '--port <port>', about: 'defaults to any free port' },
       { flags: '--json', about: 'print each request as a line of JSON' },
     ],
     examples: [
-      ['model-server script.yaml', 'prints the variables that make agents ask it'],
+      ['model-server script.yaml', 'prints the variables that point agents at it'],
       ['model-server script.yaml --port 4180 --json', 'for a program'],
     ],
     load: () => import('./commands/model-server.ts'),
@@ -341,13 +341,13 @@ export const COMMANDS: Command[] = [
   {
     name: 'conformance',
     group: 'Keep',
-    summary: 'try what an installed agent can do, without a key or a real model',
+    summary: 'test what an installed agent can do, without a key or a real model',
     options: [
       {
         flags: '--runtime <runtime>',
         about: 'claude-code, opencode, codex or acp; claude-code if not given',
       },
-      { flags: '--command <command>', about: 'for the runtime acp: what to start' },
+      { flags: '--command <command>', about: 'for acp: the agent to start' },
       { flags: '--only <check>', about: 'only this row of the table; may be repeated', repeat: true },
       { flags: '--json', about: 'print the table as JSON' },
     ],
@@ -360,7 +360,7 @@ export const COMMANDS: Command[] = [
   {
     name: 'agent',
     group: 'Keep',
-    summary: 'ask the engine for more; only for agents, inside an attempt',
+    summary: 'talk to the engine; only for agents, inside an attempt',
     arguments: [
       {
         name: 'words',

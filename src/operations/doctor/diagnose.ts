@@ -1,4 +1,4 @@
-/** Finds out what this machine has of what bosun needs. It tries things; it changes nothing that stays. */
+/** Checks that this machine is ready. It tries things; it changes nothing that stays. */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -16,7 +16,7 @@ export async function run(typed: Typed): Promise<number> {
     const words = BUDGET_UNITS.flatMap((unit) =>
       limits[unit] === undefined ? [] : [describeUnit(unit, limits[unit])],
     );
-    const next = set.isLive ? '' : `; go on with: bosun resume ${set.run}`;
+    const next = set.isLive ? '' : `; continue with: bosun resume ${set.run}`;
     writeError(`run ${set.run}: ${nameOf(account)} may use ${words.join(', ')}${next}\n`);
     return 0;
   }
@@ -43,7 +43,7 @@ function limitsOf(typed: Typed): Partial<Record<BudgetUnit, number>> {
     if (text === undefined) continue;
     const value = Number(text);
     if (!(value > 0) || !Number.isFinite(value))
-      throw new BosunError('usage', `--${unit} ${text} is no limit; write a number above 0, such as 10`);
+      throw new BosunError('usage', `--${unit} must be a number above 0, not "${text}"`);
     limits[unit] = value;
   }
   return limits;
@@ -52,7 +52,7 @@ function limitsOf(typed: Typed): Partial<Record<BudgetUnit, number>> {
 function accountOf(typed: Typed): string {
   const [agent, task] = [textOf(typed, 'agent'), textOf(typed, 'task')];
   if (agent !== undefined && task !== undefined)
-    throw new BosunError('usage', 'a limit is for an agent or for a task; name one of them');
+    throw new BosunError('usage', 'use --agent or --task, not both');
   if (agent !== undefined) return `agent:${agent}`;
   return task === undefined ? 'run' : `task:${task}`;
 }

@@ -52,7 +52,7 @@ function attemptOf(typed: Typed): number | undefined {
   const text = textOf(typed, 'attempt');
   if (text === undefined) return undefined;
   if (!/^[1-9]\d*$/.test(text))
-    throw new BosunError('usage', `--attempt ${text} is no attempt; write its number, such as 2`);
+    throw new BosunError('usage', `--attempt must be a whole number above 0, not "${text}"`);
   if (textOf(typed, 'task') === undefined)
     throw new BosunError('usage', 'attempts belong to a task: name it with --task');
   return Number(text);

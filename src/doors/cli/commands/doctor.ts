@@ -35,12 +35,11 @@ function tell(findings: Finding[]): void {
 function verdict(findings: Finding[]): string {
   const named = (level: Finding['level']): string[] =>
     findings.filter((finding) => finding.level === level).map(({ name }) => name);
-  if (named('fail').length > 0) return `to be mended first: ${named('fail').join(', ')}`;
+  if (named('fail').length > 0) return `fix these first: ${named('fail').join(', ')}`;
   if (named('warn').includes('isolation'))
     return 'bosun works here, but agents are NOT FENCED: they can do whatever you can';
-  if (named('warn').length > 0)
-    return `this machine has what bosun needs; could be better: ${named('warn').join(', ')}`;
-  return 'this machine has what bosun needs';
+  if (named('warn').length > 0) return `this machine is ready; could be better: ${named('warn').join(', ')}`;
+  return 'this machine is ready';
 }
 
 /** At blanks; a word that is longer than a line is left whole, so that it can be copied. */

@@ -13,7 +13,7 @@ const LIMIT = 20;
 export async function run(typed: Typed): Promise<number> {
   const limit = textOf(typed, 'limit') ?? String(LIMIT);
   if (!/^[1-9]\d*$/.test(limit))
-    throw new BosunError('usage', `--limit ${limit} is no count; write a number such as 50`);
+    throw new BosunError('usage', `--limit must be a whole number above 0, not "${limit}"`);
   const runs = await history({ cwd: process.cwd(), limit: Number(limit) });
   if (isOn(typed, 'json')) for (const each of runs) writeOut(`${JSON.stringify(each)}\n`);
   else tell(runs);

@@ -19,7 +19,7 @@ export async function run(typed: Typed): Promise<number> {
   const variables = variablesOf(server.url);
   if (isJson) writeOut(`${JSON.stringify({ url: server.url, env: variables })}\n`);
   else for (const [name, value] of Object.entries(variables)) writeOut(`${name}=${value}\n`);
-  writeError('answers any key; Ctrl-C ends it\n');
+  writeError('accepts any key; Ctrl-C stops it\n');
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), once(process, 'SIGHUP')]);
   return 0;
 }
