@@ -114,6 +114,7 @@ describe('what was agreed to', () => {
     addTrust(gitDirectory(), { asked: [], everything: true });
     const file = trustFile();
     const read = () => readTrust();
+    chmodSync(path.dirname(file), 0o755);
     chmodSync(file, 0o666);
     expect(read).toThrow('other users can change the file');
     for (const text of ['{', '[]', '{"version":1,"repositories":{"/":{}}}', ' '.repeat(5 * 1024 * 1024)]) {

@@ -3,6 +3,8 @@ import { z } from 'zod';
 
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const TASKS_MAX = 20_000;
+/** Of one plan. */
+export const EXPANSION_TASKS_MAX = 1000;
 export const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as const;
 
 const name = z

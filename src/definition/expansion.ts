@@ -1,6 +1,6 @@
 /** Tasks that a task wrote while the run was going on: checked as if they stood in the file. Pure. */
 import { z } from 'zod';
-import { Tasks, type Json, type Workflow } from '../contract/workflow.ts';
+import { EXPANSION_TASKS_MAX, Tasks, type Json, type Workflow } from '../contract/workflow.ts';
 import { checkWorkflow } from './check.ts';
 import { checkWith } from './inputs.ts';
 import { checkBounds, NO_BOUNDS, withinBounds, type Planner } from './expansion-bounds.ts';
@@ -8,7 +8,6 @@ import { formatPath, type Problem } from './problem.ts';
 import { schemaProblems, show } from './schema-problems.ts';
 import { unsupported } from './supported.ts';
 
-const TASKS_MAX = 1000;
 const PROBLEMS_SHOWN_MAX = 10;
 
 /** Planners within planners: beyond this, one writes nothing but the next. */
@@ -30,8 +29,8 @@ export function checkExpansion(
   const named = byName(hasTasks(output) ? output.tasks : output);
   if (typeof named === 'string') return { problem: named };
   const count = Object.keys(named).length;
-  if (count > TASKS_MAX)
-    return { problem: `the output has ${count} tasks; at most ${TASKS_MAX} are allowed` };
+  if (count > EXPANSION_TASKS_MAX)
+    return { problem: `the output has ${count} tasks; at most ${EXPANSION_TASKS_MAX} are allowed` };
   if (count === 0) return { tasks: {} };
   const parsed = Tasks.safeParse(named);
   if (!parsed.success) {
@@ -82,8 +81,9 @@ function byName(tasks: Json): Record<string, Json> | string {
       const name = isMap ? item['name'] : undefined;
       if (!isMap || typeof name !== 'string') return `item ${n + 1} of the output is no task with a "name"`;
       if (Object.hasOwn(named, name)) return `the output has two tasks named "${name}"`;
-      const { name: _, ...task } = item;
-      named[name] = task;
+      // A strict schema has every field: null says nothing.
+      const said = Object.entries(item).filter(([field, value]) => field !== 'name' && value !== null);
+      named[name] = Object.fromEntries(said);
     }
     return named;
   }

@@ -1,9 +1,10 @@
 /** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
-import type { Input, Json } from '../contract/workflow.ts';
+import { EXPANSION_TASKS_MAX, type Input, type Json } from '../contract/workflow.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from './expression.ts';
 import { ExpressionError } from './expression-failure.ts';
 import type { Lazy } from './expression-values.ts';
 import { outputReader } from './outputs.ts';
+import { planFormat } from './plan-format.ts';
 import { hasFailed, type Node, type State } from './state.ts';
 
 const PURPOSE_CHARS_MAX = 2000;
@@ -22,11 +23,16 @@ export function renderWork(state: State, node: Node): Work {
     ? resolvePrompt(state, node)
     : task.run !== undefined
       ? renderCommand(state, node, task.run, env)
-      : renderText(state, node, task.prompt ?? '');
+      : withFormat(node, renderText(state, node, task.prompt ?? ''));
   for (const [key, value] of [...Object.entries(env), ['the prompt', prompt] as const])
     if (value.includes('\0'))
       throw new ExpressionError(`${key} would hold a NUL character, which no command or variable can hold`);
   return { prompt, ...(Object.keys(env).length > 0 && { env }) };
+}
+
+/** A planner is told what a plan looks like: nobody should have to write that into every prompt. */
+function withFormat({ task, workflow }: Node, prompt: string): string {
+  return task.expand ? `${prompt}\n\n${planFormat(workflow, EXPANSION_TASKS_MAX)}` : prompt;
 }
 
 /**
