@@ -5,7 +5,7 @@ import { workflow } from '../src/definition/builder.ts';
 import { renderFrame } from '../src/doors/cli/live-frame.ts';
 import { LiveModel } from '../src/doors/cli/live-model.ts';
 import { painter } from '../src/doors/cli/output.ts';
-import { columnsOf } from '../src/report/plain.ts';
+import { columnsOf } from '../src/report/columns.ts';
 
 /** A model that has seen the beginning of a run, and a way to show it more. */
 function modelOf(tasks: WorkflowSource['tasks']): {

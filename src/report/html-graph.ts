@@ -3,7 +3,8 @@ import type { RunReport } from '../contract/report.ts';
 import { chooseBoxes, type Box } from './graph-boxes.ts';
 import { layOut, type Point } from './graph-layout.ts';
 import { type Markup, markup } from './markup.ts';
-import { fitColumns, spellControls } from './plain.ts';
+import { fitColumns } from './columns.ts';
+import { spellControls } from './plain.ts';
 import { glyphOf, toneOf } from './words.ts';
 
 const BOX = { width: 178, height: 50 };

@@ -26,45 +26,32 @@ export function spellControls(text: string): string {
   });
 }
 
-/** Columns a terminal needs for it: two for ideographs and emoji, none for combining marks. */
-export function columnsOf(text: string): number {
-  let columns = 0;
-  for (const char of text) {
-    if (/^\p{M}$/u.test(char)) continue;
-    columns +=
-      /^[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\uff01-\uff60]$/u.test(
-        char,
-      )
-        ? 2
-        : 1;
-  }
-  return columns;
+/** A colour of ours: what `painter` writes, and nothing that moves or hides. */
+// oxlint-disable-next-line no-control-regex
+const PAINTED = /(\x1b\[(?:[0-2]|3[1-6])m|\n|\t)/;
+
+/** Text of several lines, painted by us, in which whatever else a terminal would act on is written out. */
+export function harmless(text: string): string {
+  return text
+    .split(PAINTED)
+    .map((part, n) => (n % 2 === 1 ? part : spellControls(part)))
+    .join('');
 }
 
-export function fitColumns(text: string, columnsMax: number): string {
-  if (columnsOf(text) <= columnsMax) return text;
-  let fitting = '';
-  let columns = 0;
-  for (const char of text) {
-    columns += columnsOf(char);
-    if (columns >= columnsMax) break;
-    fitting += char;
-  }
-  return `${fitting}…`;
+/** JSON in which a terminal finds nothing to act on: it says the same with these characters escaped. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(CONTROLS, (char) =>
+    char === '\n'
+      ? char
+      : char.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
 }
 
-export function padColumns(text: string, columns: number): string {
-  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
-}
-
-/** Lines that fit, broken where the separator is. */
-export function wrapColumns(text: string, columnsMax: number, separator: string): string[] {
-  const lines: string[] = [];
-  for (const part of text.split(separator)) {
-    const last = lines.at(-1);
-    if (last !== undefined && columnsOf(last) + columnsOf(separator) + columnsOf(part) <= columnsMax)
-      lines[lines.length - 1] = `${last}${separator}${part}`;
-    else lines.push(part);
-  }
-  return lines.map((line) => fitColumns(line, columnsMax));
+/** A message of several lines as one: a list of problems stays a list. */
+export function inOneLine(text: string): string {
+  return plainLine(
+    text
+      .trim()
+      .replaceAll(/([.:;,!?…]?)[ \t\r]*\n\s*/g, (_, mark: string) => (mark === '' ? '; ' : `${mark} `)),
+  );
 }

@@ -1,7 +1,8 @@
 /** The parts of the text report on money and on runtimes that failed. */
 import type { RunReport } from '../contract/report.ts';
 import { costNotes, describeTokens, fallbacksOf, shortCost } from './cost-words.ts';
-import { plainLine, spellControls, wrapColumns } from './plain.ts';
+import { wrapColumns } from './columns.ts';
+import { plainLine, spellControls } from './plain.ts';
 import { count, more } from './words.ts';
 
 const SHOWN = { costs: 8, fallbacks: 3 };

@@ -2,7 +2,8 @@
 import type { RunReport, TaskReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
 import { describeCost, shortCost } from './cost-words.ts';
-import { columnsOf, fitColumns, padColumns, plainLine, spellControls, wrapColumns } from './plain.ts';
+import { columnsOf, fitColumns, padColumns, wrapColumns } from './columns.ts';
+import { plainLine, spellControls, inOneLine } from './plain.ts';
 import { costs, fallbacks } from './text-cost.ts';
 import {
   outsideCountOf,
@@ -117,7 +118,7 @@ function failures(report: RunReport, paint: Paint, width: number): string[] {
   if (failed.length === 0) return [];
   const lines = failed.slice(0, SHOWN.failures).flatMap((task) => {
     const name = `${glyphOf('failed')} ${spellControls(task.id)}`;
-    const why = fitColumns(plainLine(reasonOf(task)), width - columnsOf(name) - 4);
+    const why = fitColumns(inOneLine(reasonOf(task)), width - columnsOf(name) - 4);
     const last = task.attempts.at(-1)?.n;
     const log = task.log.lines.filter(({ attempt, text }) => attempt === last && text.trim() !== '');
     return [
@@ -156,7 +157,7 @@ function tasks(report: RunReport, paint: Paint, width: number): string[] {
     const used = widths.reduce((sum, columns) => sum + columns + 2, 0);
     const why =
       task.state === 'skipped' || task.state === 'ready'
-        ? fitColumns(plainLine(task.message ?? ''), Math.max(8, width - used - 2))
+        ? fitColumns(inOneLine(task.message ?? ''), Math.max(8, width - used - 2))
         : '';
     const line = `  ${paint(toneOf(task.state), state!)}  ${rest.join('  ')}`;
     return why === '' ? line : `${line}  ${paint('quiet', why)}`;

@@ -1,7 +1,7 @@
 /** The CLI door: finds the command, runs it, and turns what came of it into words and an exit code. */
 import { machineError } from '../../base/machine-failure.ts';
 import { ERRORS } from '../../contract/errors.ts';
-import { guardStreams, requireOut, turnColorOff, writeError } from './output.ts';
+import { guardStreams, requireOut, turnColorOff, say } from './output.ts';
 import type { Command, Typed } from './command.ts';
 import { requirePlainPaths } from './plain-paths.ts';
 import { readPlainly } from './quick.ts';
@@ -43,11 +43,11 @@ async function start(command: Command, typed: Typed): Promise<number> {
 async function tellError(error: unknown): Promise<number> {
   const known = isBosunError(error) ? error : machineError(error);
   if (known) {
-    writeError(`bosun: ${known.message}\n`);
+    say(known.message);
     return ERRORS[known.code].exit;
   }
   const { keepDetails } = await import('./bug.ts');
-  writeError(`bosun: ${keepDetails(error)}\n`);
+  say(keepDetails(error));
   return 1;
 }
 

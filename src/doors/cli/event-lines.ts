@@ -4,7 +4,8 @@ import type { Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
 import type { LeftOut } from '../../contract/run.ts';
-import { fitColumns, padColumns, plainLine, spellControls } from '../../report/plain.ts';
+import { fitColumns, padColumns } from '../../report/columns.ts';
+import { plainLine, spellControls } from '../../report/plain.ts';
 import { count, describeDenied, shortCommit } from '../../report/words.ts';
 import { tellUsd } from '../../report/money.ts';
 import { noSpending, spend } from '../../schedule/budget.ts';
@@ -23,6 +24,7 @@ import type { Paint } from './output.ts';
 const NAME_COLUMNS_MIN = 8;
 const NAME_COLUMNS_MAX = 24;
 const FILES_SHOWN_MAX = 3;
+const LINES_SHOWN_MAX = 20;
 
 export interface LineOptions {
   paint: Paint;
@@ -58,14 +60,19 @@ export class EventLines {
     this.#startMs ??= atMs;
     if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
     const task = 'task' in event ? event.task : '';
-    const told = this.#tell(event, run).map(({ text, ...rest }) => ({ text: plainLine(text), ...rest }));
+    const told = this.#tell(event, run).flatMap(({ text, ...rest }) =>
+      linesOf(text).map((line, n) => ({ text: line, isMore: n > 0, ...rest })),
+    );
     if (told.length === 0) return '';
     this.#makeRoom([task]);
     const { paint } = this.#options;
     const time = paint('quiet', formatElapsed(atMs - this.#startMs).padStart(6));
     const name = padColumns(fitColumns(spellControls(task || run), this.#columns), this.#columns);
     return told
-      .map(({ text, color }) => `${time}  ${name}  ${color ? paint(color, text) : text}`.trimEnd() + '\n')
+      .map(({ text, color, isMore }) => {
+        const start = isMore ? ' '.repeat(6 + 2 + this.#columns + 4) : `${time}  ${name}  `;
+        return `${start}${color ? paint(color, text) : text}`.trimEnd() + '\n';
+      })
       .join('');
   }
 
@@ -262,6 +269,13 @@ export class EventLines {
     if (outcome.kind !== 'failed') return { text: outcome.kind, color: 'ask' };
     return { text: outcome.message === before ? 'failed' : `failed: ${outcome.message}`, color: 'bad' };
   }
+}
+
+/** A list of problems has one on each line; what is far longer is not such a list. */
+function linesOf(text: string): string[] {
+  const lines = text.trimEnd().split('\n').map(plainLine);
+  const left = lines.length - LINES_SHOWN_MAX;
+  return left > 0 ? [...lines.slice(0, LINES_SHOWN_MAX), `… and ${count(left, 'more line')}`] : lines;
 }
 
 function keyOf({ task, attempt }: { task: string; attempt: number }): string {

@@ -1,12 +1,6 @@
 /** One picture of a live run as lines of text, fitted to a terminal. Pure; what it gives is safe to print. */
-import {
-  columnsOf,
-  fitColumns,
-  padColumns,
-  plainLine,
-  spellControls,
-  wrapColumns,
-} from '../../report/plain.ts';
+import { columnsOf, fitColumns, padColumns, wrapColumns } from '../../report/columns.ts';
+import { plainLine, spellControls, inOneLine } from '../../report/plain.ts';
 import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../report/money.ts';
 import { glyphOf, toneOf } from '../../report/words.ts';
 import { formatCount, formatElapsed, tellCounts } from './figures.ts';
@@ -136,7 +130,7 @@ function rowsOf({ rows }: LiveRows, { columns: all, paint, selected }: FrameOpti
       ...(row.attempt > 1 ? [isNarrow ? `#${row.attempt}` : `attempt ${row.attempt}`] : []),
     ].join('  ');
     const room = columns - columnsOf(sign) - columnsOf(cells) - 5;
-    const line = room < 6 ? '' : fitColumns(plainLine(row.line).trim(), room);
+    const line = room < 6 ? '' : fitColumns(inOneLine(row.line), room);
     const mark = selected === undefined ? '' : row.id === selected ? '› ' : '  ';
     return `${mark}${paint(tone, sign)}  ${cells}${line === '' ? '' : `  ${paint('quiet', line)}`}`;
   });
@@ -159,7 +153,7 @@ function questionOf(model: LiveModel, { columns, paint, hasKeys }: FrameOptions)
   const how = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
   // A budget is often not the task's own; its question says whose it is.
   const whose = question.id.endsWith('+budget') ? '' : `${question.task}: `;
-  const words = `? ${whose}${plainLine(question.text.replaceAll('\n', ' '))}`;
+  const words = plainLine(`? ${whose}${question.text.replaceAll('\n', ' ')}`);
   const lines = wrapColumns(words, columns - 3, ' ').map((line, n) => (n === 0 ? line : `  ${line}`));
   const shown = lines.slice(0, QUESTION_LINES_MAX);
   if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);

@@ -8,7 +8,7 @@ import type { LiveRun } from '../../operations/run.ts';
 import type { Interrupts } from './interrupts.ts';
 import { LiveModel } from './live-model.ts';
 import type { LiveView } from './live-view.ts';
-import { writeError } from './output.ts';
+import { say } from './output.ts';
 import type { Show } from './watch.ts';
 
 const LOAD_AFTER_MS = 30;
@@ -46,7 +46,7 @@ export class LiveShow implements Show {
     this.#isClosed = true;
     clearTimeout(this.#loading);
     await this.#view?.close();
-    for (const text of this.#said) writeError(`bosun: ${text}\n`);
+    for (const text of this.#said) say(text);
   }
 
   async #load(live: LiveRun, interrupts: Interrupts): Promise<void> {

@@ -5,6 +5,7 @@ import { isForeground } from './foreground.ts';
 import { renderFrame, shownRows, type FrameOptions } from './live-frame.ts';
 import type { LiveModel } from './live-model.ts';
 import { OpenTask } from './live-task.ts';
+import { harmless } from '../../report/plain.ts';
 import { errorStream, hasColor, painter } from './output.ts';
 
 const FRAME_MS = 100;
@@ -107,7 +108,7 @@ export class LiveView {
   #frame(): ReactNode {
     const lines = renderFrame(this.#model, this.#options());
     const texts = lines.map((line, n) =>
-      createElement(Text, { key: n, wrap: 'truncate' }, line === '' ? ' ' : line),
+      createElement(Text, { key: n, wrap: 'truncate' }, line === '' ? ' ' : harmless(line)),
     );
     const keys = this.#hasKeys
       ? [createElement(Keys, { key: 'keys', onKey: (input, key) => this.#key(input, key) })]

@@ -1,5 +1,9 @@
-/** What goes to the terminal or the pipe: data on stdout, everything else on stderr. */
+/**
+ * What goes to the terminal or the pipe: data on stdout, everything else on stderr. All that people read passes here, and
+ * nothing in it that a terminal would act on, whoever wrote it, but our own colours.
+ */
 import { machineError } from '../../base/machine-failure.ts';
+import { harmless } from '../../report/plain.ts';
 
 /** Whether stdout cannot be written any more; what is left to say is then said to nobody. */
 let isOutGone = false;
@@ -33,7 +37,12 @@ export function outliveReader(): void {
 }
 
 export function writeOut(text: string): void {
-  if (!isOutGone) process.stdout.write(text);
+  if (!isOutGone) process.stdout.write(harmless(text));
+}
+
+/** An answer of an agent: as it is for a program, harmless for a terminal. */
+export function writeData(text: string): void {
+  if (!isOutGone) process.stdout.write(process.stdout.isTTY ? harmless(text) : text);
 }
 
 let isErrorGuarded = false;
@@ -46,7 +55,12 @@ export function errorStream(): NodeJS.WriteStream {
 }
 
 export function writeError(text: string): void {
-  errorStream().write(text);
+  errorStream().write(harmless(text));
+}
+
+/** Something for people, with who says it; a line that it brings along looks like no line of ours. */
+export function say(text: string, who = 'bosun'): void {
+  writeError(`${who}: ${text.trimEnd().replaceAll('\n', '\n  ')}\n`);
 }
 
 let isColorOff = false;

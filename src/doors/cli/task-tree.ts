@@ -1,6 +1,7 @@
 /** The tasks of a workflow as a tree for people: each below the last of the tasks that it needs. */
 import type { Task, Workflow } from '../../contract/workflow.ts';
-import { columnsOf, fitColumns, padColumns, plainLine } from '../../report/plain.ts';
+import { columnsOf, fitColumns, padColumns } from '../../report/columns.ts';
+import { plainLine } from '../../report/plain.ts';
 import { formatCount } from './figures.ts';
 import type { Paint } from './output.ts';
 

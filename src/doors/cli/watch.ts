@@ -8,7 +8,7 @@ import { outputOf } from '../../operations/output.ts';
 import { savedReport } from '../../operations/report.ts';
 import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
-import { plainLine } from '../../report/plain.ts';
+import { plainLine, safeJson } from '../../report/plain.ts';
 import { renderText } from '../../report/text.ts';
 import { given, isOn, textOf, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
@@ -16,7 +16,16 @@ import { isForeground } from './foreground.ts';
 import { Interrupts } from './interrupts.ts';
 import { LiveShow } from './live-show.ts';
 import { trustOf, withTrust } from './with-trust.ts';
-import { columnsOfStream, hasColor, outliveReader, painter, writeError, writeOut } from './output.ts';
+import {
+  columnsOfStream,
+  hasColor,
+  outliveReader,
+  painter,
+  writeError,
+  writeOut,
+  say,
+  writeData,
+} from './output.ts';
 
 const EXITS: Record<RunState, number> = { done: 0, failed: 1, cancelled: 3, running: 1, cancelling: 1 };
 
@@ -80,7 +89,7 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
   }
   if (!asJson) await tellReport(live.id, answerOf === undefined ? 'stdout' : 'stderr');
   if (!asJson && answerOf !== undefined) await tellAnswer(live.id, answerOf);
-  if (ended.unreported !== undefined) writeError(`bosun: ${ended.unreported}\n`);
+  if (ended.unreported !== undefined) say(ended.unreported);
   return ended.because === 'budget' ? EXIT_BUDGET : EXITS[ended.state];
 }
 
@@ -88,7 +97,7 @@ function interrupted(error: unknown, run: string): unknown {
   const known = error instanceof BosunError ? error : machineError(error);
   const next = `run ${run} was interrupted; continue with: bosun resume ${run}`;
   if (known) return new BosunError(known.code, `${known.message}; ${next}`, { cause: error });
-  writeError(`bosun: ${next}\n`);
+  say(next);
   return error;
 }
 
@@ -99,13 +108,13 @@ function isTerminal(): boolean {
 function showJson(): Show {
   return {
     seen: (events) => {
-      writeOut(events.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
+      writeOut(events.map((recorded) => `${safeJson(recorded)}\n`).join(''));
       for (const { event, run } of events) {
         if (event.type === 'question.asked')
           writeError(`${event.task} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`);
       }
     },
-    say: (text) => writeError(`bosun: ${text}\n`),
+    say: (text) => say(text),
   };
 }
 
@@ -113,7 +122,7 @@ function showLines(withOutput: boolean): Show {
   const lines = new EventLines({ paint: painter(hasColor(process.stderr)), withOutput });
   return {
     seen: (events) => writeError(events.map((recorded) => lines.render(recorded)).join('')),
-    say: (text) => writeError(`bosun: ${text}\n`),
+    say: (text) => say(text),
   };
 }
 
@@ -133,5 +142,5 @@ async function tellAnswer(run: string, task: string): Promise<void> {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   if (process.stderr.isTTY && process.stdout.isTTY) writeError('\n');
   const lines = process.stdout.isTTY ? text.split('\n').map(plainLine).join('\n') : text;
-  writeOut(lines.endsWith('\n') ? lines : `${lines}\n`);
+  writeData(lines.endsWith('\n') ? lines : `${lines}\n`);
 }

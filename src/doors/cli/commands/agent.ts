@@ -4,6 +4,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { callEngine } from '../../../crew/client.ts';
 import { accessWords, inboxWords, saidWords } from '../../../crew/tools.ts';
 import { isOn, type Typed } from '../command.ts';
+import { safeJson } from '../../../report/plain.ts';
 import { writeOut } from '../output.ts';
 
 const GRANTED = 0;
@@ -12,7 +13,7 @@ const REFUSED = 1;
 export async function run(typed: Typed): Promise<number> {
   const [action, ...words] = typed.args;
   const tell = (result: unknown, lines: string[]): void =>
-    writeOut(isOn(typed, 'json') ? `${JSON.stringify(result)}\n` : lines.map((line) => `${line}\n`).join(''));
+    writeOut(isOn(typed, 'json') ? `${safeJson(result)}\n` : lines.map((line) => `${line}\n`).join(''));
 
   if (action === 'request-access' && words.length > 0) {
     const answer = (await callEngine('request_access', { paths: words })) as AccessAnswer;

@@ -5,6 +5,7 @@ import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/workflow.ts';
 import { budgetsOf, setBudget, type AccountView } from '../../../operations/budget.ts';
 import { describeUnit, describeUsd } from '../../../schedule/budget-words.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
+import { safeJson } from '../../../report/plain.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
@@ -21,7 +22,7 @@ export async function run(typed: Typed): Promise<number> {
     return 0;
   }
   const { run, accounts } = await budgetsOf(of);
-  if (isOn(typed, 'json')) writeOut(`${JSON.stringify({ run, accounts })}\n`);
+  if (isOn(typed, 'json')) writeOut(`${safeJson({ run, accounts })}\n`);
   else writeOut([`${run}\n`, ...accounts.map(lineOf)].join(''));
   return 0;
 }

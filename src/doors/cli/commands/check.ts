@@ -1,11 +1,12 @@
 /** `bosun check` */
 import { checkFile, type Checked } from '../../../operations/check.ts';
 import { showAsked } from '../../../operations/trust.ts';
-import { columnsOf, fitColumns, padColumns, spellControls } from '../../../report/plain.ts';
+import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
+import { spellControls } from '../../../report/plain.ts';
 import { count } from '../../../report/words.ts';
 import { given, type Typed } from '../command.ts';
 import { formatCount } from '../figures.ts';
-import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
+import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint, say } from '../output.ts';
 import { renderTree } from '../task-tree.ts';
 import { trustOf, withTrust } from '../with-trust.ts';
 
@@ -41,7 +42,7 @@ export function tellWorkflow(
   for (const line of renderOwners(owners, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
   if (asks.length > 0) writeOut('asks for more than this repository:\n');
   for (const line of showAsked(asks)) writeOut(`  ${line}\n`);
-  for (const warning of [...warnings, ...ignored]) writeError(`warning: ${warning}\n`);
+  for (const warning of [...warnings, ...ignored]) say(warning, 'warning');
 }
 
 /** Path pattern → the tasks that own it. */

@@ -6,7 +6,7 @@ import {
   type Holds,
   type Row,
 } from '../../../operations/conformance/verdict.ts';
-import { plainLine } from '../../../report/plain.ts';
+import { plainLine, safeJson } from '../../../report/plain.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { hasColor, painter, writeError, writeOut, type Color } from '../output.ts';
 
@@ -32,7 +32,7 @@ export async function run(typed: Typed): Promise<number> {
     signal: interrupted.signal,
     onRow: ({ row, holds, fact }) => writeError(`${row}: ${holds} (${plainLine(fact)})\n`),
   });
-  if (isOn(typed, 'json')) writeOut(`${JSON.stringify(report)}\n`);
+  if (isOn(typed, 'json')) writeOut(`${safeJson(report)}\n`);
   else tell(report);
   const isGood = isConforming(report);
   writeError(`\n${isGood ? 'bosun can run this agent' : `bosun cannot rely on it: ${lacking(report)}`}\n`);

@@ -1,7 +1,8 @@
 /** `bosun doctor` */
 import { diagnose } from '../../../operations/doctor/diagnose.ts';
 import type { Finding } from '../../../operations/doctor/finding.ts';
-import { columnsOf, padColumns, plainLine } from '../../../report/plain.ts';
+import { columnsOf, padColumns } from '../../../report/columns.ts';
+import { plainLine, safeJson } from '../../../report/plain.ts';
 import { isOn, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 
@@ -10,7 +11,7 @@ const TONES = { ok: 'good', warn: 'ask', fail: 'bad', none: 'quiet' } as const;
 
 export async function run(typed: Typed): Promise<number> {
   const findings = await diagnose({ cwd: process.cwd() });
-  if (isOn(typed, 'json')) writeOut(`${JSON.stringify(findings)}\n`);
+  if (isOn(typed, 'json')) writeOut(`${safeJson(findings)}\n`);
   else tell(findings);
   return findings.some(({ level }) => level === 'fail') ? 1 : 0;
 }

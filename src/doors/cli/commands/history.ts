@@ -2,10 +2,11 @@
 import { formatDuration } from '../../../base/units.ts';
 import { BosunError } from '../../../contract/errors.ts';
 import { history, type ShownRun } from '../../../operations/status.ts';
-import { padColumns } from '../../../report/plain.ts';
+import { padColumns } from '../../../report/columns.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { isOn, textOf, type Typed } from '../command.ts';
 import { tellCounts } from '../figures.ts';
+import { safeJson } from '../../../report/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
 const LIMIT = 20;
@@ -15,7 +16,7 @@ export async function run(typed: Typed): Promise<number> {
   if (!/^[1-9]\d*$/.test(limit))
     throw new BosunError('usage', `--limit must be a whole number above 0, not "${limit}"`);
   const runs = await history({ cwd: process.cwd(), limit: Number(limit) });
-  if (isOn(typed, 'json')) for (const each of runs) writeOut(`${JSON.stringify(each)}\n`);
+  if (isOn(typed, 'json')) for (const each of runs) writeOut(`${safeJson(each)}\n`);
   else tell(runs);
   if (runs.length === 0) writeError('no run was ever started here; start one with: bosun run\n');
   return 0;

@@ -2,6 +2,7 @@
 import { logs, type ReadTo } from '../../../operations/logs.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { EventLines } from '../event-lines.ts';
+import { safeJson } from '../../../report/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
@@ -16,9 +17,7 @@ export async function run(typed: Typed): Promise<number> {
   let next = await pages.next();
   for (; !next.done; next = await pages.next()) {
     writeOut(
-      next.value
-        .map((recorded) => (asJson ? `${JSON.stringify(recorded)}\n` : lines.render(recorded)))
-        .join(''),
+      next.value.map((recorded) => (asJson ? `${safeJson(recorded)}\n` : lines.render(recorded))).join(''),
     );
   }
   const why = whyOf(next.value, isOn(typed, 'follow'));

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { BosunError } from '../../../contract/errors.ts';
 import { openModelServer, type LoggedRequest } from '../../../operations/model-server.ts';
-import { spellControls } from '../../../report/plain.ts';
+import { spellControls, safeJson } from '../../../report/plain.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
@@ -14,10 +14,10 @@ export async function run(typed: Typed): Promise<number> {
     cwd: process.cwd(),
     file: typed.args[0]!,
     ...given('port', portOf(typed)),
-    onRequest: (request) => writeOut(isJson ? `${JSON.stringify(told(request))}\n` : lineOf(request)),
+    onRequest: (request) => writeOut(isJson ? `${safeJson(told(request))}\n` : lineOf(request)),
   });
   const variables = variablesOf(server.url);
-  if (isJson) writeOut(`${JSON.stringify({ url: server.url, env: variables })}\n`);
+  if (isJson) writeOut(`${safeJson({ url: server.url, env: variables })}\n`);
   else for (const [name, value] of Object.entries(variables)) writeOut(`${name}=${value}\n`);
   writeError('accepts any key; Ctrl-C stops it\n');
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), once(process, 'SIGHUP')]);

@@ -5,7 +5,7 @@ import { refuseUnsupported } from '../../../definition/supported.ts';
 import { checkFile } from '../../../operations/check.ts';
 import { startRun } from '../../../operations/run.ts';
 import { given, isOn, type Typed } from '../command.ts';
-import { writeError } from '../output.ts';
+import { say } from '../output.ts';
 import { trustOf, withTrust } from '../with-trust.ts';
 import { watch } from '../watch.ts';
 import { tellWorkflow } from './check.ts';
@@ -21,7 +21,7 @@ export async function run(typed: Typed): Promise<number> {
     refuseUnsupported(checked.workflow);
     return 0;
   }
-  for (const warning of checked.warnings) writeError(`warning: ${warning}\n`);
+  for (const warning of checked.warnings) say(warning, 'warning');
   const { workflow, file: source } = checked;
   return watch(typed, (options) =>
     startRun({ cwd, workflow, source, inputs, dirty: isOn(typed, 'dirty'), ...options }),

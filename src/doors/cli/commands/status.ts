@@ -3,7 +3,8 @@ import { formatDuration } from '../../../base/units.ts';
 import type { TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
-import { columnsOf, fitColumns, padColumns, plainLine, spellControls } from '../../../report/plain.ts';
+import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
+import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { formatCount, tellCounts } from '../figures.ts';
@@ -20,7 +21,7 @@ export async function run(typed: Typed): Promise<number> {
     ...given('run', typed.args[0]),
   });
   if (status.recovered !== undefined) writeError(`note: ${status.recovered}\n`);
-  writeOut(isOn(typed, 'json') ? `${JSON.stringify(status)}\n` : render(status, Date.now()));
+  writeOut(isOn(typed, 'json') ? `${safeJson(status)}\n` : render(status, Date.now()));
   return 0;
 }
 
@@ -91,7 +92,7 @@ function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: numbe
     ];
     const used = cells.join('  ').length + 15;
     const words = [outsideOf(task), line ?? task.message ?? task.lastLine ?? ''].filter(Boolean).join('; ');
-    const said = fitColumns(plainLine(words), Math.max(10, columns - used - 2));
+    const said = fitColumns(inOneLine(words), Math.max(10, columns - used - 2));
     return `  ${paint(tone, `${glyph} ${word.padEnd(9)}`)}  ${cells.join('  ')}  ${paint('quiet', said)}`.trimEnd();
   });
   const left = taskCount - tasks.length;

@@ -1,7 +1,7 @@
 /** `bosun trust` */
 import { askedBy } from '../../../operations/asked-by.ts';
 import { distrust, listTrusted, showAsked, trust, untrusted } from '../../../operations/trust.ts';
-import { spellControls } from '../../../report/plain.ts';
+import { spellControls, safeJson } from '../../../report/plain.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 import { agree, canAsk } from '../with-trust.ts';
@@ -51,7 +51,7 @@ async function remember(cwd: string, refused: { source: string; asked: string[] 
 
 function list(asJson: boolean): number {
   for (const repository of listTrusted()) {
-    if (asJson) writeOut(`${JSON.stringify(repository)}\n`);
+    if (asJson) writeOut(`${safeJson(repository)}\n`);
     else {
       writeOut(`${spellControls(repository.directory)}\n`);
       const asked = repository.everything ? ['everything, now and later'] : showAsked(repository.asked);

@@ -4,6 +4,7 @@ import { workspaces } from '../../../operations/workspaces.ts';
 import { count } from '../../../report/words.ts';
 import type { WorkspaceEntry } from '../../../workspace/workspace.ts';
 import { isOn, type Typed } from '../command.ts';
+import { safeJson } from '../../../report/plain.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
@@ -12,7 +13,7 @@ export async function run(typed: Typed): Promise<number> {
 
 async function list(asJson: boolean): Promise<number> {
   const listed = await workspaces({ cwd: process.cwd() });
-  for (const each of listed) writeOut(asJson ? `${JSON.stringify(each)}\n` : lineOf(each));
+  for (const each of listed) writeOut(asJson ? `${safeJson(each)}\n` : lineOf(each));
   if (!asJson)
     writeError(
       listed.length === 0

@@ -1,0 +1,40 @@
+/** How wide a text is in a terminal, and texts that fit. */
+import stringWidth from 'string-width';
+
+/** More than this many characters a column are marks upon marks. */
+const CHARS_PER_COLUMN_MAX = 32;
+const clusters = new Intl.Segmenter();
+
+/** Columns a terminal needs for it: two for ideographs and emoji, none for marks, whatever they are made of. */
+export function columnsOf(text: string): number {
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
+}
+
+export function fitColumns(text: string, columnsMax: number): string {
+  const start = text.slice(0, Math.max(0, columnsMax + 1) * CHARS_PER_COLUMN_MAX);
+  if (start.length === text.length && columnsOf(text) <= columnsMax) return text;
+  let fitting = '';
+  let columns = 0;
+  for (const { segment } of clusters.segment(start)) {
+    columns += columnsOf(segment);
+    if (columns >= columnsMax) break;
+    fitting += segment;
+  }
+  return `${fitting}…`;
+}
+
+export function padColumns(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+/** Lines that fit, broken where the separator is. */
+export function wrapColumns(text: string, columnsMax: number, separator: string): string[] {
+  const lines: string[] = [];
+  for (const part of text.split(separator)) {
+    const last = lines.at(-1);
+    if (last !== undefined && columnsOf(last) + columnsOf(separator) + columnsOf(part) <= columnsMax)
+      lines[lines.length - 1] = `${last}${separator}${part}`;
+    else lines.push(part);
+  }
+  return lines.map((line) => fitColumns(line, columnsMax));
+}
