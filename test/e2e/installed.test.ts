@@ -1,6 +1,6 @@
 /** The package as npm packs it, put where `npm install -g` puts it: nothing of a checkout is around it. */
 import { execFile } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -41,10 +41,23 @@ test('it starts from a link, with an empty environment', async () => {
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
+test.runIf(process.getuid?.() === 0)(
+  'compiled code is cached only where nobody else could have put it',
+  async () => {
+    const [own, others] = [path.join(prefix, 'own'), path.join(prefix, 'others')];
+    for (const directory of [own, others]) await mkdir(directory);
+    await giveAll(others);
+    for (const XDG_CACHE_HOME of [own, others])
+      await startProgram([bosun, 'history'], prefix, { PATH: SYSTEM, XDG_CACHE_HOME }).finished;
+    expect(readdirSync(own)).toEqual(['bosun']);
+    expect(readdirSync(others)).toEqual([]);
+  },
+);
+
 test('a workflow in TypeScript finds bosun in a repository that has no packages', async () => {
   await using repository = await makeRepository();
   const run = (...args: string[]): Promise<Finished> =>
-    startProgram([bosun, ...args], repository.path, { PATH: SYSTEM }).finished;
+    startProgram([bosun, ...args], repository.path, userOf(prefix)).finished;
   await initAndRun(repository, run);
   const doctor = await run('doctor', '--json');
   const native = (JSON.parse(doctor.stdout) as { name: string }[]).find(({ name }) => name === 'native');
@@ -61,8 +74,7 @@ test.runIf(process.getuid?.() === 0)('it does so for an ordinary user, too', asy
   await giveAll(path.dirname(repository.path));
   await initAndRun(
     repository,
-    (...args) =>
-      startProgram([...AS_USER, bosun, ...args], repository.path, { PATH: SYSTEM, HOME: home }).finished,
+    (...args) => startProgram([...AS_USER, bosun, ...args], repository.path, userOf(home)).finished,
   );
 });
 
@@ -81,6 +93,11 @@ test('with an older Node alone, it says what it needs and where that comes from'
     ) as string,
   });
 });
+
+/** Who has nothing but a home, and trusts nothing yet. */
+function userOf(home: string): Record<string, string> {
+  return { PATH: SYSTEM, HOME: home, XDG_STATE_HOME: path.join(home, 'state'), BOSUN_TRUST: '0' };
+}
 
 async function initAndRun(
   repository: TestRepository,
