@@ -1,5 +1,6 @@
 /** What happens after an attack that shows only later, and whether it worked then. */
-import { readdirSync, readFileSync, existsSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, existsSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { attemptRef, collect } from '../../src/collect/collect.ts';
 import { BareLauncher } from '../../src/sandbox/none.ts';
@@ -26,6 +27,11 @@ export interface EngineWorkspace {
 
 /** Puts a workspace of the engine's own making in the place of the plain one. */
 export async function engineWorkspace(world: World): Promise<EngineWorkspace> {
+  // Root's engine works below no directory whose entries everybody can replace; all that is open here stays open.
+  const top = world.env.USER_REPO!;
+  const above = path.dirname(top);
+  for (const directory of [path.dirname(above), above, top, path.join(top, '.git')])
+    chmodSync(directory, 0o1777);
   const repository = await inspectRepository(world.env.USER_REPO!);
   const engine = await openEngineGit(repository);
   const workspaces = new CloneWorkspaces(engine, new BareLauncher());

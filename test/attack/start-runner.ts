@@ -29,7 +29,7 @@ const OUTPUT_CHARS_MAX = 10_000;
 
 export async function runAttacks(identity: Identity, only?: string): Promise<Map<string, Result>> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bosun-attack-results-'));
-  chmodSync(directory, 0o777);
+  chmodSync(directory, 0o1777);
   const worlds = path.join(directory, 'worlds');
   mkdirSync(worlds);
   const resultFile = path.join(directory, 'results');
