@@ -40,7 +40,7 @@ describe('a request on a cassette', () => {
                 `Date:   Mon Nov 1${n} 02:10:48 2026 +0000`,
                 `2026-11-1${n}T02:03:04.00${n}Z took ${n}2ms, Wall time: 0.0${n} seconds`,
                 `/tmp/tmp.LjXiJsJkP${n} http://127.0.0.1:4000${n}/x`,
-                `Process Group PGID: 446${n}, Chunk ID: 9a56c${n}, msg_01a1e21f-1d5a-7012-bc3a-46e96e114a5${n}`,
+                `Process Group PGID: 446${n}, Chunk ID: 9a56c${n}, {"chunk_id":"50${n}a1a","wall_time_seconds":0.0${n}9e-05}, msg_01a1e21f-1d5a-7012-bc3a-46e96e114a5${n}`,
                 `write_file_179479507693${n}_0 on Linux 6.18.4${n}-fc, Monday, November 1${n}, 2026`,
                 `/home/me${n}/.gemini/tmp/agent-demo-${n}-hello-1-2026111${n}t02030405${n}z/memory`,
                 `~/.claude/projects/${nameOf(at)}/memory`,

@@ -93,10 +93,50 @@ describe('requests beside the work', () => {
   it('are those that offer no tools where the answer needs one', async () => {
     await using server = await startModelServer({ script: { rules: [{ run: 'make', times: 1 }] } });
     expect(await say(server, {})).toBe('Scripted');
-    expect(await say(server, { tools: [{ name: 'Read', input_schema: {} }] })).toBe('Scripted');
+    const refused = await post(server, { tools: [{ name: 'Read', input_schema: {} }] });
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('none of the tools that are offered can do what rules[0] says; offered: Read'),
+    ]);
     const shell = { name: 'Bash', input_schema: { properties: { command: {} } } };
     expect(await calls(server, { tools: [shell] })).toEqual([{ name: 'Bash', input: { command: 'make' } }]);
     expect(server.requests.map(({ rule }) => rule)).toEqual(['side', 'no-tool', 'rules[0]']);
+  });
+
+  it('may offer one tool that takes programs, in what comes with the conversation, as Codex does', async () => {
+    await using server = await startModelServer({
+      script: { answers: [{ run: 'make' }, { write: { path: 'a', content: 'b\n' } }] },
+    });
+    const declare = (what: string): string =>
+      `### \`x\`\n\`\`\`ts\ndeclare const tools: { ${what}: Promise<unknown>; };\n\`\`\`\n`;
+    const description =
+      declare('apply_patch(input: string)') +
+      declare('exec_command(args: {\n  // Shell command to execute.\n  cmd: string;\n  tty?: boolean;\n})');
+    const tools = [
+      { type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec', description }] },
+    ];
+    const offered = { type: 'additional_tools', role: 'developer', tools };
+    const asked = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go.' }] };
+    const done = { type: 'custom_tool_call', call_id: 'c', name: 'exec', input: 'x' };
+    const given = { type: 'custom_tool_call_output', call_id: 'c', output: 'ok' };
+    const told: unknown[] = [];
+    for (const input of [
+      [offered, asked],
+      [offered, asked, done, given],
+    ]) {
+      const body = JSON.stringify({ model: 'gpt-x', input });
+      const response = await fetch(`${server.url}/v1/responses`, { method: 'POST', body });
+      const { output } = (await response.json()) as { output: Record<string, unknown>[] };
+      told.push(
+        output.map(({ type, name, namespace, input: program }) => ({ type, name, namespace, program })),
+      );
+    }
+    const call = { type: 'custom_tool_call', name: 'exec', namespace: 'functions' };
+    const patch = '*** Begin Patch\n*** Add File: a\n+b\n*** End Patch\n';
+    expect(told).toEqual([
+      [{ ...call, program: 'text(await tools.exec_command({"cmd":"make"}));' }],
+      [{ ...call, program: `text(await tools.apply_patch(${JSON.stringify(patch)}));` }],
+    ]);
   });
 
   it('count tokens and list models', async () => {
@@ -278,9 +318,13 @@ interface Content {
   input?: unknown;
 }
 
-async function contentOf(server: ModelServer, body: object): Promise<Content[] | number> {
+function post(server: ModelServer, body: object): Promise<Response> {
   const whole = { model: 'claude-x', messages: [user('hello')], ...body };
-  const response = await fetch(`${server.url}/v1/messages`, { method: 'POST', body: JSON.stringify(whole) });
+  return fetch(`${server.url}/v1/messages`, { method: 'POST', body: JSON.stringify(whole) });
+}
+
+async function contentOf(server: ModelServer, body: object): Promise<Content[] | number> {
+  const response = await post(server, body);
   const answer = (await response.json()) as { content: Content[] };
   return response.status === 200 ? answer.content : response.status;
 }

@@ -48,12 +48,16 @@ const CHANCE: [RegExp, string][] = [
   [new RegExp(String.raw`(?<![\w:.])${CLOCK}${ZONE}(?![\w:])`, 'g'), '<time>'],
   [/\b\d+m\d+(?:\.\d+)?s\b/g, '<duration>'],
   [/(?<![\w.])\d+(?:\.\d+)?(?:e-\d+)? ?(?:ms|µs|us|ns|s|secs?|seconds?|mins?|minutes?)\b/g, '<duration>'],
-  [/\b((?:duration|elapsed)(?:_?ms)?["']?\s*[:=]?\s*)\d+(?:\.\d+)?/gi, '$1<duration>'],
+  [
+    /\b((?:duration|elapsed|wall_time)(?:_?(?:ms|seconds))?\\?["']?\s*[:=]?\s*)\d+(?:\.\d+)?(?:e-?\d+)?/gi,
+    '$1<duration>',
+  ],
   // What the machine gives out.
   [/(127\.0\.0\.1|localhost|\[::1\]):\d+/g, '$1:<port>'],
   [/\b(p?pid|pgid|process group|process id)(\W{1,3}(?:pgid\W{1,3})?)\d+/gi, '$1$2<pid>'],
   [/\b(Linux|Darwin|Windows(?: NT)?) \d+\.\d[\w.+-]*/g, '$1 <version>'],
   [/\bChunk ID: [0-9a-f]+/g, 'Chunk ID: <id>'],
+  [/(\bchunk_id\\?":\s*\\?")[0-9a-f]+/g, '$1<id>'],
 ];
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';

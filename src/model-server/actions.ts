@@ -136,8 +136,18 @@ function call(tool: Tool, given: readonly Given[]): Call {
   return of(tool, fillRequired(tool.schema ?? {}, input));
 }
 
-function of({ name, namespace }: Tool, input: Call['input']): Call {
+function of({ name, namespace, program }: Tool, input: Call['input']): Call {
+  if (program !== undefined)
+    return of(
+      { name: program, schema: undefined, ...(namespace !== undefined && { namespace }) },
+      source(name, input),
+    );
   return { name, ...(namespace !== undefined && { namespace }), input };
+}
+
+/** A program for Codex's tool that takes JavaScript. */
+function source(name: string, input: Call['input']): string {
+  return `text(await tools.${name}(${JSON.stringify(input)}));`;
 }
 
 function absolute(path: string, { messages }: Asked): string {

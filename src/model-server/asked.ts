@@ -13,6 +13,8 @@ export interface Tool {
   schema: Schema | undefined;
   /** Where it stands in a group of tools that is named when it is called. */
   namespace?: string;
+  /** The name of the tool that takes programs, from which alone this one can be called. */
+  program?: string;
 }
 
 export interface Schema {

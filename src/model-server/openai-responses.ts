@@ -40,7 +40,21 @@ function toolsOf(tool: Fields, namespace?: string): Tool[] {
   const name = String(tool.name ?? tool.type);
   if (tool.type === 'namespace') return listIn(tool.tools).flatMap((inner) => toolsOf(inner, name));
   const schema = tool.type === 'custom' ? undefined : ((tool.parameters ?? {}) as Schema);
-  return [{ name, schema, ...(namespace !== undefined && { namespace }) }];
+  const within = namespace === undefined ? {} : { namespace };
+  const inner = tool.type === 'custom' ? declaredIn(textIn(tool.description)) : [];
+  return [{ name, schema, ...within }, ...inner.map((each) => ({ ...each, ...within, program: name }))];
+}
+
+const DECLARED = /declare const tools: \{ (\w+)\((?:(args): \{([\s\S]*?)\n\}|\w+: string)?\)/g;
+
+/** Codex offers its newer models one tool that takes programs, and describes in words what these can call. */
+function declaredIn(description: string): Tool[] {
+  return Array.from(description.matchAll(DECLARED), ([, name, hasFields, fields = '']) => {
+    const all = Array.from(fields.matchAll(/^ {2}(\w+)(\?)?: (\w+)/gm));
+    const properties = Object.fromEntries(all.map(([, field, , type]) => [field, type ? { type } : {}]));
+    const required = all.flatMap(([, field, optional]) => (optional ? [] : [field!]));
+    return { name: name!, schema: hasFields ? { type: 'object', properties, required } : undefined };
+  });
 }
 
 function whole(reply: Reply): Fields {

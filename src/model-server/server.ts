@@ -17,6 +17,8 @@ import type { Asked, Reply, Speech } from './asked.ts';
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const CONNECTIONS_MAX = 4096;
+/** Of tools, in an error. */
+const NAMES_MAX = 50;
 const AT_ONCE: Manner = { delayMs: 0, pieceDelayMs: 0, fault: undefined };
 
 export interface ModelServerOptions {
@@ -138,8 +140,9 @@ export class ModelServer implements AsyncDisposable {
     const { rule, answer, use } = this.#plan.choose(asked);
     const reply = replyTo(asked, answer, id);
     if (!reply) {
-      const side = asked.tools.length === 0 ? 'side' : 'no-tool';
-      return { rule: side, answer: {}, reply: harmlessReply(asked, id) };
+      const harmless = harmlessReply(asked, id);
+      if (asked.tools.length === 0) return { rule: 'side', answer: {}, reply: harmless };
+      return { rule: 'no-tool', answer: { fault: 400, text: noTool(asked, rule) }, reply: harmless };
     }
     use();
     return { rule, answer, reply };
@@ -222,4 +225,10 @@ function jsonWire(status: number, value: unknown): Wire {
 
 function msOf(duration: string | undefined): number {
   return duration === undefined ? 0 : Math.min(parseDurationMs(duration), TIMER_MS_MAX);
+}
+
+/** A quiet text would be taken for the agent's work. */
+function noTool({ tools }: Asked, rule: string): string {
+  const names = tools.map(({ name }) => name).slice(0, NAMES_MAX);
+  return `the script cannot go on: none of the tools that are offered can do what ${rule} says; offered: ${names.join(', ')}`;
 }

@@ -100,6 +100,8 @@ async function chooseModel(
   const option = configOptions?.find(({ category }) => category === 'model');
   const value = option && valuesOf(option).find((known) => known === model || known.endsWith(`/${model}`));
   if (!option || value === undefined) return;
+  // To choose it again makes Claude's agent ask the model first, and give up where a rate limit has to be waited for.
+  if (option.type === 'select' && option.currentValue === value) return;
   await peer.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value });
 }
 
