@@ -27,7 +27,7 @@ import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
 import { eventsOf } from './store/events.ts';
 import type { Store } from './store/store.ts';
-import { removeTree } from './system/remove-tree.ts';
+import { tryRemoveTree } from './system/remove-tree.ts';
 import { takeOver, type KnownWorkspace } from './take-over.ts';
 
 const CLOCK_MS = 1000;
@@ -379,7 +379,7 @@ export class Drive {
     }
     // What did not succeed may be tried again, and then remembers.
     if (node.session && node.state === 'done')
-      await removeTree(this.#options.stages.home.memory(this.state.id, task));
+      await tryRemoveTree(this.#options.stages.home.memory(this.state.id, task));
   }
 
   #wait(key: string, delayMs: number, fact: Fact): void {

@@ -29,7 +29,7 @@ import { toolchains } from './sandbox/toolchains.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
 import type { Launch, Prepared, Running } from './system/process.ts';
-import { removeTree } from './system/remove-tree.ts';
+import { tryRemoveTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
 
@@ -96,7 +96,7 @@ export class Surroundings implements AsyncDisposable {
     const made = new Surroundings(stages, attempt);
     await mkdir(made.files, { recursive: true });
     give(stages.launcher.uid, made.files);
-    made.#undo.defer(() => rmdir(made.files).catch(() => removeTree(made.files))); // it is empty, most of the time
+    made.#undo.defer(() => rmdir(made.files).catch(() => tryRemoveTree(made.files))); // it is empty, most of the time
     const { network: allow = [], write } = made.#scope;
     const withCrew = write !== undefined;
     const withModels = runtimeOf(attempt) !== 'cli';
@@ -259,7 +259,7 @@ export class Surroundings implements AsyncDisposable {
   async #openSockets({ allow, withCrew, withModels }: Ways): Promise<Sockets> {
     const { uid } = this.#stages.launcher;
     const directory = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
-    this.#undo.defer(() => removeTree(directory));
+    this.#undo.defer(() => tryRemoveTree(directory));
     give(uid, directory);
     const owner = uid === undefined ? {} : { uid };
     if (allow.length > 0) {

@@ -138,7 +138,8 @@ os.symlink(${JSON.stringify(outside)}, 'link')`;
     for (const name of ['a/b/c', 'a/b', 'a']) await chmod(path.join(root, name), 0);
     await chmod(path.dirname(root), 0o755);
     const program = `
-      import { removeTree } from ${JSON.stringify(path.resolve('src/system/remove-tree.ts'))};
+      import { removeTree, tryRemoveTree } from ${JSON.stringify(path.resolve('src/system/remove-tree.ts'))};
+      await tryRemoveTree(process.argv[1]);
       await removeTree(process.argv[1]).catch((error) => console.log(error.message));`;
     const said = execFileSync(process.execPath, ['--input-type=module', '-e', program, root], {
       uid: 65534,

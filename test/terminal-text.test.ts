@@ -14,6 +14,7 @@ test('what goes to a terminal keeps lines, tabs and our colours, and nothing els
   expect(harmless(`\u001b[32m✓\u001b[0m one\n\ttwo ${HOSTILE}`)).toMatch(
     /^\u001b\[32m✓\u001b\[0m one\n\ttwo a\\x1b/,
   );
+  expect(harmless('\u001b[1;36mbosun\u001b[0m')).toBe('\u001b[1;36mbosun\u001b[0m');
   expect(harmless(HOSTILE)).not.toMatch(CONTROLS);
   expect(harmless('\u001b[8mhidden\u001b[5m')).not.toMatch(CONTROLS);
 });

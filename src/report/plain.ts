@@ -28,7 +28,7 @@ export function spellControls(text: string): string {
 
 /** A colour of ours: what `painter` writes, and nothing that moves or hides. */
 // oxlint-disable-next-line no-control-regex
-const PAINTED = /(\x1b\[(?:[0-2]|3[1-6])m|\n|\t)/;
+const PAINTED = /(\x1b\[(?:[0-2]|(?:1;)?3[1-6])m|\n|\t)/;
 
 /** Text of several lines, painted by us, in which whatever else a terminal would act on is written out. */
 export function harmless(text: string): string {

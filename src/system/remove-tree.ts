@@ -39,6 +39,15 @@ export async function removeTree(directory: string): Promise<void> {
     );
 }
 
+/** For what is in nobody's way: what cannot be removed stays, and `bosun workspaces clean` names it. */
+export async function tryRemoveTree(directory: string): Promise<void> {
+  try {
+    await removeTree(directory);
+  } catch (error) {
+    if (!(error instanceof BosunError)) throw error;
+  }
+}
+
 class Removal {
   /** The first that could not be removed. */
   left: Problem | undefined;

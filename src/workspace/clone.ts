@@ -16,7 +16,7 @@ import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { keepPack, moveTo, pack, setHead } from './private-git.ts';
-import { removeTree } from '../system/remove-tree.ts';
+import { removeTree, tryRemoveTree } from '../system/remove-tree.ts';
 import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
@@ -112,7 +112,7 @@ export class CloneWorkspaces implements Workspaces {
     });
     const base = this.#copyOf.get(name);
     if (this.#copyOf.delete(name)) this.#bases.release(base!);
-    await Promise.all([removeTree(gone), removeTree(path.join(this.#scratch, name))]);
+    await Promise.all([tryRemoveTree(gone), tryRemoveTree(path.join(this.#scratch, name))]);
   }
 
   [Symbol.dispose](): void {}

@@ -18,7 +18,7 @@ import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { findOpaque } from './opaque.ts';
 import { OpaqueReader } from './read-opaque.ts';
 import { moveTo, pack, setHead } from './private-git.ts';
-import { removeTree } from '../system/remove-tree.ts';
+import { removeTree, tryRemoveTree } from '../system/remove-tree.ts';
 import { give, giveTree } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
@@ -115,7 +115,7 @@ export class OverlayWorkspaces implements Workspaces {
     });
     const base = this.#lieOn.get(name);
     if (this.#lieOn.delete(name)) this.#bases.release(base!);
-    await Promise.all([removeTree(gone), removeTree(path.join(this.#mounts, name))]);
+    await Promise.all([tryRemoveTree(gone), tryRemoveTree(path.join(this.#mounts, name))]);
   }
 
   [Symbol.dispose](): void {
