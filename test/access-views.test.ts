@@ -62,7 +62,7 @@ describe('requests for access', () => {
     model.see(history(...asked));
     const question = '? one: May it change src/api/**?  [y]es [n]o';
     expect(renderFrame(model, options)).toContain(question);
-    expect(renderFrame(model, options).join('\n')).toMatch(/running +one/);
+    expect(renderFrame(model, options).join('\n')).toMatch(/asking +one/);
     model.see(granted.map((event, n) => ({ run: 'w-1', seq: 100 + n, atMs: 1, event })));
     expect(renderFrame(model, options)).not.toContain(question);
   });

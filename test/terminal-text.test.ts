@@ -11,9 +11,8 @@ const HOSTILE = 'a\u001b[2J\u001b]8;;http://x\u0007b\u009b31m\u007f\u202ec\u2066
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
 test('what goes to a terminal keeps lines, tabs and our colours, and nothing else that drives it', () => {
-  expect(harmless(`\u001b[32m✓\u001b[0m one\n\ttwo ${HOSTILE}`)).toMatch(
-    /^\u001b\[32m✓\u001b\[0m one\n\ttwo a\\x1b/,
-  );
+  const painted = '\u001b[32m✓\u001b[0m one\n\ttwo ';
+  expect(harmless(painted + HOSTILE).startsWith(`${painted}a\\x1b`)).toBe(true);
   expect(harmless('\u001b[1;36mbosun\u001b[0m')).toBe('\u001b[1;36mbosun\u001b[0m');
   expect(harmless(HOSTILE)).not.toMatch(CONTROLS);
   expect(harmless('\u001b[8mhidden\u001b[5m')).not.toMatch(CONTROLS);
