@@ -44,14 +44,16 @@ describe('a provider', () => {
     const notice = noticeSilence((event) => told.push(event.type));
     {
       using one = new Silence((isSilent) => notice('p', isSilent), 5);
-      using _two = new Silence((isSilent) => notice('p', isSilent), 5);
+      using two = new Silence((isSilent) => notice('p', isSilent), 5);
       await sleep(60);
       expect(told).toEqual(['attempt.held']);
       one.heard();
+      expect(two).toBeInstanceOf(Silence);
       expect(told).toEqual(['attempt.held']);
     }
     expect(told).toEqual(['attempt.held', 'attempt.released']);
-    using _quick = new Silence(() => told.push('wrong'), 60_000);
+    using quick = new Silence(() => told.push('wrong'), 60_000);
+    quick.listen();
     expect(told).toHaveLength(2);
   });
 

@@ -101,9 +101,11 @@ export class Ledger {
     return {
       [Symbol.dispose]: () => {
         const left = this.#holds.get(key)! - 1;
-        if (left > 0) return void this.#holds.set(key, left);
-        this.#holds.delete(key);
-        loop.note({ type: 'attempt.released', task: node.id, attempt });
+        if (left > 0) this.#holds.set(key, left);
+        else {
+          this.#holds.delete(key);
+          loop.note({ type: 'attempt.released', task: node.id, attempt });
+        }
       },
     };
   }

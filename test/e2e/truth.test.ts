@@ -36,8 +36,9 @@ describe('a run whose bosun process was killed', () => {
     expect(await said('status')).toContain(gone);
     {
       // Another bosun that holds the lock does not drive that run.
-      await using _room = await enterEngineRoom(at);
+      await using room = await enterEngineRoom(at);
       expect(await said('status')).toContain('t-1 interrupted');
+      expect(room.home.top).toBe(at);
     }
     expect(await said('steer', 'long', 'hello')).toContain(`run t-1 was interrupted: ${gone}`);
     const kept = 'the answer is kept; no bosun process takes it up now, so continue with: bosun resume t-1';
