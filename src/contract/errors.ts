@@ -10,6 +10,7 @@ export const ERRORS = {
   'wrong-state': { exit: 2, http: 409, rpc: -32006 },
   'not-trusted': { exit: 2, http: 403, rpc: -32010 },
   conflict: { exit: 1, http: 409, rpc: -32007 },
+  check: { exit: 1, http: 409, rpc: -32011 },
   journal: { exit: 1, http: 500, rpc: -32008 },
   system: { exit: 1, http: 500, rpc: -32009 },
 } as const;

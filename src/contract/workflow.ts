@@ -250,6 +250,14 @@ export const WorkflowFile = z.strictObject({
   isolation: IsolationDemand.default('best-effort'),
   workspace: WorkspaceOptions.optional(),
   'on-conflict': OnConflict.default('fail'),
+  merge: z
+    .strictObject({
+      check: z
+        .string()
+        .min(1)
+        .describe('A command that bosun merge runs on the merged files; if it fails, nothing lands.'),
+    })
+    .optional(),
   'on-failure': OnFailure.default('stop'),
   defaults: Defaults.optional().describe(
     'Fields of tasks and agents that do not give them; each is replaced as a whole.',

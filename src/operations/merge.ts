@@ -1,6 +1,7 @@
 /** Bringing a run's work into the user's branch: all of it or nothing, one merge at a time. */
 import { existsSync } from 'node:fs';
 import { BosunError } from '../contract/errors.ts';
+import { loadRun } from '../drive.ts';
 import type { Home } from '../home.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
 import { takeLock } from '../store/lock.ts';
@@ -18,6 +19,8 @@ export interface MergeOptions {
   squash?: boolean;
   /** Is told what was done about an earlier merge that was cut off. */
   recovered?(text: string): void;
+  /** Is given what the workflow's `merge.check` prints. */
+  printed?(text: string): void;
   /** A named point at which a test may end the process. */
   fault?(point: string): void;
 }
@@ -52,7 +55,14 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   const message = options.squash
     ? squashMessage(run.id, run.name, titles)
     : `Merge ${run.branch}\n\nBosun-Run: ${run.id}\n`;
+  const { state: now } = await loadRun(journal.store, run.id);
   const landed = await land(git, {
+    ...(now.workflow.merge && {
+      check: async (commit: string) => {
+        const { checkMerged } = await import('./merge-check.ts'); // the whole engine, which most merges need not
+        await checkMerged(home.top, now, commit, (text) => options.printed?.(text));
+      },
+    }),
     directory: home.landing,
     commit: run.headCommit,
     base: run.baseCommit,

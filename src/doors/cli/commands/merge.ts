@@ -1,5 +1,6 @@
 /** `bosun merge` */
 import { mergeRun } from '../../../operations/merge.ts';
+import { plainLine } from '../../../report/plain.ts';
 import { count, shortCommit } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
@@ -10,6 +11,7 @@ export async function run(typed: Typed): Promise<number> {
   const merged = await mergeRun({
     cwd: process.cwd(),
     squash: isOn(typed, 'squash'),
+    printed: (text) => writeError(text.split('\n').map(plainLine).join('\n')),
     recovered: (text) => writeError(`note: ${text}\n`),
     ...given('run', typed.args[0]),
   });
