@@ -167,6 +167,15 @@ describe('the meter', () => {
 });
 
 describe('a wish', () => {
+  it('knows tools also where they come with the conversation', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, {}));
+    const tools = [{ type: 'function', name: 'shell' }];
+    const input = [{ type: 'additional_tools', role: 'developer', tools }];
+    await ask(await rig.open(), RESPONSES, { model: 'a', input });
+    await ask(await rig.open(), RESPONSES, { model: 'a', input: [] });
+    expect(rig.wishes.map(({ hasTools }) => hasTools)).toEqual([true, undefined]);
+  });
+
   it.each([
     [MESSAGES, { model: 'claude-opus-5-5', max_tokens: 500 }, 500],
     [CHAT, { model: 'gpt-6-sol', max_completion_tokens: 600 }, 600],

@@ -25,7 +25,6 @@ export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: 
   const tokens = { ...NO_TOKENS, input: Math.ceil(bodyBytes / BYTES_PER_TOKEN), output };
   const isPriced = hasListPrice(fields) && priceOf(model, tokens) !== null;
   const loop = api === 'embeddings' ? undefined : loopOf(api, body);
-  const hasTools = Array.isArray(fields.tools) && fields.tools.length > 0;
   return {
     provider,
     model,
@@ -34,7 +33,7 @@ export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: 
     usd: isPriced ? worstUsd(model, bodyBytes, output, priceOf) : null,
     ...(refersToStored(fields) && { isUnbounded: true }),
     ...(loop && { loop }),
-    ...(hasTools && { hasTools }),
+    ...(offersTools(fields) && { hasTools: true }),
   };
 }
 
@@ -84,6 +83,12 @@ function refersToStored(fields: Record<string, unknown>): boolean {
   return [previous_response_id, conversation, prompt, cachedContent, cached_content].some(
     (stored) => stored !== undefined && stored !== null,
   );
+}
+
+/** Codex puts those of its newer models into the conversation. */
+function offersTools({ tools, input }: Record<string, unknown>): boolean {
+  const isSome = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
+  return isSome(tools) || (Array.isArray(input) && input.some((item) => isSome(fieldsOf(item).tools)));
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {

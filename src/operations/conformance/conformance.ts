@@ -24,8 +24,6 @@ const TIMEOUT_MS = 120_000;
 /** After that no other check is begun. */
 const TOTAL_MS_MAX = 15 * 60_000;
 
-/** With the models that it knows Codex offers one tool that takes programs, which no script can use. */
-const CODEX_MODEL = 'gpt-scripted';
 /** Those that are another way to talk with an agent that has a runtime of its own. */
 const BEHIND: Partial<Record<KnownAgent, RuntimeName>> = { 'codex-acp': 'codex', opencode: 'opencode' };
 
@@ -50,10 +48,8 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   const version = await versionOf(runtime, command);
   const known = knownAgent(command);
   const behind = (known && BEHIND[known]) ?? runtime;
-  const model = behind === 'codex' ? CODEX_MODEL : undefined;
   const agent: Partial<Agent> = {
     runtime,
-    ...(model !== undefined && { model }),
     ...(command !== undefined && { command }),
   };
   const beganMs = performance.now();
