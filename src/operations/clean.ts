@@ -23,7 +23,7 @@ export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned
   return await cleanRoom(room);
 }
 
-async function cleanRoom(room: EngineRoom): Promise<Cleaned> {
+export async function cleanRoom(room: EngineRoom): Promise<Cleaned> {
   const { workspaces } = room.stages;
   const names = await workspaces.names();
   const uses = new Map<string, Use>();
@@ -45,6 +45,14 @@ async function cleanRoom(room: EngineRoom): Promise<Cleaned> {
   await forgetConversations(room, new Set(forgotten));
   await workspaces.prune(bases);
   return cleaned;
+}
+
+/** The workspaces that attempts of the run worked in and that are there. */
+export async function workspacesOf({ store, stages }: EngineRoom, run: RunView): Promise<string[]> {
+  const names = (await stages.workspaces.names()).filter((name) => mayBeOf(name, run.id));
+  if (names.length === 0) return [];
+  const uses = await lastUses(store, run);
+  return names.filter((name) => uses.has(name));
 }
 
 /** The last attempt that worked in a workspace, and what was made of that work. */
@@ -107,6 +115,6 @@ async function forgetConversations({ home }: EngineRoom, forgotten: ReadonlySet<
   }
 }
 
-function isOpen({ state }: RunView): boolean {
+export function isOpen({ state }: RunView): boolean {
   return state === 'running' || state === 'cancelling';
 }

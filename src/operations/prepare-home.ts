@@ -5,6 +5,7 @@ import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Home } from '../home.ts';
+import { isAlive } from '../system/is-alive.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
 import { makeStateDirectory, type GitPlace } from '../system/state-directory.ts';
@@ -43,11 +44,14 @@ export async function createHome(repository: GitPlace): Promise<Home> {
 /** A copy of /etc is made again where it is missing; one of a machine that has changed since is of no use. */
 const ETC_MS = 7 * 24 * 3600 * 1000;
 
-/** Takes away what attempts of a killed engine left; whoever calls it holds the lock. */
+/**
+ * Takes away what attempts of a killed engine left; whoever calls it holds the lock. A process that lives may only wait
+ * for its next run, and needs what it has there.
+ */
 export async function clearAttempts(home: Home): Promise<void> {
   for (const directory of [home.attempts, home.sockets])
     for (const name of readdirSync(directory))
-      if (Number.parseInt(name, 10) !== process.pid) await removeTree(path.join(directory, name));
+      if (!isAlive(Number.parseInt(name, 10))) await removeTree(path.join(directory, name));
   for (const name of readdirSync(home.sandbox)) {
     const file = path.join(home.sandbox, name);
     if (name.startsWith('etc-') && Date.now() - statSync(file).mtimeMs > ETC_MS) await removeTree(file);

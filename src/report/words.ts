@@ -148,3 +148,12 @@ export function sinceWork(attempts: readonly AttemptReport[]): readonly AttemptR
 export function outsideCountOf(attempts: readonly AttemptReport[]): number {
   return sinceWork(attempts).reduce((sum, { outsideCount }) => sum + outsideCount, 0);
 }
+
+/** 1536 → "1.5 KB" */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let at = 0;
+  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
+  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;
+}

@@ -49,4 +49,13 @@ export const MIGRATIONS = [
   ) STRICT;
   CREATE UNIQUE INDEX value_hash ON value (run, hash);
   `,
+  `
+  -- Runs that were taken out: their numbers are not used again. "left" is what is still to go, null once it is gone.
+  CREATE TABLE pruned (
+    run    TEXT PRIMARY KEY,
+    name   TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    left   TEXT
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

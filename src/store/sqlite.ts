@@ -10,7 +10,7 @@ import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { MIGRATIONS } from './schema.ts';
 import { damaged, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
-import type { Batch, ReadOptions, Request, Store } from './store.ts';
+import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 /** What a page of events may hold before it ends early. */
@@ -64,7 +64,8 @@ class SqliteStore implements Store {
     first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
   ): Promise<string> {
     return this.#transaction(() => {
-      const last = this.#get('SELECT max(number) AS number FROM run WHERE name = ?', name);
+      const all = 'SELECT name, number FROM run UNION ALL SELECT name, number FROM pruned';
+      const last = this.#get(`SELECT max(number) AS number FROM (${all}) WHERE name = ?`, name);
       const number = Math.max(Number(last?.number ?? 0), lastNumber) + 1;
       const id = `${name}-${number}`;
       const { atMs, batch } = first(id);
@@ -183,6 +184,36 @@ class SqliteStore implements Store {
   async requests(run: string): Promise<{ id: number; request: Request }[]> {
     const rows = this.#all('SELECT id, body FROM request WHERE run = ? ORDER BY id', run);
     return rows.map((row) => ({ id: Number(row.id), request: this.#parse(row.body) as Request }));
+  }
+
+  async bytes(run: string): Promise<number> {
+    const sum = (table: string): number =>
+      Number(this.#get(`SELECT sum(octet_length(body)) AS n FROM ${table} WHERE run = ?`, run)?.n ?? 0);
+    return sum('event') + sum('value');
+  }
+
+  async prune(run: string, left: Left): Promise<void> {
+    this.#transaction(() => {
+      const sql =
+        'INSERT OR REPLACE INTO pruned (run, name, number, left) SELECT id, name, number, ? FROM run WHERE id = ?';
+      this.#run(sql, JSON.stringify(left), run);
+      for (const table of ['event', 'task', 'request', 'value'])
+        this.#run(`DELETE FROM ${table} WHERE run = ?`, run);
+      this.#run('DELETE FROM run WHERE id = ?', run);
+    });
+  }
+
+  async pruned(): Promise<{ run: string; left: Left }[]> {
+    const rows = this.#all('SELECT run, left FROM pruned WHERE left IS NOT NULL');
+    return rows.map((row) => ({ run: String(row.run), left: this.#parse(row.left) as Left }));
+  }
+
+  async forget(run: string): Promise<void> {
+    this.#transaction(() => this.#run('UPDATE pruned SET left = NULL WHERE run = ?', run));
+  }
+
+  compact(): void {
+    translated(this.#file, () => this.#db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'));
   }
 
   version(): number {

@@ -11,6 +11,12 @@ export type Request =
   | { do: 'steer'; task: string; text: string; by: string }
   | { do: 'budget'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string };
 
+/** What a run that was taken out of the journal left, by the names of files. */
+export interface Left {
+  workspaces: string[];
+  memories: string[];
+}
+
 interface Entry {
   atMs: number;
   event: Event;
@@ -59,6 +65,16 @@ export interface Store extends AsyncDisposable {
   tasks(run: string, options?: { states?: TaskState[]; limit?: number }): Promise<TaskView[]>;
   request(run: string, request: Request): Promise<void>;
   requests(run: string): Promise<{ id: number; request: Request }[]>;
+  /** About what the run takes in the journal. */
+  bytes(run: string): Promise<number>;
+  /** Takes a run out of the journal, and notes what is still to go elsewhere; its number is not used again. */
+  prune(run: string, left: Left): Promise<void>;
+  /** Runs that were taken out, and what is still to go. */
+  pruned(): Promise<{ run: string; left: Left }[]>;
+  /** All that such a run left is gone. */
+  forget(run: string): Promise<void>;
+  /** Gives the space of what was taken out back to the disk. */
+  compact(): void;
   /** A number that differs once another connection has written: cheap enough to ask often. */
   version(): number;
 }

@@ -220,6 +220,13 @@ export class EngineGit {
     renameSync(`${file}.new`, file);
   }
 
+  /** Removes refs by their names, or all below a name that ends with a slash. */
+  async removeRefs(names: string[]): Promise<void> {
+    const format = '--format=delete %(refname)';
+    const found = await this.run(['for-each-ref', format, ...names.map((name) => name.replace(/\/$/, ''))]);
+    if (found.stdout.length > 0) await this.run(['update-ref', '--stdin'], { input: found.stdout });
+  }
+
   hasRef(ref: string): boolean {
     return existsSync(path.join(this.directory, ref));
   }

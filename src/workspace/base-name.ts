@@ -1,5 +1,6 @@
 /** Names of bases, of the checkouts that they lie on, and of what is not yet one. */
 import { createHash, randomBytes } from 'node:crypto';
+import { isAlive } from '../system/is-alive.ts';
 
 /** What is to be checked out: a commit, or what may be seen of it. */
 export interface View {
@@ -35,13 +36,4 @@ export function freshName(): string {
 /** Whether a process that is gone left it unfinished. */
 export function isLeftOver(name: string): boolean {
   return name.startsWith('.new-') && !isAlive(Number(name.split('-')[1]));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Bosun } from '../../src/index.ts';
+import { cleanWorkspaces } from '../../src/operations/clean.ts';
 import { makeRepository } from '../fixtures/repository.ts';
 
 const PROGRAM = path.resolve('test/fixtures/crash-program.ts');
@@ -53,6 +54,13 @@ async function crashAt(point: number): Promise<'reached' | 'past the end'> {
   expect((await bosun.status()).run.state, at).toMatch(/interrupted|done/);
   await expect.poll(() => processesWith(marker), { message: `${at}: orphans` }).toEqual([]);
 
+  if (point % 4 === 0) {
+    // What is not a commit survives a clean; and an engine that takes over may be killed itself.
+    await cleanWorkspaces({ cwd: repository.path });
+    if ((await bosun.status()).run.state === 'interrupted')
+      await engine('resume', repository.path, marker, 1 + (point % 7));
+    await expect.poll(() => processesWith(marker), { message: `${at}: orphans of the resume` }).toEqual([]);
+  }
   if ((await bosun.status()).run.state === 'interrupted') {
     expect(await engine('resume', repository.path, marker, 0), at).toMatch(/^done/);
   }

@@ -1,5 +1,6 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
 import type { Argument, Command, Option } from './command.ts';
+import { DISK_COMMANDS } from './table-disk.ts';
 
 const RUN: Argument = { name: 'run', about: 'run id; defaults to the latest run', complete: 'run' };
 const ON_RUN: Option = { flags: '--run <run>', about: 'use this run instead of the latest' };
@@ -311,18 +312,7 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/cancel.ts'),
   },
-  {
-    name: 'workspaces',
-    group: 'Keep',
-    summary: 'list the workspaces and their sizes, or clean them up',
-    arguments: [{ name: 'action', about: 'clean removes those no run needs', choices: ['clean'] }],
-    options: [{ flags: '--json', about: 'print each workspace as a line of JSON' }],
-    examples: [
-      ['workspaces', 'what is there'],
-      ['workspaces clean', 'remove what no run needs any longer'],
-    ],
-    load: () => import('./commands/workspaces.ts'),
-  },
+  ...DISK_COMMANDS,
   {
     name: 'model-server',
     group: 'Keep',

@@ -1,8 +1,8 @@
 /** Asks a person in a terminal whether to trust what a workflow asks for. What was asked is remembered by others. */
-import { createInterface } from 'node:readline';
 import { BosunError } from '../../contract/errors.ts';
 import { showAsked, trust, untrusted } from '../../operations/trust.ts';
 import { spellControls } from '../../report/plain.ts';
+import { confirm } from './confirm.ts';
 import { isOn, type Typed } from './command.ts';
 import { isForeground } from './foreground.ts';
 import { hasColor, painter, writeError } from './output.ts';
@@ -41,21 +41,4 @@ export function canAsk(): boolean {
 /** What `--trust` says; nothing where it was not typed, so that the variable counts. */
 export function trustOf(typed: Typed): { trust?: true } {
   return isOn(typed, 'trust') ? { trust: true } : {};
-}
-
-/** Ctrl-C and a closed terminal mean no. */
-function confirm(question: string): Promise<boolean> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  return new Promise((resolve) => {
-    const leave = (): void => {
-      writeError('\n');
-      resolve(false);
-    };
-    lines.once('close', leave);
-    lines.question(question, (answer) => {
-      lines.off('close', leave);
-      lines.close();
-      resolve(/^y(es)?$/i.test(answer.trim()));
-    });
-  });
 }

@@ -1,7 +1,7 @@
 /** `bosun workspaces` */
 import { cleanWorkspaces } from '../../../operations/clean.ts';
 import { workspaces } from '../../../operations/workspaces.ts';
-import { count } from '../../../report/words.ts';
+import { count, formatBytes } from '../../../report/words.ts';
 import type { WorkspaceEntry } from '../../../workspace/workspace.ts';
 import { isOn, type Typed } from '../command.ts';
 import { safeJson } from '../../../report/plain.ts';
@@ -33,12 +33,4 @@ async function clean(): Promise<number> {
 
 function lineOf({ name, bytes, createdAtMs }: WorkspaceEntry): string {
   return `${formatBytes(bytes).padStart(9)}  ${new Date(createdAtMs).toLocaleString('sv').slice(0, 16)}  ${name}\n`;
-}
-
-function formatBytes(bytes: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let at = 0;
-  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
-  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;
 }

@@ -1,0 +1,50 @@
+/** What pruning asks of git: whether work is merged, how much a run takes, and freeing objects that no run needs. */
+import type { RunView } from '../contract/run.ts';
+import { eventsOf, runsOf } from '../store/events.ts';
+import { gitInRepository } from '../system/git.ts';
+import { usedBytes } from '../workspace/used-bytes.ts';
+import type { EngineRoom } from './engine-room.ts';
+
+/** Holds what the journals of the runs that stay speak of, while objects are swept. */
+const HELD = 'refs/bosun-held/';
+
+/** Whether some branch or tag of the user's has the work. */
+export async function isMerged({ repository }: EngineRoom, run: RunView): Promise<boolean> {
+  if (run.headCommit === run.baseCommit) return true;
+  const args = ['for-each-ref', '--count=1', `--contains=${run.headCommit}`, '--format=%(refname)'];
+  const found = await gitInRepository([...args, 'refs/heads', 'refs/remotes', 'refs/tags'], {
+    cwd: repository.top,
+    codes: [0, 1, 128, 129], // a commit that is not there is on no branch
+  });
+  return found.code === 0 && found.stdout.length > 0;
+}
+
+/** About what goes with it. */
+export async function sizeOnDisk({ home, store, stages }: EngineRoom, run: RunView): Promise<number> {
+  const refs = [`--glob=refs/bosun/${run.id}`, `--glob=refs/heads/bosun/${run.id}`];
+  const args = ['rev-list', '--disk-usage', '--objects', ...refs, '--not', run.baseCommit];
+  const objects = await stages.git.run(args, { codes: [0, 128] });
+  const files = await usedBytes(home.run(run.id));
+  return files + (await store.bytes(run.id)) + (Number(objects.stdout.toString().trim()) || 0);
+}
+
+/** Removes objects that no ref and no run of the journal needs. */
+export async function sweepObjects({ store, stages: { git } }: EngineRoom): Promise<void> {
+  await git.removeRefs([HELD]); // of a sweep that was cut off
+  const named = new Set<string>();
+  for await (const run of runsOf(store)) {
+    for await (const { event } of eventsOf(store, run.id, { withoutOutput: true, valueBytesMax: 0 }))
+      if (event.type !== 'attempt.agent')
+        for (const [hash] of JSON.stringify(event).matchAll(/\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/g))
+          named.add(hash);
+  }
+  const asked = await git.run(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+    input: [...named].map((hash) => `${hash}\n`).join(''),
+  });
+  const commits = asked.stdout.toString().matchAll(/^([0-9a-f]+) commit$/gm);
+  const lines = Array.from(commits, ([, hash]) => `create ${HELD}${hash} ${hash}\n`);
+  await git.run(['update-ref', '--stdin'], { input: lines.join('') });
+  await git.run(['repack', '-a', '-d', '-l', '-q']);
+  await git.run(['prune', '--expire=now']);
+  await git.removeRefs([HELD]);
+}

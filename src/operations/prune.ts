@@ -1,0 +1,129 @@
+/**
+ * `bosun prune`: takes away what old runs left. First a run leaves the journal, which notes what is still to go; then
+ * that goes. Cut off anywhere, the next prune finishes it. It holds the lock on the repository: no run is at work.
+ */
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import type { RunView } from '../contract/run.ts';
+import { runsOf } from '../store/events.ts';
+import { removeTree } from '../system/remove-tree.ts';
+import { usedBytes } from '../workspace/used-bytes.ts';
+import { cleanRoom, isOpen, workspacesOf } from './clean.ts';
+import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
+import { isMerged, sizeOnDisk, sweepObjects } from './prune-git.ts';
+
+export interface PruneOptions {
+  cwd: string;
+  /** Only runs that ended longer ago than this. */
+  olderThanMs?: number;
+  /** Never the newest ones, this many. */
+  keep?: number;
+  /** The oldest ones, until all that bosun keeps takes no more than this. */
+  maxBytes?: number;
+  /** Also runs that could still be resumed. */
+  interrupted?: boolean;
+  /** Also runs whose work is on no branch of the user's. */
+  unmerged?: boolean;
+  /** Is asked before anything goes; nothing goes without a yes. */
+  confirm(found: Prunable): Promise<boolean>;
+  /** A named point at which a test may end the process. */
+  fault?(point: string): void;
+}
+
+export interface Prunable {
+  runs: { id: string; state: RunView['state']; endedAtMs: number }[];
+  /** What would be old enough, and why it stays. */
+  kept: { id: string; why: string }[];
+}
+
+export type Pruned = Prunable & { freedBytes: number; leftBytes: number };
+
+/** Undefined where it was not to be done. */
+export async function prune(options: PruneOptions): Promise<Pruned | undefined> {
+  const { olderThanMs, keep, maxBytes } = options;
+  if (olderThanMs === undefined && keep === undefined && maxBytes === undefined)
+    throw new BosunError(
+      'usage',
+      'say which runs may go: --older-than 30d, --keep 20 or --max-size 5GB; see bosun prune --help',
+    );
+  await using room = await enterEngineRoom(options.cwd);
+  const sizeBefore = await usedBytes(room.home.directory);
+  await removeLeft(room, options); // of a prune that was cut off
+  const { going, kept } = await choose(room, options, sizeBefore);
+  const found = {
+    runs: going.map((run) => ({ id: run.id, state: run.state, endedAtMs: endedAt(run) })),
+    kept,
+  };
+  if (!(await options.confirm(found))) return undefined;
+  for (const run of going) {
+    const tasks = await room.store.tasks(run.id);
+    await room.store.prune(run.id, {
+      workspaces: await workspacesOf(room, run),
+      memories: tasks.map(({ id }) => path.basename(room.home.memory(run.id, id))),
+    });
+    options.fault?.(`journal:${run.id}`);
+  }
+  await removeLeft(room, options);
+  await cleanRoom(room);
+  options.fault?.('cleaned');
+  await sweepObjects(room);
+  options.fault?.('swept');
+  room.store.compact();
+  const leftBytes = await usedBytes(room.home.directory);
+  return { ...found, freedBytes: Math.max(0, sizeBefore - leftBytes), leftBytes };
+}
+
+async function choose(
+  room: EngineRoom,
+  options: PruneOptions,
+  sizeBytes: number,
+): Promise<{ going: RunView[]; kept: Prunable['kept'] }> {
+  const { olderThanMs = 0, keep = 0, maxBytes } = options;
+  const old: RunView[] = [];
+  let place = 0;
+  for await (const run of runsOf(room.store))
+    if (++place > keep && endedAt(run) <= Date.now() - olderThanMs) old.push(run);
+  const going: RunView[] = [];
+  const kept: Prunable['kept'] = [];
+  let leftBytes = sizeBytes;
+  for (const run of old.toReversed()) {
+    if (maxBytes !== undefined && leftBytes <= maxBytes) break;
+    const why = await whyKept(room, run, options);
+    if (why !== undefined) kept.push({ id: run.id, why });
+    else {
+      going.push(run);
+      if (maxBytes !== undefined) leftBytes -= await sizeOnDisk(room, run);
+    }
+  }
+  return { going, kept };
+}
+
+async function whyKept(
+  room: EngineRoom,
+  run: RunView,
+  { interrupted = false, unmerged = false }: PruneOptions,
+): Promise<string | undefined> {
+  if (isOpen(run) && !interrupted) return 'it can be resumed (--interrupted takes it, too)';
+  if (unmerged) return undefined;
+  if (!(await isMerged(room, run))) return 'its branch is not merged (--unmerged takes it, too)';
+  if (!isOpen(run) && (await workspacesOf(room, run)).length > 0)
+    return 'it has a workspace; see bosun workspaces clean (--unmerged takes it, too)';
+  return undefined;
+}
+
+/** What runs that left the journal have left elsewhere. */
+async function removeLeft({ store, home, stages }: EngineRoom, { fault }: PruneOptions): Promise<void> {
+  for (const { run, left } of await store.pruned()) {
+    for (const name of left.workspaces) await stages.workspaces.remove(name);
+    for (const name of left.memories) await removeTree(path.join(home.memories, name));
+    fault?.(`files:${run}`);
+    await removeTree(home.run(run));
+    await stages.git.removeRefs([`refs/heads/bosun/${run}`, `refs/bosun/${run}/`]);
+    fault?.(`refs:${run}`);
+    await store.forget(run);
+  }
+}
+
+function endedAt({ endedAtMs, createdAtMs }: RunView): number {
+  return endedAtMs ?? createdAtMs;
+}

@@ -1,0 +1,156 @@
+/** What `bosun prune` takes away and what it never does, also where it is killed in the middle. */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { findHome, type Home } from '../src/home.ts';
+import { Bosun, workflow } from '../src/index.ts';
+import { prune, type Prunable } from '../src/operations/prune.ts';
+import { bosun as cli } from './fixtures/cli.ts';
+import { makeRepository, type TestRepository } from './fixtures/repository.ts';
+
+const PROGRAM = path.resolve('test/fixtures/prune-program.ts');
+/** Random, so that git cannot make it small. */
+const WORK = workflow({
+  name: 'w',
+  tasks: {
+    one: {
+      run: 'head -c 300000 /dev/urandom > one.bin; head -c 200000 /dev/urandom | base64',
+      artifacts: ['one.bin'],
+    },
+  },
+});
+
+async function runs(repository: TestRepository, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const { id, finished } = await new Bosun(repository.path).run(WORK);
+    await finished;
+    const { run, tasks } = await new Bosun(repository.path).status(id);
+    expect([run.state, ...tasks.map(({ message }) => message)]).toEqual(['done', undefined]);
+    ids.push(id);
+  }
+  return ids;
+}
+
+async function historyOf(repository: TestRepository): Promise<string[]> {
+  return (await new Bosun(repository.path).history()).map(({ id }) => id);
+}
+
+/** What is left of a run, anywhere. */
+async function leftOf(home: Home, git: TestRepository['git'], id: string): Promise<string[]> {
+  const refs = await git(`--git-dir=${home.git}`, 'for-each-ref', '--format=%(refname)');
+  return [
+    ...refs.split('\n').filter((ref) => ref.includes(`/${id}`)),
+    ...readdirSync(home.runs).filter((name) => name === id),
+    ...readdirSync(home.memories).filter((name) => name.startsWith(`${id}.`)),
+  ];
+}
+
+describe('bosun prune', () => {
+  it(
+    'takes what is old and merged, frees its space, and keeps the rest whole',
+    { timeout: 120_000 },
+    async () => {
+      await using repository = await makeRepository();
+      const [first, second, third] = await runs(repository, 3);
+      const bosun = new Bosun(repository.path);
+      await bosun.merge(first);
+      const home = findHome(repository.path)!;
+      const sizes = (): number => statSync(home.journal).size;
+      const [objects, journal] = [await packed(repository, home), sizes()];
+
+      const seen: Prunable[] = [];
+      const ask = (keep: number, more = {}): ReturnType<typeof prune> =>
+        prune({ cwd: repository.path, keep, ...more, confirm: async (found) => seen.push(found) > 0 });
+      const preview = await cli(repository.path, 'prune', '--keep', '1', '--dry-run');
+      expect([preview.code, preview.stdout]).toEqual([0, expect.stringMatching(/ {2}done {7}w-1\n$/)]);
+      expect(preview.stderr).toContain('kept w-2: its branch is not merged (--unmerged takes it, too)');
+      const unasked = await cli(repository.path, 'prune', '--keep', '1');
+      expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
+      expect((await cli(repository.path, 'prune')).stderr).toContain('say which runs may go');
+      expect((await cli(repository.path, 'prune', '--older-than', 'x')).stderr).toContain(
+        '--older-than must be',
+      );
+      expect(await historyOf(repository)).toEqual([third, second, first]);
+
+      expect((await ask(1))!.freedBytes).toBeGreaterThan(300_000);
+      expect(seen.at(-1)!.runs.map(({ id }) => id)).toEqual([first]);
+      expect(await historyOf(repository)).toEqual([third, second]);
+      expect(await leftOf(home, repository.git, first!)).toEqual([]);
+      expect(sizes()).toBeLessThan(journal - 200_000);
+
+      await ask(1, { unmerged: true });
+      expect(await historyOf(repository)).toEqual([third]);
+      expect(await packed(repository, home)).toBeLessThan(objects - 300_000);
+      expect((await bosun.diff(third)).files).toHaveLength(1);
+      expect((await bosun.report(third)).run.id).toBe(third);
+      await repository.git(`--git-dir=${home.git}`, 'fsck', '--no-dangling');
+      expect(await runs(repository, 1)).toEqual(['w-4']);
+      // By size: the oldest go until the rest fits.
+      await ask(0, { maxBytes: 1, unmerged: true });
+      expect(await historyOf(repository)).toEqual([]);
+      expect(await runs(repository, 1)).toEqual(['w-5']);
+    },
+  );
+
+  it('keeps runs that can be resumed, and resumes them after it', { timeout: 60_000 }, async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    const [old] = await runs(repository, 1);
+    // Killed after its first task was merged: what it goes on from is on no ref.
+    expect(await engine('run', repository.path, '14')).toBe('killed');
+    const { run } = await bosun.status();
+    expect(run.state).toBe('interrupted');
+    const pruned = await prune({
+      cwd: repository.path,
+      keep: 0,
+      unmerged: true,
+      confirm: () => Promise.resolve(true),
+    });
+    expect(pruned!.kept).toEqual([{ id: run.id, why: 'it can be resumed (--interrupted takes it, too)' }]);
+    expect(pruned!.runs.map(({ id }) => id)).toEqual([old]);
+    const again = await bosun.resume(run.id);
+    await again.finished;
+    expect((await bosun.status()).tasks.map(({ state, message }) => message ?? state)).toEqual(
+      Array.from({ length: 4 }, () => 'done'),
+    );
+    expect((await bosun.diff(run.id)).files.length).toBeGreaterThan(3);
+  });
+
+  it('that is killed at any point is finished by the next one', { timeout: 120_000 }, async () => {
+    await using repository = await makeRepository();
+    await runs(repository, 2);
+    const home = findHome(repository.path)!;
+    // In the journal and after it, with files and with refs of the first; so too of the second; cleaned; swept.
+    for (const [n, point] of [1, 1, 2, 3, 3, 2, 0].entries()) {
+      expect(await engine('prune', repository.path, String(point)), `prune ${n}`).toMatch(
+        point === 0 ? /^ended/ : 'killed',
+      );
+      for (const id of await historyOf(repository))
+        expect((await new Bosun(repository.path).diff(id)).files, `prune ${n}: ${id}`).toHaveLength(1);
+    }
+    expect(await historyOf(repository)).toEqual([]);
+    for (const id of ['w-1', 'w-2']) expect(await leftOf(home, repository.git, id)).toEqual([]);
+    expect(existsSync(path.join(home.git, 'refs', 'bosun-held'))).toBe(false);
+    await repository.git(`--git-dir=${home.git}`, 'fsck', '--no-dangling');
+  });
+});
+
+async function packed(repository: TestRepository, home: Home): Promise<number> {
+  const counted = await repository.git(`--git-dir=${home.git}`, 'count-objects', '-v');
+  const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(counted)![1]) * 1024;
+  return of('size') + of('size-pack');
+}
+
+async function engine(mode: 'run' | 'prune', repository: string, dieAt: string): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, mode, repository, dieAt]);
+    return stdout.trim();
+  } catch (error) {
+    const { signal, stderr } = error as { signal: string | null; stderr: string };
+    if (signal === 'SIGKILL') return 'killed';
+    throw new Error(`it failed: ${stderr}`, { cause: error });
+  }
+}
