@@ -156,7 +156,11 @@ async function stageFiles({ engine, repository, tree, to }: LandingRequest, stag
   const made = entries.filter(({ isMade }) => isMade).map((entry) => Buffer.from(entry.path, 'latin1'));
   await tree.refuseForeignFilters(made.map(String), index, 'this merge');
   const fresh = path.join(stage, 'new');
-  await tree.run(['checkout-index', '--quiet', '-z', '--stdin'], { index, tree: fresh, input: joined(made) });
+  await tree
+    .run(['checkout-index', '-z', '--stdin'], { index, tree: fresh, input: joined(made) })
+    .catch((cause: unknown) => {
+      throw unwritten(cause, top);
+    });
   for (const entry of entries) {
     if (!entry.isMade) continue;
     const made = statOf(fresh, Buffer.from(entry.path, 'latin1'));
@@ -165,6 +169,17 @@ async function stageFiles({ engine, repository, tree, to }: LandingRequest, stag
     entry.made = made;
   }
   return entries;
+}
+
+/** git does not say why it could not write a file; there is one reason that people meet. */
+function unwritten(cause: unknown, top: string): unknown {
+  const file = /unable to write file (.*)/.exec((cause as Error).message)?.[1];
+  if (file === undefined) return cause;
+  return new BosunError(
+    'system',
+    `nothing was merged: there seems to be no space for the new files of ${top} (git could not write ${file}); free some space and merge again`,
+    { cause },
+  );
 }
 
 function joined(names: Buffer[]): Buffer {

@@ -1,6 +1,16 @@
 /** `bosun merge` changes everything or nothing, whatever ends it. */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -130,6 +140,41 @@ describe('a merge', () => {
       /has been undone.*left as they are: a\.txt/,
     );
     expect(await seen(top)).toMatchObject({ head: world.before, status: ' M a.txt', locked: false });
+  });
+
+  it.runIf(process.getuid?.() === 0)('that meets a full disk leaves everything as it was', async () => {
+    const disk = mkdtempSync(path.join(tmpdir(), 'bosun-disk-'));
+    await exec('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', disk]);
+    try {
+      const top = path.join(disk, 'repository');
+      const git = async (...args: string[]): Promise<string> => gitIn(top)(...args);
+      await gitIn(disk)('init', '-q', '-b', 'main', top);
+      writeFileSync(path.join(top, 'a.txt'), 'a\n');
+      await git('add', '-A');
+      await git('commit', '-qm', 'Start');
+      const before = await git('rev-parse', 'HEAD');
+      // small when packed, larger than the disk when written
+      for (const name of ['a.txt', 'b.txt']) writeFileSync(path.join(top, name), 'x'.repeat(1_400_000));
+      await git('add', '-A');
+      await git('commit', '-qm', 'result');
+      const after = await git('rev-parse', 'HEAD');
+      await git('reset', '-q', '--hard', before);
+      const engine = await openEngineGit(await inspectRepository(top));
+      const directory = path.join(engine.home, 'landing');
+      const request = { directory, commit: after, base: before, message: 'Merge\n', what: 'run r-1' };
+      writeFileSync(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
+      await expect(land(engine, request)).rejects.toMatchObject({
+        code: 'system',
+        message: expect.stringMatching(/nothing was merged.*no space/i),
+      });
+      expect(await seen(top)).toEqual({ head: before, status: '', files: { 'a.txt': 'a\n' }, locked: false });
+      expect(existsSync(directory)).toBe(false);
+      rmSync(path.join(disk, 'filler'));
+      expect(await land(engine, request)).toMatchObject({ kind: 'fast-forward', head: after });
+      expect((await seen(top)).status).toBe('');
+    } finally {
+      await exec('umount', ['--lazy', disk]);
+    }
   });
 
   it('leaves everything as it was where it is disturbed', async () => {
