@@ -29,6 +29,7 @@ import { loadRuntime } from './runtime/load.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from './runtime/output.ts';
 import type { Job, Result } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
+import { checkCommand } from './schedule/prompt.ts';
 import { PLAN_SCHEMA } from './schedule/plan-format.ts';
 import { effectiveLimits, effectiveScope, withGranted } from './schedule/scope-of.ts';
 import type { EngineGit } from './system/engine-git.ts';
@@ -270,9 +271,10 @@ async function collectWork(
     message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,
     atMs: attempt.nowMs(),
   });
-  if (!task.artifacts) return { ...collected, artifacts: [] };
+  const globs = start.artifacts ?? task.artifacts;
+  if (!globs) return { ...collected, artifacts: [] };
   const directory = path.join(stages.home.run(run), 'artifacts', `${start.task}@${start.attempt}`);
-  const { artifacts, refused } = await keepArtifacts(await workspace.find(task.artifacts), directory);
+  const { artifacts, refused } = await keepArtifacts(await workspace.find(globs), directory);
   return { ...collected, artifacts, refused: [...collected.refused, ...refused] };
 }
 
@@ -295,7 +297,7 @@ async function judge(
     if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
   }
   if (task.check !== undefined) {
-    const check = await runCheck(around, job, workspace, task.check);
+    const check = await runCheck(around, job, workspace, checkCommand(task.check));
     if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')
       return { ...ending, outcome: check.outcome };
     if (check.outcome.kind === 'failed') {

@@ -74,9 +74,9 @@ tasks:
     expect(problem(`defaults: { task: { timeout: soon } }\n${tasks}`)).toMatch(
       /^w\.yaml:2:30: "defaults\.task\.timeout" must be a duration/,
     );
-    const told = problem(`defaults: { task: { check: "x \${{ inputs.a }}" } }\n${tasks}`);
+    const told = problem(`defaults: { task: { workspace: { setup: "x \${{ inputs.a }}" } } }\n${tasks}`);
     expect(told.match(/w\.yaml:2:\d+: expressions are not filled in here/g)).toHaveLength(1);
-    expect(told).toContain('put the value into "env" and use $NAME here');
+    expect(told).toContain('they work in prompt, run, check, ');
     expect(problem(`defaults: { task: { needs: [a] } }\n${tasks}`)).toContain('unknown field "needs"');
     expect(problem(`defaults: { agent: { turns: 0 } }\ntasks: { a: { agent: {}, prompt: x } }\n`)).toContain(
       'w.yaml:2:29: "defaults.agent.turns" must be more than 0',

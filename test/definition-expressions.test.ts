@@ -50,8 +50,12 @@ describe('expressions that cannot work', () => {
       `9:26: "for-each" of task "c" must give a list, but "'abc'" gives string`,
     ],
     [
-      'c: { run: x, check: "${{ inputs.who }}" }',
-      '9:24: expressions are not filled in here; put the value into "env" and use $NAME here',
+      'c: { run: x, workspace: { setup: "${{ inputs.who }}" } }',
+      '9:37: expressions are not filled in here; they work in prompt, run, check, env, with, artifacts, approve, finalize, if and for-each',
+    ],
+    [
+      'c: { run: x, check: "${{ each }}" }',
+      '9:28: "check" of task "c" speaks of "each" or "index", which only a task with for-each has',
     ],
     [
       'c: { run: x, env: { A: "${{ foo }}" } }',

@@ -136,6 +136,8 @@ export type Decision =
       /** The rendered environment of the task. */
       env?: Record<string, string>;
       envRef?: ValueRef;
+      /** The rendered globs of its artifacts, where they hold expressions. */
+      artifacts?: string[];
       /** A conversation of an earlier attempt that is gone on with; `fork` leaves that one as it is. */
       session?: { id: string; fork: boolean };
       /** In place of the agent's own runtime, which failed. */

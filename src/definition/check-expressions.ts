@@ -13,9 +13,7 @@ interface Place {
   hasEach: boolean;
 }
 
-/** Commands that read the task's environment. */
-const COMMANDS = new Set(['check']);
-const WHERE = 'prompt, run, env, with, approve, finalize, if and for-each';
+const WHERE = 'prompt, run, check, env, with, artifacts, approve, finalize, if and for-each';
 
 export function checkExpressions(workflow: Workflow, graph: Graph): Problem[] {
   const problems = forbidden(workflow.workspace, ['workspace']);
@@ -32,7 +30,7 @@ export function checkExpressions(workflow: Workflow, graph: Graph): Problem[] {
 function checkTask(place: Place, task: Task): Problem[] {
   const path = ['tasks', place.task];
   const problems: Problem[] = [];
-  const template = (text: string | undefined, ...field: string[]): void => {
+  const template = (text: string | undefined, ...field: (string | number)[]): void => {
     if (text?.includes('${{')) problems.push(...checkTemplate(place, text, [...path, ...field]));
   };
   const whole = (
@@ -50,6 +48,8 @@ function checkTask(place: Place, task: Task): Problem[] {
   else if (items) problems.push(...forbidden(items, [...path, 'for-each']));
   template(task.prompt, 'prompt');
   template(task.run, 'run');
+  template(task.check, 'check');
+  for (const [n, glob] of (task.artifacts ?? []).entries()) template(glob, 'artifacts', n);
   template(task.finalize, 'finalize');
   if (typeof task.approve === 'string') template(task.approve, 'approve');
   else template(task.approve?.question, 'approve', 'question');
@@ -58,9 +58,9 @@ function checkTask(place: Place, task: Task): Problem[] {
     if (typeof value === 'string') template(value, 'with', key);
     else problems.push(...forbidden(value, [...path, 'with', key]));
   }
-  const { check, uses, workspace, artifacts } = task;
+  const { uses, workspace } = task;
   const agent = typeof task.agent === 'object' ? task.agent : undefined;
-  for (const [key, value] of Object.entries({ check, uses, workspace, artifacts, agent })) {
+  for (const [key, value] of Object.entries({ uses, workspace, agent })) {
     if (value !== undefined) problems.push(...forbidden(value, [...path, key]));
   }
   return problems;
@@ -185,10 +185,7 @@ function findDashed(expression: string, workflow: Workflow): { of: string; name:
 function forbidden(value: unknown, path: Path): Problem[] {
   if (typeof value === 'string') {
     if (!value.includes('${{')) return [];
-    const advice = COMMANDS.has(String(path.at(-1)))
-      ? `; put the value into "env" and use $NAME here`
-      : `; they work in ${WHERE}`;
-    return [{ path, find: '${{', message: `expressions are not filled in here${advice}` }];
+    return [{ path, find: '${{', message: `expressions are not filled in here; they work in ${WHERE}` }];
   }
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>

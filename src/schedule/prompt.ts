@@ -1,5 +1,6 @@
 /** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
 import { EXPANSION_TASKS_MAX, type Input, type Json } from '../contract/workflow.ts';
+import { normalizeGlob } from '../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from './expression.ts';
 import { ExpressionError } from './expression-failure.ts';
 import type { Lazy } from './expression-values.ts';
@@ -8,10 +9,13 @@ import { planFormat } from './plan-format.ts';
 import { hasFailed, type Node, type State } from './state.ts';
 
 const PURPOSE_CHARS_MAX = 2000;
+const RUN_VARIABLE = 'BOSUN_VALUE_';
+const CHECK_VARIABLE = 'BOSUN_CHECK_';
 
 interface Work {
   prompt: string;
   env?: Record<string, string>;
+  artifacts?: string[];
 }
 
 /** What an attempt is given: the prompt of an agent, or the command of a `run` task. */
@@ -22,12 +26,16 @@ export function renderWork(state: State, node: Node): Work {
   const prompt = node.resolving
     ? resolvePrompt(state, node)
     : task.run !== undefined
-      ? renderCommand(state, node, task.run, env)
+      ? renderCommand(state, node, task.run, env, RUN_VARIABLE)
       : withFormat(node, renderText(state, node, task.prompt ?? ''));
+  if (task.check !== undefined) renderCommand(state, node, task.check, env, CHECK_VARIABLE);
+  const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
+    ? task.artifacts.map((glob) => artifactGlob(renderText(state, node, glob)))
+    : undefined;
   for (const [key, value] of [...Object.entries(env), ['the prompt', prompt] as const])
     if (value.includes('\0'))
       throw new ExpressionError(`${key} would hold a NUL character, which no command or variable can hold`);
-  return { prompt, ...(Object.keys(env).length > 0 && { env }) };
+  return { prompt, ...(Object.keys(env).length > 0 && { env }), ...(artifacts && { artifacts }) };
 }
 
 /** A planner is told what a plan looks like: nobody should have to write that into every prompt. */
@@ -39,16 +47,34 @@ function withFormat({ task, workflow }: Node, prompt: string): string {
  * A value never becomes part of a shell command: it goes into a variable, and the command names the variable.
  * So what an earlier agent wrote cannot run as code.
  */
-function renderCommand(state: State, node: Node, command: string, env: Record<string, string>): string {
-  const parts = parseTemplate(command);
-  return parts
-    .map((part, n) => {
-      if ('text' in part) return part.text;
-      const variable = `BOSUN_VALUE_${n}`;
-      env[variable] = renderText(state, node, `\${{${part.expression}}}`);
-      return `\${${variable}}`;
-    })
+function renderCommand(
+  state: State,
+  node: Node,
+  command: string,
+  env: Record<string, string>,
+  variable: string,
+): string {
+  for (const [n, part] of parseTemplate(command).entries())
+    if ('expression' in part) env[`${variable}${n}`] = renderText(state, node, `\${{${part.expression}}}`);
+  return commandOf(command, variable);
+}
+
+/** A check as the shell gets it: its values are in the environment of the attempt. */
+export function checkCommand(check: string): string {
+  return commandOf(check, CHECK_VARIABLE);
+}
+
+function commandOf(command: string, variable: string): string {
+  return parseTemplate(command)
+    .map((part, n) => ('text' in part ? part.text : `\${${variable}${n}}`))
     .join('');
+}
+
+/** What was put in must not lead elsewhere. */
+function artifactGlob(glob: string): string {
+  const normalized = normalizeGlob(glob);
+  if ('problem' in normalized) throw new ExpressionError(`"${glob}" in "artifacts" ${normalized.problem}`);
+  return normalized.glob;
 }
 
 export function renderText(state: State, node: Node, text: string): string {
