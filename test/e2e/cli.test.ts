@@ -277,7 +277,7 @@ describe('a run that is interrupted', () => {
     run.child.kill('SIGINT');
     const { code, stderr, stdout } = await run.finished;
     expect(code).toBe(3);
-    expect(stderr).toContain('Ctrl-C again ends them now');
+    expect(stderr).toContain('Ctrl-C again stops them now');
     expect(stdout).toContain('bosun resume');
     expect((await bosun(repository.path, 'diff', '--task', 'sleeper')).stdout).toContain('+half');
   });
