@@ -6,6 +6,7 @@ import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { serialize } from '@marcbachmann/cel-js/serialize';
 import { compilePattern, PatternError } from '../base/pattern.ts';
 import { ExpressionError, quoted } from './expression-failure.ts';
+import { unreadParts } from './expression-values.ts';
 
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 const STEPS_MAX = 30_000;
@@ -84,7 +85,13 @@ function longestText(value: unknown): number {
   const before = known.get(value);
   if (before !== undefined) return before;
   let longest = 0;
-  for (const inner of Object.values(value)) longest = Math.max(longest, longestText(inner));
+  const unread = unreadParts(value);
+  if (unread) {
+    for (const key of Object.keys(value)) {
+      const chars = unread.get(key)?.charsMax ?? longestText((value as Record<string, unknown>)[key]);
+      longest = Math.max(longest, chars);
+    }
+  } else for (const inner of Object.values(value)) longest = Math.max(longest, longestText(inner));
   known.set(value, longest);
   return longest;
 }

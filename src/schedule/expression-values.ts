@@ -10,10 +10,20 @@ const converted = new WeakMap<object, unknown>();
 /** A value that is read when it is looked at. */
 export class Later {
   readonly read: () => Json;
+  /** No text in it is longer. */
+  readonly charsMax: number;
 
-  constructor(read: () => Json) {
+  constructor(read: () => Json, charsMax: number) {
     this.read = read;
+    this.charsMax = charsMax;
   }
+}
+
+const unread = new WeakMap<object, ReadonlyMap<string, Later>>();
+
+/** Of a value of CEL: its parts that are read only when they are looked at. */
+export function unreadParts(value: object): ReadonlyMap<string, Later> | undefined {
+  return unread.get(value);
 }
 
 /** JSON in which parts are not there yet. */
@@ -38,6 +48,7 @@ export function toCel(value: Lazy | undefined): unknown {
   const result: object = Array.isArray(value)
     ? value.map(convert)
     : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, convert(inner, key)]));
+  if (later.length > 0) unread.set(result, new Map(later.map(([key, inner]) => [String(key), inner])));
   for (const [key, inner] of later)
     Object.defineProperty(result, key, { enumerable: true, get: () => toCel(inner) });
   converted.set(value, result);

@@ -20,7 +20,7 @@ export function outputReader(state: State): (node: Node) => Lazy {
           `it reads more than ${READ_BYTES_MAX / 1024 / 1024} MB of outputs; let tasks give shorter ones, or write to files`,
         );
       return state.read(ref);
-    });
+    }, ref.bytes);
   const outputOf = (node: Node): Lazy => {
     if (node.kind === 'for-each') return node.children.map(outputOf);
     if (node.outputRef) return later(node.outputRef);
