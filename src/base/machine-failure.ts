@@ -108,6 +108,14 @@ function failureIn(text: string): MachineFailure | undefined {
   return found?.[0] as MachineFailure | undefined;
 }
 
+/** The same where only the words of an error are left: what to do, or nothing. */
+export function remedyIn(text: string): string | undefined {
+  const named = Object.entries(MEANINGS).find(
+    ([code, { spelled }]) => new RegExp(`\\b${code}\\b`).test(text) || text.includes(spelled),
+  );
+  return named?.[1].remedy;
+}
+
 /** What to do about it; undefined where the error is not the machine's. */
 export function remedyFor(error: unknown): string | undefined {
   const failure = failureOf(error);

@@ -1,6 +1,7 @@
 /** Holds what a run demands against what this machine can hold. It fails closed, before anything is started. */
 import { release } from 'node:os';
 import path from 'node:path';
+import { remedyIn } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { HeldLimits, Isolation } from '../contract/isolation.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
@@ -88,7 +89,7 @@ function notFenced({ lacks }: Sandbox, demands: string[]): BosunError {
 function surprised(why: string): BosunError {
   return new BosunError(
     'system',
-    `nothing was started: the fences failed in a way that bosun does not know: ${why}. Run bosun doctor and fix that; --unfenced runs commands without fences, which can then do whatever you can`,
+    `nothing was started: the fences failed in a way that bosun does not know: ${why}${remedyOf(why)}. Run bosun doctor and fix that; --unfenced runs commands without fences, which can then do whatever you can`,
   );
 }
 
@@ -124,4 +125,10 @@ function everyHolder({ agents, tasks, nested = {} }: Workflow): Pick<Agent, 'lim
     ...all.flatMap(({ agent }) => (typeof agent === 'object' ? [agent] : [])),
     ...Object.values(nested).flatMap(everyHolder),
   ];
+}
+
+/** A full disk is no reason to do without fences. */
+function remedyOf(why: string): string {
+  const remedy = remedyIn(why);
+  return remedy === undefined ? '' : `; ${remedy}`;
 }

@@ -1,6 +1,7 @@
 /** What SQLite's errors mean to a person, and what to do about them. */
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 
 const SQLITE_BUSY = 5;
@@ -32,6 +33,9 @@ export function translated<T>(file: string, action: () => T): T {
           { cause },
         );
       case SQLITE_READONLY:
+        throw new BosunError('journal', machineError(cause, `cannot write the journal ${file}`)!.message, {
+          cause,
+        });
       case SQLITE_CANTOPEN:
         if (isDirectory(file)) throw damaged(file, 'it is a directory', cause);
         throw new BosunError(
