@@ -5,7 +5,7 @@ import type { Path, Problem } from './problem.ts';
 const MESSAGE = 'this holds a NUL character, which no command, variable or file name can hold; remove it';
 
 /** Of the workflow alone: those that it uses are checked on their own. */
-export function checkNul({ nested: _, ...workflow }: Workflow): Problem[] {
+export function checkNul(workflow: Workflow): Problem[] {
   const problems: Problem[] = [];
   const look = (value: unknown, path: Path): void => {
     if (typeof value === 'string') {
@@ -18,6 +18,6 @@ export function checkNul({ nested: _, ...workflow }: Workflow): Problem[] {
       }
     }
   };
-  look(workflow, []);
+  for (const [key, value] of Object.entries(workflow)) if (key !== 'nested') look(value, [key]);
   return problems;
 }
