@@ -7,6 +7,8 @@ import { requirePlainPaths } from './plain-paths.ts';
 import { readPlainly } from './quick.ts';
 import { COMMANDS } from './table.ts';
 
+const LEFT_MS = 2000;
+
 export async function runCli(words: string[]): Promise<void> {
   guardStreams();
   process.on('uncaughtException', (error) => void tellError(error).then((code) => process.exit(code)));
@@ -15,6 +17,8 @@ export async function runCli(words: string[]): Promise<void> {
     requireOut();
   } catch (error) {
     process.exitCode = await tellError(error);
+    // A helper that could not be ended, for want of descriptors, must not keep a command that is over.
+    setTimeout(() => process.exit(), LEFT_MS).unref();
   }
 }
 
