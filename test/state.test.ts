@@ -1,4 +1,14 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -33,10 +43,29 @@ describe('the state of a repository', () => {
     expect((await bosun(repository.path, 'run')).code).toBe(0);
     expect(existsSync(path.join(repository.path, '.bosun'))).toBe(false);
     expect(await modeOf(path.join(repository.path, '.git/bosun'))).toBe('700');
+    for (const name of ['journal.db', 'engine.lock', 'runs/w-1/report.html', 'runs/w-1/report.json'])
+      expect(await modeOf(path.join(repository.path, '.git/bosun', name)), name).toBe('600');
     await repository.git('clean', '-ffdxq');
     expect(await repository.git('status', '--porcelain')).toBe('');
     expect((await bosun(repository.path, 'merge')).code).toBe(0);
     expect(await readFile(path.join(repository.path, 'one.txt'), 'utf8')).toBe('1\n');
+  });
+
+  it('has a git directory that obeys nothing that somebody else wrote into it', async () => {
+    const files = { 'bosun.yaml': WORKFLOW.replace('{ one:', '{ two: { run: echo 2 > README.md }, one:') };
+    await using repository = await makeRepository({ files: { ...files, 'README.md': 'hello\n' } });
+    expect((await bosun(repository.path, 'run')).code).toBe(0);
+    const git = path.join(repository.path, '.git/bosun/git');
+    const proof = `${repository.path}-proof`;
+    await appendFile(path.join(git, 'config'), `[merge "x"]\n\tdriver = touch ${proof}\n`);
+    await writeFile(path.join(git, 'info/attributes'), '* merge=x\n');
+    await writeFile(path.join(git, 'config.worktree'), `[core]\n\tsshCommand = touch ${proof}\n`);
+    await repository.write({ 'README.md': 'mine\n' });
+    await repository.git('commit', '--quiet', '-am', 'Mine');
+    expect((await bosun(repository.path, 'merge')).stderr).toContain('conflict');
+    expect(existsSync(proof)).toBe(false);
+    expect(await readFile(path.join(git, 'config'), 'utf8')).not.toContain('driver');
+    expect(existsSync(path.join(git, 'config.worktree'))).toBe(false);
   });
 
   it('serves all work trees of the repository', async () => {

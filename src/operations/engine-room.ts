@@ -87,7 +87,7 @@ export async function enterEngineRoom(
     },
     checkModels: (workflow) => models.check(workflow),
     async drive(run, options = {}) {
-      await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }));
+      await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }), { mode: 0o600 });
       const drive = await Drive.open(run, { store, stages, nowMs: Date.now, ...options });
       models.onWait = (wait) => drive.waits(wait);
       return drive;

@@ -75,7 +75,7 @@ export async function writeReport(room: EngineRoom, id: string): Promise<ReportF
 async function writeWhole(file: string, text: string): Promise<void> {
   const fresh = `${file}.new`;
   try {
-    await writeFile(fresh, text);
+    await writeFile(fresh, text, { mode: 0o600 });
     await rename(fresh, file);
   } catch (error) {
     await rm(fresh, { force: true }).catch(() => {});

@@ -8,6 +8,8 @@ const STATUS_CHARS_MAX = 4096;
 
 /** What ends sooner uses little: it is not worth being watched. */
 const HOLD_AFTER_MS = 20;
+/** From then on the limits of a command that nobody can find are not held: it is ended. */
+const FIND_MS_MAX = 30_000;
 /** Long, for a machine that has other things to do. */
 const DRAIN_MS_MAX = 10_000;
 
@@ -65,13 +67,25 @@ export class FencedTree {
   }
 
   /** From now on it has a command, and its limits are held. */
-  hold(): void {
+  hold(untilMs = performance.now() + FIND_MS_MAX): void {
     this.#timer = setTimeout(() => {
       if (this.#isOver) return;
-      if (this.init === undefined) return this.hold(); // it is still being made
+      if (this.init === undefined) {
+        if (performance.now() < untilMs) return this.hold(untilMs); // it is still being made
+        return this.#giveUp();
+      }
       this.#release = this.#hold(this.init.pid, (breach) => (this.#breach ??= breach));
       if (this.#asked) this.signal(this.#asked);
     }, HOLD_AFTER_MS);
+  }
+
+  #giveUp(): void {
+    const launcher = this.#launcherPid();
+    this.#breach ??= {
+      limit: 'processes',
+      message: 'its processes could not be found in /proc, so its limits could not be held; it was ended',
+    };
+    if (launcher !== undefined) kill(launcher, 'SIGKILL'); // all the others die with it
   }
 
   /** Waits until bwrap has said all that it will. */

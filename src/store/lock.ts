@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { makePrivate } from './private-file.ts';
 import { translated } from './sqlite-errors.ts';
 
 const SQLITE_BUSY = 5;
@@ -17,6 +18,7 @@ export function takeLock(file: string): EngineLock | undefined {
 
 function lock(file: string): EngineLock | undefined {
   // Whoever looks whether it is held has it for a moment, too.
+  makePrivate(file);
   const db = new DatabaseSync(file, { timeout: 200 });
   try {
     // In its rollback mode an exclusive transaction is an exclusive lock on the file, even for readers.

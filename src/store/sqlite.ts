@@ -8,6 +8,7 @@ import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { MIGRATIONS } from './schema.ts';
+import { makePrivate } from './private-file.ts';
 import { damaged, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
@@ -21,7 +22,10 @@ export function openSqliteStore(file: string, options: { readOnly?: boolean } = 
 }
 
 function openDatabase(file: string, readOnly: boolean): DatabaseSync {
-  if (!isOnReadOnlyDisk(file)) return new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
+  if (!isOnReadOnlyDisk(file)) {
+    if (!readOnly) makePrivate(file);
+    return new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
+  }
   // SQLite would make its two files beside it. Nobody else can write there either, so it needs no locks.
   const address = pathToFileURL(file);
   address.search = '?immutable=1';

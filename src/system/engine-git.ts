@@ -12,12 +12,13 @@ import { cQuote, git, signedBy, splitNul, startGit, type GitOptions, type Identi
 import { UNFINISHED_PREFIX } from './pack-writer.ts';
 import { exitOf, type Captured } from './process.ts';
 import type { Repository } from './repository.ts';
+import { removeTree } from './remove-tree.ts';
 import { sandboxUid } from './sandbox-user.ts';
 import { makeStateDirectory, sandboxDirectory, stateDirectory } from './state-directory.ts';
 import { TreeReader } from './tree-reader.ts';
 
 export const RAW_ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding\n';
-const CONFIG = `[core]
+const CONFIG = `	bare = true
 	fsync = objects
 	fsyncMethod = batch
 	logAllRefUpdates = false
@@ -61,6 +62,7 @@ export async function openEngineGit(repository: Repository): Promise<EngineGit> 
     const directory = path.join(home, 'git');
     const isMade = await readFile(path.join(directory, 'HEAD')).catch(() => undefined);
     if (isMade === undefined) await make(directory, repository);
+    await settle(directory, repository);
     await borrow(directory, repository);
     return new EngineGit(directory, repository);
   } catch (cause) {
@@ -84,8 +86,6 @@ async function make(directory: string, repository: Repository): Promise<void> {
     if (sandboxUid !== undefined) await chmod(fresh, 0o755);
     await mkdir(path.join(fresh, 'info'), { recursive: true });
     await mkdir(path.join(fresh, 'objects', 'info'), { recursive: true });
-    await writeFile(path.join(fresh, 'info', 'attributes'), RAW_ATTRIBUTES);
-    await writeFile(path.join(fresh, 'config'), CONFIG, { flag: 'a' });
     await rename(fresh, directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another engine was faster
     });
@@ -94,13 +94,34 @@ async function make(directory: string, repository: Repository): Promise<void> {
   }
 }
 
+/** What git obeys there is what we wrote, whatever an archive brought along with a repository. */
+async function settle(directory: string, { objectFormat }: Repository): Promise<void> {
+  const isNew = objectFormat !== 'sha1';
+  const config = [
+    `[core]\n\trepositoryformatversion = ${isNew ? 1 : 0}\n\tfilemode = true\n`,
+    ...(sandboxUid === undefined ? [] : ['\tsharedRepository = 0644\n']),
+    CONFIG,
+    ...(isNew ? [`[extensions]\n\tobjectFormat = ${objectFormat}\n`] : []),
+  ].join('');
+  await writeWhere(path.join(directory, 'config'), config);
+  await writeWhere(path.join(directory, 'info', 'attributes'), RAW_ATTRIBUTES);
+  for (const name of ['config.worktree', 'commondir', 'hooks']) await removeTree(path.join(directory, name));
+}
+
+/** Only where it is not so already. */
+async function writeWhere(file: string, content: string): Promise<void> {
+  const current = await readFile(file, 'utf8').catch(() => undefined);
+  if (current === content) return;
+  await writeFile(`${file}.new`, content);
+  await rename(`${file}.new`, file);
+}
+
 /** Written anew when it is wrong: a repository may have been moved. */
 async function borrow(directory: string, repository: Repository): Promise<void> {
   const objects = path.join(repository.commonDir, 'objects');
   const line = /["\n]/.test(objects) ? cQuote(Buffer.from(objects)).toString() : objects;
   const alternates = path.join(directory, 'objects', 'info', 'alternates');
-  const current = await readFile(alternates, 'utf8').catch(() => '');
-  if (current !== `${line}\n`) await writeFile(alternates, `${line}\n`);
+  await writeWhere(alternates, `${line}\n`);
   if (repository.shallow)
     await copyFile(path.join(repository.commonDir, 'shallow'), path.join(directory, 'shallow'));
   else await rm(path.join(directory, 'shallow'), { force: true });

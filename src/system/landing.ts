@@ -118,7 +118,7 @@ export async function recoverLanding(directory: string): Promise<string | undefi
 async function makeStage(directory: string, top: string, nonce: string): Promise<string> {
   const isNear = (await stat(directory)).dev === (await stat(top)).dev;
   const stage = isNear ? path.join(directory, 'stage') : path.join(top, `.bosun-merge-${nonce}`);
-  await writeFile(path.join(directory, 'where'), stage);
+  await writeFile(path.join(directory, 'where'), stage, { mode: 0o600 });
   await mkdir(stage, { mode: 0o700 });
   await mkdir(path.join(stage, 'new'));
   await mkdir(path.join(stage, 'old'));
