@@ -72,7 +72,7 @@ describe('the report', () => {
     expect(report.totals).toMatchObject({ changedFiles: 2, linesAdded: null, linesRemoved: null });
     expect(renderText(report, plain)).toContain('2 attempts · 2 files changed\n');
     expect(renderText(reportOf(tenTasks(), 'running'), plain)).toContain(
-      '\n  review.2  {"verdict":"accept"}\n',
+      '\n  review[speed]  {"verdict":"accept"}\n',
     );
     expectText(renderHtml(report), 'lines not counted');
   });

@@ -102,6 +102,8 @@ export interface WaitReport {
 
 export interface TaskReport {
   id: string;
+  /** What people call it: its id, but that items of a for-each go by their values, as in `review[security]`. */
+  label: string;
   parent: string | null;
   /** What its own tasks come from, where it stands for others. */
   group: 'for-each' | 'uses' | 'expand' | null;

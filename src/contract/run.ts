@@ -118,6 +118,8 @@ export interface Held {
 
 export interface TaskView {
   id: string;
+  /** What people call it, such as `review[security]`; absent where that is its id. */
+  label?: string;
   state: TaskState;
   attempt: number;
   /** Sorts tasks as they are shown: as written, those within a task right after it. */
@@ -149,6 +151,8 @@ export interface TaskView {
 export interface QuestionView {
   id: string;
   task: string;
+  /** What people call the task; absent where that is its id. */
+  label?: string;
   text: string;
   default: 'yes' | 'no';
   askedAtMs: number;

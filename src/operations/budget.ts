@@ -41,13 +41,13 @@ export interface SetBudgetOptions extends BudgetOptions {
 
 /** Takes effect at once where an engine drives the run; else when it is gone on with. */
 export async function setBudget(options: SetBudgetOptions): Promise<{ run: string; isLive: boolean }> {
-  const { account, limits } = options;
+  const { limits } = options;
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   if (run.state === 'done')
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
   const { state } = await loadRun(journal.store, run.id);
-  requireAccount(state, account);
+  const account = requireAccount(state, options.account);
   const isLive = ['running', 'cancelling'].includes(shownState(journal.home, run));
   if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by: 'person' });
   else {
@@ -68,9 +68,12 @@ function viewsOf(state: State): AccountView[] {
   }));
 }
 
-function requireAccount(state: State, account: string): void {
+function requireAccount(state: State, said: string): string {
   const known = new Set([...state.nodes.values()].flatMap(accountsOf));
-  if (account === RUN_ACCOUNT || known.has(account)) return;
-  const [kind, name] = account.split(/:(.*)/s);
+  if (said === RUN_ACCOUNT || known.has(said)) return said;
+  const [kind, name] = said.split(/:(.*)/s);
+  const labelled = [...state.nodes.values()].find(({ label }) => label === name);
+  const account = `task:${labelled?.id}`;
+  if (kind === 'task' && known.has(account)) return account;
   throw new BosunError('not-found', `run ${state.id} has no ${kind} ${name}`);
 }

@@ -5,6 +5,7 @@ import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { requireObjects } from '../system/hold-objects.ts';
 import { inspectRepository } from '../system/repository.ts';
 import { AttemptBases } from './attempt-bases.ts';
+import { requireTask } from './find-task.ts';
 import { findRun, openJournal } from './journal.ts';
 
 export interface DiffOptions {
@@ -55,15 +56,17 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
   const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   await requireObjects(git, run.baseCommit, `run ${run.id}`);
-  const { task } = options;
+  const task =
+    options.task === undefined
+      ? undefined
+      : (await requireTask(run.id, await journal.store.tasks(run.id), options.task)).id;
   const [from, to] =
     task === undefined
       ? [run.baseCommit, run.headCommit]
-      : rangeOf(
-          await journal.store.read(run.id, { task, withoutOutput: true, valueBytesMax: 0 }),
-          run.id,
-          options,
-        );
+      : rangeOf(await journal.store.read(run.id, { task, withoutOutput: true, valueBytesMax: 0 }), run.id, {
+          ...options,
+          task,
+        });
   const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
     added: added ?? null,
@@ -75,13 +78,10 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
 function rangeOf(
   events: Recorded[],
   run: string,
-  { task = '', attempt, outside = false }: DiffOptions,
+  { task, attempt, outside = false }: DiffOptions & { task: string },
 ): [string, string] {
   if (events.length === 0)
-    throw new BosunError(
-      'not-found',
-      `run ${run} has no task ${task} that has started; see: bosun status ${run}`,
-    );
+    throw new BosunError('not-found', `task ${task} of run ${run} has not started; see: bosun status ${run}`);
   const bases = new AttemptBases();
   let range: [string, string] | undefined;
   for (const { event } of events) {

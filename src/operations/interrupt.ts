@@ -1,8 +1,8 @@
 /** Words to a run from outside its engine: cancel it, answer its questions, speak to its agents. */
-import { suggest } from '../base/suggest.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { RunView } from '../contract/run.ts';
 import { enterEngineRoom } from './engine-room.ts';
+import { requireTask } from './find-task.ts';
 import { findRun, openJournal, shownState, type Journal } from './journal.ts';
 import type { Request } from '../store/store.ts';
 
@@ -78,9 +78,10 @@ export async function answerQuestion(options: AnswerOptions): Promise<Answered> 
 async function openQuestion(
   journal: Journal,
   run: RunView,
-  id: string | undefined,
+  named: string | undefined,
 ): Promise<RunView['questions'][number]> {
   const open = run.questions;
+  const id = named === undefined ? undefined : await questionId(journal, run, named);
   const question =
     id === undefined ? (open.length === 1 ? open[0] : undefined) : open.find((each) => each.id === id);
   if (question) {
@@ -106,6 +107,18 @@ async function openQuestion(
     'usage',
     `run ${run.id} asks: ${list}; name one of them: bosun answer <question> yes|no`,
   );
+}
+
+/** A question is named after its task, which people may know by its label: `review[security]+1`. */
+async function questionId({ store }: Journal, run: RunView, named: string): Promise<string> {
+  const end = named.lastIndexOf(']') + 1;
+  if (end === 0) return named;
+  const labels = new Map((await store.tasks(run.id)).map(({ id, label = id }) => [label, id]));
+  for (let at = named.length; at >= end; at--) {
+    const id = labels.get(named.slice(0, at));
+    if (id !== undefined) return id + named.slice(at);
+  }
+  return named;
 }
 
 /** An engine looks for requests often; one that is stopped or dies takes none. */
@@ -138,20 +151,10 @@ export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Pro
       `the message is too long: at most ${STEER_CHARS_MAX} characters, and this one has ${text.length}`,
     );
   const tasks = await journal.store.tasks(run.id);
-  const found = tasks.find((view) => view.id === task);
   const running = tasks.filter((view) => view.state === 'running' && view.steerable !== false);
-  const names = running.map((view) => view.id).join(', ');
+  const names = running.map((view) => view.label ?? view.id).join(', ');
   const others = names === '' ? 'no agent that can is running now' : `agents that can: ${names}`;
-  if (!found) {
-    const near = suggest(
-      task,
-      tasks.map((view) => view.id),
-    );
-    throw new BosunError(
-      'not-found',
-      `run ${run.id} has no task ${task}${near ? `; did you mean ${near}?` : ''} (${others})`,
-    );
-  }
+  const found = await requireTask(run.id, tasks, task, ` (${others})`);
   if (found.state !== 'running')
     throw new BosunError(
       'wrong-state',
@@ -162,7 +165,7 @@ export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Pro
       'wrong-state',
       `task ${task} runs a plain command, which cannot be steered; ${others}`,
     );
-  await journal.store.request(run.id, { do: 'steer', task, text, by: 'person' });
+  await journal.store.request(run.id, { do: 'steer', task: found.id, text, by: 'person' });
   return run.id;
 }
 

@@ -1,7 +1,7 @@
 /** The events of a run, as they are and as they come. */
 import type { Recorded } from '../contract/event.ts';
 import type { ShownRunState } from '../contract/run.ts';
-import { BosunError } from '../contract/errors.ts';
+import { requireTask } from './find-task.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
 
 const PAGE = 1000;
@@ -24,12 +24,21 @@ export interface ReadTo {
   state: ShownRunState;
 }
 
+/** What people call the tasks of a run, by id, where that is not the id itself. */
+export async function labelsOf(options: Pick<LogOptions, 'cwd' | 'run'>): Promise<Map<string, string>> {
+  await using journal = await openJournal(options.cwd);
+  const { id } = await findRun(journal, options.run);
+  const tasks = await journal.store.tasks(id);
+  return new Map(tasks.flatMap((task) => (task.label === undefined ? [] : [[task.id, task.label]])));
+}
+
 /** Gives the run and how it stood when there was nothing more to read. */
 export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], ReadTo> {
   await using journal = await openJournal(options.cwd);
   const { store, home } = journal;
   const { id } = await findRun(journal, options.run);
-  if (options.task !== undefined) await requireTask(options.task);
+  const task =
+    options.task === undefined ? undefined : (await requireTask(id, await store.tasks(id), options.task)).id;
   let afterSeq = options.afterSeq ?? 0;
   for (;;) {
     const version = store.version();
@@ -40,7 +49,7 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
         afterSeq,
         limit: PAGE,
         ...(options.withoutOutput && { withoutOutput: true }),
-        ...(options.task !== undefined && { task: options.task }),
+        ...(task !== undefined && { task }),
       });
       if (page.length === 0) break;
       afterSeq = page.at(-1)!.seq;
@@ -51,19 +60,5 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
     for (let n = 0; n < 20 && store.version() === version && !options.signal?.aborted; n++) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-  }
-
-  async function requireTask(task: string): Promise<void> {
-    const tasks = await store.tasks(id);
-    if (tasks.some((view) => view.id === task)) return;
-    const { suggest } = await import('../base/suggest.ts');
-    const close = suggest(
-      task,
-      tasks.map((view) => view.id),
-    );
-    throw new BosunError(
-      'not-found',
-      `run ${id} has no task ${task}${close ? `; did you mean ${close}?` : ''}`,
-    );
   }
 }

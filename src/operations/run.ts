@@ -5,7 +5,6 @@ import { BosunError } from '../contract/errors.ts';
 import type { Fact, Recorded } from '../contract/event.ts';
 import type { RunView } from '../contract/run.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
-import { suggest } from '../base/suggest.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { resolveInputs } from '../definition/inputs.ts';
 import { refuseUnsupported } from '../definition/supported.ts';
@@ -16,6 +15,7 @@ import { commitDirtyTree } from '../system/dirty-tree.ts';
 import { holdObjects, requireObjects } from '../system/hold-objects.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
+import { requireTask } from './find-task.ts';
 import { findRun } from './journal.ts';
 import { lastNumberOf } from './kept-runs.ts';
 import type { ModelOptions } from './models.ts';
@@ -119,26 +119,22 @@ export async function resumeRun(options: GoOnOptions): Promise<LiveRun> {
 /** Tries one task again, and whatever was waiting for it. */
 export async function retryTask(options: GoOnOptions & { task: string }): Promise<LiveRun> {
   const { task } = options;
-  return goOn(options, (run, drive) => {
-    const node = drive.state.nodes.get(task);
-    if (!node) {
-      const close = suggest(task, drive.state.nodes.keys());
-      throw new BosunError(
-        'not-found',
-        `run ${run.id} has no task ${task}${close ? `; did you mean ${close}?` : ''}`,
-      );
-    }
+  return goOn(options, async (run, drive) => {
+    const node = await requireTask(run.id, [...drive.state.nodes.values()], task);
     if (node.state === 'done') {
       throw new BosunError(
         'wrong-state',
         `task ${task} is done and its work is on the branch; start a new run to do it again`,
       );
     }
-    return { type: 'task.retried', task, by: 'person' };
+    return { type: 'task.retried', task: node.id, by: 'person' };
   });
 }
 
-async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => Fact): Promise<LiveRun> {
+async function goOn(
+  options: GoOnOptions,
+  fact: (run: RunView, drive: Drive) => Fact | Promise<Fact>,
+): Promise<LiveRun> {
   const room = await enterEngineRoom(options.cwd, options);
   try {
     const run = await findRun(room, options.run);
@@ -151,7 +147,7 @@ async function goOn(options: GoOnOptions, fact: (run: RunView, drive: Drive) => 
     await room.checkModels(workflow);
     await requireObjects(room.stages.git, run.baseCommit, `run ${run.id}`);
     room.meanwhile(holdObjects(room.stages.git, run.baseCommit));
-    const first = fact(run, drive);
+    const first = await fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
       run.state === 'cancelling' && first.type !== 'run.resumed'

@@ -2,6 +2,7 @@
 import type { BudgetMark, EventOf } from '../contract/event.ts';
 import type { TaskReport } from '../contract/report.ts';
 import type { Json, Task, Tasks, Workflow } from '../contract/workflow.ts';
+import { itemNames } from '../schedule/task-names.ts';
 import { clip } from './limits.ts';
 import { LogTail } from './log-tail.ts';
 
@@ -25,9 +26,11 @@ export function expandTask(tasks: Map<string, Folded>, task: Folded, event: Even
   const { definition, workflow } = task;
   if (event.kind === 'for-each') {
     const { 'for-each': _, ...each } = definition;
-    (event.items ?? []).forEach((item, index) => {
+    const items = event.items ?? [];
+    const labels = itemNames(task.report.label, items);
+    items.forEach((item, index) => {
       const id = `${task.report.id}.${index + 1}`;
-      addTask(tasks, id, each, workflow, task);
+      addTask(tasks, { id, label: labels[index]! }, each, workflow, task);
       const { report } = tasks.get(id)!;
       report.title = report.title.replace(/\$\{\{\s*each\s*\}\}/g, () => nameOf(item));
     });
@@ -45,15 +48,17 @@ export function addTasks(
   workflow: Workflow,
   parent: Folded | undefined,
 ): void {
-  const prefix = parent ? `${parent.report.id}/` : '';
   for (const [name, definition] of Object.entries(added)) {
-    addTask(tasks, prefix + name, definition, workflow, parent);
+    const names = parent
+      ? { id: `${parent.report.id}/${name}`, label: `${parent.report.label}/${name}` }
+      : { id: name, label: name };
+    addTask(tasks, names, definition, workflow, parent);
   }
 }
 
 function addTask(
   tasks: Map<string, Folded>,
-  id: string,
+  { id, label }: Pick<TaskReport, 'id' | 'label'>,
   definition: Task,
   workflow: Workflow,
   parent: Folded | undefined,
@@ -62,6 +67,7 @@ function addTask(
   const task: Folded = {
     report: {
       id,
+      label,
       parent: parent?.report.id ?? null,
       group: null,
       state: 'waiting',

@@ -85,7 +85,7 @@ function plainBox(task: TaskReport): Box {
   const detail = `${task.state}${ms === null ? '' : ` · ${formatDuration(ms)}`}${tries}`;
   return {
     id: task.id,
-    label: task.id,
+    label: task.label,
     state: task.state,
     detail,
     needs: task.needs,

@@ -35,7 +35,7 @@ function renderTable({ tasks, totals }: RunReport, anchorOf: (task: string) => s
 function row(task: TaskReport, anchor: string | null): Markup {
   const cost = sumCosts(task.attempts.map((attempt) => attempt.cost));
   const models = [...new Set(task.attempts.flatMap((attempt) => attempt.models))];
-  const name = anchor === null ? markup`${task.id}` : markup`<a href="#${anchor}">${task.id}</a>`;
+  const name = anchor === null ? markup`${task.label}` : markup`<a href="#${anchor}">${task.label}</a>`;
   return markup`<tr><td>${name}</td><td>${models.join(', ')}</td>${cells(cost)}</tr>`;
 }
 

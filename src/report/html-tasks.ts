@@ -68,7 +68,7 @@ function renderTask(task: TaskReport, diffLines: number, anchor: string, isOpen:
     files > 0 ? count(files, 'file') : '',
     shortCost(task.cost),
   ].filter(Boolean);
-  return markup`<details class="task ${toneOf(task.state)} depth-${depth}${task.state === 'failed' ? ' is-failed' : ''}${files > 0 ? ' is-changed' : ''}"${isOpen ? markup` open` : null}><summary><span class="badge ${toneOf(task.state)}"><span aria-hidden="true">${glyphOf(task.state)}</span> ${task.state}</span><span class="who"><b>${task.id}</b><span class="title">${task.title}</span></span><span class="facts">${facts.join(' · ')}</span>${task.diff ? renderLines(task.diff.linesAdded, task.diff.linesRemoved) : markup`<span class="delta"></span>`}<span class="time">${ms === null ? '' : formatDuration(ms)}</span></summary><div class="body" id="${anchor}">${renderBody(task, diffLines)}</div></details>
+  return markup`<details class="task ${toneOf(task.state)} depth-${depth}${task.state === 'failed' ? ' is-failed' : ''}${files > 0 ? ' is-changed' : ''}"${isOpen ? markup` open` : null}><summary><span class="badge ${toneOf(task.state)}"><span aria-hidden="true">${glyphOf(task.state)}</span> ${task.state}</span><span class="who"><b>${task.label}</b><span class="title">${task.title}</span></span><span class="facts">${facts.join(' · ')}</span>${task.diff ? renderLines(task.diff.linesAdded, task.diff.linesRemoved) : markup`<span class="delta"></span>`}<span class="time">${ms === null ? '' : formatDuration(ms)}</span></summary><div class="body" id="${anchor}">${renderBody(task, diffLines)}</div></details>
 `;
 }
 

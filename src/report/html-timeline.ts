@@ -34,8 +34,8 @@ export function renderTimeline(report: RunReport, anchorOf: (task: string) => st
 
 function name(task: TaskReport, anchorOf: (task: string) => string | null): Markup {
   const anchor = anchorOf(task.id);
-  const label = markup`<span class="mark ${toneOf(task.state)}">${glyphOf(task.state)}</span> ${task.id}`;
-  return markup`<li title="${task.id}: ${task.state}">${anchor === null ? label : markup`<a href="#${anchor}">${label}</a>`}</li>`;
+  const label = markup`<span class="mark ${toneOf(task.state)}">${glyphOf(task.state)}</span> ${task.label}`;
+  return markup`<li title="${task.label}: ${task.state}">${anchor === null ? label : markup`<a href="#${anchor}">${label}</a>`}</li>`;
 }
 
 function bar(
@@ -58,7 +58,7 @@ function bar(
   const place = width > 8 ? { x, dx: 6 } : isLast && x + width < 90 ? { x: x + width, dx: 6 } : null;
   const text =
     place && markup`<text class="inside" x="${place.x}%" y="${y + 17}" dx="${place.dx}">${words}</text>`;
-  return markup`<g class="bar ${toneOf(state)}"><title>${task.id}, attempt ${attempt.n}: ${state}, ${time}</title><rect x="${x}%" y="${y + 4}" width="${width}%" height="${ROW - 8}" rx="3"/>${text}</g>`;
+  return markup`<g class="bar ${toneOf(state)}"><title>${task.label}, attempt ${attempt.n}: ${state}, ${time}</title><rect x="${x}%" y="${y + 4}" width="${width}%" height="${ROW - 8}" rx="3"/>${text}</g>`;
 }
 
 /** Round steps, five to eight of them. */

@@ -15,7 +15,7 @@ import { renderTasks, tasksOnPage } from './html-tasks.ts';
 import { renderTimeline } from './html-timeline.ts';
 import { Markup, markup } from './markup.ts';
 import { spellControls } from './plain.ts';
-import { count, countStates, glyphOf, headline, shortCommit, toneOf } from './words.ts';
+import { count, countStates, glyphOf, headline, labeller, shortCommit, toneOf } from './words.ts';
 
 const STYLE = PAGE_STYLE + TASK_STYLE;
 
@@ -108,23 +108,27 @@ function renderNext({ next }: RunReport): Markup | null {
   return markup`<section class="next"><h2>Next</h2><ul>${rows}</ul></section>`;
 }
 
-function renderQuestions({ questions }: RunReport): Markup | null {
+function renderQuestions(report: RunReport): Markup | null {
+  const { questions } = report;
+  const labelOf = labeller(report);
   if (questions.length === 0) return null;
   const rows = questions.map(({ task, text, answer, by, note, askedAtMs, answeredAtMs }) => {
     const waited = answeredAtMs === null ? '' : ` after ${formatDuration(answeredAtMs - askedAtMs)}`;
     const end = answer === null ? 'no answer yet' : `${answer}, by ${by}${waited}`;
-    return markup`<li class="card"><p><b>${text}</b></p><p class="quiet">${task} · ${end}</p>${note === null ? null : markup`<p>${note}</p>`}</li>`;
+    return markup`<li class="card"><p><b>${text}</b></p><p class="quiet">${labelOf(task)} · ${end}</p>${note === null ? null : markup`<p>${note}</p>`}</li>`;
   });
   return section('Questions', markup`<ul class="cards">${rows}</ul>`);
 }
 
-function renderConflicts({ conflicts }: RunReport): Markup | null {
+function renderConflicts(report: RunReport): Markup | null {
+  const { conflicts } = report;
+  const labelOf = labeller(report);
   if (conflicts.length === 0) return null;
   const rows = conflicts.slice(0, 200).map(({ task, files, with: others, resolved }) => {
     const state = resolved === null ? 'failed' : 'done';
     const end = resolved === null ? 'not settled' : `settled by ${resolved}`;
     const left = files.length > 20 ? ` and ${files.length - 20} more` : '';
-    return markup`<li class="card"><p><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> <b>${task}</b>${others.length > 0 ? markup` with <b>${others.join(', ')}</b>` : null}</p><p class="quiet">${end}</p><p>${files.slice(0, 20).map((file) => markup`<code>${spellControls(file)}</code> `)}${left}</p></li>`;
+    return markup`<li class="card"><p><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> <b>${labelOf(task)}</b>${others.length > 0 ? markup` with <b>${others.map(labelOf).join(', ')}</b>` : null}</p><p class="quiet">${end}</p><p>${files.slice(0, 20).map((file) => markup`<code>${spellControls(file)}</code> `)}${left}</p></li>`;
   });
   return section('Conflicts', markup`<ul class="cards">${rows}</ul>`);
 }

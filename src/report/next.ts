@@ -1,13 +1,14 @@
 /** Says what a person would type now. Knows the commands' names, never what they do. */
 import type { NextCommand, RunReport } from '../contract/report.ts';
 import { raiseCommand } from './money.ts';
-import { outsideCountOf } from './words.ts';
+import { labeller, outsideCountOf } from './words.ts';
 
 const RETRIES_MAX = 3;
 const ANSWERS_MAX = 3;
 
 export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   const { run, questions, tasks } = report;
+  const labelOf = labeller(report);
   const isOver = run.state === 'done' || run.state === 'failed' || run.state === 'cancelled';
   const next: NextCommand[] = [];
   if (run.state === 'interrupted') {
@@ -21,7 +22,10 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   }
   if (!isOver) {
     for (const question of questions.filter(({ answer }) => answer === null).slice(0, ANSWERS_MAX)) {
-      next.push({ command: `bosun answer ${question.id} yes`, why: `${question.task} waits for it; or no` });
+      next.push({
+        command: `bosun answer ${question.id} yes`,
+        why: `${labelOf(question.task)} waits for it; or no`,
+      });
     }
   }
   if (run.state === 'running') next.push({ command: 'bosun logs -f', why: 'watch what the agents print' });
@@ -68,6 +72,6 @@ function raiseOf({ run, totals, budgets }: Omit<RunReport, 'next'>): string {
 function whyRetry(report: Omit<RunReport, 'next'>, id: string, reason: string | null): string {
   if (reason !== 'conflict') return 'try again, then whatever needs it';
   const others = report.conflicts.findLast(({ task }) => task === id)?.with ?? [];
-  const on = others.length === 1 ? `what ${others[0]} did` : 'what the others did';
+  const on = others.length === 1 ? `what ${labeller(report)(others[0]!)} did` : 'what the others did';
   return `try again on top of ${on}`;
 }

@@ -21,6 +21,7 @@ import {
   toneOf,
   workedMs,
   type Tone,
+  labeller,
 } from './words.ts';
 
 const SHOWN = {
@@ -117,7 +118,7 @@ function failures(report: RunReport, paint: Paint, width: number): string[] {
   const failed = report.tasks.filter(({ state, reason }) => state === 'failed' && reason !== 'tasks');
   if (failed.length === 0) return [];
   const lines = failed.slice(0, SHOWN.failures).flatMap((task) => {
-    const name = `${glyphOf('failed')} ${spellControls(task.id)}`;
+    const name = `${glyphOf('failed')} ${spellControls(task.label)}`;
     const why = fitColumns(inOneLine(reasonOf(task)), width - columnsOf(name) - 4);
     const last = task.attempts.at(-1)?.n;
     const log = task.log.lines.filter(({ attempt, text }) => attempt === last && text.trim() !== '');
@@ -131,12 +132,14 @@ function failures(report: RunReport, paint: Paint, width: number): string[] {
   return ['Failed', ...lines, ...more(failed.length, SHOWN.failures)];
 }
 
-function questions({ questions, run }: RunReport, width: number): string[] {
+function questions(report: RunReport, width: number): string[] {
+  const { questions, run } = report;
+  const labelOf = labeller(report);
   const open = run.endedAtMs === null ? questions.filter(({ answer }) => answer === null) : [];
   if (open.length === 0) return [];
   const lines = open
     .slice(0, SHOWN.questions)
-    .map(({ task, text }) => fitColumns(`  ? ${spellControls(task)}  ${plainLine(text)}`, width));
+    .map(({ task, text }) => fitColumns(`  ? ${spellControls(labelOf(task))}  ${plainLine(text)}`, width));
   return ['Waiting for an answer', ...lines, ...more(open.length, SHOWN.questions)];
 }
 
@@ -177,7 +180,7 @@ function cellsOf(task: TaskReport, isFlat: boolean, hasCost: boolean): string[] 
   const ms = workedMs(task);
   return [
     `${glyphOf(task.state)} ${task.state}`,
-    '  '.repeat(depth) + spellControls(task.id),
+    '  '.repeat(depth) + spellControls(task.label),
     plainLine(task.group ?? task.agent ?? ''),
     [
       task.attempts.length > 1 ? count(task.attempts.length, 'attempt') : '',
@@ -194,23 +197,31 @@ function cellsOf(task: TaskReport, isFlat: boolean, hasCost: boolean): string[] 
 function outputs({ tasks }: RunReport, width: number): string[] {
   const given = tasks.filter(({ output }) => output !== null && typeof output !== 'string');
   if (given.length === 0) return [];
-  const lines = given.slice(0, SHOWN.outputs).map(({ id, output }) => {
-    const name = `  ${spellControls(id)}  `;
+  const lines = given.slice(0, SHOWN.outputs).map(({ label, output }) => {
+    const name = `  ${spellControls(label)}  `;
     return `${name}${fitColumns(plainLine(JSON.stringify(output)), Math.max(20, width - columnsOf(name)))}`;
   });
   return ['Outputs', ...lines, ...more(given.length, SHOWN.outputs)];
 }
 
-function conflicts({ conflicts }: RunReport, paint: Paint, width: number): string[] {
+function conflicts(report: RunReport, paint: Paint, width: number): string[] {
+  const { conflicts } = report;
+  const labelOf = labeller(report);
   if (conflicts.length === 0) return [];
   const lines = conflicts.slice(0, SHOWN.conflicts).map(({ task, files, with: others, resolved }) => {
     const names =
       files.slice(0, 3).map(spellControls).join(', ') +
       (files.length > 3 ? ` and ${files.length - 3} more` : '');
-    const whose = others.length === 0 ? '' : ` with ${others.slice(0, 3).map(spellControls).join(', ')}`;
+    const whose =
+      others.length === 0
+        ? ''
+        : ` with ${others
+            .slice(0, 3)
+            .map((other) => spellControls(labelOf(other)))
+            .join(', ')}`;
     const end = resolved === null ? '' : `, settled by ${spellControls(resolved)}`;
     const glyph = resolved === null ? paint('bad', glyphOf('failed')) : paint('good', glyphOf('done'));
-    return `  ${glyph} ${fitColumns(`${spellControls(task)}${whose} in ${names}${end}`, width - 4)}`;
+    return `  ${glyph} ${fitColumns(`${spellControls(labelOf(task))}${whose} in ${names}${end}`, width - 4)}`;
   });
   return ['Conflicts', ...lines, ...more(conflicts.length, SHOWN.conflicts)];
 }
@@ -237,8 +248,8 @@ function changedFiles(
     const last = task.attempts.findLast(({ snapshot }) => snapshot !== null);
     for (const { path, change } of last?.changed ?? []) {
       const known = files.get(path);
-      if (known) known.by.push(spellControls(task.id));
-      else files.set(path, { path: spellControls(path), change, by: [spellControls(task.id)] });
+      if (known) known.by.push(spellControls(task.label));
+      else files.set(path, { path: spellControls(path), change, by: [spellControls(task.label)] });
     }
   }
   return [...files.values()];
@@ -247,7 +258,7 @@ function changedFiles(
 /** What a task changed although its scope did not allow it: it is not on the branch. */
 function outside({ tasks }: RunReport, width: number): string[] {
   const all = tasks.flatMap((task) =>
-    sinceWork(task.attempts).flatMap((attempt) => attempt.outside.map((what) => `${task.id}  ${what}`)),
+    sinceWork(task.attempts).flatMap((attempt) => attempt.outside.map((what) => `${task.label}  ${what}`)),
   );
   if (all.length === 0) return [];
   const total = tasks.reduce((sum, { attempts }) => sum + outsideCountOf(attempts), 0);
@@ -257,19 +268,19 @@ function outside({ tasks }: RunReport, width: number): string[] {
 
 /** What agents asked for beyond their scopes, and what they were told. */
 function access({ tasks }: RunReport, paint: Paint, width: number): string[] {
-  const all = tasks.flatMap(({ id, access }) => access.map((asked) => ({ id, asked })));
+  const all = tasks.flatMap(({ label, access }) => access.map((asked) => ({ label, asked })));
   if (all.length === 0) return [];
   const signs = { yes: paint('good', '✓'), no: paint('ask', '✗') };
-  const lines = all.slice(0, SHOWN.access).map(({ id, asked }) => {
+  const lines = all.slice(0, SHOWN.access).map(({ label, asked }) => {
     const sign = asked.answer === null ? '?' : signs[asked.answer];
-    return `  ${sign} ${fitColumns(`${spellControls(id)}  ${plainLine(describeAccess(asked))}`, width - 4)}`;
+    return `  ${sign} ${fitColumns(`${spellControls(label)}  ${plainLine(describeAccess(asked))}`, width - 4)}`;
   });
   return ['Access', ...lines, ...more(all.length, SHOWN.access)];
 }
 
 /** Connections that no scope allowed: often why something failed. */
 function denied({ tasks }: RunReport, width: number): string[] {
-  const all = tasks.flatMap(({ id, denied }) => denied.map((each) => `${id}  ${describeDenied(each)}`));
+  const all = tasks.flatMap(({ label, denied }) => denied.map((each) => `${label}  ${describeDenied(each)}`));
   if (all.length === 0) return [];
   const total = tasks.reduce((sum, { deniedLeftOut }) => sum + deniedLeftOut, all.length);
   const lines = all.slice(0, SHOWN.denied).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);
@@ -279,7 +290,7 @@ function denied({ tasks }: RunReport, width: number): string[] {
 /** What an attempt left that no commit can hold: it must not be missed only because it is not there. */
 function refused({ tasks }: RunReport, width: number): string[] {
   const all = tasks.flatMap((task) =>
-    sinceWork(task.attempts).flatMap((attempt) => attempt.refused.map((what) => `${task.id}  ${what}`)),
+    sinceWork(task.attempts).flatMap((attempt) => attempt.refused.map((what) => `${task.label}  ${what}`)),
   );
   if (all.length === 0) return [];
   const lines = all.slice(0, SHOWN.refused).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);

@@ -157,3 +157,9 @@ export function formatBytes(bytes: number): string {
   for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
   return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;
 }
+
+/** What people call a task, by its id. */
+export function labeller({ tasks }: Pick<RunReport, 'tasks'>): (id: string) => string {
+  const labels = new Map(tasks.map(({ id, label }) => [id, label]));
+  return (id) => labels.get(id) ?? id;
+}

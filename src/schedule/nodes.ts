@@ -1,6 +1,7 @@
 /** Makes the nodes of a run from tasks: at its start, and when for-each, uses or expand add some. */
 import type { Json, Task, Workflow } from '../contract/workflow.ts';
 import type { Node, State } from './state.ts';
+import { itemNames } from './task-names.ts';
 
 export function addTasks(
   state: State,
@@ -14,6 +15,7 @@ export function addTasks(
     const id = parent ? `${parent.id}/${name}` : name;
     const node = makeNode({
       id,
+      label: parent ? `${parent.label}/${name}` : name,
       name,
       task,
       workflow,
@@ -39,9 +41,11 @@ export function addTasks(
 
 /** The items of a for-each: the same task, once for each value. They start at once: their needs were met. */
 export function addItems(state: State, group: Node, items: Json[]): Node[] {
+  const labels = itemNames(group.label, items);
   const added = items.map((value, index) =>
     makeNode({
       id: `${group.id}.${index + 1}`,
+      label: labels[index]!,
       name: group.name,
       task: group.task,
       workflow: group.workflow,
@@ -71,7 +75,7 @@ function register(state: State, added: Node[], parent: Node | undefined): Node[]
 function makeNode(
   fields: Pick<
     Node,
-    'id' | 'name' | 'task' | 'workflow' | 'inputs' | 'parent' | 'siblings' | 'order' | 'each'
+    'id' | 'label' | 'name' | 'task' | 'workflow' | 'inputs' | 'parent' | 'siblings' | 'order' | 'each'
   >,
 ): Node {
   return {

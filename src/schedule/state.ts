@@ -8,6 +8,8 @@ import type { Clock, Limits } from './budget.ts';
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {
   readonly id: string;
+  /** What people call it: its id, but that items of a for-each go by their values. */
+  readonly label: string;
   /** The name under which its siblings know it. */
   readonly name: string;
   readonly task: Task;

@@ -24,6 +24,7 @@ export function runView(state: State): RunView {
     questions: [...state.questions.values()].map(({ id, task, text, default: fallback, askedAtMs }) => ({
       id,
       task,
+      ...labelOf(state.nodes.get(task)),
       text,
       default: fallback,
       askedAtMs,
@@ -38,6 +39,10 @@ function runSpending(state: State): Pick<RunView, 'spending' | 'limits'> {
     ...(spending && { spending: structuredClone(spending) }),
     ...(Object.keys(limits).length > 0 && { limits }),
   };
+}
+
+function labelOf(node: Node | undefined): { label?: string } {
+  return node === undefined || node.label === node.id ? {} : { label: node.label };
 }
 
 function branchOf(run: string): string {
@@ -62,6 +67,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
   const runtime = node.fallback?.runtime ?? found?.agent.runtime ?? 'cli';
   return {
     id: node.id,
+    ...labelOf(node),
     state: node.state,
     attempt: node.attempt,
     order: node.order,

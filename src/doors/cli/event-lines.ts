@@ -18,6 +18,7 @@ import {
   tellStart,
   type Told,
 } from './agent-events.ts';
+import { TaskNames } from '../../schedule/task-names.ts';
 import { formatCount, formatElapsed } from './figures.ts';
 import type { Paint } from './output.ts';
 
@@ -30,11 +31,14 @@ export interface LineOptions {
   paint: Paint;
   /** Also what tasks print, and what agents say and do. */
   withOutput: boolean;
+  /** What people call tasks, by id, where no event that is rendered says it. */
+  labels?: Iterable<readonly [string, string]>;
 }
 
 /** Keeps what lines have in common: the start of time, the width of names, what was already said of a task. */
 export class EventLines {
   readonly #options: LineOptions;
+  readonly #names: TaskNames;
   readonly #told = new Map<string, string>();
   /** Why a task goes on with another runtime, as it was told. */
   readonly #fallbacks = new Map<string, string>();
@@ -53,13 +57,14 @@ export class EventLines {
 
   constructor(options: LineOptions) {
     this.#options = options;
+    this.#names = new TaskNames(options.labels);
   }
 
   /** Each line ends with a line feed; empty for events that are not worth telling. */
   render({ run, atMs, event }: Recorded): string {
     this.#startMs ??= atMs;
     if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
-    const task = 'task' in event ? event.task : '';
+    const task = 'task' in event ? this.#names.of(event.task) : '';
     const told = this.#tell(event, run).flatMap(({ text, ...rest }) =>
       linesOf(text).map((line, n) => ({ text: line, isMore: n > 0, ...rest })),
     );
@@ -166,13 +171,15 @@ export class EventLines {
           }
         );
       case 'task.conflicted':
-        return { text: conflictOf(event), color: 'bad' };
+        return { text: this.#conflict(event), color: 'bad' };
       case 'access.requested':
         return { text: `wants to change ${filesOf(event.globs)}  (${event.id})` };
       case 'access.asked':
-        return { text: `${event.id}: asks ${filesOf(event.owners)}, which owns it` };
+        return {
+          text: `${event.id}: asks ${filesOf(event.owners.map((owner) => this.#names.of(owner)))}, which owns it`,
+        };
       case 'access.said':
-        return { text: `${event.id}: ${event.answer}, said ${event.owner}` };
+        return { text: `${event.id}: ${event.answer}, said ${this.#names.of(event.owner)}` };
       case 'access.unanswered':
         return { text: `${event.id}: no answer in time` };
       case 'access.answered':
@@ -220,7 +227,14 @@ export class EventLines {
     return `retries in ${formatDuration(delayMs)} (attempt ${attempt + 1}${of})`;
   }
 
-  #expand({ task, kind, items }: EventOf<'task.expanded'>): Told {
+  #conflict({ conflict }: EventOf<'task.conflicted'>): string {
+    const names = conflict.with.map((task) => this.#names.of(task)).join(', ');
+    return `conflicts${names === '' ? '' : ` with ${names}`} in ${filesOf(conflict.files)}`;
+  }
+
+  #expand(event: EventOf<'task.expanded'>): Told {
+    const { task, kind, items } = event;
+    this.#names.add(event);
     if (items) return { text: `runs for each of ${count(items.length, 'item')}` };
     const names = this.#expansions.get(task);
     this.#expansions.delete(task);
@@ -280,11 +294,6 @@ function linesOf(text: string): string[] {
 
 function keyOf({ task, attempt }: { task: string; attempt: number }): string {
   return `${task}@${attempt}`;
-}
-
-function conflictOf({ conflict }: EventOf<'task.conflicted'>): string {
-  const others = conflict.with.length > 0 ? ` with ${conflict.with.join(', ')}` : '';
-  return `conflicts${others} in ${filesOf(conflict.files)}`;
 }
 
 function outsideOf(outside: LeftOut | undefined): string {

@@ -66,7 +66,10 @@ function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): stri
   const asked = questionOf(model, options);
   const row = model.row(open.id, options.nowMs);
   const { glyph, word, tone } = row?.sign ?? { glyph: ' ', word: '', tone: 'quiet' as const };
-  const title = fitColumns(`${spellControls(open.id)}  ${open.kind}`, Math.max(10, columns - 16));
+  const title = fitColumns(
+    `${spellControls(row?.label ?? open.id)}  ${open.kind}`,
+    Math.max(10, columns - 16),
+  );
   const other = open.kind === 'log' ? 'diff' : 'log';
   const keys = fitColumns(`↑↓ scroll · d ${other} · esc back · Ctrl-C stops and keeps the work`, columns - 1);
   const lines = open.window(Math.max(1, rows - 5 - asked.length));
@@ -111,7 +114,7 @@ function moneyOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): str
 function rowsOf({ rows }: LiveRows, { columns: all, paint, selected }: FrameOptions): string[] {
   const columns = selected === undefined ? all : all - 2;
   const isNarrow = columns < NARROW_COLUMNS;
-  const names = rows.map(({ id, depth }) => `${'  '.repeat(depth)}${spellControls(id)}`);
+  const names = rows.map(({ label, depth }) => `${'  '.repeat(depth)}${spellControls(label)}`);
   const longest = Math.max(0, ...names.map(columnsOf));
   const nameWidth = Math.min(NAME_COLUMNS_MAX, longest, Math.max(10, columns - 14));
   const agentWidth = isNarrow
@@ -152,7 +155,7 @@ function questionOf(model: LiveModel, { columns, paint, hasKeys }: FrameOptions)
   if (!question) return [];
   const how = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
   // A budget is often not the task's own; its question says whose it is.
-  const whose = question.id.endsWith('+budget') ? '' : `${question.task}: `;
+  const whose = question.id.endsWith('+budget') ? '' : `${question.label}: `;
   const words = plainLine(`? ${whose}${question.text.replaceAll('\n', ' ')}`);
   const lines = wrapColumns(words, columns - 3, ' ').map((line, n) => (n === 0 ? line : `  ${line}`));
   const shown = lines.slice(0, QUESTION_LINES_MAX);

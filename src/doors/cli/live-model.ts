@@ -13,6 +13,8 @@ const LINE_CHARS_MAX = 500;
 
 export interface LiveRow {
   id: string;
+  /** What people call it. */
+  label: string;
   depth: number;
   state: TaskState;
   agent: string;
@@ -101,8 +103,9 @@ export class LiveModel {
   }
 
   /** The one that was asked first. */
-  get question(): QuestionView | undefined {
-    return this.#state?.questions.values().next().value;
+  get question(): Required<QuestionView> | undefined {
+    const first = this.#state?.questions.values().next().value;
+    return first && { ...first, label: this.#state!.nodes.get(first.task)?.label ?? first.task };
   }
 
   /** The provider that has to be waited for longest. */
@@ -141,6 +144,7 @@ export class LiveModel {
     const sign = signOf(view, this.#waits(), nowMs);
     return {
       id,
+      label: node.label,
       depth,
       state: sign.word === 'asking' ? 'asking' : state,
       agent,

@@ -13,6 +13,8 @@ export interface OpenTaskOptions {
   cwd: string;
   run: string;
   task: string;
+  /** What people call it. */
+  label: string;
   paint: Paint;
   /** There is more to show. */
   changed(): void;
@@ -31,7 +33,8 @@ export class OpenTask {
 
   constructor(options: OpenTaskOptions) {
     this.#options = options;
-    this.#lines = new EventLines({ paint: options.paint, withOutput: true });
+    const { paint, task, label } = options;
+    this.#lines = new EventLines({ paint, withOutput: true, labels: [[task, label]] });
     this.refresh();
   }
 

@@ -167,6 +167,7 @@ export class LiveView {
       cwd: process.cwd(),
       run: run.id,
       task,
+      label: this.#model.row(task, Date.now())?.label ?? task,
       paint: this.#paint,
       changed: () => this.changed(),
     });

@@ -10,6 +10,7 @@ import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { plainLine, safeJson } from '../../report/plain.ts';
 import { renderText } from '../../report/text.ts';
+import { TaskNames } from '../../schedule/task-names.ts';
 import { given, isOn, textOf, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
 import { isForeground } from './foreground.ts';
@@ -106,12 +107,16 @@ function isTerminal(): boolean {
 }
 
 function showJson(): Show {
+  const names = new TaskNames();
   return {
     seen: (events) => {
       writeOut(events.map((recorded) => `${safeJson(recorded)}\n`).join(''));
       for (const { event, run } of events) {
+        if (event.type === 'task.expanded') names.add(event);
         if (event.type === 'question.asked')
-          writeError(`${event.task} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`);
+          writeError(
+            `${names.of(event.task)} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`,
+          );
       }
     },
     say: (text) => say(text),

@@ -1,5 +1,5 @@
 /** `bosun logs` */
-import { logs, type ReadTo } from '../../../operations/logs.ts';
+import { labelsOf, logs, type ReadTo } from '../../../operations/logs.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { EventLines } from '../event-lines.ts';
 import { safeJson } from '../../../report/plain.ts';
@@ -7,12 +7,18 @@ import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const asJson = isOn(typed, 'json');
-  const lines = new EventLines({ paint: painter(hasColor(process.stdout)), withOutput: true });
+  const [run, task] = [typed.args[0], textOf(typed, 'task')];
+  const lines = new EventLines({
+    paint: painter(hasColor(process.stdout)),
+    withOutput: true,
+    // What named its items is not among the events of one task.
+    ...(task !== undefined && { labels: await labelsOf({ cwd: process.cwd(), ...given('run', run) }) }),
+  });
   const pages = logs({
     cwd: process.cwd(),
     follow: isOn(typed, 'follow'),
-    ...given('run', typed.args[0]),
-    ...given('task', textOf(typed, 'task')),
+    ...given('run', run),
+    ...given('task', task),
   });
   let next = await pages.next();
   for (; !next.done; next = await pages.next()) {

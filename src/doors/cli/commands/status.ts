@@ -75,7 +75,7 @@ function isSpent({ state, because }: Status['run']): boolean {
 
 function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: number, nowMs: number): string[] {
   if (tasks.length === 0) return [];
-  const names = tasks.map((task) => `${'  '.repeat(depthOf(task))}${spellControls(task.id)}`);
+  const names = tasks.map((task) => `${'  '.repeat(depthOf(task))}${spellControls(task.label ?? task.id)}`);
   const nameWidth = Math.min(NAME_COLUMNS_MAX, Math.max(...names.map(columnsOf)));
   const agentWidth = Math.max(...tasks.map(({ agent }) => agent?.length ?? 0));
   const costs = tasks.map(({ spending }) => (spending ? tellUsd(spending) || '$?' : ''));
