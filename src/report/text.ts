@@ -1,4 +1,5 @@
 /** The report as a person reads it in a terminal: short, aligned, what went wrong first. Never lets an agent's bytes through. */
+import type { Json } from '../contract/workflow.ts';
 import type { RunReport, TaskReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
 import { describeCost, shortCost } from './cost-words.ts';
@@ -193,9 +194,15 @@ function cellsOf(task: TaskReport, isFlat: boolean, hasCost: boolean): string[] 
   ];
 }
 
+/** A group whose tasks gave nothing, or only words, has nothing to show either. */
+function isStructured(output: Json): boolean {
+  if (Array.isArray(output)) return output.some(isStructured);
+  return output !== null && typeof output !== 'string';
+}
+
 /** What tasks gave that is more than words: text is what people have seen already. */
 function outputs({ tasks }: RunReport, width: number): string[] {
-  const given = tasks.filter(({ output }) => output !== null && typeof output !== 'string');
+  const given = tasks.filter(({ output }) => isStructured(output));
   if (given.length === 0) return [];
   const lines = given.slice(0, SHOWN.outputs).map(({ label, output }) => {
     const name = `  ${spellControls(label)}  `;

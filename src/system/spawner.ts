@@ -39,11 +39,13 @@ export class SpawnedChild extends EventEmitter {
   readonly status = new PassThrough();
   diedWithHelper = false;
   #openStreams = 2;
-  #attached = 0;
+  /** Connections that have yet to come: a fence has one more, to say how things stand inside. */
+  #awaited: number;
   #exit: [code: number | null, signal: NodeJS.Signals | null] | undefined;
 
-  constructor(hasInput: boolean) {
+  constructor(hasInput: boolean, hasFence: boolean) {
     super();
+    this.#awaited = hasFence ? 3 : 2;
     this.stdin = hasInput ? new PassThrough() : null;
     for (const stream of [this.stdout, this.stderr]) {
       stream.once('close', () => {
@@ -54,7 +56,7 @@ export class SpawnedChild extends EventEmitter {
   }
 
   attach(which: string, socket: Socket): void {
-    this.#attached += which === '1' || which === '2' ? 1 : 0;
+    if (which !== '0') this.#awaited -= 1;
     if (which === '0') this.#attachInput(socket);
     else this.#attachOutput(which === '1' ? this.stdout : which === '2' ? this.stderr : this.status, socket);
   }
@@ -76,12 +78,12 @@ export class SpawnedChild extends EventEmitter {
 
   /** It has ended, and nothing more of it can come. */
   get isSettled(): boolean {
-    return this.#exit !== undefined && this.#attached === 2;
+    return this.#exit !== undefined && this.#awaited === 0;
   }
 
   /** Its streams never came: it ended before it could say so. */
   giveUp(): void {
-    for (const stream of [this.stdout, this.stderr]) stream.end();
+    for (const stream of [this.stdout, this.stderr, this.status]) stream.end();
   }
 
   end(code: number | null, signal: NodeJS.Signals | null): void {
@@ -111,7 +113,7 @@ export class Spawner {
   }
 
   start({ argv, env, input, fence }: SpawnRequest): SpawnedChild {
-    const child = new SpawnedChild(input !== undefined);
+    const child = new SpawnedChild(input !== undefined, fence !== undefined);
     const id = randomBytes(ID_BYTES).toString('hex');
     this.#children.set(id, child);
     this.#open();

@@ -187,10 +187,11 @@ class Walk {
 function refusal(path: Buffer, stat: BigIntStats): string | undefined {
   const name = path.toString().slice(path.toString().lastIndexOf('/') + 1);
   if (isDotGit(name)) return 'a name that git keeps for itself';
-  // git would drop the bits, and with them what the file was for.
-  if (stat.isFile()) if ((stat.mode & SET_ID_BITS) !== 0n) return 'a set-user-ID or set-group-ID file';
-  if (stat.isFile())
+  if (stat.isFile()) {
+    // git would drop the bits, and with them what the file was for.
+    if ((stat.mode & SET_ID_BITS) !== 0n) return 'a set-user-ID or set-group-ID file';
     return stat.size > CHANGES_BYTES_MAX ? `larger than ${CHANGES_BYTES_MAX / 1024 ** 3} GB` : undefined;
+  }
   if (stat.isSymbolicLink())
     return /^\.gitmodules$/i.test(name) ? 'git refuses a link of this name' : undefined;
   if (stat.isFIFO()) return 'a named pipe';

@@ -233,16 +233,18 @@ describe('what an agent may do', () => {
     expect(stdout.split('\n').filter((line) => line.startsWith('sleep 987.65'))).toEqual([]);
   });
 
-  it('a command that no process can be started with fails its task, nothing else', async () => {
-    await using repository = await makeRepository({
-      files: {
-        'bosun.yaml':
-          'name: x\non-failure: continue\ntasks: { bad: { run: "echo \\0" }, good: { run: "echo x > x.txt" } }\n',
-      },
-    });
+  it('a value that no process can be started with fails its task, nothing else', async () => {
+    const workflow = `name: x
+on-failure: continue
+tasks:
+  a: { run: 'printf %s "\\"a\\\\u0000b\\"" > $BOSUN_OUTPUT', output: { type: string } }
+  bad: { needs: [a], run: 'echo "\${{ tasks.a.output }}"' }
+  good: { run: 'echo x > x.txt' }
+`;
+    await using repository = await makeRepository({ files: { 'bosun.yaml': workflow } });
     const result = await bosun(repository.path, 'run');
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(/bad +failed/)]);
-    expect(result.stdout).toMatch(/not started: .*NUL byte/);
+    expect(result.stdout).toMatch(/bad +expression failed: BOSUN_VALUE_1 would hold a NUL character/);
     expect((await bosun(repository.path, 'diff', '--stat')).stdout).toContain('x.txt');
   });
 

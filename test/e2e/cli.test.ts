@@ -425,6 +425,8 @@ tasks:
     await terminal.press('fg', 'Enter');
     await terminal.shows(/● running +long .*line/);
     await terminal.press('C-c');
+    await terminal.shows(/on your branch\nbash\S*[#$]/); // what is typed sooner would be bosun's
+    await terminal.press('echo exit $?', 'Enter');
     await terminal.shows('exit 3');
   });
 
