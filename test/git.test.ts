@@ -388,4 +388,19 @@ describe('landing', () => {
     });
     expect(await snapshot(repository)).toEqual(state);
   });
+
+  test('that conflicts can be merged by hand, also where the run started from uncommitted changes', async () => {
+    await using repository = await makeRepository();
+    const git = await open(repository);
+    const { head } = git.repository;
+    const base = await engineCommit(git, head, { 'dirty.txt': 'd\n' });
+    const commit = await engineCommit(git, base, { 'README.md': 'theirs\n' });
+    await repository.write({ 'README.md': 'mine\n' });
+    await repository.git('commit', '-qam', 'mine');
+    const directory = path.join(git.home, 'landing');
+    const landing = land(git, { directory, commit, base, message: 'Land', what: 'run r' });
+    await expect(landing).rejects.toMatchObject({ code: 'conflict' });
+    await expect(repository.git('merge', commit)).rejects.toThrow();
+    expect(await repository.git('status', '--porcelain')).toBe('UU README.md\nA  dirty.txt');
+  });
 });

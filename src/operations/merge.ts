@@ -45,7 +45,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
       'busy',
       `another bosun merge is at work in ${home.top}: wait for it, then merge again`,
     );
-  const recovered = await recoverLanding(home.landing);
+  const recovered = await recoverLanding(home.landing, home.top);
   if (recovered !== undefined) options.recovered?.(recovered);
   const repository = await inspectRepository(home.top);
   await using git = await openEngineGit(repository);
@@ -78,5 +78,5 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
 export async function recoverMerge(home: Home): Promise<string | undefined> {
   if (!existsSync(home.landing)) return undefined;
   using lock = takeLock(home.mergeLock);
-  return lock && recoverLanding(home.landing);
+  return lock && recoverLanding(home.landing, home.top);
 }

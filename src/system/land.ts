@@ -69,7 +69,9 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
     engine.commitTree({ tree: of, parents, message, atMs: Date.now(), author: await repository.identity() });
   // Where the branch does not know the base, a commit that does stands for it while the merge is computed.
   const mine = (await engine.isAncestor(base, head)) ? head : await commitTree(`${head}^{tree}`, head, base);
-  const result = isForward ? `${commit}^{tree}` : await mergedTree(engine, tree, objects, mine, commit);
+  const result = isForward
+    ? `${commit}^{tree}`
+    : await mergedTree(engine, tree, objects, { head, mine, commit });
   if (squash && (await isSameTree(engine, result, head))) return { kind: 'nothing', head, branch };
   const parents = squash ? [head] : [head, commit];
   const target = isForward && !squash ? commit : await commitTree(result, ...parents);
@@ -113,8 +115,7 @@ async function mergedTree(
   engine: EngineGit,
   tree: WorkTree,
   objects: string,
-  mine: string,
-  commit: string,
+  { head, mine, commit }: { head: string; mine: string; commit: string },
 ): Promise<string> {
   const result = await tree.run(['merge-tree', '--write-tree', '-z', mine, commit], {
     objects: path.join(engine.directory, 'objects'),
@@ -123,7 +124,7 @@ async function mergedTree(
   });
   const { files, tree: merged } = parseMergeTree(result.stdout);
   if (result.code === 0) return merged;
-  await handOver(engine, objects, mine, commit); // so that git knows what to merge by hand
+  await handOver(engine, objects, head, commit); // so that git knows what to merge by hand
   throw new BosunError(
     'conflict',
     `the run's changes conflict with yours in ${names(files)}; nothing was changed: merge by hand with git merge ${commit}`,

@@ -1,4 +1,4 @@
-/** The files of a landing: taken out, put in place, and back again. Renames only; it looks before it touches. */
+/** The files of a landing: taken out, put in place, and back again. It writes no content, and looks before it touches. */
 import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
@@ -68,7 +68,7 @@ export function placeFiles(top: string, stage: string, entries: readonly Entry[]
 export function takeBack(top: string, stage: string, entries: readonly Entry[]): string[] {
   for (const entry of entries) {
     const name = nameOf(entry);
-    if (!isSame(statOf(top, name), entry.made)) continue;
+    if (isBeyondLink(top, name) || !isSame(statOf(top, name), entry.made)) continue;
     unlinkSync(at(top, name));
     removeEmpty(top, name);
   }
@@ -77,7 +77,9 @@ export function takeBack(top: string, stage: string, entries: readonly Entry[]):
     const name = nameOf(entry);
     const isTaken = statOf(stage, Buffer.from(`old/${n}`)) !== undefined;
     const now = statOf(top, name);
-    if (isTaken && now === undefined) {
+    if (isBeyondLink(top, name)) {
+      if (isTaken || entry.old) left.push(name.toString());
+    } else if (isTaken && now === undefined) {
       mkdirSync(directoryOf(top, name), { recursive: true });
       renameSync(oldOf(stage, n), at(top, name));
     } else if (isTaken || (entry.old && !isSame(now, entry.old)) || (!entry.old && now))
@@ -90,6 +92,15 @@ function isSame(a: FileStat | undefined, b: FileStat | undefined): boolean {
   return (
     a !== undefined && b !== undefined && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
   );
+}
+
+/** git has nothing there, so what is there is somebody else's. */
+function isBeyondLink(top: string, name: Buffer): boolean {
+  for (let to = name.lastIndexOf('/'); to > 0; to = name.lastIndexOf('/', to - 1)) {
+    const stat = lstatSync(at(top, name.subarray(0, to)), { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink()) return true;
+  }
+  return false;
 }
 
 /** git keeps no empty directories. */

@@ -1,13 +1,13 @@
 /**
  * Moves the user's files, index and branch from one commit to another: all of it or nothing, whatever ends this
- * process on the way. All that needs space is written before anything of the user's is touched; after that there are
- * renames alone, each of which the next command can take back. A file that somebody changed meanwhile stays as it is.
+ * process on the way. What needs much space is written before anything of the user's is touched; whatever comes after
+ * that the next command can take back. A file that somebody changed meanwhile stays as it is.
  *
  *   staged ──▶ intended ──▶ locked ──▶ taken, placed ──▶ indexed ──▶ moved ──▶ (gone)
  *   nothing is touched yet             undone by whoever comes next    it is done
  */
-import { readFileSync, renameSync } from 'node:fs';
-import { copyFile, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstatSync, readFileSync, renameSync } from 'node:fs';
+import { copyFile, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { machineError } from '../base/machine-failure.ts';
@@ -15,24 +15,21 @@ import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from './engine-git.ts';
 import { gitInRepository, splitNul } from './git.ts';
 import { placeFiles, statOf, takeBack, takeFiles, type Entry } from './landing-files.ts';
+import {
+  farStage,
+  readIntent,
+  readWhere,
+  stageOf,
+  workTreeOf,
+  writeIntent,
+  writeWhere,
+  type Intent,
+} from './landing-intent.ts';
 import { removeTree } from './remove-tree.ts';
 import type { Repository } from './repository.ts';
 import type { WorkTree } from './work-tree.ts';
 
 const SUBMODULE = '160000';
-
-interface Intent {
-  top: string;
-  gitDir: string;
-  from: string;
-  to: string;
-  /** What is merged, and onto what, in words. */
-  what: string;
-  onto: string;
-  /** The content of the lock on the user's index, so that nobody else's is taken away. */
-  nonce: string;
-  entries: Entry[];
-}
 
 export interface LandingRequest {
   /** Where it keeps what it needs to finish or to undo itself: `Home.landing`. */
@@ -49,17 +46,19 @@ export interface LandingRequest {
 /** Whoever calls it holds the lock on merges, and has called `recoverLanding`. */
 export async function moveTo(request: LandingRequest): Promise<void> {
   const { directory, repository, tree, to, what } = request;
-  const { top, gitDir, head: from, branch } = repository;
+  const { top, gitDir, commonDir, head: from, branch } = repository;
   const fault = request.fault ?? (() => {});
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const nonce = randomUUID();
+  const where = { top, worktree: path.relative(commonDir, gitDir), nonce };
   let isSettled = true;
   try {
+    await writeWhere(directory, where);
     const stage = await makeStage(directory, top, nonce);
     const entries = await stageFiles(request, stage);
     fault('staged');
     const onto = branch ?? 'your detached HEAD';
-    const intent: Intent = { top, gitDir, from, to, what, onto, nonce, entries };
+    const intent: Intent = { ...where, from, to, what, onto, entries };
     await writeIntent(directory, intent);
     fault('intended');
     await lockIndex(gitDir, nonce);
@@ -75,8 +74,10 @@ export async function moveTo(request: LandingRequest): Promise<void> {
       await gitInRepository(['update-ref', '-m', reason, 'HEAD', to, from], { cwd: top, detached: true });
       fault('moved');
     } catch (error) {
-      if ((await headOf(top)) !== to) {
-        await undo(intent, stage);
+      const head = await headOf(top);
+      if (head === undefined) throw error; // who knows: nothing is undone before git can tell
+      if (head !== to) {
+        await undo(repository, stage, entries);
         isSettled = true;
         throw error;
       }
@@ -89,23 +90,38 @@ export async function moveTo(request: LandingRequest): Promise<void> {
     if (isSettled) {
       await unlockIndex(gitDir, nonce);
       fault('unlocked');
-      await discard(directory);
+      await discard(directory, stageOf(directory, top, nonce));
     }
   }
 }
 
-/** Finishes or undoes what a merge that was cut off left, and says which; whoever calls it holds the lock on merges. */
-export async function recoverLanding(directory: string): Promise<string | undefined> {
+/**
+ * Finishes or undoes what a merge that was cut off left, and says which; whoever calls it holds the lock on merges, and
+ * is in the work tree `here`.
+ */
+export async function recoverLanding(directory: string, here: string): Promise<string | undefined> {
+  const found = lstatSync(directory, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if (!found.isDirectory())
+    throw new BosunError('wrong-state', `${directory} must be a directory, but is not: remove it`);
   const intent = await readIntent(directory);
+  const where = intent ?? (await readWhere(directory));
+  const repository = where && (await workTreeOf(directory, where, here));
+  const stage = repository && stageOf(directory, repository.top, where.nonce);
   if (intent === undefined) {
-    await discard(directory); // it had not touched anything
+    await discard(directory, stage); // it had not touched anything
     return undefined;
   }
-  const { top, gitDir, from, to, what, onto, nonce } = intent;
-  const head = await headOf(top);
-  const left = head === from ? await undo(intent, await stageOf(directory)) : [];
+  const { from, to, what, onto, nonce, entries } = intent;
+  if (repository === undefined || stage === undefined)
+    throw new BosunError(
+      'wrong-state',
+      `the merge of ${what} into ${onto} was cut off in ${intent.top}, where git finds no work tree of this repository now: bring it back (see git worktree repair) and run bosun there; or, if it is gone for good, remove ${directory}`,
+    );
+  const { top, gitDir, head } = repository;
+  const left = head === from ? await undo(repository, stage, entries) : [];
   await unlockIndex(gitDir, nonce);
-  await discard(directory);
+  await discard(directory, stage);
   if (head === to) return `the merge of ${what} into ${onto} was cut off at its very end; it is complete now`;
   if (head !== from)
     return `the merge of ${what} into ${onto} was cut off, and ${onto} has moved since, so the files in ${top} stay as they are: see git status`;
@@ -117,16 +133,11 @@ export async function recoverLanding(directory: string): Promise<string | undefi
 /** On the file system of the work tree, since renames must work. */
 async function makeStage(directory: string, top: string, nonce: string): Promise<string> {
   const isNear = (await stat(directory)).dev === (await stat(top)).dev;
-  const stage = isNear ? path.join(directory, 'stage') : path.join(top, `.bosun-merge-${nonce}`);
-  await writeFile(path.join(directory, 'where'), stage, { mode: 0o600 });
+  const stage = isNear ? path.join(directory, 'stage') : farStage(top, nonce);
   await mkdir(stage, { mode: 0o700 });
   await mkdir(path.join(stage, 'new'));
   await mkdir(path.join(stage, 'old'));
   return stage;
-}
-
-function stageOf(directory: string): Promise<string> {
-  return readFile(path.join(directory, 'where'), 'utf8');
 }
 
 /** Writes the files and the index of the new commit where nobody looks. */
@@ -186,34 +197,35 @@ function joined(names: Buffer[]): Buffer {
   return Buffer.concat(names.flatMap((name) => [name, Buffer.from([0])]));
 }
 
-async function writeIntent(directory: string, intent: Intent): Promise<void> {
-  const file = await open(path.join(directory, 'intent.new'), 'w', 0o600);
-  await file.writeFile(JSON.stringify(intent));
-  await file.sync();
-  await file.close();
-  await rename(path.join(directory, 'intent.new'), path.join(directory, 'intent.json'));
-}
-
-async function readIntent(directory: string): Promise<Intent | undefined> {
-  const text = await readFile(path.join(directory, 'intent.json'), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as Intent);
-}
-
-/** As git does it: nobody else changes the index now. */
+/** As git does it: nobody else changes the index now. The lock appears with its content, so that it is known as ours. */
 async function lockIndex(gitDir: string, nonce: string): Promise<void> {
   const file = path.join(gitDir, 'index.lock');
-  await writeFile(file, nonce, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
+  const written = writtenLock(gitDir, nonce);
+  await writeFile(written, nonce, { flag: 'wx' });
+  try {
+    await link(written, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') throw error;
+      return writeFile(file, nonce, { flag: 'wx' }); // a file system without hard links
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new BosunError(
       'busy',
       `another git command is at work here (${file} exists), so nothing was changed: wait for it and merge again, or remove that file if no git runs`,
     );
-  });
+  } finally {
+    await rm(written, { force: true });
+  }
+}
+
+function writtenLock(gitDir: string, nonce: string): string {
+  return path.join(gitDir, `bosun-lock-${nonce}`);
 }
 
 async function unlockIndex(gitDir: string, nonce: string): Promise<void> {
   const file = path.join(gitDir, 'index.lock');
   if ((await readFile(file, 'utf8').catch(() => undefined)) === nonce) await rm(file);
+  await rm(writtenLock(gitDir, nonce), { force: true });
 }
 
 async function refuseChanges(tree: WorkTree, top: string): Promise<void> {
@@ -241,7 +253,7 @@ async function swapIndex(tree: WorkTree, stage: string, fault: (point: string) =
 }
 
 /** Gives what had to be left, since it is neither as before nor as after. */
-async function undo({ top, gitDir, entries }: Intent, stage: string): Promise<string[]> {
+async function undo({ top, gitDir }: Repository, stage: string, entries: Entry[]): Promise<string[]> {
   const left = takeBack(top, stage, entries);
   const index = path.join(gitDir, 'index');
   const [now, before, after] = [index, path.join(stage, 'index.old'), path.join(stage, 'index.new')].map(
@@ -270,9 +282,8 @@ async function headOf(top: string): Promise<string | undefined> {
 }
 
 /** The intent goes first: without it the rest is rubbish. */
-async function discard(directory: string): Promise<void> {
+async function discard(directory: string, stage: string | undefined): Promise<void> {
   await rm(path.join(directory, 'intent.json'), { force: true });
-  const stage = await stageOf(directory).catch(() => undefined);
   if (stage !== undefined) await removeTree(stage);
   await removeTree(directory);
 }

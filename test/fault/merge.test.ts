@@ -3,11 +3,13 @@ import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -116,13 +118,13 @@ describe('a merge', () => {
           expect(await seen(top)).toEqual({ head: world.after, ...isAfter });
           break;
         }
-        const said = await recoverLanding(path.join(home, 'landing'));
+        const said = await recoverLanding(path.join(home, 'landing'), top);
         const isDone = said?.includes('complete') ?? false;
         ends.push(said === undefined ? 'nothing' : isDone ? 'finished' : 'undone');
         const expected = isDone ? { head: world.after, ...isAfter } : { head: world.before, ...isBefore };
         expect(await seen(top), `killed at point ${point}: ${said}`).toEqual(expected);
         expect(existsSync(path.join(home, 'landing'))).toBe(false);
-        expect(await recoverLanding(path.join(home, 'landing')), 'once more').toBeUndefined();
+        expect(await recoverLanding(path.join(home, 'landing'), top), 'once more').toBeUndefined();
       }
       expect(point).toBeLessThan(POINTS_MAX);
       expect(ends.join(' ')).toMatch(/^nothing (undone ){8,}(finished ?)+$/);
@@ -136,10 +138,66 @@ describe('a merge', () => {
     expect(await merge(top, world, 9)).toBe('killed'); // all is taken, the first file is in place
     expect(readFileSync(path.join(top, 'a.txt'), 'utf8')).toBe('new a\n');
     writeFileSync(path.join(top, 'a.txt'), "the user's own\n");
-    expect(await recoverLanding(path.join(world.home, 'landing'))).toMatch(
+    expect(await recoverLanding(path.join(world.home, 'landing'), top)).toMatch(
       /has been undone.*left as they are: a\.txt/,
     );
     expect(await seen(top)).toMatchObject({ head: world.before, status: ' M a.txt', locked: false });
+  });
+
+  it('that was cut off is undone where the repository was moved to, and not taken back by a copy', async () => {
+    await using world = await makeWorld();
+    const { path: top } = world.repository;
+    expect(await merge(top, world, 9)).toBe('killed');
+    const moved = `${top}-moved`;
+    renameSync(top, moved);
+    const landing = path.join(world.home.replace(top, moved), 'landing');
+    // without git there is no telling
+    renameSync(path.join(moved, '.git', 'HEAD'), path.join(moved, '.git', 'HEAD.away'));
+    await expect(recoverLanding(landing, moved)).rejects.toThrow(/was cut off in .*no work tree of this/);
+    expect(existsSync(path.join(landing, 'stage', 'old', '0'))).toBe(true);
+    renameSync(path.join(moved, '.git', 'HEAD.away'), path.join(moved, '.git', 'HEAD'));
+    cpSync(moved, top, { recursive: true });
+    expect(await recoverLanding(path.join(world.home, 'landing'), top)).toMatch(/undone/);
+    expect(readFileSync(path.join(moved, 'a.txt'), 'utf8')).toBe('new a\n');
+    expect(await recoverLanding(landing, moved)).toMatch(/undone/);
+    expect(await seen(moved)).toEqual({ head: world.before, ...isBefore });
+  });
+
+  it('that an archive says was cut off leads nowhere outside of the repository', async () => {
+    await using world = await makeWorld();
+    const { path: top } = world.repository;
+    const landing = path.join(world.home, 'landing');
+    const victim = mkdtempSync(path.join(tmpdir(), 'bosun-victim-'));
+    writeFileSync(path.join(victim, 'precious'), 'p\n');
+    symlinkSync(victim, path.join(top, 'link'));
+    const nonce = '00000000-0000-4000-8000-000000000000';
+    const told = { top, worktree: '', nonce, from: world.before, to: world.after, what: 'x', onto: 'main' };
+    const plant = async (where: string, intent?: object): Promise<unknown> => {
+      rmSync(landing, { recursive: true, force: true });
+      mkdirSync(path.join(landing, 'stage', 'old'), { recursive: true });
+      writeFileSync(path.join(landing, 'stage', 'old', '0'), 'planted\n');
+      writeFileSync(path.join(landing, 'where'), where);
+      if (intent) writeFileSync(path.join(landing, 'intent.json'), JSON.stringify(intent));
+      return recoverLanding(landing, top).catch((error: Error) => error.message);
+    };
+    const entry = (name: string): object => ({ entries: [{ path: name, isMade: false }] });
+    expect(await plant(victim)).toBeUndefined();
+    expect(readdirSync(victim)).toEqual(['precious']);
+    expect(await plant(JSON.stringify({ ...told, top: victim, nonce: '../x' }))).toBeUndefined();
+    const elsewhere = { ...told, top: victim, worktree: 'worktrees/x' };
+    expect(await plant('', { ...elsewhere, ...entry('planted') })).toMatch(/no work tree of this repository/);
+    for (const name of [
+      `../${path.basename(victim)}/planted`,
+      `${victim}/planted`,
+      '.git/config.worktree',
+      7,
+    ])
+      expect(await plant('', { ...told, ...entry(name as string) })).toMatch(
+        /not in a way that bosun writes/,
+      );
+    expect(await plant('', { ...told, ...entry('link/planted') })).toMatch(/left as they are: link\/planted/);
+    expect(readdirSync(victim)).toEqual(['precious']);
+    rmSync(victim, { recursive: true });
   });
 
   it.runIf(process.getuid?.() === 0)('that meets a full disk leaves everything as it was', async () => {
