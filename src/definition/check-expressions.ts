@@ -1,8 +1,9 @@
 /** Checks the expressions of a workflow as far as that can be done before it runs. */
-import type { Task, Workflow } from '../contract/workflow.ts';
+import type { Scope, Task, Workflow } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
 import { splitTemplate } from '../schedule/expression-template.ts';
 import { checkExpression, ExpressionError, references, unwrap } from '../schedule/expression.ts';
+import { hasTemplate, isTemplate, ITEM_FIELDS, templateProblem } from '../schedule/item-scope.ts';
 import type { Graph } from './check-graph.ts';
 import { describe, type Path, type Problem } from './problem.ts';
 
@@ -13,7 +14,8 @@ interface Place {
   hasEach: boolean;
 }
 
-const WHERE = 'prompt, run, check, env, with, artifacts, approve, finalize, if and for-each';
+const WHERE =
+  'prompt, run, check, env, with, artifacts, approve, finalize, if, for-each, and in write, shared and hide of the scope of a task with for-each';
 
 export function checkExpressions(workflow: Workflow, graph: Graph): Problem[] {
   const problems = forbidden(workflow.workspace, ['workspace']);
@@ -58,12 +60,51 @@ function checkTask(place: Place, task: Task): Problem[] {
     if (typeof value === 'string') template(value, 'with', key);
     else problems.push(...forbidden(value, [...path, 'with', key]));
   }
+  problems.push(...checkScope(place, task.scope ?? {}, [...path, 'scope']));
   const { uses, workspace } = task;
   const agent = typeof task.agent === 'object' ? task.agent : undefined;
   for (const [key, value] of Object.entries({ uses, workspace, agent })) {
     if (value !== undefined) problems.push(...forbidden(value, [...path, key]));
   }
   return problems;
+}
+
+/** A scope is known as soon as its item is: it speaks of nothing else, and only where it stays in the repository. */
+function checkScope(place: Place, scope: Scope, path: Path): Problem[] {
+  return Object.entries(scope).flatMap(([field, value]): Problem[] => {
+    if (!place.hasEach || !Array.isArray(value) || !ITEM_FIELDS.some((known) => known === field))
+      return forbidden(value, [...path, field]);
+    return value.flatMap((glob, n): Problem[] => {
+      if (!isTemplate(glob)) return [];
+      const at = [...path, field, n];
+      const problems = checkTemplate(place, glob, at);
+      if (problems.length > 0) return problems;
+      const expressions = splitTemplate(glob).flatMap((part) =>
+        part.kind === 'expression' ? [part.expression] : [],
+      );
+      const isOther = expressions.some((one) => {
+        const { tasks, every, inputs, each } = references(one);
+        return !each || every || tasks.size + inputs.size > 0;
+      });
+      const problem = isOther
+        ? 'may speak of "each" and "index" only: who owns which files must be known when the items are'
+        : templateProblem(glob);
+      return problem === undefined
+        ? []
+        : [{ path: at, message: `"${glob}" in ${describe([...path, field])} ${problem}` }];
+    });
+  });
+}
+
+/** What only the run can tell. */
+export function warnAboutItems(workflow: Workflow): string[] {
+  return Object.entries(workflow.tasks).flatMap(([name, task]) =>
+    typeof task['for-each'] === 'string' && hasTemplate(task)
+      ? [
+          `the scopes of the items of task "${name}" are known only once it runs: whether they overlap, or are those of other tasks, cannot be checked before`,
+        ]
+      : [],
+  );
 }
 
 function checkTemplate(place: Place, text: string, path: Path): Problem[] {

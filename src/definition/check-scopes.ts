@@ -3,7 +3,9 @@ import { normalizeGlob, parseGlob, type Glob } from '../base/glob-syntax.ts';
 import { covers } from '../base/globs.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import type { Agent, Limits, Scope, Task, Workflow, WorkspaceOptions } from '../contract/workflow.ts';
+import { hasTemplate, isTemplate } from '../schedule/item-scope.ts';
 import { effectiveScope } from '../schedule/scope-of.ts';
+import { checkItems } from './check-items.ts';
 import { hostProblem } from './check-hosts.ts';
 import { GlobIndex } from './glob-index.ts';
 import { describe, type Path, type Problem } from './problem.ts';
@@ -19,8 +21,10 @@ export function checkScopes(workflow: Workflow): Problem[] {
     ([name, agent]) => [['agents', name], agent],
   );
   const tasks = Object.entries(workflow.tasks);
+  const itemProblems: Problem[] = [];
   for (const [name, task] of tasks) {
     if (typeof task.agent === 'object') owners.push([['tasks', name, 'agent'], task.agent]);
+    if (hasTemplate(task)) itemProblems.push(...checkItems(name, task));
     owners.push([['tasks', name], task]);
   }
   return [
@@ -28,6 +32,7 @@ export function checkScopes(workflow: Workflow): Problem[] {
       ...(scope ? checkScope(scope, [...path, 'scope']) : []),
       ...(limits ? checkLimits(limits, [...path, 'limits']) : []),
     ]),
+    ...itemProblems,
     ...checkReplaced(workflow),
     ...checkWorkspace(workflow.workspace, ['workspace']),
     ...tasks.flatMap(([name, { workspace, artifacts = [] }]) => [
@@ -64,15 +69,12 @@ function agentsOf(task: Task, workflow: Workflow): Agent[] {
   return names.flatMap((name) => (Object.hasOwn(workflow.agents, name) ? [workflow.agents[name]!] : []));
 }
 
-/** Where an expression is part of a glob, it is checked once it is filled in. */
 function checkGlobs(globs: readonly string[], path: Path): Problem[] {
   return globs.flatMap((glob, n) => {
     const problem =
       n >= ENTRIES_MAX
         ? `is one of more than ${ENTRIES_MAX}; name directories instead of files`
-        : glob.includes('${{')
-          ? undefined
-          : globProblem(glob);
+        : globProblem(glob);
     return problem === undefined
       ? []
       : [{ path: [...path, n], message: `"${glob}" in ${describe(path)} ${problem}` }];
@@ -129,7 +131,9 @@ function checkScope(scope: Scope, path: Path): Problem[] {
   ];
 }
 
+/** Where an expression is part of a glob, it is checked once it is filled in. */
 function globProblem(glob: string): string | undefined {
+  if (isTemplate(glob)) return undefined;
   const normalized = normalizeGlob(glob);
   return 'problem' in normalized ? normalized.problem : undefined;
 }
@@ -152,7 +156,7 @@ function checkHidden({ write = [], shared = [], hide = [] }: Scope, path: Path):
   const index = new GlobIndex<Glob>();
   const parsed = (globs: readonly string[]): [number, Glob][] =>
     [...globs.entries()].flatMap(([n, glob]) =>
-      globProblem(glob) === undefined ? [[n, parseGlob(glob)] as [number, Glob]] : [],
+      !isTemplate(glob) && globProblem(glob) === undefined ? [[n, parseGlob(glob)] as [number, Glob]] : [],
     );
   for (const [, glob] of parsed(hide)) index.add(glob, glob);
   let comparisonsLeft = COMPARISONS_MAX;

@@ -1,7 +1,7 @@
 /** Checks what a schema cannot: that a workflow makes sense as a whole. It reads no file. */
 import { TASKS_MAX, type Workflow } from '../contract/workflow.ts';
 import { agentNames, checkAgents } from './check-agents.ts';
-import { checkExpressions, warnAboutQuotes } from './check-expressions.ts';
+import { checkExpressions, warnAboutItems, warnAboutQuotes } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
 import { checkNul } from './check-nul.ts';
 import { checkScopes } from './check-scopes.ts';
@@ -41,5 +41,6 @@ export function warnAbout(workflow: Workflow): string[] {
     ...unused.map((name) => `agent "${name}" is named by no task`),
     ...warnAboutTasks(workflow),
     ...warnAboutQuotes(workflow),
+    ...warnAboutItems(workflow),
   ];
 }

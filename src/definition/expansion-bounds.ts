@@ -15,6 +15,7 @@ import {
   type Workflow,
 } from '../contract/workflow.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/scope-of.ts';
+import { isTemplate } from '../schedule/item-scope.ts';
 import { describe, type Path, type Problem } from './problem.ts';
 
 /** What holds for the planner itself. */
@@ -86,6 +87,10 @@ function checkWrites(name: string, task: Task, workflow: Workflow, planner: Plan
   const check = (scope: Scope | undefined, path: Path): Problem[] =>
     (['write', 'shared'] as const).flatMap((field) =>
       (scope?.[field] ?? []).flatMap((glob, n): Problem[] => {
+        if (isTemplate(glob)) {
+          const message = `"${glob}" depends on a value, and what a task that another one wrote may change must be known; write it out`;
+          return [{ path: [...path, field, n], message }];
+        }
         const parsed = parseGlob(glob);
         if (allowed.some((each) => covers(each, parsed))) return [];
         const message = `"${glob}" is more than ${whose} may change (${most.join(', ') || 'nothing'}); write less, or name an agent of the workflow that may`;

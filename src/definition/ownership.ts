@@ -6,6 +6,9 @@ import { normalizeGlob, parseGlob, type Glob } from '../base/glob-syntax.ts';
 import { covers, overlapOf } from '../base/globs.ts';
 import type { Agent, Scope, Task, Tasks, Workflow } from '../contract/workflow.ts';
 import { effectiveScope } from '../schedule/scope-of.ts';
+import { itemNames } from '../schedule/task-names.ts';
+import { hasTemplate, isTemplate } from '../schedule/item-scope.ts';
+import { scopeOfItem } from './check-items.ts';
 import { checkGraph, type Graph } from './check-graph.ts';
 import { GlobIndex } from './glob-index.ts';
 import type { Path, Problem } from './problem.ts';
@@ -73,6 +76,8 @@ interface Member {
   /** Its place among the tasks. */
   order: number;
   task: string;
+  /** Of one with a scope of its own in a for-each: the others of it run at the same time. */
+  item?: number | undefined;
   path: Path;
 }
 
@@ -89,12 +94,28 @@ interface Group {
 
 interface Scoped {
   agent: string;
+  /** The place of the item of a for-each whose own scope it is. */
+  item?: number;
+  /** What people call it. */
+  task: string;
   scope: Scope;
   path: Path;
 }
 
-/** Those who do a task and own something, in the order of their work. */
+/** Those who do a task and own something, in the order of their work; item by item where each has its own scope. */
 function scopedAgents(workflow: Workflow, name: string, task: Task): Scoped[] {
+  const items = task['for-each'];
+  if (!Array.isArray(items) || !hasTemplate(task)) return agentsOf(workflow, name, task);
+  const names = itemNames(name, items);
+  return items.flatMap((value, item) => {
+    const scope = scopeOfItem(task, value, item);
+    if (scope === undefined) return []; // told of elsewhere
+    const found = agentsOf(workflow, name, { ...task, scope });
+    return found.map((scoped) => ({ ...scoped, item, task: names[item]! }));
+  });
+}
+
+function agentsOf(workflow: Workflow, name: string, task: Task): Scoped[] {
   const found: Scoped[] = [];
   const at = ['tasks', name];
   const add = (agent: Agent | undefined, called: string, path: Path): void => {
@@ -102,7 +123,7 @@ function scopedAgents(workflow: Workflow, name: string, task: Task): Scoped[] {
     const { write, shared = [] } = scope;
     if (write === undefined || write.length + shared.length === 0) return;
     const isOwn = task.scope?.write !== undefined || task.scope?.shared !== undefined;
-    found.push({ agent: called, scope, path: isOwn ? [...at, 'scope'] : path });
+    found.push({ agent: called, task: name, scope, path: isOwn ? [...at, 'scope'] : path });
   };
   const byName = (agent: string): Agent | undefined =>
     Object.hasOwn(workflow.agents, agent) ? workflow.agents[agent] : undefined;
@@ -121,9 +142,9 @@ function nestedOf(workflow: Workflow, task: Task): Workflow | undefined {
 function listOwners(workflow: Workflow, within: string, owners: Owner[]): void {
   for (const [name, task] of Object.entries(workflow.tasks)) {
     if (owners.length >= OWNERS_MAX) return;
-    for (const { agent, scope } of scopedAgents(workflow, name, task)) {
+    for (const { agent, scope, task: called } of scopedAgents(workflow, name, task)) {
       for (const { glob, shared } of ownedBy(scope))
-        owners.push({ pattern: glob.text, task: `${within}${name}`, agent, shared });
+        owners.push({ pattern: glob.text, task: `${within}${called}`, agent, shared });
     }
     const nested = nestedOf(workflow, task);
     if (nested) listOwners(nested, `${within}${name}/`, owners);
@@ -133,7 +154,7 @@ function listOwners(workflow: Workflow, within: string, owners: Owner[]): void {
 function ownedBy({ write = [], shared = [] }: Scope): Owned[] {
   const parsed = (globs: readonly string[], isShared: boolean): Owned[] =>
     globs
-      .filter((glob) => 'glob' in normalizeGlob(glob))
+      .filter((glob) => !isTemplate(glob) && 'glob' in normalizeGlob(glob))
       .map((glob) => ({ glob: parseGlob(glob), shared: isShared }));
   return [...parsed(write, false), ...parsed(shared, true)];
 }
@@ -146,11 +167,11 @@ function groupByScope(workflow: Workflow, known = new Map<Workflow, Group[]>()):
   const put = (key: string, owned: () => Owned[], member: Member): void => {
     const group = groups.get(key);
     if (!group) groups.set(key, { owned: owned(), members: [member] });
-    else if (group.members.at(-1)!.top !== member.top) group.members.push(member);
+    else if (!isSame(group.members.at(-1)!, member)) group.members.push(member);
   };
   for (const [order, [name, task]] of Object.entries(workflow.tasks).entries()) {
-    for (const { scope, path } of scopedAgents(workflow, name, task))
-      put(keyOf(scope), () => ownedBy(scope), { top: name, order, task: name, path });
+    for (const { scope, path, item, task: called } of scopedAgents(workflow, name, task))
+      put(keyOf(scope), () => ownedBy(scope), { top: name, order, task: called, item, path });
     const nested = nestedOf(workflow, task);
     for (const { owned, members } of nested ? groupByScope(nested, known) : []) {
       const key = JSON.stringify([
@@ -164,6 +185,10 @@ function groupByScope(workflow: Workflow, known = new Map<Workflow, Group[]>()):
   const all = [...groups.values()];
   known.set(workflow, all);
   return all;
+}
+
+function isSame(a: Member, b: Member): boolean {
+  return a.top === b.top && a.item === b.item;
 }
 
 function keyOf({ write = [], shared = [] }: Scope): string {
@@ -258,8 +283,10 @@ class Pairs {
     return members.toSorted((a, b) => this.#depths.get(a.top)! - this.#depths.get(b.top)!);
   }
 
-  #areOrdered({ top: a }: Member, { top: b }: Member): boolean {
-    return a === b || this.#graph.isUpstream(b, a) !== false || this.#graph.isUpstream(a, b) !== false;
+  #areOrdered(one: Member, other: Member): boolean {
+    const [a, b] = [one.top, other.top];
+    if (a === b) return one.item === other.item;
+    return this.#graph.isUpstream(b, a) !== false || this.#graph.isUpstream(a, b) !== false;
   }
 }
 

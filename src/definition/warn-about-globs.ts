@@ -3,6 +3,7 @@ import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, fixedNames } from '../base/globs.ts';
 import { didYouMean } from '../base/suggest.ts';
 import type { Scope, Workflow } from '../contract/workflow.ts';
+import { isTemplate } from '../schedule/item-scope.ts';
 import { describe } from './problem.ts';
 import { scopesOf } from './scopes-of.ts';
 
@@ -55,7 +56,7 @@ function globsOf({ write = [], shared = [], hide = [] }: Scope): (readonly [keyo
 
 /** To be put after the glob and its place. */
 function warnAboutGlob(field: keyof Scope, glob: string, search: Search): string | undefined {
-  if (!('glob' in normalizeGlob(glob))) return undefined;
+  if (isTemplate(glob) || !('glob' in normalizeGlob(glob))) return undefined;
   const found = search.first(glob);
   if (found === 'unknown') return undefined;
   if (found) {

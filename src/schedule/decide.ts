@@ -109,6 +109,7 @@ function ask(state: State, node: Node): Decision {
 }
 
 function startAttempt(state: State, node: Node): Decision {
+  if (node.scopeProblem !== undefined) throw new ExpressionError(node.scopeProblem);
   const attempt = node.attempt + 1;
   const { resolving, next } = node;
   const { count: _, ...fallback } = node.fallback ?? { count: 0 };

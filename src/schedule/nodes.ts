@@ -1,5 +1,7 @@
 /** Makes the nodes of a run from tasks: at its start, and when for-each, uses or expand add some. */
 import type { Json, Task, Workflow } from '../contract/workflow.ts';
+import { ExpressionError } from './expression-failure.ts';
+import { hasTemplate, itemScope } from './item-scope.ts';
 import type { Node, State } from './state.ts';
 import { itemNames } from './task-names.ts';
 
@@ -47,7 +49,7 @@ export function addItems(state: State, group: Node, items: Json[]): Node[] {
       id: `${group.id}.${index + 1}`,
       label: labels[index]!,
       name: group.name,
-      task: group.task,
+      ...itemTask(group.task, value, index),
       workflow: group.workflow,
       inputs: group.inputs,
       parent: group,
@@ -57,6 +59,20 @@ export function addItems(state: State, group: Node, items: Json[]): Node[] {
     }),
   );
   return register(state, added, group);
+}
+
+/** Where its scope cannot be filled in, the item owns nothing, and fails before it starts. */
+function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | 'scopeProblem'> {
+  if (!hasTemplate(task)) return { task };
+  try {
+    return { task: { ...task, scope: itemScope(task.scope!, value, index) } };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return {
+      task: { ...task, scope: { ...task.scope, write: [], shared: [] } },
+      scopeProblem: error.message,
+    };
+  }
 }
 
 function register(state: State, added: Node[], parent: Node | undefined): Node[] {
@@ -75,7 +91,17 @@ function register(state: State, added: Node[], parent: Node | undefined): Node[]
 function makeNode(
   fields: Pick<
     Node,
-    'id' | 'label' | 'name' | 'task' | 'workflow' | 'inputs' | 'parent' | 'siblings' | 'order' | 'each'
+    | 'id'
+    | 'label'
+    | 'name'
+    | 'task'
+    | 'scopeProblem'
+    | 'workflow'
+    | 'inputs'
+    | 'parent'
+    | 'siblings'
+    | 'order'
+    | 'each'
   >,
 ): Node {
   return {

@@ -2,6 +2,7 @@
 import { parseGlob, type Glob } from '../base/glob-syntax.ts';
 import { overlapOf } from '../base/globs.ts';
 import type { Agent, Task, Workflow } from '../contract/workflow.ts';
+import { isTemplate, templateBound } from './item-scope.ts';
 import { effectiveScope } from './scope-of.ts';
 import type { Node, State } from './state.ts';
 
@@ -26,7 +27,7 @@ export function ownersOf(state: State, asking: Node, globs: readonly Glob[]): No
 function ownsAny({ write, shared = [] }: Scope, globs: readonly Glob[]): boolean {
   if (write === undefined) return false;
   return [...write, ...shared].some((text) => {
-    const owned = parseGlob(text);
+    const owned = parseGlob(isTemplate(text) ? templateBound(text) : text);
     return globs.some((glob) => overlapOf(owned, glob) !== undefined);
   });
 }

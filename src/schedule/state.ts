@@ -12,7 +12,10 @@ export interface Node {
   readonly label: string;
   /** The name under which its siblings know it. */
   readonly name: string;
+  /** Of an item of a for-each, with the scope that is its own. */
   readonly task: Task;
+  /** Why that scope cannot be had. */
+  readonly scopeProblem?: string;
   /** The workflow it is written in: its agents, its policies, its sibling tasks. */
   readonly workflow: Workflow;
   readonly inputs: Record<string, Json>;

@@ -1,0 +1,68 @@
+/** Fills in the scope of one item of a for-each. A value only names files: it never widens a glob. Pure. */
+import { normalizeGlob } from '../base/glob-syntax.ts';
+import type { Json, Scope, Task } from '../contract/workflow.ts';
+import { evaluate, parseTemplate } from './expression.ts';
+import { ExpressionError } from './expression-failure.ts';
+
+/** The fields that may speak of `each` and `index`. What reaches beyond the repository is for people to write out. */
+export const ITEM_FIELDS = ['write', 'shared', 'hide'] as const;
+const WILDCARDS = /[*?[\]{}()!\\]/g;
+
+export function hasTemplate({ scope = {} }: Pick<Task, 'scope'>): boolean {
+  return ITEM_FIELDS.some((field) => scope[field]?.some(isTemplate));
+}
+
+export function isTemplate(glob: string): boolean {
+  return glob.includes('${{');
+}
+
+/** All that it may come to name, while its items are not known. */
+export function templateBound(glob: string): string {
+  const start = glob.slice(0, glob.indexOf('${{'));
+  return `${start.slice(0, start.lastIndexOf('/') + 1)}**`;
+}
+
+/** Throws an ExpressionError, with a message for people, where a value does not name files of the repository. */
+export function itemScope(scope: Scope, each: Json, index: number): Scope {
+  const filled = { ...scope };
+  for (const field of ITEM_FIELDS) {
+    const globs = scope[field];
+    if (globs?.some(isTemplate))
+      filled[field] = globs.map((glob) => (isTemplate(glob) ? fill(glob, field, each, index) : glob));
+  }
+  return filled;
+}
+
+function fill(glob: string, field: string, each: Json, index: number): string {
+  const fail = (problem: string): never => {
+    throw new ExpressionError(`"${glob}" in "scope.${field}" ${problem}`);
+  };
+  const text = parseTemplate(glob)
+    .map((part) => {
+      if (part.kind === 'text') return part.text;
+      const scope = { tasks: {}, inputs: {}, run: { id: '', name: '' }, failed: false, each, index };
+      const value = evaluate(part.expression, scope);
+      const text = typeof value === 'number' ? String(value) : value;
+      const problem = typeof text === 'string' ? textProblem(text) : 'is no text and no number';
+      if (typeof text !== 'string' || problem !== undefined)
+        return fail(`cannot be filled in: ${JSON.stringify(value).slice(0, 100)} ${problem}`);
+      return text.replaceAll(WILDCARDS, (char) => `\\${char}`);
+    })
+    .join('');
+  const normalized = normalizeGlob(text);
+  return 'problem' in normalized ? fail(`is "${text}", which ${normalized.problem}`) : normalized.glob;
+}
+
+function textProblem(text: string): string | undefined {
+  if (/\p{Cc}/u.test(text)) return 'holds a control character';
+  // Each of these would take a directory away, or lead out.
+  if (text.split('/').some((name) => ['', '.', '..'].includes(name)))
+    return 'is not the name of a file or directory, nor a path to one';
+  return undefined;
+}
+
+/** Inside of braces or a class, what is filled in could be read as several names. */
+export function templateProblem(glob: string): string | undefined {
+  const isPlain = parseTemplate(glob).every((part) => part.kind !== 'text' || !/[[\]{}\\]/.test(part.text));
+  return isPlain ? undefined : 'has an expression beside "[ ]", "{ }" or "\\"; write several globs instead';
+}
