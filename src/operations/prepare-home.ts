@@ -49,9 +49,12 @@ const ETC_MS = 7 * 24 * 3600 * 1000;
  * for its next run, and needs what it has there.
  */
 export async function clearAttempts(home: Home): Promise<void> {
-  for (const directory of [home.attempts, home.sockets])
-    for (const name of readdirSync(directory))
-      if (!isAlive(Number.parseInt(name, 10))) await removeTree(path.join(directory, name));
+  for (const name of readdirSync(home.attempts)) await removeTree(path.join(home.attempts, name));
+  for (const name of readdirSync(home.sockets)) {
+    // Only those of a launcher begin with a process's number and a dash; all others are an attempt's.
+    const pid = /^(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || !isAlive(Number(pid))) await removeTree(path.join(home.sockets, name));
+  }
   for (const name of readdirSync(home.sandbox)) {
     const file = path.join(home.sandbox, name);
     if (name.startsWith('etc-') && Date.now() - statSync(file).mtimeMs > ETC_MS) await removeTree(file);

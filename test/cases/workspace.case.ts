@@ -273,8 +273,10 @@ export function workspaceSuite(
 
     test('say what a failing setup command printed, and try it again the next time', async () => {
       await using w = await world();
-      const setup = { around: { env: { PATH: '/usr/bin:/bin' }, reads: [w.engine.repository.path] } };
-      const options = { setup: `echo no such package >&2; test -e ${w.engine.repository.path}/fixed` };
+      const registry = path.join(w.engine.repository.path, 'registry');
+      await mkdir(registry);
+      const setup = { around: { env: { PATH: '/usr/bin:/bin' }, reads: [registry] } };
+      const options = { setup: `echo no such package >&2; test -e ${registry}/fixed` };
       const failed = await w.workspaces
         .base(w.engine.head, options, setup)
         .catch((error: BosunError) => error);
@@ -282,7 +284,7 @@ export function workspaceSuite(
         code: 'system',
         message: expect.stringMatching(/setup command.*exit code 1\nno such package$/s),
       });
-      await writeFile(path.join(w.engine.repository.path, 'fixed'), '');
+      await writeFile(path.join(registry, 'fixed'), '');
       await expect(w.workspaces.base(w.engine.head, options, setup)).resolves.toBeTruthy();
     });
 

@@ -87,7 +87,7 @@ describe('a person who is asked', () => {
     const said = await bosun(repository.path, 'answer', 'work+1', answer);
     expect([said.code, said.stderr]).toEqual([
       0,
-      `work+1 of run fenced-1: May it change docs/d.md? ${answer}\n`,
+      `answered work+1 (run fenced-1): May it change docs/d.md? ${answer}\n`,
     ]);
     const run = told(await started.finished);
     expect(answers(run)).toEqual([{ task: 'work', globs: ['docs/d.md'], answer, by: 'person' }]);

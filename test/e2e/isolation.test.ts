@@ -41,7 +41,7 @@ describe('isolation that is required, on a machine without bubblewrap', () => {
     const { code, stderr } = await poor(repository, ['run']);
     expect(code).toBe(2);
     expect(stderr).toContain('nothing was started: isolation is required by bosun.yaml');
-    expect(stderr).toContain('bubblewrap is not installed\n    → install the package bubblewrap');
+    expect(stderr).toContain('bubblewrap is not installed\n      → install the package bubblewrap');
     expect(stderr).toContain('or set isolation: best-effort in bosun.yaml');
     expect(await runsOf(repository)).toEqual([]);
     expect(await readdir(path.join(repository.path, '.git/bosun/sandbox/workspaces'))).toEqual([]);

@@ -47,7 +47,9 @@ describe('bosun budget and bosun steer', () => {
     };
     expect(await said('budget', '--usd', 'ten')).toContain('--usd must be a number above 0, not "ten"');
     expect(await said('budget', '--usd', '0')).toContain('--usd must be a number above 0, not "0"');
-    expect(await said('budget', '--usd', '1', '--agent', 'x', '--task', 'one')).toContain('name one of them');
+    expect(await said('budget', '--usd', '1', '--agent', 'x', '--task', 'one')).toContain(
+      'use --agent or --task, not both',
+    );
     expect(await said('budget', '--usd', '1', '--agent', 'x')).toContain('run w-1 has no agent x');
     expect(await said('steer', 'one', 'hello')).toContain('run w-1 has ended already: it is failed');
     expect(await said('exec', '--runtime', 'codex', '--usd', '-1', 'Work.')).toContain(
