@@ -1,5 +1,6 @@
 import {
   appendFile,
+  lstat,
   mkdir,
   mkdtemp,
   readdir,
@@ -14,6 +15,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findHome, Home } from '../src/home.ts';
 import { moveEarlierState } from '../src/operations/move-state.ts';
+import { openEngineGit } from '../src/system/engine-git.ts';
+import { inspectRepository } from '../src/system/repository.ts';
 import { findGit, makeStateDirectory } from '../src/system/state-directory.ts';
 import { bosun } from './fixtures/cli.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
@@ -96,6 +99,31 @@ describe('the state of a repository', () => {
     expect((await bosun(nested, 'status')).stderr).toMatch(/no run was ever started/);
   });
 
+  it('has a git directory whose links lead to no file elsewhere', async () => {
+    await using repository = await makeRepository();
+    const inspected = await inspectRepository(repository.path);
+    await (await openEngineGit(inspected))[Symbol.asyncDispose]();
+    const git = path.join(repository.path, '.git/bosun/git');
+    const victim = `${repository.path}-victim`;
+    const content = await readFile(path.join(git, 'config'), 'utf8');
+    await writeFile(victim, content);
+    await rename(path.join(git, 'config'), path.join(git, 'config.old'));
+    await symlink(victim, path.join(git, 'config'));
+    await (await openEngineGit(inspected))[Symbol.asyncDispose]();
+    expect((await lstat(path.join(git, 'config'))).isFile()).toBe(true);
+    await writeFile(victim, 'precious\n');
+    await writeFile(path.join(git, 'config'), '');
+    await symlink(victim, path.join(git, 'config.new'));
+    await (await openEngineGit(inspected))[Symbol.asyncDispose]();
+    expect([await readFile(victim, 'utf8'), await readFile(path.join(git, 'config'), 'utf8')]).toEqual([
+      'precious\n',
+      content,
+    ]);
+    await rename(path.join(git, 'info'), `${victim}-info`);
+    await symlink(`${victim}-info`, path.join(git, 'info'));
+    await expect(openEngineGit(inspected)).rejects.toThrow(/info is a link/);
+  });
+
   it('is not made where something else stands', async () => {
     await using repository = await makeRepository();
     const state = path.join(repository.path, '.git/bosun');
@@ -129,6 +157,18 @@ describe('the state of an earlier version', () => {
     expect((await bosun(repository.path, 'run')).code).toBe(0);
     expect((await bosun(repository.path, 'history', '--json')).stdout.match(/"id"/g)).toHaveLength(1);
     expect(existsSync(path.join(repository.path, '.bosun/git'))).toBe(true);
+  });
+
+  it('is not used where it came in a spelling that the file system takes for the same', async () => {
+    for (const name of ['.Bosun/Journal.db', '.boſun/journal.db', '.b\u200cosun/GIT./config', '.BOSUN']) {
+      await using repository = await makeRepository();
+      const hash = await repository.git('hash-object', '-w', 'README.md');
+      await repository.git('update-index', '--add', '--cacheinfo', `100644,${hash},${name}`);
+      await repository.write({ '.bosun/journal.db': '' }); // what a checkout makes of it there
+      const home = new Home(findGit(repository.path)!);
+      await moveEarlierState(home);
+      expect(existsSync(home.journal), name).toBe(false);
+    }
   });
 
   it.each(['journal.db', 'git/config', 'layers'])('is refused where %s is a link', async (name) => {

@@ -81,7 +81,15 @@ describe('a change', () => {
   });
 
   test('below .bosun is left out unless the scope names it, whatever else it allows', () => {
-    const settings = ['.bosun/config.yaml', '.bosun', '.BoSun/x', '.b\u200cosun/x', '.bosun./x', '.bosun\\x'];
+    const settings = [
+      '.bosun/config.yaml',
+      '.bosun',
+      '.BoSun/x',
+      '.b\u200cosun/x',
+      '.bosun./x',
+      '.bosun\\x',
+      '.boſun/x',
+    ];
     for (const path of settings) {
       for (const scope of [{}, { write: ['**'] }, { write: ['*', '.*/**'] }, { shared: ['**'] }])
         expect(refusal(file(path), scope), `${path} with ${JSON.stringify(scope)}`).toMatch(/bosun's own/);

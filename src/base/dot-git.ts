@@ -1,7 +1,17 @@
 /** Letters that macOS leaves out of names. */
-export const UNSEEN = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+const UNSEEN = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /** `.git`, and what git takes for it on other file systems. */
 export function isDotGit(name: string): boolean {
   return /^(\.git|git~1)[ .]*(:.*)?$/is.test(name.replace(UNSEEN, ''));
+}
+
+/** A name as the most lenient file system compares it: without case, unseen letters, dots or blanks at its end, or a stream. */
+export function comparedName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toUpperCase() // also of letters that have no case of their own, such as ſ
+    .toLowerCase()
+    .replace(/[ .]*(:.*)?$/s, '');
 }

@@ -2,7 +2,7 @@
  * Holds what an attempt changed against the scope of its agent: what may go on to a commit, what is refused and
  * why. The last of three fences, and the exact one. Pure: it reads no file.
  */
-import { isDotGit, UNSEEN } from '../base/dot-git.ts';
+import { comparedName, isDotGit } from '../base/dot-git.ts';
 import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
 import type { Change } from '../system/change.ts';
@@ -94,14 +94,12 @@ function judge({ write, shared = [], hide = [] }: VetScope): Judge {
 }
 
 const SETTINGS = '.bosun';
-/** In any spelling that a file system takes for it. */
-const IS_SETTINGS = /^\.bosun[ .]*(:[^/]*)?([/\\]|$)/i;
 
 /** What the next run of bosun would obey: an agent changes it only where the workflow says so by name. */
 function isSettings(path: Buffer): boolean {
   // most names begin with a letter, which settles it
   if (path[0]! > 0x2e && path[0]! < 0x80) return false;
-  return IS_SETTINGS.test(path.toString().replace(UNSEEN, ''));
+  return comparedName(path.toString().split(/[/\\]/, 1)[0]!) === SETTINGS;
 }
 
 function namesSettings(glob: string): boolean {

@@ -4,6 +4,7 @@
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { comparedName } from '../base/dot-git.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Home } from '../home.ts';
 import { isLocked } from '../store/lock.ts';
@@ -75,9 +76,12 @@ function objectionTo(home: Home): string | undefined {
  */
 async function isTracked(home: Home): Promise<boolean> {
   if (existsSync(earlier(home, '.git'))) return true;
-  const args = ['--literal-pathspecs', 'ls-files', '-z', '--', '.bosun'];
-  const tracked = splitNul((await gitInRepository(args, { cwd: home.top })).stdout).map(String);
-  return tracked.some((name) => name === '.bosun' || STATE.includes(name.split('/')[1] ?? ''));
+  const { stdout } = await gitInRepository(['ls-files', '-z'], { cwd: home.top });
+  return splitNul(stdout).some((name) => {
+    // the file system may take another spelling for the same name
+    const [first, second] = name.toString().split(/[/\\]/, 2).map(comparedName);
+    return first === '.bosun' && (second === undefined || STATE.includes(second));
+  });
 }
 
 /** Follows no link. */

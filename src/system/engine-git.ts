@@ -3,8 +3,9 @@
  * out as they are: no line ends, filters or encodings. Never writes to the user's repository.
  */
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -60,6 +61,12 @@ export async function openEngineGit(repository: Repository): Promise<EngineGit> 
   try {
     makeStateDirectory(home);
     const directory = path.join(home, 'git');
+    for (const name of ['', 'info', 'objects', 'objects/info', 'objects/pack', 'refs'])
+      if (lstatSync(path.join(directory, name), { throwIfNoEntry: false })?.isSymbolicLink())
+        throw new BosunError(
+          'wrong-state',
+          `${path.join(directory, name)} is a link, which bosun never makes there: remove it`,
+        );
     const isMade = await readFile(path.join(directory, 'HEAD')).catch(() => undefined);
     if (isMade === undefined) await make(directory, repository);
     await settle(directory, repository);
@@ -110,10 +117,11 @@ async function settle(directory: string, { objectFormat }: Repository): Promise<
 
 /** Only where it is not so already. */
 async function writeWhere(file: string, content: string): Promise<void> {
-  const current = await readFile(file, 'utf8').catch(() => undefined);
-  if (current === content) return;
-  await writeFile(`${file}.new`, content);
-  await rename(`${file}.new`, file);
+  const isFile = lstatSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+  if (isFile && (await readFile(file, 'utf8')) === content) return;
+  const fresh = `${file}.new-${randomUUID()}`;
+  await writeFile(fresh, content, { flag: 'wx' });
+  await rename(fresh, file);
 }
 
 /** Written anew when it is wrong: a repository may have been moved. */
@@ -122,9 +130,10 @@ async function borrow(directory: string, repository: Repository): Promise<void> 
   const line = /["\n]/.test(objects) ? cQuote(Buffer.from(objects)).toString() : objects;
   const alternates = path.join(directory, 'objects', 'info', 'alternates');
   await writeWhere(alternates, `${line}\n`);
+  const shallow = path.join(directory, 'shallow');
   if (repository.shallow)
-    await copyFile(path.join(repository.commonDir, 'shallow'), path.join(directory, 'shallow'));
-  else await rm(path.join(directory, 'shallow'), { force: true });
+    await writeWhere(shallow, await readFile(path.join(repository.commonDir, 'shallow'), 'utf8'));
+  else await rm(shallow, { force: true });
 }
 
 export class EngineGit {
