@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { findHome, type Home } from '../src/home.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { prune, type Prunable } from '../src/operations/prune.ts';
+import { takeLock } from '../src/store/lock.ts';
 import { bosun as cli } from './fixtures/cli.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
 
@@ -117,6 +118,41 @@ describe('bosun prune', () => {
       Array.from({ length: 4 }, () => 'done'),
     );
     expect((await bosun.diff(run.id)).files.length).toBeGreaterThan(3);
+  });
+
+  it('keeps what is on no branch, and holds the base of the next run anew', { timeout: 60_000 }, async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    const home = (): Home => findHome(repository.path)!;
+    const ask = (more = {}): ReturnType<typeof prune> =>
+      prune({ cwd: repository.path, keep: 0, ...more, confirm: () => Promise.resolve(true) });
+    const fails = workflow({ name: 'f', tasks: { one: { run: 'echo work > one.txt; exit 1' } } });
+    await (
+      await bosun.run(fails)
+    ).finished;
+    // Killed while its first tasks are at work: all that there is of them is in workspaces.
+    expect(await engine('run', repository.path, '4')).toBe('killed');
+    expect((await ask({ interrupted: true }))!.kept.toReversed()).toEqual([
+      {
+        id: 'chain-1',
+        why: expect.stringMatching(/a workspace whose work is not a commit|made is on no branch/),
+      },
+      { id: 'f-1', why: 'what one made is on no branch (--unmerged takes it, too)' },
+    ]);
+    {
+      using _ = takeLock(home().mergeLock)!;
+      await expect(ask()).rejects.toMatchObject({ code: 'busy' });
+    }
+
+    expect((await ask({ interrupted: true, unmerged: true }))!.runs).toHaveLength(2);
+    const base = await repository.git('rev-parse', 'HEAD');
+    const [next] = await runs(repository, 1);
+    await repository.git('commit', '-q', '--amend', '--allow-empty', '-m', 'Amended');
+    await repository.git('reflog', 'expire', '--expire=now', '--all');
+    await repository.git('gc', '-q', '--prune=now');
+    await expect(repository.git('cat-file', '-e', base)).rejects.toThrow();
+    expect((await bosun.diff(next)).files).toHaveLength(1);
+    await repository.git(`--git-dir=${home().git}`, 'fsck', '--no-dangling');
   });
 
   it('that is killed at any point is finished by the next one', { timeout: 120_000 }, async () => {

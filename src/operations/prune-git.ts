@@ -1,17 +1,33 @@
 /** What pruning asks of git: whether work is merged, how much a run takes, and freeing objects that no run needs. */
+import path from 'node:path';
+import { attemptRef, baseRef } from '../collect/collect.ts';
 import type { RunView } from '../contract/run.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
 import { gitInRepository } from '../system/git.ts';
+import { forgetHeld } from '../system/hold-objects.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
 import type { EngineRoom } from './engine-room.ts';
 
 /** Holds what the journals of the runs that stay speak of, while objects are swept. */
 const HELD = 'refs/bosun-held/';
 
-/** Whether some branch or tag of the user's has the work. */
-export async function isMerged({ repository }: EngineRoom, run: RunView): Promise<boolean> {
-  if (run.headCommit === run.baseCommit) return true;
-  const args = ['for-each-ref', '--count=1', `--contains=${run.headCommit}`, '--format=%(refname)'];
+/** What of a run's work no branch or tag of the user's has; undefined where they have all of it. */
+export async function unmergedWork(room: EngineRoom, run: RunView): Promise<string | undefined> {
+  if (run.headCommit !== run.baseCommit && !(await isOnBranch(room, run.headCommit)))
+    return 'its branch is not merged';
+  const tasks = (await room.store.tasks(run.id)).filter(({ state }) => state !== 'done');
+  const refs = new Map(tasks.map(({ id }) => [attemptRef(run.id, id, 0).slice(0, -'@0'.length), id]));
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', path.posix.dirname(baseRef(run.id))];
+  for (const line of (await room.stages.git.text(args)).split('\n')) {
+    const [commit, ref] = line.split(' ') as [string, string?];
+    const task = ref && refs.get(ref.slice(0, ref.lastIndexOf('@')));
+    if (task !== undefined && !(await isOnBranch(room, commit))) return `what ${task} made is on no branch`;
+  }
+  return undefined;
+}
+
+async function isOnBranch({ repository }: EngineRoom, commit: string): Promise<boolean> {
+  const args = ['for-each-ref', '--count=1', `--contains=${commit}`, '--format=%(refname)'];
   const found = await gitInRepository([...args, 'refs/heads', 'refs/remotes', 'refs/tags'], {
     cwd: repository.top,
     codes: [0, 1, 128, 129], // a commit that is not there is on no branch
@@ -32,7 +48,9 @@ export async function sizeOnDisk({ home, store, stages }: EngineRoom, run: RunVi
 export async function sweepObjects({ store, stages: { git } }: EngineRoom): Promise<void> {
   await git.removeRefs([HELD]); // of a sweep that was cut off
   const named = new Set<string>();
+  const bases = new Set<string>();
   for await (const run of runsOf(store)) {
+    bases.add(run.baseCommit);
     for await (const { event } of eventsOf(store, run.id, { withoutOutput: true, valueBytesMax: 0 }))
       if (event.type !== 'attempt.agent')
         for (const [hash] of JSON.stringify(event).matchAll(/\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/g))
@@ -44,6 +62,7 @@ export async function sweepObjects({ store, stages: { git } }: EngineRoom): Prom
   const commits = asked.stdout.toString().matchAll(/^([0-9a-f]+) commit$/gm);
   const lines = Array.from(commits, ([, hash]) => `create ${HELD}${hash} ${hash}\n`);
   await git.run(['update-ref', '--stdin'], { input: lines.join('') });
+  await forgetHeld(git, bases);
   await git.run(['repack', '-a', '-d', '-l', '-q']);
   await git.run(['prune', '--expire=now']);
   await git.removeRefs([HELD]);

@@ -6,11 +6,12 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { RunView } from '../contract/run.ts';
 import { runsOf } from '../store/events.ts';
+import { takeLock } from '../store/lock.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
 import { cleanRoom, isOpen, workspacesOf } from './clean.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
-import { isMerged, sizeOnDisk, sweepObjects } from './prune-git.ts';
+import { sizeOnDisk, sweepObjects, unmergedWork } from './prune-git.ts';
 
 export interface PruneOptions {
   cwd: string;
@@ -47,6 +48,12 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
       'say which runs may go: --older-than 30d, --keep 20 or --max-size 5GB; see bosun prune --help',
     );
   await using room = await enterEngineRoom(options.cwd);
+  using merging = takeLock(room.home.mergeLock); // what a merge makes is on no ref until it has landed
+  if (!merging)
+    throw new BosunError(
+      'busy',
+      `a bosun merge is at work in ${room.home.top}: wait for it, then prune again`,
+    );
   const sizeBefore = await usedBytes(room.home.directory);
   await removeLeft(room, options); // of a prune that was cut off
   const { going, kept } = await choose(room, options, sizeBefore);
@@ -63,12 +70,13 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
     });
     options.fault?.(`journal:${run.id}`);
   }
-  await removeLeft(room, options);
+  const problem = await removeLeft(room, options);
   await cleanRoom(room);
   options.fault?.('cleaned');
   await sweepObjects(room);
   options.fault?.('swept');
   room.store.compact();
+  if (problem) throw problem;
   const leftBytes = await usedBytes(room.home.directory);
   return { ...found, freedBytes: Math.max(0, sizeBefore - leftBytes), leftBytes };
 }
@@ -105,23 +113,38 @@ async function whyKept(
 ): Promise<string | undefined> {
   if (isOpen(run) && !interrupted) return 'it can be resumed (--interrupted takes it, too)';
   if (unmerged) return undefined;
-  if (!(await isMerged(room, run))) return 'its branch is not merged (--unmerged takes it, too)';
-  if (!isOpen(run) && (await workspacesOf(room, run)).length > 0)
-    return 'it has a workspace; see bosun workspaces clean (--unmerged takes it, too)';
-  return undefined;
+  const work = await unmergedWork(room, run);
+  if (work !== undefined) return `${work} (--unmerged takes it, too)`;
+  if ((await workspacesOf(room, run)).length === 0) return undefined;
+  return isOpen(run)
+    ? 'it has a workspace whose work is not a commit (--unmerged takes it, too)'
+    : 'it has a workspace; see bosun workspaces clean (--unmerged takes it, too)';
 }
 
-/** What runs that left the journal have left elsewhere. */
-async function removeLeft({ store, home, stages }: EngineRoom, { fault }: PruneOptions): Promise<void> {
+/**
+ * What runs that left the journal have left elsewhere. Gives the first thing that cannot be removed: it holds up nothing
+ * else, and the next prune tries it again.
+ */
+async function removeLeft(
+  { store, home, stages }: EngineRoom,
+  { fault }: PruneOptions,
+): Promise<BosunError | undefined> {
+  let problem: BosunError | undefined;
   for (const { run, left } of await store.pruned()) {
-    for (const name of left.workspaces) await stages.workspaces.remove(name);
-    for (const name of left.memories) await removeTree(path.join(home.memories, name));
-    fault?.(`files:${run}`);
-    await removeTree(home.run(run));
-    await stages.git.removeRefs([`refs/heads/bosun/${run}`, `refs/bosun/${run}/`]);
-    fault?.(`refs:${run}`);
-    await store.forget(run);
+    try {
+      for (const name of left.workspaces) await stages.workspaces.remove(name);
+      for (const name of left.memories) await removeTree(path.join(home.memories, name));
+      fault?.(`files:${run}`);
+      await removeTree(home.run(run));
+      await stages.git.removeRefs([`refs/heads/bosun/${run}`, `refs/bosun/${run}/`]);
+      fault?.(`refs:${run}`);
+      await store.forget(run);
+    } catch (error) {
+      if (!(error instanceof BosunError)) throw error;
+      problem ??= error;
+    }
   }
+  return problem;
 }
 
 function endedAt({ endedAtMs, createdAtMs }: RunView): number {

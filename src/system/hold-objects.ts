@@ -95,6 +95,14 @@ async function copyBase(engine: EngineGit, ours: string, base: string): Promise<
   await engine.updateRef(`refs/held/${base}`, base);
 }
 
+/** Before objects are swept: what no run of these bases needs may go, and what goes is to be held anew. */
+export async function forgetHeld(engine: EngineGit, bases: ReadonlySet<string>): Promise<void> {
+  await rm(path.join(engine.directory, LOOKED), { force: true });
+  const held = (await engine.text(['for-each-ref', '--format=%(refname)', 'refs/held'])).split('\n');
+  const idle = held.filter((ref) => ref !== '' && !bases.has(path.posix.basename(ref)));
+  if (idle.length > 0) await engine.removeRefs(idle);
+}
+
 /** Refuses to work from a commit that is not all there, and says how to get the rest. */
 export async function requireObjects(engine: EngineGit, commit: string, whose: string): Promise<void> {
   const short = commit.slice(0, 8);
