@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { NO_TOKENS } from '../src/contract/model.ts';
 import { priceTable } from '../src/gateway/prices.ts';
-import { routeOf } from '../src/gateway/route.ts';
+import { outputTokensMaxOf } from '../src/gateway/price-list.ts';
+import { routeOf, type Route } from '../src/gateway/route.ts';
+import { wishOf } from '../src/gateway/wish.ts';
 
 const MILLION = { input: 1_000_000, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -59,6 +61,23 @@ describe('a price', () => {
     expect(own('qwen/coder', MILLION)).toBe(0);
     expect(own('claude-haiku-4-5', MILLION)).toBe(1);
   });
+});
+
+it.each<[string, Record<string, unknown>, number]>([
+  ['/anthropic/v1/messages', { max_tokens: 5, max_output_tokens: 1 }, 5],
+  ['/openai/chat/completions', { max_output_tokens: 1 }, outputTokensMaxOf('m')],
+  ['/openai/chat/completions', { max_completion_tokens: 7, n: '3' }, 21],
+  ['/openai/responses', { max_tokens: 1 }, outputTokensMaxOf('m')],
+  ['/gemini/v1beta/models/m:generateContent', { generation_config: { max_output_tokens: 4 } }, 4],
+  [
+    '/gemini/v1beta/models/m:generateContent',
+    { generationConfig: { maxOutputTokens: 2 }, generation_config: { candidate_count: 8 } },
+    16,
+  ],
+])('reserves what the interface reads, not what others would: %s %j', (url, body, output) => {
+  const providers = { anthropic: 'anthropic', openai: 'openai', gemini: 'gemini' } as const;
+  const route = routeOf('POST', url, providers) as Route;
+  expect(wishOf(route, { model: 'm', ...body }, 10, () => null).tokens.output).toBe(output);
 });
 
 describe('a route', () => {

@@ -10,6 +10,7 @@ const GENERATE = '/gemini/v1beta/models/gemini-2.5-pro:generateContent';
 const BASH = { name: 'Bash', description: 'runs', input_schema: { type: 'object' } };
 const FUNCTION = { type: 'function', name: 'shell', parameters: {} };
 const DECLARED = { functionDeclarations: [{ name: 'shell' }] };
+const EVIL = 'https://evil.test/x.png';
 const DATA = 'data:image/png;base64,AAAA';
 
 let rig: Rig;
@@ -164,11 +165,44 @@ describe('an address that the provider would fetch', () => {
   });
 });
 
+it.each<[string, string, Record<string, unknown>]>([
+  ['a message that says it is a call', CHAT, { messages: [{ type: 'x_call', ...picture('user') }] }],
+  ['a call with content', RESPONSES, { input: [{ type: 'function_call', ...picture('user') }] }],
+  ['notes on an answer', CHAT, { messages: [{ role: 'user', content: 'x', annotations: [picture('x')] }] }],
+  ['tools of a message', CHAT, { messages: [{ role: 'user', content: 'x', tools: [picture('x')] }] }],
+  ['a response of nobody', GENERATE, { contents: [{ response: { fileData: { fileUri: EVIL } } }] }],
+  ['what is embedded', '/openai/embeddings', { messages: [picture('user')] }],
+  ['what is counted', '/anthropic/v1/messages/count_tokens', { messages: [picture('user')] }],
+  ['servers', '/anthropic/v1/messages/count_tokens', { mcp_servers: [{ url: EVIL }] }],
+  ['what is counted', '/openai/responses/input_tokens', { input: [picture('user')] }],
+  [
+    'what is counted',
+    '/gemini/v1beta/models/g:countTokens',
+    { generateContentRequest: { contents: [{ parts: [{ fileData: { fileUri: EVIL } }] }] } },
+  ],
+])('an address hides nowhere: %s, %s', async (_, url, body) => {
+  const answer = await ask(await open(), url, body);
+  expect(answer.body).toContain('past its fence');
+  expect(rig.got).toEqual([]);
+});
+
+it('what is fetched or kept has more tokens than the request has bytes', async () => {
+  const door = await open({ mayReach: mayReach(['evil.test']) });
+  await ask(door, CHAT, { messages: [picture('user')] });
+  await ask(door, MESSAGES, { messages: user({ type: 'document', source: { type: 'file', file_id: 'f' } }) });
+  await ask(door, MESSAGES, { messages: user({ type: 'text', text: 'x' }) });
+  expect(rig.wishes.map(({ isUnbounded }) => isUnbounded)).toEqual([true, true, undefined]);
+});
+
 it('a key that stands twice is sent once, as it was judged', async () => {
   const tools = JSON.stringify([{ type: 'web_search_20250305', name: 'web_search' }, BASH]);
   await ask(await open(), MESSAGES, `{"tools":${tools},"max_tokens":9,"tools":[],"max_tokens":1}`);
   expect(rig.got[0]!.body).toBe('{"tools":[],"max_tokens":1}');
 });
+
+function picture(role: string): Record<string, unknown> {
+  return { role, content: [{ type: 'image_url', image_url: { url: EVIL } }] };
+}
 
 type Denying = {
   mayReach?: (url: URL) => boolean;

@@ -48,6 +48,29 @@ describe('a request that reached the provider is charged', () => {
     expect(usd).toBeGreaterThan(0);
   });
 
+  it('and once more for each time that it is sent again, if there is money left', async () => {
+    let [tries, admitted] = [0, 0];
+    rig.serve((outgoing) => {
+      tries += 1;
+      if (tries < 3) outgoing.destroy();
+      else sendJson(outgoing, { usage: { input_tokens: 1, output_tokens: 1 } });
+    });
+    const door = await rig.open(undefined, { transport: live });
+    expect((await ask(door, MESSAGES, HELLO)).status).toBe(200);
+    expect(rig.settled.map((use) => use?.estimated)).toEqual([true, true, undefined]);
+    tries = 0;
+    rig.reset();
+    const settle = (): void => {};
+    const poor = await rig.open(undefined, { transport: live }, () => {
+      admitted += 1;
+      return Promise.resolve(
+        admitted === 1 ? { isAdmitted: true, settle } : { isAdmitted: false, message: 'spent' },
+      );
+    });
+    expect((await ask(poor, MESSAGES, HELLO)).body).toContain('spent');
+    expect(rig.got).toHaveLength(1);
+  });
+
   it.each(['live', 'straight'] as const)('where it cuts the stream (%s)', async (transport) => {
     rig.serve((outgoing) => void stream(outgoing, START));
     const door = await rig.open(undefined, transport === 'live' ? { transport: live } : {});

@@ -84,31 +84,39 @@ async function carry(
 ): Promise<void> {
   const { caller, transport } = around;
   let body = await readBody(incoming, around.bodyBytesMax, around.hold);
-  const parsed = route.isFree || body.length === 0 ? undefined : parseBody(body);
+  const api = route.api ?? route.counts;
+  const parsed = body.length === 0 || (route.isFree && api === undefined) ? undefined : parseBody(body);
   let isUnbounded = false;
-  if (route.api !== undefined) {
+  if (api !== undefined) {
     if (!isFields(parsed)) throw new BodyProblem(400, 'bosun: the body is no JSON object');
     if (route.api === 'responses' && parsed.background === true)
       throw new BodyProblem(
         403,
         'bosun: what a model answers later is not metered; ask without "background"',
       );
-    around.luck.check();
-    isUnbounded = fence(around, route, route.api, parsed);
+    if (route.api !== undefined) around.luck.check();
+    for (const request of [parsed, ...requestsIn(parsed)])
+      if (fence(around, route, api, request)) isUnbounded = true;
     if (route.api === 'chat') askForUsage(parsed);
     // What was judged is what is sent: other readers could see another value where a key stands twice.
     body = Buffer.from(JSON.stringify(parsed));
   }
   const judged = wishOf(route, parsed, body.length, around.priceOf);
-  const wish: Wish = isUnbounded ? { ...judged, isUnbounded } : judged;
+  const wish: Wish = isUnbounded && !route.isFree ? { ...judged, isUnbounded } : judged;
   const { provider, dialect, path } = route;
   const { task, attempt } = caller;
   const headers = requestHeaders(incoming.headers);
-  const request = { task, attempt, provider, dialect, method: incoming.method ?? 'GET', path, headers, body };
-  const admission = await caller.admit(wish, signal);
-  if (!admission.isAdmitted) throw new Refused(admission);
-  const settle = onlyOnce(admission.settle);
-  const sentMs = performance.now();
+  const method = incoming.method ?? 'GET';
+  let settle = await admitted(caller, wish, signal);
+  let sentMs = performance.now();
+  const beforeAgain = async (): Promise<void> => {
+    if (route.isFree) return;
+    settle(useOf(around.priceOf, { ...wish, sentMs }, {}));
+    const { loop: _, ...again } = wish; // the agent did not ask twice
+    settle = await admitted(caller, again, signal);
+    sentMs = performance.now();
+  };
+  const request = { task, attempt, provider, dialect, method, path, headers, body, beforeAgain };
   try {
     signal.throwIfAborted();
     using silence = new Silence((isSilent) => caller.onSilence?.(provider, isSilent));
@@ -127,10 +135,21 @@ async function carry(
   }
 }
 
-/** Takes out, or refuses, what the provider would do past the agent's fence; true where some of it is allowed. */
+async function admitted(caller: Caller, wish: Wish, signal: AbortSignal): Promise<Settle> {
+  const admission = await caller.admit(wish, signal);
+  if (!admission.isAdmitted) throw new Refused(admission);
+  return onlyOnce(admission.settle);
+}
+
+/** Gemini counts the tokens of a request that is within another. */
+function requestsIn({ generateContentRequest, generate_content_request }: Fields): Fields[] {
+  return [generateContentRequest, generate_content_request].filter(isFields);
+}
+
+/** Takes out, or refuses, what the provider would do past the agent's fence; true where nobody can bound the rest. */
 function fence(around: Surroundings, { provider, dialect }: Route, api: Api, body: Fields): boolean {
   const { caller, passes, told } = around;
-  const { removed, allowed, refusal } = limitReach(api, body, {
+  const { removed, allowed, hasMore, refusal } = limitReach(api, body, {
     mayReach: (url) => caller.mayReach?.(url) ?? false,
     mayUse: (tool) =>
       [tool, tool.replace(/_\d{8}$/, '')].some((name) => passes(provider, 'TOOL', `/${name}`)),
@@ -142,7 +161,7 @@ function fence(around: Surroundings, { provider, dialect }: Route, api: Api, bod
   };
   for (const tool of removed)
     deny(`${tool} of ${provider}`, 0, 'a tool that runs at the provider, past the fence');
-  if (!refusal) return allowed.length > 0;
+  if (!refusal) return hasMore || allowed.length > 0;
   const { host, port, message } = refusal;
   const remedy =
     port > 0

@@ -112,6 +112,7 @@ class LiveTransport implements Transport, AsyncDisposable {
       const isPatient = this.#nowMs() + waitMs < sending.failingSinceMs + provider.patienceMs;
       if (sending.failures >= this.#limits.triesMax || !isPatient)
         return given(failure, credentials, sending.failures);
+      if ('error' in failure && failure.error.mayCost) await request.beforeAgain?.();
       await this.#pause(waitMs, failure, request, signal);
     }
   }

@@ -16,6 +16,8 @@ export interface Reached {
   removed: string[];
   /** Those that the user allows: what they cost nobody can tell. */
   allowed: string[];
+  /** It names what the provider fetches or keeps: more input than the request has bytes. */
+  hasMore: boolean;
   /** Why the request may not go at all. */
   refusal?: { host: string; port: number; message: string };
 }
@@ -39,20 +41,29 @@ const URL_CHARS_MAX = 200;
 const DEPTH_MAX = 30;
 
 export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
-  const reached: Reached = { removed: [], allowed: [] };
-  if (api === 'embeddings') return reached;
+  const reached: Reached = { removed: [], allowed: [], hasMore: false };
+  const look: Look = {
+    api,
+    mayReach: (url) => reach.mayReach(url) && (reached.hasMore = true),
+    onStored: () => (reached.hasMore = true),
+  };
+  if (api === 'embeddings') return refuse(reached, refusedContent(body, look));
   const isKept = (tool: string): boolean => {
     const mayUse = reach.mayUse(tool);
     (mayUse ? reached.allowed : reached.removed).push(tool.slice(0, NAME_CHARS_MAX));
     return mayUse;
   };
   const hadTools = limitTools(api, body, isKept);
-  const refusal = refusedServer(body, reach) ?? refusedModel(api, body, reach) ?? refusedContent(body, reach);
-  if (refusal) return { ...reached, refusal };
+  const refusal = refusedServer(body, reach) ?? refusedModel(api, body, reach) ?? refusedContent(body, look);
+  if (refusal) return refuse(reached, refusal);
   const isAllOfIt = hadTools && countOf(body.tools) === 0 && countOf(body.input, 'tools') === 0;
   if (reached.removed.length > 0 && (isAllOfIt || isDemanded(body, reached.removed)))
-    return { ...reached, refusal: refused(reached.removed[0]!, 0, `use its tool ${reached.removed[0]}`) };
+    return refuse(reached, refused(reached.removed[0]!, 0, `use its tool ${reached.removed[0]}`));
   return reached;
+}
+
+function refuse(reached: Reached, refusal: Reached['refusal']): Reached {
+  return refusal ? { ...reached, refusal } : reached;
 }
 
 function limitTools(
@@ -118,35 +129,68 @@ function refusedModel(api: Api, { model }: Fields, reach: Reach): Reached['refus
   return reach.mayUse('web_search') ? undefined : refused('web_search', 0, 'search the web');
 }
 
-/** Conversations are looked through, but not what tools were called with: that is the agent's own. */
-function refusedContent(body: Fields, reach: Reach): Reached['refusal'] {
-  const { messages, system, input, contents, systemInstruction, system_instruction } = body;
-  return refusedIn([messages, system, input, contents, systemInstruction, system_instruction], reach, 0);
+/** How content is looked through. */
+interface Look extends Pick<Reach, 'mayReach'> {
+  api: Api;
+  /** Told of what the provider keeps. */
+  onStored(): void;
 }
 
-const NOT_FETCHED = new Set(['args', 'arguments', 'response', 'tools', 'annotations', 'citations']);
+/** Conversations are looked through, but not what tools were called with: that is the agent's own. */
+function refusedContent(body: Fields, look: Look): Reached['refusal'] {
+  const { messages, system, input, contents, systemInstruction, system_instruction } = body;
+  return refusedIn([messages, system, input, contents, systemInstruction, system_instruction], look, 0);
+}
 
-function refusedIn(value: unknown, reach: Reach, depth: number): Reached['refusal'] {
+/** Fields of a call, by the exact type: lenient servers read the others of a message that only says it is a call. */
+const CALLS: Partial<Record<Api, RegExp>> = {
+  messages: /^(server_|mcp_)?tool_use$/,
+  responses:
+    /^(function|custom_tool|local_shell|shell|apply_patch|computer|web_search|file_search|mcp|tool_search)_call$/,
+};
+const OF_CALLS = new Set(['input', 'action', 'operation', 'results']);
+/** Of Gemini's and of chat completions, in the one object where each belongs. */
+const OF_PARTS: Readonly<Record<string, string>> = {
+  functionCall: 'args',
+  function_call: 'args',
+  functionResponse: 'response',
+  function_response: 'response',
+};
+
+function refusedIn(value: unknown, look: Look, depth: number, within = ''): Reached['refusal'] {
   if (depth > DEPTH_MAX) return refused('deep', 0, 'read content that is nested too deep');
   if (Array.isArray(value)) {
     for (const item of value) {
-      const refusal = refusedIn(item, reach, depth + 1);
+      const refusal = refusedIn(item, look, depth + 1, within);
       if (refusal) return refusal;
     }
     return undefined;
   }
   if (!isFields(value)) return undefined;
   const { type } = value;
-  const isCall = typeof type === 'string' && (type.endsWith('tool_use') || type.endsWith('_call'));
-  if (isCall) return undefined;
+  const isCall = typeof type === 'string' && CALLS[look.api]?.test(type) === true;
   for (const key in value) {
-    if (NOT_FETCHED.has(key)) continue;
+    if (isOwn(key, { isCall, within, type, api: look.api })) continue;
     const item = value[key];
+    if (isSet(item) && (key === 'file_id' || key === 'file_ids')) look.onStored();
     const url = urlIn(key, item);
-    const refusal = url === undefined ? refusedIn(item, reach, depth + 1) : refusedUrl(url, 'fetch', reach);
+    const refusal =
+      url === undefined ? refusedIn(item, look, depth + 1, key) : refusedUrl(url, 'fetch', look);
     if (refusal) return refusal;
   }
   return undefined;
+}
+
+/** Whether what a field has is the agent's own, which no provider takes for content. */
+function isOwn(
+  key: string,
+  { isCall, within, type, api }: { isCall: boolean; within: string; type: unknown; api: Api },
+): boolean {
+  if (isCall && OF_CALLS.has(key)) return true;
+  if (api === 'generate') return OF_PARTS[within] === key;
+  if (key === 'arguments') return isCall || within === 'function' || within === 'function_call';
+  if (key === 'tools') return api === 'responses' && within === '' && type === 'additional_tools';
+  return key === 'annotations' && api === 'responses' && type === 'output_text';
 }
 
 /** What the provider would take for an address. */
@@ -157,7 +201,7 @@ function urlIn(key: string, value: unknown): unknown {
   return key === 'file_data' && typeof value === 'string' && /^\s*\w+:\/\//.test(value) ? value : undefined;
 }
 
-function refusedUrl(text: unknown, verb: string, reach: Reach): Reached['refusal'] {
+function refusedUrl(text: unknown, verb: string, reach: Pick<Reach, 'mayReach'>): Reached['refusal'] {
   if (typeof text === 'string' && /^data:/i.test(text)) return undefined;
   const url = typeof text === 'string' ? URL.parse(text) : null;
   const isWeb = url !== null && (url.protocol === 'https:' || url.protocol === 'http:');

@@ -14,6 +14,8 @@ export interface Route {
   path: string;
   /** Absent for what makes no model think, and for what users let pass. */
   api?: Api;
+  /** Whose requests are counted here: it makes no model think, but the provider may fetch what they name. */
+  counts?: Api;
   /** Where the path names it, as Gemini's do. */
   model?: string;
   /** It makes no model think: lists, counts of tokens. */
@@ -39,10 +41,10 @@ const METERED: Record<Exclude<Dialect, 'gemini'>, Record<string, Api>> = {
   },
 };
 const GENERATE = /^\/v[^/]*\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
-const COUNTS: Record<Dialect, RegExp> = {
-  anthropic: /^\/v1\/messages\/count_tokens$/,
-  openai: /^\/responses\/input_tokens$/,
-  gemini: /^\/v[^/]*\/models\/[^/:]+:countTokens$/,
+const COUNTS: Record<Dialect, [RegExp, Api]> = {
+  anthropic: [/^\/v1\/messages\/count_tokens$/, 'messages'],
+  openai: [/^\/responses\/input_tokens$/, 'responses'],
+  gemini: [/^\/v[^/]*\/models\/[^/:]+:countTokens$/, 'generate'],
 };
 /** Names of models may hold slashes. */
 const LISTS: Record<Dialect, RegExp> = {
@@ -74,7 +76,8 @@ export function routeOf(
   const isRead = method === 'GET' || method === 'HEAD';
   const route = { provider: name, dialect, path, isFree: isRead };
   if (method === 'POST') {
-    if (COUNTS[dialect].test(bare)) return { ...route, isFree: true };
+    const [counting, counts] = COUNTS[dialect];
+    if (counting.test(bare)) return { ...route, isFree: true, counts };
     const model = dialect === 'gemini' ? GENERATE.exec(bare)?.[1] : undefined;
     if (model !== undefined) return { ...route, api: 'generate', model };
     const api = dialect === 'gemini' ? undefined : METERED[dialect][bare];

@@ -16,6 +16,8 @@ export interface ModelRequest {
   /** As the agent sent them, lower case, without what belongs to the connection; may hold its own login. */
   headers: Record<string, string>;
   body: Buffer;
+  /** To be awaited before the request is sent once more, where the provider may charge for the try before. */
+  beforeAgain?(): Promise<void>;
 }
 
 export interface ModelResponse {

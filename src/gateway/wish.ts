@@ -3,7 +3,7 @@ import { NO_TOKENS, type Wish } from '../contract/model.ts';
 import { loopOf } from './loop.ts';
 import { outputTokensMaxOf } from './price-list.ts';
 import type { PriceOf } from './prices.ts';
-import type { Route } from './route.ts';
+import type { Api, Route } from './route.ts';
 import type { Counted } from './usage.ts';
 
 /** A token is some four bytes of text; JSON around it and encoded pictures only make the estimate higher. */
@@ -21,7 +21,8 @@ export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: 
   // What we cannot read may cost nothing or a lot: only what is known to be free is called free.
   if (api === undefined)
     return { provider, model, tokens: NO_TOKENS, tokensMax: 0, usd: route.isFree ? 0 : null };
-  const output = api === 'embeddings' ? 0 : (outputMax(fields) ?? outputTokensMaxOf(model)) * answers(fields);
+  const output =
+    api === 'embeddings' ? 0 : (outputMax(api, fields) ?? outputTokensMaxOf(model)) * answers(fields);
   const tokens = { ...NO_TOKENS, input: Math.ceil(bodyBytes / BYTES_PER_TOKEN), output };
   const isPriced = hasListPrice(fields) && priceOf(model, tokens) !== null;
   const loop = api === 'embeddings' ? undefined : loopOf(api, body);
@@ -60,21 +61,29 @@ function hasListPrice(fields: Record<string, unknown>): boolean {
   return fields.speed !== 'fast' && !['priority', 'flex', 'scale'].includes(String(fields.service_tier));
 }
 
-function outputMax(fields: Record<string, unknown>): number | undefined {
-  const config = fieldsOf(fields.generationConfig);
-  const said = [
-    fields.max_tokens,
-    fields.max_completion_tokens,
-    fields.max_output_tokens,
-    config.maxOutputTokens,
-  ].filter((count): count is number => typeof count === 'number' && count > 0);
+/** By the names that the interface reads: a server may ignore all others, and write as much as it can. */
+function outputMax(api: Api, fields: Record<string, unknown>): number | undefined {
+  const names: Record<Api, unknown[]> = {
+    messages: [fields.max_tokens],
+    chat: [fields.max_tokens, fields.max_completion_tokens],
+    responses: [fields.max_output_tokens],
+    embeddings: [],
+    generate: configs(fields).flatMap((config) => [config.maxOutputTokens, config.max_output_tokens]),
+  };
+  const said = names[api].filter((count): count is number => typeof count === 'number' && count > 0);
   return said.length === 0 ? undefined : Math.min(Math.max(...said), OUTPUT_TOKENS_MAX);
 }
 
 /** Some interfaces give several answers to one request. */
 function answers(fields: Record<string, unknown>): number {
-  const said = fields.n ?? fieldsOf(fields.generationConfig).candidateCount;
-  return typeof said === 'number' && said > 1 ? Math.min(Math.ceil(said), ANSWERS_MAX) : 1;
+  const said = [fields.n, ...configs(fields).flatMap((each) => [each.candidateCount, each.candidate_count])];
+  const most = Math.max(1, ...said.map((count) => Number(count ?? 1) || 1)); // some servers read "8", too
+  return Math.min(Math.ceil(most), ANSWERS_MAX);
+}
+
+/** Gemini reads both spellings. */
+function configs(fields: Record<string, unknown>): Record<string, unknown>[] {
+  return [fieldsOf(fields.generationConfig), fieldsOf(fields.generation_config)];
 }
 
 /** Conversations, prompts and caches that the provider keeps are input, too. */
