@@ -72,7 +72,10 @@ export class Bosun {
     return reportOf({ cwd: this.#cwd, ...named(run) });
   }
 
-  merge(run?: string, options: { squash?: boolean } = {}): Promise<Merged> {
+  merge(
+    run?: string,
+    options: { squash?: boolean; trust?: boolean; unfenced?: boolean } = {},
+  ): Promise<Merged> {
     return mergeRun({ cwd: this.#cwd, ...named(run), ...options });
   }
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { bosun } from './fixtures/cli.ts';
+import { BOSUN, bosun, startProgram } from './fixtures/cli.ts';
 import { makeRepository } from './fixtures/repository.ts';
 import { findHome } from '../src/home.ts';
 import { takeLock } from '../src/store/lock.ts';
@@ -44,4 +44,22 @@ test('a check of the merged files decides whether anything lands; merges take tu
   expect(
     await repository.git('log', '-1', '--format=%an|%s|%(trailers:key=Co-authored-by,valueonly)'),
   ).toMatch(/^Tester\|Merge bosun\/guarded-1\|bosun <bosun@localhost>/);
+});
+
+test('a check that reaches beyond the repository needs trust, like the run before it', async () => {
+  await using repository = await makeRepository({
+    files: {
+      'bosun.yaml':
+        "name: far\nworkspace: { setup: 'true', network: [far.test] }\nmerge: { check: 'true' }\ntasks: { work: { run: 'echo w > work.txt' } }\n",
+    },
+  });
+  const { path: top } = repository;
+  const [before, none] = [await repository.git('rev-parse', 'HEAD'), { BOSUN_TRUST: '0' }];
+  expect((await bosun(top, 'run', '--trust')).code).toBe(0);
+  const refused = await startProgram([BOSUN, 'merge'], top, none).finished;
+  expect(refused.stderr).toMatch(/bosun\.yaml asks for more than this repository: .*far\.test/);
+  expect(refused.code).not.toBe(0);
+  expect(await repository.git('rev-parse', 'HEAD')).toBe(before);
+  const merged = await bosun(top, 'merge', '--trust');
+  expect(merged, merged.stderr).toMatchObject({ code: 0 });
 });

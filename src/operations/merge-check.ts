@@ -6,10 +6,18 @@ import { runAttempt } from '../engine.ts';
 import type { State } from '../schedule/state.ts';
 import { enterEngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
+import { checkTrust, type TrustOptions } from './trust.ts';
 
 /** No task has this name. */
 const NAME = '(merge)';
 const OUTPUT_BYTES_MAX = 10_000_000;
+/** It holds up every other merge and run. */
+const HOURS_MAX = 1;
+
+export interface CheckOptions extends TrustOptions {
+  /** A person's wish to do without fences. */
+  unfenced?: boolean;
+}
 
 /** Throws where the check fails: then nothing must land. `printed` is given what it prints. */
 export async function checkMerged(
@@ -17,10 +25,13 @@ export async function checkMerged(
   state: State,
   commit: string,
   printed: (text: string) => void,
+  options: CheckOptions,
 ): Promise<void> {
   const check = state.workflow.merge!.check;
-  await using room = await enterEngineRoom(cwd);
-  checkIsolation(room, state.workflow, state.source);
+  await using room = await enterEngineRoom(cwd, { unfenced: options.unfenced ?? false });
+  const { workflow, source } = state;
+  checkIsolation(room, workflow, source);
+  checkTrust({ ...options, cwd, workflow, source, top: room.repository.top, kind: room.sandbox.kind });
   let workspace: string | undefined;
   const attempt = attemptOn(state, check, commit, (fact) => {
     if (fact.type === 'attempt.workspace') workspace = fact.workspace;
@@ -38,6 +49,8 @@ export async function checkMerged(
 }
 
 function attemptOn(state: State, check: string, commit: string, emit: Attempt['emit']): Attempt {
+  // The check has its own time; this is for what comes before it.
+  const end = AbortSignal.timeout(2 * HOURS_MAX * 3_600_000);
   return {
     run: state.id,
     start: {
@@ -48,14 +61,14 @@ function attemptOn(state: State, check: string, commit: string, emit: Attempt['e
       from: [commit],
       prompt: 'true',
     },
-    task: Task.parse({ run: 'true', check }),
+    task: Task.parse({ run: 'true', check, timeout: `${HOURS_MAX}h` }),
     workflow: state.workflow,
     agent: undefined,
     continues: undefined,
     shadow: commit,
     printed: { leftBytes: OUTPUT_BYTES_MAX },
     conflictFiles: [],
-    stop: { graceful: new AbortController().signal, now: new AbortController().signal },
+    stop: { graceful: end, now: end },
     granted: [],
     requestAccess: () => Promise.resolve({ granted: false, why: 'a check is granted nothing', globs: [] }),
     inbox: () => [],

@@ -11,8 +11,9 @@ import { land, type Landed } from '../system/land.ts';
 import { recoverLanding } from '../system/landing.ts';
 import { inspectRepository } from '../system/repository.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
+import type { CheckOptions } from './merge-check.ts';
 
-export interface MergeOptions {
+export interface MergeOptions extends CheckOptions {
   cwd: string;
   run?: string;
   /** One commit with all of it. */
@@ -60,7 +61,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     ...(now.workflow.merge && {
       check: async (commit: string) => {
         const { checkMerged } = await import('./merge-check.ts'); // the whole engine, which most merges need not
-        await checkMerged(home.top, now, commit, (text) => options.printed?.(text));
+        await checkMerged(home.top, now, commit, (text) => options.printed?.(text), options);
       },
     }),
     directory: home.landing,

@@ -266,7 +266,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'merge what a run changed into your current branch',
     arguments: [RUN],
-    options: [{ flags: '--squash', about: 'make one commit of it all' }],
+    options: [{ flags: '--squash', about: 'make one commit of it all' }, UNFENCED, TRUST],
     examples: [
       ['merge', 'the latest run'],
       ['merge fix-3 --squash', 'as one commit that lists its tasks'],

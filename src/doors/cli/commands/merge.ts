@@ -4,17 +4,22 @@ import { plainLine } from '../../../report/plain.ts';
 import { count, shortCommit } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
+import { trustOf, withTrust } from '../with-trust.ts';
 
 const HOW = { 'fast-forward': 'fast-forwarded', merged: 'merged', squashed: 'squashed' };
 
 export async function run(typed: Typed): Promise<number> {
-  const merged = await mergeRun({
-    cwd: process.cwd(),
+  const cwd = process.cwd();
+  const options = {
+    cwd,
     squash: isOn(typed, 'squash'),
-    printed: (text) => writeError(text.split('\n').map(plainLine).join('\n')),
-    recovered: (text) => writeError(`note: ${text}\n`),
+    unfenced: isOn(typed, 'unfenced'),
+    printed: (text: string) => writeError(text.split('\n').map(plainLine).join('\n')),
+    recovered: (text: string) => writeError(`note: ${text}\n`),
+    ...trustOf(typed),
     ...given('run', typed.args[0]),
-  });
+  };
+  const merged = await withTrust(cwd, () => mergeRun(options));
   const { kind, head, branch, run: id, commits } = merged;
   const where = branch ?? 'your detached HEAD';
   if (kind === 'nothing') {
