@@ -163,9 +163,21 @@ interface Failure {
   isRefusal: boolean;
 }
 
-/** What bwrap and the launcher say of EPERM, EACCES, ENOSPC, EUSERS and ENOSYS, and of a kernel without namespaces. */
-const REFUSAL =
-  /operation not permitted|permission denied|no space left on device|too many users|function not implemented|no permissions to create|namespace.*invalid argument/i;
+/**
+ * What bwrap and the launcher say where namespaces or mounts are not for us. The reason alone is not enough: a full
+ * disk and a file that cannot be read have the same words, and are no reason to go on without fences.
+ */
+const REFUSAL = new RegExp(
+  [
+    'no permissions to create',
+    '(namespace|unshare|clone|[ug]id.?map|setgroups).*(operation not permitted|permission denied|no space left on device|too many users|function not implemented|invalid argument)',
+    'kernel does not support (user )?namespace',
+    '(mount|slave|private|pivot_root|umount|loopback|RTM_NEW\\w+|prctl|seccomp|capabilit).*(operation not permitted|function not implemented)',
+    // of AppArmor; a bind mount says so also of a path that cannot be searched
+    '(make / slave|make .* private|mount (proc|tmpfs|devpts|mqueue|overlay)|pivot_root).*permission denied',
+  ].join('|'),
+  'i',
+);
 
 /** Undefined where it works, else why not. */
 async function tryLaunch(launcher: Launcher, launch: Omit<Launch, 'env'>): Promise<Failure | undefined> {

@@ -69,11 +69,12 @@ export const DENIED: Readonly<Record<string, Numbers>> = {
 };
 
 /**
- * Those that seem to be missing, because programs do without them: clone3, whose flags lie in memory that no filter can
- * read, and ways to memory that no process has on its account once its descriptor is on its way to somebody else.
+ * Those that seem to be missing, because programs do without them: clone3 and openat2, whose flags lie in memory that
+ * no filter can read, and ways to memory that no process has on its account once its descriptor is on its way to somebody else.
  */
 export const ABSENT: Readonly<Record<string, Numbers>> = {
   clone3: [435, 435],
+  openat2: [437, 437],
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   msgget: [68, 186],
@@ -91,6 +92,11 @@ export const EXAMINED = {
   semget: [64, 190],
   fallocate: [285, 47],
   close_range: [436, 436],
+  open: [2, null],
+  openat: [257, 56],
+  creat: [85, null],
+  mknod: [133, null],
+  mknodat: [259, 33],
   chmod: [90, null],
   fchmod: [91, 52],
   fchmodat: [268, 53],

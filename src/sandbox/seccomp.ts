@@ -41,6 +41,8 @@ const SEMAPHORES_MAX = 32;
 /** FALLOC_FL_PUNCH_HOLE gives space back; all else takes it, all of the disk at once where it is asked to. */
 const PUNCH_HOLE = 2;
 const SETUID = 0o4000;
+/** O_CREAT and O_TMPFILE: without them, what stands in the place of a mode is none. */
+const CREATES = 0x400040;
 const QUERY_PERSONALITY = 0xffffffff;
 const [UNIX, INET, NETLINK, INET6] = [1, 2, 16, 10];
 /** The netlink protocol that lists interfaces and routes. */
@@ -60,8 +62,11 @@ type Label =
   | 'semaphores'
   | 'space'
   | 'close'
+  | 'open'
+  | 'openAt'
   | 'mode'
-  | 'modeAt';
+  | 'modeAt'
+  | 'modeLast';
 
 const DECIDED_BY: Record<keyof typeof EXAMINED, Label> = {
   clone: 'clone',
@@ -74,6 +79,11 @@ const DECIDED_BY: Record<keyof typeof EXAMINED, Label> = {
   semget: 'semaphores',
   fallocate: 'space',
   close_range: 'close',
+  open: 'open',
+  openat: 'openAt',
+  creat: 'mode',
+  mknod: 'mode',
+  mknodat: 'modeAt',
   chmod: 'mode',
   fchmod: 'mode',
   fchmodat: 'modeAt',
@@ -191,8 +201,11 @@ function blocks(): [Label, Instruction[]][] {
     ['semaphores', [load(1), { code: AT_LEAST, value: SEMAPHORES_MAX + 1, yes: 'tooLarge', no: 'allow' }]],
     ['space', [load(1), { code: ANY_BIT, value: PUNCH_HOLE, yes: 'allow', no: 'unsupported' }]],
     ['close', [load(2), { code: ANY_BIT, value: CLOSE_RANGE_UNSHARE, yes: 'absent', no: 'allow' }]],
+    ['open', [load(1), { code: ANY_BIT, value: CREATES, yes: 'modeAt', no: 'allow' }]],
+    ['openAt', [load(2), { code: ANY_BIT, value: CREATES, yes: 'modeLast', no: 'allow' }]],
     ['mode', [load(1), { code: ANY_BIT, value: SETUID, yes: 'deny', no: 'allow' }]],
     ['modeAt', [load(2), { code: ANY_BIT, value: SETUID, yes: 'deny', no: 'allow' }]],
+    ['modeLast', [load(3), { code: ANY_BIT, value: SETUID, yes: 'deny', no: 'allow' }]],
     verdict('allow'),
     verdict('deny'),
     verdict('absent'),

@@ -28,6 +28,8 @@ test.each([
   ['that does not know our options', 'echo "bwrap: Unknown option --json-status-fd" >&2; exit 1'],
   ['that fails with words of its own', 'echo "out of cheese" >&2; exit 77'],
   ['that cannot read a file', 'echo "bwrap: Can\'t read /proc/self/ns: Input/output error" >&2; exit 1'],
+  ['on a full disk', 'echo "bwrap: Can\'t mkdir /newroot/x: No space left on device" >&2; exit 1'],
+  ['that may not read', 'echo "bwrap: Can\'t find source path /etc/x: Permission denied" >&2; exit 1'],
   ['that says nothing and ends well', 'exit 0'],
 ])('a bwrap %s ends the run before it begins', async (_, script) => {
   await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
