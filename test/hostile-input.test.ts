@@ -56,6 +56,13 @@ const CASES: Record<string, () => unknown> = {
       { 'input-tokens': '(\\d+\\s*)+x' },
       { stdoutTail: '1'.repeat(5000), stderrTail: '', outcome: { kind: 'done' } },
     ),
+  'a rule for usage that reads to the end for each short match': () =>
+    expect(() => compilePattern('(?:a*b)|(a)', 'm').lastGroup('a'.repeat(16_000))).toThrow('too long'),
+  'an expression with a long pattern in every step': () =>
+    tried(
+      `tasks.a.output.all(x, !x.matches("${'(a|b)?'.repeat(80)}c"))`,
+      Array.from({ length: 20_000 }, () => 'ab'.repeat(20)),
+    ),
   'an expression with loops in loops': () =>
     tried('tasks.a.output.all(x, tasks.a.output.all(y, tasks.a.output.all(z, z < 0 || true)))', numbers(400)),
   'an expression that makes lists of lists': () =>

@@ -1,6 +1,6 @@
 /**
- * Regular expressions that workflows and agents write, in time linear in pattern and text: no text makes one of them
- * run for minutes. Look-around and back-references do not exist here, since nobody can promise that of them.
+ * Regular expressions that workflows and agents write, in time linear in pattern and text, with an end to how long
+ * repeated searches may take: no text makes one of them run for minutes. Look-around and back-references do not exist here, since nobody can promise that of them.
  */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
@@ -8,6 +8,9 @@ import type { RE2JS } from 're2js';
 const PATTERN_CHARS_MAX = 1000;
 /** Instructions times characters: some 100 ms at the worst. */
 const STEPS_MAX = 1_000_000;
+/** Each search may read to the end of the text before it settles for a short match, so many of them take long. */
+const SEARCHES_MS_MAX = 250;
+const SEARCHES_FREE = 100;
 
 export class PatternError extends Error {
   override readonly name = 'PatternError';
@@ -18,6 +21,8 @@ export interface Pattern {
   /** What the first group of the last match has. */
   lastGroup(text: string): string | undefined;
   groupCount: number;
+  /** Instructions; times the characters of a text it is what a test costs. */
+  size: number;
 }
 
 let engine: typeof RE2JS | undefined;
@@ -35,11 +40,17 @@ export function compilePattern(source: string, flags: '' | 'm' = ''): Pattern {
   };
   return {
     groupCount: compiled.groupCount(),
+    size: compiled.programSize(),
     test: (text) => compiled.matcher(bounded(text)).find(),
     lastGroup: (text) => {
       const matcher = compiled.matcher(bounded(text));
       let found: string | undefined;
-      while (matcher.find()) found = matcher.group(1) ?? undefined;
+      const startMs = performance.now();
+      for (let searches = 1; matcher.find(); searches += 1) {
+        found = matcher.group(1) ?? undefined;
+        if (searches > SEARCHES_FREE && performance.now() - startMs > SEARCHES_MS_MAX)
+          throw new PatternError('takes too long to find its last match; write a simpler one');
+      }
       return found;
     },
   };
