@@ -172,7 +172,10 @@ describe('tasks that a task wrote', () => {
       minutes: 5,
       processes: 50,
     });
-    const paid = written({ agent: { runtime: 'codex', budget: { usd: 100, tokens: 5 } }, prompt: 'x' }).agent;
+    const paid = written({
+      agent: { runtime: 'codex', budget: { usd: 100, tokens: 5, enforce: 'ask' } },
+      prompt: 'x',
+    }).agent;
     expect(paid).toMatchObject({ budget: { usd: 2, tokens: 5, enforce: 'hard' } });
   });
 

@@ -123,11 +123,12 @@ function amountOf(value: number | string): number {
   return typeof value === 'number' ? value : parseSizeBytes(value);
 }
 
+/** How a budget is held is the planner's author's to say: a plan only lowers amounts. */
 function paidBy(agent: Agent, most: Budget): Agent {
-  const budget: Budget = { ...most, ...agent.budget };
+  const budget: Budget = { ...most };
   for (const unit of BUDGET_UNITS) {
-    const [own, bound] = [agent.budget?.[unit], most[unit]];
-    if (own !== undefined && bound !== undefined) budget[unit] = Math.min(own, bound);
+    const amounts = [agent.budget?.[unit], most[unit]].filter((amount) => amount !== undefined);
+    if (amounts.length > 0) budget[unit] = Math.min(...amounts);
   }
   return { ...agent, budget };
 }

@@ -1,10 +1,11 @@
 /** Writes a first workflow that runs as it is, with no key. Never overwrites one. */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { FILE_NAMES } from './check.ts';
+import { findGit } from '../system/state-directory.ts';
 import { trust } from './trust.ts';
 
 const FIRST = `# A workflow for bosun. Check it with "bosun check", run it with "bosun run".
@@ -48,7 +49,7 @@ export interface Initialised {
   file: string;
   /** False where a workflow was there already. */
   written: boolean;
-  /** Whoever writes a repository's first workflow is its author: it is not asked about. */
+  /** Whoever starts with bosun at the top of a repository is its author: it is not asked about. */
   trusted: boolean;
 }
 
@@ -67,8 +68,14 @@ export async function initialise(options: { cwd: string }): Promise<Initialised>
   return { file, written: true, trusted: trustAll(options.cwd) };
 }
 
-/** Outside of a repository there is nothing to trust yet; a run asks, should it have to. */
+/**
+ * Outside of a repository there is nothing to trust yet. Where a stranger's agents or settings are already, or below the
+ * top of what may be a stranger's repository, a run asks, should it have to.
+ */
 function trustAll(cwd: string): boolean {
+  const top = findGit(cwd)?.top;
+  if (top === undefined || realpathSync(top) !== realpathSync(cwd)) return false;
+  if (['.bosun', '.claude'].some((name) => existsSync(path.join(top, name)))) return false;
   try {
     trust({ cwd, everything: true });
     return true;
