@@ -1,6 +1,6 @@
 /**
  * The engine's own git directory: a bare one in bosun's state directory that borrows the user's objects. Bytes go in and
- * out as they are: no line ends, filters or encodings. Never writes to the user's repository.
+ * out as they are: no line ends, filters or encodings. Writes to the user's repository only where `land.ts` hands over a pack.
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

@@ -80,8 +80,8 @@ export function takeBack(top: string, stage: string, entries: readonly Entry[]):
     if (isBeyondLink(top, name)) {
       if (isTaken || entry.old) left.push(name.toString());
     } else if (isTaken && now === undefined) {
-      mkdirSync(directoryOf(top, name), { recursive: true });
-      renameSync(oldOf(stage, n), at(top, name));
+      if (makeDirectory(directoryOf(top, name))) renameSync(oldOf(stage, n), at(top, name));
+      else left.push(name.toString());
     } else if (isTaken || (entry.old && !isSame(now, entry.old)) || (!entry.old && now))
       left.push(name.toString());
   }
@@ -94,11 +94,22 @@ function isSame(a: FileStat | undefined, b: FileStat | undefined): boolean {
   );
 }
 
+/** False where a file is in its place. */
+function makeDirectory(directory: Buffer): boolean {
+  try {
+    mkdirSync(directory, { recursive: true });
+    return true;
+  } catch (error) {
+    if (['EEXIST', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
+
 /** git has nothing there, so what is there is somebody else's. */
 function isBeyondLink(top: string, name: Buffer): boolean {
-  for (let to = name.lastIndexOf('/'); to > 0; to = name.lastIndexOf('/', to - 1)) {
+  for (let to = name.indexOf('/'); to > 0; to = name.indexOf('/', to + 1)) {
     const stat = lstatSync(at(top, name.subarray(0, to)), { throwIfNoEntry: false });
-    if (stat?.isSymbolicLink()) return true;
+    if (!stat?.isDirectory()) return stat?.isSymbolicLink() ?? false;
   }
   return false;
 }

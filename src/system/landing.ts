@@ -84,6 +84,12 @@ export async function moveTo(request: LandingRequest): Promise<void> {
     }
     isSettled = true;
   } catch (error) {
+    if (!isSettled)
+      throw new BosunError(
+        'system',
+        `the merge into ${top} was cut off and could not be undone (${(error as Error).message}): put that right, free some space say, then bosun status undoes it`,
+        { cause: error },
+      );
     throw machineError(error, `nothing was merged, since files could not be written in ${top}`) ?? error;
   } finally {
     // what could be neither done nor undone is left to the next command

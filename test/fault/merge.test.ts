@@ -138,10 +138,15 @@ describe('a merge', () => {
     expect(await merge(top, world, 9)).toBe('killed'); // all is taken, the first file is in place
     expect(readFileSync(path.join(top, 'a.txt'), 'utf8')).toBe('new a\n');
     writeFileSync(path.join(top, 'a.txt'), "the user's own\n");
+    writeFileSync(path.join(top, 'gone'), 'a file in the place of a directory\n');
     expect(await recoverLanding(path.join(world.home, 'landing'), top)).toMatch(
-      /has been undone.*left as they are: a\.txt/,
+      /has been undone.*left as they are: a\.txt, gone\/b\.txt/,
     );
-    expect(await seen(top)).toMatchObject({ head: world.before, status: ' M a.txt', locked: false });
+    expect(await seen(top)).toMatchObject({
+      head: world.before,
+      status: ' M a.txt\n D gone/b.txt\n?? gone',
+      locked: false,
+    });
   });
 
   it('that was cut off is undone where the repository was moved to, and not taken back by a copy', async () => {
