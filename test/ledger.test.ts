@@ -172,7 +172,7 @@ describe('a budget', () => {
     expect(await loop.admit('a', strange)).toEqual({
       isAdmitted: false,
       message:
-        'nobody knows the price of x, and the run has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget',
+        'the price is unknown for x, and the run has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget',
     });
     const lenient = new TinyLoop({ budget: { usd: 2, 'unknown-price': 'allow' }, tasks: { a: TASK } });
     settled(await lenient.admit('a', strange), { ...USE, usd: null });

@@ -88,7 +88,7 @@ async function carry(
   const parsed = body.length === 0 || (route.isFree && api === undefined) ? undefined : parseBody(body);
   let isUnbounded = false;
   if (api !== undefined) {
-    if (!isFields(parsed)) throw new BodyProblem(400, 'bosun: the body is no JSON object');
+    if (!isFields(parsed)) throw new BodyProblem(400, 'bosun: the body is not a JSON object; send one');
     if (route.api === 'responses' && parsed.background === true)
       throw new BodyProblem(
         403,

@@ -101,7 +101,7 @@ export class Models implements ModelsStage, AsyncDisposable {
     if (unknown.length === 0) return;
     throw new BosunError(
       'usage',
-      `nobody knows the price of ${unknown.join(', ')}, so a budget in dollars cannot be held: add it to "prices" in ${userConfigFile()}, or say "unknown-price: allow" in the budget`,
+      `the price is unknown for ${unknown.join(', ')}, so a budget in dollars cannot be held: add it to "prices" in ${userConfigFile()}, or say "unknown-price: allow" in the budget`,
     );
   }
 

@@ -319,7 +319,7 @@ function refused(message: string): Extract<Admission, { isAdmitted: false }> {
 }
 
 function describeUnbounded(account: string): string {
-  return `the hard budget of ${whoseOf(account)} allows no request that refers to input stored at the provider (such as previous_response_id), whose size nobody can tell: send all of it, or use "enforce: ask"`;
+  return `the hard budget of ${whoseOf(account)} allows no request that refers to input which the provider stores or fetches (such as previous_response_id, file_id or an address), since its size is unknown: send all of it, or use "enforce: ask"`;
 }
 
 function whoseOf(account: string): string {
@@ -327,5 +327,5 @@ function whoseOf(account: string): string {
 }
 
 function describeUnpriced(account: string, model: string): string {
-  return `nobody knows the price of ${model || 'what is asked for'}, and ${whoseOf(account)} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+  return `the price is unknown for ${model || 'what is asked for'}, and ${whoseOf(account)} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
 }

@@ -15,7 +15,7 @@ describe('before a run starts', () => {
     await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
     const { code, stderr } = await bosun(repository.path, 'run');
     expect(code).toBe(2);
-    expect(stderr).toContain('nobody knows the price of nobody-knows-1');
+    expect(stderr).toContain('the price is unknown for nobody-knows-1');
     expect(stderr).toContain('unknown-price: allow');
     expect((await bosun(repository.path, 'history', '--json')).stdout).toBe('');
   });
