@@ -66,6 +66,13 @@ describe('expressions that cannot work', () => {
     expect(messages(invalidTasks(text))).toEqual([message]);
   });
 
+  test('the check of a merge is long after the run', () => {
+    const text = 'name: w\nmerge: { check: "test ${{ inputs.x }}" }\ntasks: { a: { run: x } }\n';
+    expect(messages(invalid(text))).toEqual([
+      expect.stringMatching(/^2:\d+: expressions are not filled in here/),
+    ]);
+  });
+
   test('what a need needs has ended too', () => {
     const text =
       '  a: { run: x }\n  b: { run: x, needs: [a] }\n  c: { run: "${{ tasks.a.output }}", needs: [b] }\n';

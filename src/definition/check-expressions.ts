@@ -18,7 +18,10 @@ const WHERE =
   'prompt, run, check, env, with, artifacts, approve, finalize, if, for-each, and in write, shared and hide of the scope of a task with for-each';
 
 export function checkExpressions(workflow: Workflow, graph: Graph): Problem[] {
-  const problems = forbidden(workflow.workspace, ['workspace']);
+  const problems = [
+    ...forbidden(workflow.workspace, ['workspace']),
+    ...forbidden(workflow.merge, ['merge']), // it runs long after the run: there is nothing to fill it in with
+  ];
   for (const [name, agent] of Object.entries(workflow.agents))
     problems.push(...forbidden(agent, ['agents', name]));
   for (const [name, task] of Object.entries(workflow.tasks)) {
