@@ -120,7 +120,7 @@ tasks:
   it('is left out of the result where it is one file, larger than any result may be', () => {
     expect(run.ended('holes')).toMatchObject({
       outcome: { kind: 'done' },
-      collected: { changed: [], refused: [{ path: 'holes', reason: 'larger than 4 GB' }] },
+      collected: { changed: [], refused: ['holes: larger than 4 GB'] },
     });
   });
 });
