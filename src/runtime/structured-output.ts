@@ -30,9 +30,12 @@ export function outputProblem(schema: Record<string, Json>, output: Json): Promi
 function ask(question: Question): Promise<string | undefined> {
   const worker = (thread ??= startThread());
   return new Promise((resolve) => {
+    const answered = (problem: string | null): void => end(problem ?? undefined, true);
+    const failed = (error: Error): void =>
+      end(`it cannot be checked against its schema: ${error.message}`, false);
     const end = (problem: string | undefined, isAlive: boolean): void => {
       clearTimeout(timer);
-      worker.removeAllListeners();
+      worker.off('message', answered).off('error', failed); // Node has listeners of its own there
       worker.unref(); // it waits for the next question, and keeps nobody awake
       if (!isAlive) {
         thread = undefined;
@@ -46,8 +49,8 @@ function ask(question: Question): Promise<string | undefined> {
       CHECK_MS_MAX,
     );
     worker.ref();
-    worker.once('message', (problem: string | null) => end(problem ?? undefined, true));
-    worker.once('error', (error) => end(`it cannot be checked against its schema: ${error.message}`, false));
+    worker.once('message', answered);
+    worker.once('error', failed);
     try {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage(question);
