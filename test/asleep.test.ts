@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ClockJumps } from '../src/schedule/clock-jumps.ts';
-import { BOSUN, startProgram } from './fixtures/cli.ts';
+import { BOSUN, start, startProgram } from './fixtures/cli.ts';
 import { makeRepository } from './fixtures/repository.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
 
@@ -54,6 +54,24 @@ tasks:
   expect(events.filter(({ type }) => type === 'budget.warned' || type === 'attempt.asked')).toEqual([]);
   expect(events.find(({ type }) => type === 'clock.jumped')?.ms).toBeGreaterThan(4000);
   expect(events.find(({ type }) => type === 'attempt.finished')?.durationMs).toBeLessThan(5500);
+}, 40_000);
+
+test('a cancel of a run whose engine is stopped says so, and is taken up once it goes on', async () => {
+  await using repository = await makeRepository();
+  await repository.write({ 'bosun.yaml': 'name: deaf\ntasks:\n  work: { run: echo up; sleep 60 }\n' });
+  const { child, finished, prints } = start(repository.path, 'run', '--json');
+  await prints('"text":"up');
+  child.kill('SIGSTOP');
+  const cancelled = start(repository.path, 'cancel');
+  const late = setTimeout(() => cancelled.child.kill(), 15_000);
+  const { code, stderr } = await cancelled.finished;
+  clearTimeout(late);
+  child.kill('SIGCONT');
+  expect(stderr).toMatch(
+    /run deaf-1 is not cancelled yet: its bosun process \(\d+\) does not react.*kill -9/s,
+  );
+  expect(code).toBe(2);
+  expect((await finished).code).toBe(3);
 }, 40_000);
 
 test('a clock that was set is seen in both directions, and told once', () => {

@@ -3,20 +3,23 @@ import { BosunError } from '../contract/errors.ts';
 import type { RunView } from '../contract/run.ts';
 import { enterEngineRoom } from './engine-room.ts';
 import { requireTask } from './find-task.ts';
-import { findRun, openJournal, shownState, type Journal } from './journal.ts';
+import { engineAtWork, findRun, openJournal, shownState, type Journal } from './journal.ts';
 import type { Request } from '../store/store.ts';
 
 const POLL_MS = 25;
-/** How long an answer waits to be taken up. */
+/** How long an answer waits to be taken up, and how long the word to cancel: nobody cancels again where it was slow. */
 const TAKEN_MS_MAX = 2000;
+const CANCELLING_MS_MAX = 5000;
 
 export interface CancelOptions {
   cwd: string;
   run?: string;
   now?: boolean;
+  /** Is told, once, where the run takes its time to end. */
+  waits?(text: string): void;
 }
 
-/** Resolves once the run has ended. */
+/** Resolves once the run has ended; rejects where its engine does not even take note. */
 export async function cancelRun(options: CancelOptions): Promise<RunView> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
@@ -24,7 +27,7 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
   const mode = options.now ? 'now' : 'graceful';
   if (shownState(journal.home, run) !== 'interrupted') {
     await journal.store.request(run.id, { do: 'cancel', mode, by: 'person' });
-    const last = await ended(journal, run.id);
+    const last = await ended(journal, run.id, options);
     // Its engine may have died before it took the request.
     if (!isOpen(last)) return last;
   }
@@ -188,10 +191,26 @@ function requireDriven({ home }: Journal, run: RunView): void {
   );
 }
 
-async function ended(journal: Journal, id: string): Promise<RunView> {
-  for (;;) {
+async function ended(journal: Journal, id: string, options: CancelOptions): Promise<RunView> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const run = await findRun(journal, id);
     if (!isOpen(run) || shownState(journal.home, run) === 'interrupted') return run;
+    if (waitedMs === CANCELLING_MS_MAX) {
+      const { pid } = engineAtWork(journal.home) ?? { pid: 0 };
+      const pending = await journal.store.requests(id);
+      if (pending.some(({ request }) => request.do === 'cancel')) throw deaf(id, pid);
+      options.waits?.(
+        `run ${id} is being cancelled, and its work is kept: waiting for process ${pid} to end`,
+      );
+    }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+/** It is stopped (Ctrl-Z, a debugger), or its disk hangs. */
+function deaf(run: string, pid: number): BosunError {
+  return new BosunError(
+    'busy',
+    `run ${run} is not cancelled yet: its bosun process (${pid}) does not react. It cancels the run as soon as it does (after Ctrl-Z: kill -CONT ${pid}); or end it with kill -9 ${pid}, then type bosun cancel ${run} again`,
+  );
 }

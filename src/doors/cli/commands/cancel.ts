@@ -7,6 +7,7 @@ export async function run(typed: Typed): Promise<number> {
   const { id, state } = await cancelRun({
     cwd: process.cwd(),
     now: isOn(typed, 'now'),
+    waits: (text) => writeError(`${text}\n`),
     ...given('run', typed.args[0]),
   });
   const isCancelled = state === 'cancelled';
