@@ -200,6 +200,32 @@ it('a key that stands twice is sent once, as it was judged', async () => {
   expect(rig.got[0]!.body).toBe('{"tools":[],"max_tokens":1}');
 });
 
+it.each([
+  ['inside of another, behind its own name', '{"a":[{"":1,"x":":\\\\","x":2}]}', '{"a":[{"":1,"x":2}]}'],
+  ['written in two ways', '{"max_tokens":9,"max\\u005ftokens":1}', '{"max_tokens":1}'],
+  ['hidden by a call for a prototype', '{"__proto__":{"a":1,"a":2}}', '{"__proto__":{"a":2}}'],
+])('a key that stands twice is found %s', async (_, sent, received) => {
+  await ask(await open(), MESSAGES, sent);
+  expect(rig.got[0]!.body).toBe(received);
+});
+
+it('a body that every reader takes for the same is sent as it came', async () => {
+  const sent =
+    '{ "messages" : [ {"role":"user", "content":"\\u0041: \\"a\\":1, \\\\"} ], "tools": [], "n": 1.50 }';
+  await ask(await open(), MESSAGES, sent);
+  expect(rig.got[0]!.body).toBe(sent);
+});
+
+it.each(['"tool"', 'null', '{"type":"custom"},7'])(
+  'tools that are none, as in %s, are not sent',
+  async (tool) => {
+    await ask(await open(), MESSAGES, `{"messages": [], "tools": [${tool}]}`);
+    expect(rig.got[0]!.body).toBe(
+      `{"messages":[],"tools":[${tool.startsWith('{') ? '{"type":"custom"}' : ''}]}`,
+    );
+  },
+);
+
 function picture(role: string): Record<string, unknown> {
   return { role, content: [{ type: 'image_url', image_url: { url: EVIL } }] };
 }

@@ -219,7 +219,8 @@ describe('an agent that goes away', () => {
     leaving.abort();
     await once(upstream!, 'close');
     await until(() => rig.settled.length === 1);
-    expect(rig.settled).toMatchObject([{ tokens: { input: 70, output: 1 } }]);
+    expect(rig.settled).toMatchObject([{ tokens: { input: 70 }, estimated: true }]);
+    expect(rig.settled[0]!.tokens.output).toBeGreaterThan(0); // more of it the longer it took
     expect(rig.errors).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ import type { Luck } from './luck.ts';
 import { meterFor } from './meter.ts';
 import type { PriceOf } from './prices.ts';
 import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
-import { limitReach } from './reach.ts';
+import { limitReach, type Reached } from './reach.ts';
 import { routeOf, type Api, type Passes, type Route } from './route.ts';
 import { Silence } from './silence.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
@@ -85,7 +85,8 @@ async function carry(
   const { caller, transport } = around;
   let body = await readBody(incoming, around.bodyBytesMax, around.hold);
   const api = route.api ?? route.counts;
-  const parsed = body.length === 0 || (route.isFree && api === undefined) ? undefined : parseBody(body);
+  const isRead = body.length > 0 && !(route.isFree && api === undefined);
+  const { value: parsed, isPlain } = isRead ? parseBody(body) : { value: undefined, isPlain: true };
   let isUnbounded = false;
   if (api !== undefined) {
     if (!isFields(parsed)) throw new BodyProblem(400, 'bosun: the body is not a JSON object; send one');
@@ -95,11 +96,15 @@ async function carry(
         'bosun: what a model answers later is not metered; ask without "background"',
       );
     if (route.api !== undefined) around.luck.check();
-    for (const request of [parsed, ...requestsIn(parsed)])
-      if (fence(around, route, api, request)) isUnbounded = true;
-    if (route.api === 'chat') askForUsage(parsed);
+    let isAsSent = isPlain;
+    for (const request of [parsed, ...requestsIn(parsed)]) {
+      const { isChanged, hasMore, allowed } = fence(around, route, api, request);
+      if (hasMore || allowed.length > 0) isUnbounded = true;
+      if (isChanged) isAsSent = false;
+    }
+    if (route.api === 'chat' && askForUsage(parsed)) isAsSent = false;
     // What was judged is what is sent: other readers could see another value where a key stands twice.
-    body = Buffer.from(JSON.stringify(parsed));
+    if (!isAsSent) body = Buffer.from(JSON.stringify(parsed));
   }
   const judged = wishOf(route, parsed, body.length, around.priceOf);
   const wish: Wish = isUnbounded && !route.isFree ? { ...judged, isUnbounded } : judged;
@@ -146,10 +151,10 @@ function requestsIn({ generateContentRequest, generate_content_request }: Fields
   return [generateContentRequest, generate_content_request].filter(isFields);
 }
 
-/** Takes out, or refuses, what the provider would do past the agent's fence; true where nobody can bound the rest. */
-function fence(around: Surroundings, { provider, dialect }: Route, api: Api, body: Fields): boolean {
+/** Takes out, or refuses, what the provider would do past the agent's fence. */
+function fence(around: Surroundings, { provider, dialect }: Route, api: Api, body: Fields): Reached {
   const { caller, passes, told } = around;
-  const { removed, allowed, hasMore, refusal } = limitReach(api, body, {
+  const reached = limitReach(api, body, {
     mayReach: (url) => caller.mayReach?.(url) ?? false,
     mayUse: (tool) =>
       [tool, tool.replace(/_\d{8}$/, '')].some((name) => passes(provider, 'TOOL', `/${name}`)),
@@ -159,9 +164,10 @@ function fence(around: Surroundings, { provider, dialect }: Route, api: Api, bod
     told.add(`${host} ${port}`);
     caller.onDenied?.({ host, port, why });
   };
+  const { removed, refusal } = reached;
   for (const tool of removed)
     deny(`${tool} of ${provider}`, 0, 'a tool that runs at the provider, past the fence');
-  if (!refusal) return hasMore || allowed.length > 0;
+  if (!refusal) return reached;
   const { host, port, message } = refusal;
   const remedy =
     port > 0

@@ -18,6 +18,8 @@ export interface Reached {
   allowed: string[];
   /** It names what the provider fetches or keeps: more input than the request has bytes. */
   hasMore: boolean;
+  /** The request is not what the agent sent any more. */
+  isChanged: boolean;
   /** Why the request may not go at all. */
   refusal?: { host: string; port: number; message: string };
 }
@@ -41,7 +43,7 @@ const URL_CHARS_MAX = 200;
 const DEPTH_MAX = 30;
 
 export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
-  const reached: Reached = { removed: [], allowed: [], hasMore: false };
+  const reached: Reached = { removed: [], allowed: [], hasMore: false, isChanged: false };
   const look: Look = {
     api,
     mayReach: (url) => reach.mayReach(url) && (reached.hasMore = true),
@@ -53,7 +55,7 @@ export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
     (mayUse ? reached.allowed : reached.removed).push(tool.slice(0, NAME_CHARS_MAX));
     return mayUse;
   };
-  const hadTools = limitTools(api, body, isKept);
+  const hadTools = limitTools(api, body, isKept, () => (reached.isChanged = true));
   const refusal = refusedServer(body, reach) ?? refusedModel(api, body, reach) ?? refusedContent(body, look);
   if (refusal) return refuse(reached, refusal);
   const isAllOfIt = hadTools && countOf(body.tools) === 0 && countOf(body.input, 'tools') === 0;
@@ -70,21 +72,28 @@ function limitTools(
   api: Exclude<Api, 'embeddings'>,
   body: Fields,
   isKept: (tool: string) => boolean,
+  onChange: () => void,
 ): boolean {
   const before = countOf(body.tools) + countOf(body.input, 'tools');
   if (api === 'generate') {
-    if (Array.isArray(body.tools)) body.tools = body.tools.flatMap((tool) => geminiTool(tool, isKept));
+    if (Array.isArray(body.tools)) {
+      body.tools = body.tools.flatMap((tool) => geminiTool(tool, isKept));
+      onChange();
+    }
     return before > 0;
   }
   const own = OWN[api];
-  const keep = (tools: unknown): unknown[] =>
-    listOf(tools).filter((tool) => {
+  const keep = (tools: unknown): unknown[] => {
+    const kept = listOf(tools).filter((tool) => {
       if (!isFields(tool)) return false;
       const type = typeof tool.type === 'string' ? tool.type : tool.type === undefined ? 'custom' : '';
       if (type === 'namespace') tool.tools = keep(tool.tools);
       const isLocal = !isFields(tool.environment) || tool.environment.type === 'local';
       return (own.test(type) && isLocal) || isKept(type);
     });
+    if (!Array.isArray(tools) || kept.length < tools.length) onChange();
+    return kept;
+  };
   if (body.tools !== undefined) body.tools = keep(body.tools);
   if (api === 'responses')
     for (const item of listOf(body.input))
@@ -94,6 +103,7 @@ function limitTools(
     for (const field of SEARCH_FIELDS)
       if (isSet(body[field]) && !isKept(field)) {
         delete body[field];
+        onChange();
         isSearch = true;
       }
   return before > 0 || isSearch;

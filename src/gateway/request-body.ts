@@ -1,8 +1,9 @@
 /** What an agent sent: read up to a limit, decompressed, and where needed completed so that the answer can be metered. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { parseJson } from '../base/parse-json.ts';
+import { readJson } from '../base/parse-json.ts';
 
 export class BodyProblem extends Error {
   readonly status: number;
@@ -52,15 +53,19 @@ export async function readBody(
   }
 }
 
-export function parseBody(body: Buffer): unknown {
-  return parseJson(body.toString());
+/** `isPlain` where every reader of these bytes sees the same values as we do. */
+export function parseBody(body: Buffer): { value: unknown; isPlain: boolean } {
+  const { value, hasKeyTwice } = readJson(body.toString());
+  return { value, isPlain: !hasKeyTwice && isUtf8(body) };
 }
 
-/** Chat completions stream no counts unless asked to. */
-export function askForUsage(fields: Record<string, unknown>): void {
-  if (fields.stream !== true) return;
+/** Chat completions stream no counts unless asked to. True where the agent had not asked. */
+export function askForUsage(fields: Record<string, unknown>): boolean {
+  if (fields.stream !== true) return false;
   const options = fields.stream_options as Record<string, unknown> | null | undefined;
+  if (options?.include_usage === true) return false;
   fields.stream_options = { ...options, include_usage: true };
+  return true;
 }
 
 function tooLarge(bytesMax: number): BodyProblem {
