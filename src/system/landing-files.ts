@@ -1,5 +1,8 @@
-/** The files of a landing: taken out, put in place, and back again. It writes no content, and looks before it touches. */
-import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+/**
+ * The files of a landing: taken out, put in place, and back again. It writes no content, and looks before it touches.
+ * To go back needs no space: directories stay until the end, or are moved aside.
+ */
+import { linkSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 
@@ -42,15 +45,19 @@ export function takeFiles(top: string, stage: string, entries: readonly Entry[],
     renameSync(at(top, name), oldOf(stage, n));
     fault('taken');
     if (!isSame(statOf(stage, Buffer.from(`old/${n}`)), entry.old)) throw changedMeanwhile(entry);
-    removeEmpty(top, name);
   }
 }
 
-/** Never over something that is there. */
+/** Never over something that is there, but for a directory of which all files were taken. */
 export function placeFiles(top: string, stage: string, entries: readonly Entry[], fault: Fault): void {
-  for (const entry of entries) {
+  for (const [n, entry] of entries.entries()) {
     if (!entry.isMade) continue;
     const name = nameOf(entry);
+    if (isDirectory(at(top, name))) {
+      renameSync(at(top, name), emptiedOf(stage, n));
+      fault('emptied');
+      if (!isEmptied(emptiedOf(stage, n))) throw changedMeanwhile(entry);
+    }
     mkdirSync(directoryOf(top, name), { recursive: true });
     const from = at(path.join(stage, 'new'), name);
     try {
@@ -64,13 +71,24 @@ export function placeFiles(top: string, stage: string, entries: readonly Entry[]
   }
 }
 
+/** Once all is done: git keeps no empty directories. */
+export function removeEmptied(top: string, entries: readonly Entry[]): void {
+  for (const entry of entries)
+    if (entry.old && !isBeyondLink(top, nameOf(entry))) removeEmpty(top, nameOf(entry));
+}
+
 /** Harmless at any point, and when done twice. Gives what is neither as before nor as after. */
 export function takeBack(top: string, stage: string, entries: readonly Entry[]): string[] {
-  for (const entry of entries) {
+  const needed = new Set(entries.flatMap((entry) => (entry.old ? parentsOf(entry.path) : [])));
+  for (const [n, entry] of entries.entries()) {
     const name = nameOf(entry);
-    if (isBeyondLink(top, name) || !isSame(statOf(top, name), entry.made)) continue;
-    unlinkSync(at(top, name));
-    removeEmpty(top, name);
+    if (isBeyondLink(top, name)) continue;
+    if (isSame(statOf(top, name), entry.made)) {
+      unlinkSync(at(top, name));
+      removeEmpty(top, name, needed);
+    }
+    if (isDirectory(emptiedOf(stage, n)) && statOf(top, name) === undefined)
+      renameSync(emptiedOf(stage, n), at(top, name));
   }
   const left: string[] = [];
   for (const [n, entry] of entries.entries()) {
@@ -82,7 +100,11 @@ export function takeBack(top: string, stage: string, entries: readonly Entry[]):
     } else if (isTaken && now === undefined) {
       if (makeDirectory(directoryOf(top, name))) renameSync(oldOf(stage, n), at(top, name));
       else left.push(name.toString());
-    } else if (isTaken || (entry.old && !isSame(now, entry.old)) || (!entry.old && now))
+    } else if (
+      isTaken ||
+      (entry.old && !isSame(now, entry.old)) ||
+      (!entry.old && now && !needed.has(entry.path))
+    )
       left.push(name.toString());
   }
   return left;
@@ -114,15 +136,35 @@ function isBeyondLink(top: string, name: Buffer): boolean {
   return false;
 }
 
-/** git keeps no empty directories. */
-function removeEmpty(top: string, name: Buffer): void {
-  for (let to = name.lastIndexOf('/'); to > 0; to = name.lastIndexOf('/', to - 1)) {
+/** From the lowest up, as far as they are empty and not among those to keep. */
+function removeEmpty(top: string, name: Buffer, kept: ReadonlySet<string> = new Set()): void {
+  for (const parent of parentsOf(name.toString('latin1'))) {
+    if (kept.has(parent)) return;
     try {
-      rmdirSync(at(top, name.subarray(0, to)));
+      rmdirSync(at(top, Buffer.from(parent, 'latin1')));
     } catch {
       return;
     }
   }
+}
+
+/** The directories of a path, the lowest first. */
+function parentsOf(name: string): string[] {
+  const parents: string[] = [];
+  for (let to = name.lastIndexOf('/'); to > 0; to = name.lastIndexOf('/', to - 1))
+    parents.push(name.slice(0, to));
+  return parents;
+}
+
+function isDirectory(file: Buffer | string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Whether there are only directories below. */
+function isEmptied(directory: string): boolean {
+  return readdirSync(directory, { recursive: true, withFileTypes: true }).every((entry) =>
+    entry.isDirectory(),
+  );
 }
 
 function changedMeanwhile(entry: Entry): BosunError {
@@ -147,4 +189,9 @@ function directoryOf(top: string, name: Buffer): Buffer {
 
 function oldOf(stage: string, n: number): string {
   return path.join(stage, 'old', String(n));
+}
+
+/** A directory that a file of the merge takes the place of. */
+function emptiedOf(stage: string, n: number): string {
+  return path.join(stage, 'old', `${n}.directory`);
 }

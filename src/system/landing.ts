@@ -1,7 +1,8 @@
 /**
  * Moves the user's files, index and branch from one commit to another: all of it or nothing, whatever ends this
  * process on the way. What needs much space is written before anything of the user's is touched; whatever comes after
- * that the next command can take back. A file that somebody changed meanwhile stays as it is.
+ * that the next command can take back, and to take it back needs no space. A file that somebody changed meanwhile stays
+ * as it is.
  *
  *   staged ──▶ intended ──▶ locked ──▶ taken, placed ──▶ indexed ──▶ moved ──▶ (gone)
  *   nothing is touched yet             undone by whoever comes next    it is done
@@ -14,7 +15,7 @@ import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from './engine-git.ts';
 import { gitInRepository, splitNul } from './git.ts';
-import { placeFiles, statOf, takeBack, takeFiles, type Entry } from './landing-files.ts';
+import { placeFiles, removeEmptied, statOf, takeBack, takeFiles, type Entry } from './landing-files.ts';
 import {
   farStage,
   readIntent,
@@ -83,6 +84,7 @@ export async function moveTo(request: LandingRequest): Promise<void> {
       }
     }
     isSettled = true;
+    removeEmptied(top, entries);
   } catch (error) {
     if (!isSettled)
       throw new BosunError(
@@ -126,6 +128,7 @@ export async function recoverLanding(directory: string, here: string): Promise<s
     );
   const { top, gitDir, head } = repository;
   const left = head === from ? await undo(repository, stage, entries) : [];
+  if (head === to) removeEmptied(top, entries);
   await unlockIndex(gitDir, nonce);
   await discard(directory, stage);
   if (head === to) return `the merge of ${what} into ${onto} was cut off at its very end; it is complete now`;

@@ -29,6 +29,8 @@ const FILES = {
   'a.txt': 'a\n',
   'gone/b.txt': 'b\n',
   becomes: 'a file\n',
+  'emptied/deep/e.txt': 'e\n',
+  'renamed/old.txt': 'r\n',
   'same.txt': 's\n',
   'ünï.txt': 'u\n',
 };
@@ -41,13 +43,14 @@ interface World extends AsyncDisposable {
   after: string;
 }
 
-async function makeWorld(): Promise<World> {
-  const repository = await makeRepository({ files: FILES });
+async function makeWorld(below?: string): Promise<World> {
+  const repository = await makeRepository({ files: FILES, ...(below !== undefined && { below }) });
   const before = await repository.git('rev-parse', 'HEAD');
   const git = await openEngineGit(await inspectRepository(repository.path));
   await repository.git('checkout', '-q', '--detach');
-  await repository.git('rm', '-q', 'gone/b.txt', 'becomes');
-  await repository.write({ 'a.txt': 'new a\n', 'becomes/a-directory.txt': 'd\n', 'new/deep/c.txt': 'c\n' });
+  await repository.git('rm', '-q', 'gone/b.txt', 'becomes', 'emptied/deep/e.txt', 'renamed/old.txt');
+  const { 'same.txt': _same, ...made } = AFTER;
+  await repository.write(made);
   await repository.git('add', '-A');
   await repository.git('commit', '-qm', 'result');
   const after = await repository.git('rev-parse', 'HEAD');
@@ -68,12 +71,18 @@ async function seen(
   const git = gitIn(top);
   const names = readdirSync(top, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const name = path.relative(top, path.join(entry.parentPath, entry.name));
-    return name.startsWith('.git') || name.startsWith('.bosun') || !entry.isFile() ? [] : [name];
+    if (name.startsWith('.git') || name.startsWith('.bosun')) return [];
+    if (entry.isDirectory() && readdirSync(path.join(top, name)).length > 0) return [];
+    return [entry.isFile() ? name : `${name}/`];
   });
   return {
     head: await git('rev-parse', 'main'),
     status: await git('--no-optional-locks', 'status', '--porcelain'),
-    files: Object.fromEntries(names.sort().map((name) => [name, readFileSync(path.join(top, name), 'utf8')])),
+    files: Object.fromEntries(
+      names
+        .sort()
+        .map((name) => [name, name.endsWith('/') ? '' : readFileSync(path.join(top, name), 'utf8')]),
+    ),
     locked: existsSync(path.join(top, '.git', 'index.lock')),
   };
 }
@@ -81,7 +90,9 @@ async function seen(
 const AFTER = {
   'a.txt': 'new a\n',
   'becomes/a-directory.txt': 'd\n',
+  emptied: 'a file now\n',
   'new/deep/c.txt': 'c\n',
+  'renamed/new.txt': 'n\n',
   'same.txt': 's\n',
   'ünï.txt': 'u\n',
 };
@@ -138,6 +149,7 @@ describe('a merge', () => {
     expect(await merge(top, world, 9)).toBe('killed'); // all is taken, the first file is in place
     expect(readFileSync(path.join(top, 'a.txt'), 'utf8')).toBe('new a\n');
     writeFileSync(path.join(top, 'a.txt'), "the user's own\n");
+    rmSync(path.join(top, 'gone'), { recursive: true });
     writeFileSync(path.join(top, 'gone'), 'a file in the place of a directory\n');
     expect(await recoverLanding(path.join(world.home, 'landing'), top)).toMatch(
       /has been undone.*left as they are: a\.txt, gone\/b\.txt/,
@@ -235,6 +247,37 @@ describe('a merge', () => {
       rmSync(path.join(disk, 'filler'));
       expect(await land(engine, request)).toMatchObject({ kind: 'fast-forward', head: after });
       expect((await seen(top)).status).toBe('');
+    } finally {
+      await exec('umount', ['--lazy', disk]);
+    }
+  });
+
+  it.runIf(process.getuid?.() === 0)('is undone on a disk with no space for even a directory', async () => {
+    const disk = mkdtempSync(path.join(tmpdir(), 'bosun-disk-'));
+    await exec('mount', ['-t', 'tmpfs', '-o', 'size=6m,nr_inodes=600', 'tmpfs', disk]);
+    try {
+      await using world = await makeWorld(disk);
+      const { path: top } = world.repository;
+      const engine = await openEngineGit(await inspectRepository(top));
+      let fillers = 0;
+      const fill = (point: string): void => {
+        if (point === 'staged' || point === 'intended' || point === 'locked') return;
+        try {
+          for (; ; fillers++) writeFileSync(path.join(disk, `filler-${fillers}`), '', { flag: 'wx' });
+        } catch {}
+      };
+      await expect(
+        land(engine, {
+          directory: path.join(engine.home, 'landing'),
+          commit: world.after,
+          base: world.before,
+          message: 'Merge\n',
+          what: 'run r-1',
+          fault: fill,
+        }),
+      ).rejects.toThrow(/^nothing was merged.*no space/);
+      expect(fillers).toBeGreaterThan(0);
+      expect(await seen(top)).toEqual({ head: world.before, ...isBefore });
     } finally {
       await exec('umount', ['--lazy', disk]);
     }
