@@ -25,6 +25,11 @@ export type TaskState =
 
 export type RunState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
 
+/** It has not ended. */
+export function isOpen({ state }: { state: ShownRunState }): boolean {
+  return state === 'running' || state === 'cancelling';
+}
+
 /** What `status` says: `interrupted` is a run that no engine drives although it has not ended. */
 export type ShownRunState = RunState | 'interrupted';
 

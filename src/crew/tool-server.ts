@@ -7,6 +7,7 @@ import { BosunError } from '../contract/errors.ts';
 import { callEngine } from './client.ts';
 import { readLines } from './lines.ts';
 import { TOOLS, type Tool } from './tools.ts';
+import { isFields, type Fields } from '../base/fields.ts';
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const UNDER_WAY_MAX = 16;
@@ -19,8 +20,6 @@ const INVALID_PARAMS = -32602;
 const BROKEN_JSON = -32700;
 
 type Id = string | number;
-type Fields = Record<string, unknown>;
-
 class RpcProblem extends Error {
   readonly code: number;
 
@@ -129,10 +128,6 @@ function parsed(line: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isId(value: unknown): value is Id {

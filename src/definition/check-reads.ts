@@ -1,5 +1,5 @@
 /** Checks that the paths of `scope.read` are there on this machine: each becomes a mount. It reads none of them. */
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { didYouMean } from '../base/suggest.ts';
@@ -7,6 +7,7 @@ import type { Workflow } from '../contract/workflow.ts';
 import { readProblem } from './check-scopes.ts';
 import { describe, type Problem } from './problem.ts';
 import { scopesOf } from './scopes-of.ts';
+import { namesIn } from '../system/names-in.ts';
 
 const PATHS_MAX = 2000;
 
@@ -36,13 +37,5 @@ function whyUnreadable(full: string): string | undefined {
       return `cannot be read on this machine (${full}: ${code}); make it readable or remove it`;
     const near = didYouMean(basename(full), namesIn(dirname(full))) || '; write where it lies, or remove it';
     return `does not exist on this machine (${full})${near}`;
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
   }
 }

@@ -2,8 +2,7 @@
 import { Defaults, type Agent } from '../contract/workflow.ts';
 import { fieldFits, kindOf } from './check-tasks.ts';
 import type { Path, Problem } from './problem.ts';
-
-type Fields = Record<string, unknown>;
+import { isFields, type Fields } from '../base/fields.ts';
 
 interface Filled {
   /** Without `defaults`, unless they are wrong themselves and left for the schema to refuse. */
@@ -82,8 +81,4 @@ function withoutProgram(agent: Partial<Agent> = {}): Partial<Agent> {
 
 function keyOf(path: Path): string {
   return path.join('\0');
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

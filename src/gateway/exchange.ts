@@ -24,6 +24,7 @@ import { Silence } from './silence.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
 import { useOf, type Sent } from './use-of.ts';
 import { wishOf } from './wish.ts';
+import { isFields, type Fields } from '../base/fields.ts';
 
 /** What is the same for all requests of an attempt. */
 export interface Surroundings {
@@ -44,8 +45,6 @@ export interface Surroundings {
 
 const ERROR_BYTES_MAX = 16 * 1024;
 const TOLD_MAX = 100;
-
-type Fields = Record<string, unknown>;
 
 type Settle = (use?: ModelUse) => void;
 
@@ -312,10 +311,6 @@ function complain(
   headers['content-length'] = String(Buffer.byteLength(body));
   outgoing.writeHead(status, headers);
   outgoing.end(body);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function onlyOnce(settle: Settle): Settle {

@@ -3,6 +3,7 @@
  * tool servers, and addresses of pictures and files. Changes the parsed request it is given; sends nothing.
  */
 import type { Api } from './route.ts';
+import { isFields, type Fields } from '../base/fields.ts';
 
 export interface Reach {
   /** Whether `scope.network` names the host. */
@@ -23,8 +24,6 @@ export interface Reached {
   /** Why the request may not go at all. */
   refusal?: { host: string; port: number; message: string };
 }
-
-type Fields = Record<string, unknown>;
 
 /** Tools that the agent itself runs. All others are taken for the provider's: new ones come faster than we learn. */
 const OWN: Record<Exclude<Api, 'embeddings' | 'generate'>, RegExp> = {
@@ -241,8 +240,4 @@ function isSet(value: unknown): boolean {
   return (
     value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
   );
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,13 @@
 /** Reads what an answer cost in tokens out of its JSON, for each interface. Pure; it never guesses. */
 import type { Tokens } from '../contract/model.ts';
 import type { Api } from './route.ts';
+import { isFields } from '../base/fields.ts';
 
 /** Tokens as the price table wants them. */
 export interface Counted extends Tokens {
   /** The part of `cacheWrite` that is kept for an hour, which costs more. */
   cacheWriteHour?: number;
 }
-
-type Fields = Record<string, unknown>;
 
 /** Of a whole answer or of one event of a stream; undefined where it says nothing of tokens. */
 export function usageIn(api: Api, answer: unknown): Counted | undefined {
@@ -103,8 +102,4 @@ function fromGemini(usage: unknown): Counted | undefined {
 
 function count(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

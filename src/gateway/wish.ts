@@ -5,6 +5,7 @@ import { outputTokensMaxOf } from './price-list.ts';
 import type { PriceOf } from './prices.ts';
 import type { Api, Route } from './route.ts';
 import type { Counted } from './usage.ts';
+import { fieldsOf, type Fields } from '../base/fields.ts';
 
 /** A token is some four bytes of text; JSON around it and encoded pictures only make the estimate higher. */
 const BYTES_PER_TOKEN = 4;
@@ -57,12 +58,12 @@ function worstUsd(model: string, input: number, output: number, priceOf: PriceOf
 }
 
 /** Faster service costs a multiple that the table does not know. */
-function hasListPrice(fields: Record<string, unknown>): boolean {
+function hasListPrice(fields: Fields): boolean {
   return fields.speed !== 'fast' && !['priority', 'flex', 'scale'].includes(String(fields.service_tier));
 }
 
 /** By the names that the interface reads: a server may ignore all others, and write as much as it can. */
-function outputMax(api: Api, fields: Record<string, unknown>): number | undefined {
+function outputMax(api: Api, fields: Fields): number | undefined {
   const names: Record<Api, unknown[]> = {
     messages: [fields.max_tokens],
     chat: [fields.max_tokens, fields.max_completion_tokens],
@@ -75,19 +76,19 @@ function outputMax(api: Api, fields: Record<string, unknown>): number | undefine
 }
 
 /** Some interfaces give several answers to one request. */
-function answers(fields: Record<string, unknown>): number {
+function answers(fields: Fields): number {
   const said = [fields.n, ...configs(fields).flatMap((each) => [each.candidateCount, each.candidate_count])];
   const most = Math.max(1, ...said.map((count) => Number(count ?? 1) || 1)); // some servers read "8", too
   return Math.min(Math.ceil(most), ANSWERS_MAX);
 }
 
 /** Gemini reads both spellings. */
-function configs(fields: Record<string, unknown>): Record<string, unknown>[] {
+function configs(fields: Fields): Fields[] {
   return [fieldsOf(fields.generationConfig), fieldsOf(fields.generation_config)];
 }
 
 /** Conversations, prompts and caches that the provider keeps are input, too. */
-function refersToStored(fields: Record<string, unknown>): boolean {
+function refersToStored(fields: Fields): boolean {
   const { previous_response_id, conversation, prompt, cachedContent, cached_content } = fields;
   return [previous_response_id, conversation, prompt, cachedContent, cached_content].some(
     (stored) => stored !== undefined && stored !== null,
@@ -95,11 +96,7 @@ function refersToStored(fields: Record<string, unknown>): boolean {
 }
 
 /** Codex puts those of its newer models into the conversation. */
-function offersTools({ tools, input }: Record<string, unknown>): boolean {
+function offersTools({ tools, input }: Fields): boolean {
   const isSome = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
   return isSome(tools) || (Array.isArray(input) && input.some((item) => isSome(fieldsOf(item).tools)));
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -5,7 +5,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { attemptRef } from '../collect/collect.ts';
-import type { Collected, RunView } from '../contract/run.ts';
+import { isOpen, type Collected, type RunView } from '../contract/run.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
 import { removeTree } from '../system/remove-tree.ts';
@@ -113,8 +113,4 @@ async function forgetConversations({ home }: EngineRoom, forgotten: ReadonlySet<
     const directory = path.join(home.memories, name);
     if (forgotten.has(directory)) await removeTree(directory);
   }
-}
-
-export function isOpen({ state }: RunView): boolean {
-  return state === 'running' || state === 'cancelling';
 }

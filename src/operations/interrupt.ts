@@ -1,6 +1,6 @@
 /** Words to a run from outside its engine: cancel it, answer its questions, speak to its agents. */
 import { BosunError } from '../contract/errors.ts';
-import type { RunView } from '../contract/run.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
 import { enterEngineRoom } from './engine-room.ts';
 import { requireTask } from './find-task.ts';
 import { engineAtWork, findRun, openJournal, shownState, type Journal } from './journal.ts';
@@ -170,10 +170,6 @@ export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Pro
     );
   await journal.store.request(run.id, { do: 'steer', task: found.id, text, by: 'person' });
   return run.id;
-}
-
-function isOpen({ state }: RunView): boolean {
-  return state === 'running' || state === 'cancelling';
 }
 
 function requireOpen(run: RunView): void {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
-import type { RunView, ShownRunState } from '../contract/run.ts';
+import { isOpen, type RunView, type ShownRunState } from '../contract/run.ts';
 import { findHome, Home } from '../home.ts';
 import { isLocked } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -66,7 +66,7 @@ function tellKept(home: Home, id: string | undefined): string | undefined {
 
 /** What is true now: a run that has not ended and that no engine drives was interrupted. */
 export function shownState(home: Home, run: RunView): ShownRunState {
-  if (run.state !== 'running' && run.state !== 'cancelling') return run.state;
+  if (!isOpen(run)) return run.state;
   return engineAtWork(home)?.run === run.id ? run.state : 'interrupted';
 }
 

@@ -2,9 +2,10 @@
  * The runs that have left something beside the journal: branches, snapshots, reports, workspaces. A journal may be
  * damaged or moved aside; what it knew of is still there and must not be written over. Reads names alone.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Home } from '../home.ts';
+import { namesIn } from '../system/names-in.ts';
 
 const BRANCHES = 'refs/heads/bosun/';
 const SNAPSHOTS = 'refs/bosun/';
@@ -37,14 +38,6 @@ export function lastNumberOf(home: Home, workflow: string): number {
     if (/^\d{1,15}$/.test(number)) last = Math.max(last, Number(number));
   }
   return last;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 /** Ours are files; somebody may have packed them. */

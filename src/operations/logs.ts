@@ -1,6 +1,6 @@
 /** The events of a run, as they are and as they come. */
 import type { Recorded } from '../contract/event.ts';
-import type { ShownRunState } from '../contract/run.ts';
+import { isOpen, type ShownRunState } from '../contract/run.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
 
@@ -43,7 +43,7 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
   for (;;) {
     const version = store.version();
     const state = shownState(home, await findRun(journal, id));
-    const isLive = state === 'running' || state === 'cancelling';
+    const isLive = isOpen({ state });
     for (;;) {
       const page = await store.read(id, {
         afterSeq,

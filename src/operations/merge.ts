@@ -1,6 +1,7 @@
 /** Bringing a run's work into the user's branch: all of it or nothing, one merge at a time. */
 import { existsSync } from 'node:fs';
 import { BosunError } from '../contract/errors.ts';
+import { isOpen } from '../contract/run.ts';
 import { loadRun } from '../drive.ts';
 import type { Home } from '../home.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
@@ -34,7 +35,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   const { home } = journal;
   const run = await findRun(journal, options.run);
   const state = shownState(home, run);
-  if (state === 'running' || state === 'cancelling') {
+  if (isOpen({ state })) {
     throw new BosunError(
       'wrong-state',
       `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,

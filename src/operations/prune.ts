@@ -4,12 +4,12 @@
  */
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
-import type { RunView } from '../contract/run.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
 import { runsOf } from '../store/events.ts';
 import { takeLock } from '../store/lock.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
-import { cleanRoom, isOpen, workspacesOf } from './clean.ts';
+import { cleanRoom, workspacesOf } from './clean.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { sizeOnDisk, sweepObjects, unmergedWork } from './prune-git.ts';
 

@@ -4,7 +4,7 @@
  */
 import { parseDurationMs } from '../base/units.ts';
 import type { Decision, EventOf } from '../contract/event.ts';
-import type { FailReason } from '../contract/run.ts';
+import { isOpen, type FailReason } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { decideAccess } from './decide-access.ts';
 import { decideAsked, isHeld } from './decide-asked.ts';
@@ -30,7 +30,7 @@ export function decide(state: State): Decision | undefined {
   const ready = state.ready.peek();
   if (ready && state.running < state.workflow.concurrency && !isHeld(state))
     return orFail(ready, () => startAttempt(state, ready));
-  if (state.open === 0 && (state.state === 'running' || state.state === 'cancelling')) return endRun(state);
+  if (state.open === 0 && isOpen(state)) return endRun(state);
   return undefined;
 }
 

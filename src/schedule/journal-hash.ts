@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { normalText, type Ids } from '../base/normal-text.ts';
 import type { AgentEvent } from '../contract/model.ts';
 import type { Event, Recorded } from '../contract/event.ts';
+import { isFields, type Fields } from '../base/fields.ts';
 
 export function journalHash(events: Iterable<Recorded>): string {
   const hash = new JournalHash();
@@ -228,12 +229,6 @@ function canonical(value: unknown, normal: Normaliser): unknown {
     canonical(item, normal),
   ]);
   return Object.fromEntries(fields.toSorted(byName));
-}
-
-type Fields = Record<string, unknown>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function byName([a]: [string, unknown], [b]: [string, unknown]): number {

@@ -2,6 +2,7 @@
  * The loop that drives a run: facts in → journal → decisions → journal → act. Nothing is acted on before it is
  * recorded; facts that arrive together are recorded together.
  */
+import { isOpen } from '../contract/run.ts';
 import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
 import type { Request, Store } from '../store/store.ts';
 import { whole } from '../store/values.ts';
@@ -191,7 +192,7 @@ export class Loop {
     for (const decision of decisions) act(decision);
     if (this.#options.heard) for (const fact of noted) this.#options.heard(fact);
     this.#options.settled?.();
-    if (state.state !== 'running' && state.state !== 'cancelling') {
+    if (!isOpen(state)) {
       this.#end();
       this.#finished.resolve(state);
     }

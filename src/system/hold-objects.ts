@@ -3,13 +3,14 @@
  * a second name in the engine's git directory, which costs no space and shows in no log of the user's. Where a pack of
  * the user's is gone, what only runs still need of it is packed anew, and the rest goes.
  */
-import { linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from './engine-git.ts';
 import { gitInRepository } from './git.ts';
+import { namesIn } from './names-in.ts';
 
 /** Beside the second name of a pack: git then leaves it as it is. */
 const KEEP = '.keep';
@@ -147,13 +148,5 @@ function readLooked(file: string): Record<string, number> {
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
   } catch {
     return {};
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
   }
 }

@@ -3,6 +3,7 @@
  * make up, since what is to change may be spread over many of them. Keeps every event; edits nothing on its own.
  */
 import { edited, editFragments, type Editor } from './edits.ts';
+import { isFields, type Fields } from '../../base/fields.ts';
 
 /** Ends with what came after the last border, if anything. */
 export function eventsOf(stream: string): string[] {
@@ -57,8 +58,6 @@ function parse(raw: string): Parsed {
   }
 }
 
-type Fields = Record<string, unknown>;
-
 /** In all dialects; what is none of them has no fragments. */
 function fragmentsOf(data: unknown): Fragment[] {
   if (!isFields(data)) return [];
@@ -91,8 +90,4 @@ function allOf(fields: Fields, of: string, names = TEXTS): Fragment[] {
 
 function list(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isFields) : [];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

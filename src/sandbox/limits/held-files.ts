@@ -2,8 +2,9 @@
  * The disk that deleted files take while processes still hold them, open or mapped: no walk through directories finds
  * them. Descriptors that are under way from one process to another nobody can look at; it only tells that there are some.
  */
-import { readdirSync, readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
+import { readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { namesIn } from '../../system/names-in.ts';
 
 export interface HeldFiles {
   bytes: number;
@@ -62,14 +63,6 @@ export async function heldFiles(
   }
   held.tookMs += performance.now() - sinceMs;
   return held;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // gone, or not ours to look into
-  }
 }
 
 function statOf(file: string): BigIntStats | undefined {

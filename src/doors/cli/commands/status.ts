@@ -1,6 +1,6 @@
 /** `bosun status`: the one command that must be quick; it loads nothing that it does not show. */
 import { formatDuration } from '../../../base/units.ts';
-import type { TaskView } from '../../../contract/run.ts';
+import { isOpen, type TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
@@ -39,11 +39,10 @@ function render(status: Status, nowMs: number): string {
 
 function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string[] {
   const tone = toneOf(run.state);
-  const isOpen = run.state === 'running' || run.state === 'cancelling';
   const took =
     run.endedAtMs !== undefined
       ? ` in ${formatDuration(run.endedAtMs - run.createdAtMs)}`
-      : isOpen
+      : isOpen(run)
         ? ` for ${formatDuration(nowMs - run.createdAtMs)}`
         : '';
   const noun = taskCount === 1 ? 'task' : 'tasks';
@@ -116,8 +115,7 @@ function timeOf({ startedAtMs, endedAtMs, state }: TaskView, nowMs: number): str
 }
 
 function nextOf({ run }: Status): string[] {
-  const isOpen = run.state === 'running' || run.state === 'cancelling';
-  const answers = isOpen
+  const answers = isOpen(run)
     ? run.questions
         .slice(0, 3)
         .map(({ id, text }) => `  ${plainLine(text)}  bosun answer ${id} yes|no --run ${run.id}`)
