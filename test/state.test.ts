@@ -10,14 +10,17 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findHome, Home } from '../src/home.ts';
 import { moveEarlierState } from '../src/operations/move-state.ts';
+import { clearAttempts, createHome } from '../src/operations/prepare-home.ts';
 import { openEngineGit } from '../src/system/engine-git.ts';
 import { inspectRepository } from '../src/system/repository.ts';
 import { findGit, makeStateDirectory } from '../src/system/state-directory.ts';
+import { openWorkTree } from '../src/system/work-tree.ts';
 import { bosun } from './fixtures/cli.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
 
@@ -31,7 +34,7 @@ async function putBack(repository: TestRepository): Promise<void> {
   for (const name of await readdir(path.join(state, 'sandbox')))
     await rename(path.join(state, 'sandbox', name), path.join(earlier, name));
   for (const name of await readdir(state)) {
-    if (name !== 'sandbox') await rename(path.join(state, name), path.join(earlier, name));
+    if (name !== 'sandbox' && name !== 'tmp') await rename(path.join(state, name), path.join(earlier, name));
   }
   await writeFile(path.join(earlier, '.gitignore'), '*\n!/agents/\n!/agents/**\n!/config.yaml\n');
 }
@@ -135,6 +138,32 @@ describe('the state of a repository', () => {
 });
 
 describe('the state of an earlier version', () => {
+  it('has all scratch of its own, and the next engine removes what a killed one left there', async () => {
+    await using repository = await makeRepository();
+    const place = await inspectRepository(repository.path);
+    const home = await createHome(place);
+    const scratch = path.join(home.directory, 'tmp');
+    {
+      await using _ = await openWorkTree(place);
+      expect(await readdir(scratch)).toEqual([expect.stringMatching(`^${process.pid}-`)]);
+    }
+    const { pid: dead } = spawnSync('true');
+    for (const name of [`${dead}-killed`, `${process.pid}-used`])
+      await mkdir(path.join(scratch, name, 'objects'), { recursive: true });
+    await mkdir(path.join(home.sandbox, 'try-killed'));
+    await clearAttempts(home);
+    expect(await readdir(scratch)).toEqual([`${process.pid}-used`]);
+    expect(await readdir(home.sandbox)).not.toContain('try-killed');
+    // one that came in an archive leads nowhere
+    await rename(scratch, path.join(repository.path, 'elsewhere'));
+    await mkdir(path.join(repository.path, 'elsewhere', `${dead}-precious`));
+    await symlink(path.join(repository.path, 'elsewhere'), scratch);
+    await clearAttempts(home);
+    await using _ = await openWorkTree(place);
+    const left = await readdir(path.join(repository.path, 'elsewhere'));
+    expect(left.toSorted()).toEqual([`${dead}-precious`, `${process.pid}-used`].toSorted());
+  });
+
   it('is moved once, with its runs and their work', async () => {
     await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
     await bosun(repository.path, 'run');

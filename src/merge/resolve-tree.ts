@@ -1,9 +1,10 @@
 /** Settles a conflicted merge by taking one side's version of every file in conflict, whole. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { EngineGit } from '../system/engine-git.ts';
 import { splitNul } from '../system/git.ts';
 import type { MergeTree } from '../system/merge-tree.ts';
+import { makeScratch } from '../system/scratch.ts';
 
 /** Where one side has a file and the other a directory, git parks one of them under another name. */
 const MOVED_ASIDE = /file\/directory|distinct/;
@@ -60,7 +61,7 @@ async function listBelow(
 }
 
 async function withIndex<T>(git: EngineGit, use: (env: Record<string, string>) => Promise<T>): Promise<T> {
-  const directory = await mkdtemp(path.join(git.home, 'index-'));
+  const directory = await makeScratch(git.repository.commonDir);
   try {
     return await use({ GIT_INDEX_FILE: path.join(directory, 'index') });
   } finally {

@@ -6,8 +6,9 @@ import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Home } from '../home.ts';
 import { isAlive } from '../system/is-alive.ts';
-import { removeTree } from '../system/remove-tree.ts';
+import { removeTree, tryRemoveTree } from '../system/remove-tree.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
+import { sweepScratch } from '../system/scratch.ts';
 import { makeStateDirectory, type GitPlace } from '../system/state-directory.ts';
 import { moveEarlierState } from './move-state.ts';
 
@@ -49,6 +50,7 @@ const ETC_MS = 7 * 24 * 3600 * 1000;
  * for its next run, and needs what it has there.
  */
 export async function clearAttempts(home: Home): Promise<void> {
+  await sweepScratch(home.directory);
   for (const name of readdirSync(home.attempts)) await removeTree(path.join(home.attempts, name));
   for (const name of readdirSync(home.sockets)) {
     // Only those of a launcher begin with a process's number and a dash; all others are an attempt's.
@@ -57,6 +59,7 @@ export async function clearAttempts(home: Home): Promise<void> {
   }
   for (const name of readdirSync(home.sandbox)) {
     const file = path.join(home.sandbox, name);
+    if (name.startsWith('try-')) await tryRemoveTree(file);
     if (name.startsWith('etc-') && Date.now() - statSync(file).mtimeMs > ETC_MS) await removeTree(file);
   }
 }

@@ -1,14 +1,15 @@
 /** Makes a commit of the user's work tree as it is, in the engine's git directory; the user's index stays as it is. */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { EngineGit } from './engine-git.ts';
 import { splitNul } from './git.ts';
+import { makeScratch } from './scratch.ts';
 import { openWorkTree } from './work-tree.ts';
 
 /** The commit's parent is HEAD; HEAD itself where the work tree does not differ from it. */
 export async function commitDirtyTree(engine: EngineGit, message: string, atMs: number): Promise<string> {
   const { repository } = engine;
-  const scratch = await mkdtemp(path.join(engine.home, 'index-'));
+  const scratch = await makeScratch(repository.commonDir);
   const index = path.join(scratch, 'index');
   try {
     // a copy of the user's index knows which files are unchanged, so that only the others are read

@@ -3,14 +3,14 @@
  * configuration it has a short list of settings that say how files look, and nothing that names a command. Filters
  * (git-lfs for instance) run where the user's own configuration defines them, as with `git add` and `git checkout`.
  */
-import { copyFile, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { git, gitOnFiles, splitNul, type GitOptions } from './git.ts';
 import type { Captured } from './process.ts';
 import { removeTree } from './remove-tree.ts';
 import type { Repository } from './repository.ts';
+import { makeScratch } from './scratch.ts';
 
 /** How files look in the work tree. A setting that is not here does not count. */
 const SETTINGS = new Set([
@@ -37,7 +37,7 @@ export type Place = Pick<Repository, 'top' | 'gitDir' | 'commonDir' | 'objectFor
 export async function openWorkTree(place: Place): Promise<WorkTree> {
   const { commonDir, gitDir, objectFormat, head } = place;
   const settings = await readSettings(place);
-  const directory = await mkdtemp(path.join(tmpdir(), 'bosun-git-'));
+  const directory = await makeScratch(commonDir);
   try {
     const version = objectFormat === 'sha1' ? 0 : 1;
     const format = version === 0 ? '' : `[extensions]\n\tobjectFormat = ${objectFormat}\n`;

@@ -1,0 +1,43 @@
+/**
+ * Directories for a moment's work on a repository: below its state directory, where there is one. Each says whose it is,
+ * so that what a killed process left can be told from what is in use.
+ */
+import { lstatSync, mkdirSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isAlive } from './is-alive.ts';
+import { namesIn } from './names-in.ts';
+import { tryRemoveTree } from './remove-tree.ts';
+import { stateDirectory } from './state-directory.ts';
+
+/** The process's number and a dash. */
+const OWNER = /^(\d+)-/;
+
+export async function makeScratch(commonDir: string): Promise<string> {
+  const state = stateDirectory(commonDir);
+  const directory = placeIn(state);
+  if (isDirectory(state) && lstatSync(directory, { throwIfNoEntry: false }) === undefined)
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const isOurs = isDirectory(state) && isDirectory(directory);
+  return await mkdtemp(isOurs ? path.join(directory, `${process.pid}-`) : path.join(tmpdir(), 'bosun-git-'));
+}
+
+/** Takes away what is nobody's any more. */
+export async function sweepScratch(state: string): Promise<void> {
+  const directory = placeIn(state);
+  if (!isDirectory(directory)) return;
+  for (const name of namesIn(directory)) {
+    const pid = OWNER.exec(name)?.[1];
+    if (pid === undefined || !isAlive(Number(pid))) await tryRemoveTree(path.join(directory, name));
+  }
+}
+
+function placeIn(state: string): string {
+  return path.join(state, 'tmp');
+}
+
+/** No link: that could lead anywhere. */
+function isDirectory(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
