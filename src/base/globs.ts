@@ -35,7 +35,7 @@ export function compileGlobs(globs: readonly string[]): (path: string) => boolea
     }
     if (others.length === 0) return false;
     const names = path.split('/');
-    return others.some((pattern) => matches(pattern, names, DEEP, acceptsName));
+    return others.some((pattern) => matches(pattern, names, DEEP, accepts));
   };
 }
 
@@ -47,7 +47,7 @@ export function compileTrees(globs: readonly string[]): (directory: string) => b
     .map((pattern) => pattern.slice(0, -1));
   return (directory) => {
     const names = directory.split('/');
-    return trees.some((tree) => matches(tree, names, DEEP, acceptsName));
+    return trees.some((tree) => matches(tree, names, DEEP, accepts));
   };
 }
 
@@ -76,7 +76,7 @@ export function covers(outer: Glob, inner: Glob): boolean {
     if (isBelow(inner.patterns[n - 1], pattern)) return true;
     const fixed = literalsOf(pattern);
     return outer.patterns.some((candidate) => {
-      if (fixed.length === pattern.length) return matches(candidate, fixed, DEEP, acceptsName);
+      if (fixed.length === pattern.length) return matches(candidate, fixed, DEEP, accepts);
       const start = literalsOf(candidate);
       const isTree = start.length === candidate.length - 2 && isAllBelow(candidate.slice(-2));
       return isTree && start.every((name, n) => name === fixed[n]);
@@ -132,14 +132,26 @@ function isAllBelow([first, second]: readonly Segment[]): boolean {
   return first === DEEP && second === ANY_NAME;
 }
 
-function acceptsName(segment: Segment, name: string): boolean {
+const accepts = (segment: Segment, name: string): boolean => acceptsName(segment, name);
+
+/** For other ways to write globs. `onStep` hears what each comparison costs, and ends them where it says no. */
+export function matchesNames(
+  pattern: readonly Segment[],
+  names: readonly string[],
+  onStep: (cost: number) => boolean,
+): boolean {
+  return matches(pattern, names, DEEP, (segment, name) => onStep(1) && acceptsName(segment, name, onStep));
+}
+
+function acceptsName(segment: Segment, name: string, onStep?: (cost: number) => boolean): boolean {
   if (segment === DEEP) return false;
   if (segment.literal !== undefined) return segment.literal === name;
   return matches(
     segment.tokens,
     name,
     STAR,
-    (token, char) => token !== STAR && has(token, char.charCodeAt(0)),
+    (token, char) =>
+      token !== STAR && (onStep?.(1 + token.ranges.length) ?? true) && has(token, char.charCodeAt(0)),
   );
 }
 

@@ -7,7 +7,7 @@ import { Breather } from '../base/breather.ts';
 import { isDotGit } from '../base/dot-git.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
-import { rootRules, type Rules } from './ignore-rules.ts';
+import { rootRules, RULES_BYTES_MAX, type Rules } from './ignore-rules.ts';
 import { isSameFile } from './same-file.ts';
 import { join, keyOf, list, lookup, lstatOrWhy, type Entry, type Layer } from './stack.ts';
 import type { Hidden } from './workspace.ts';
@@ -19,7 +19,6 @@ const CHANGES_BYTES_MAX = 4 * 1024 ** 3;
 const PATH_BYTES_MAX = 3700;
 const SET_ID_BITS = 0o6000n;
 const GITIGNORE = Buffer.from('.gitignore');
-const GITIGNORE_BYTES_MAX = 1024 * 1024;
 
 /** One name in a directory that is not as in the base. */
 export interface Difference {
@@ -80,6 +79,7 @@ class Walk {
     const gitignore = this.#readGitignore(path);
     const rules = above?.within(path.toString(), gitignore) ?? rootRules(this.#compared.excludes, gitignore);
     for (const difference of differences) {
+      await this.#breather.breathe(); // a large layer must not hold up everything else
       if (path.length === 0 && isDotGit(difference.name.toString())) continue;
       const below = join(path, difference.name);
       if (difference.stat === undefined) this.#deleted(below, isGone);
@@ -93,7 +93,6 @@ class Walk {
           isGone,
         );
     }
-    await this.#breather.breathe(); // a large layer must not hold up everything else
   }
 
   async #below(
@@ -178,8 +177,7 @@ class Walk {
 
   #readGitignore(directory: Buffer): string | undefined {
     const entry = lookup(this.#compared.current, join(directory, GITIGNORE));
-    if (entry === undefined || !entry.stat.isFile() || entry.stat.size > GITIGNORE_BYTES_MAX)
-      return undefined;
+    if (entry === undefined || !entry.stat.isFile() || entry.stat.size > RULES_BYTES_MAX) return undefined;
     return readFileSync(entry.source, 'utf8');
   }
 }
