@@ -1,4 +1,6 @@
 /** Tricks to get past the proxy, each as the bytes that an attacker would send. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ask, get, makeRig, raw, type Rig } from './fixtures/egress.ts';
 
@@ -40,6 +42,18 @@ describe('an attack', () => {
     for (let i = 0; i < 3; i += 1) statuses.push((await ask(proxy, `http://site.test:${port}/`)).status);
     expect(statuses).toEqual([200, 403, 200]);
     expect(rig.lookups).toHaveLength(3); // one each: what was checked is what was connected to
+  });
+
+  it('an answer that changes the protocol is a failure, and nobody waits for it', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const proxy = await rig.open({ allow: [at] });
+    expect(await ask(proxy, `http://${at}/`)).toMatchObject({ status: 502 });
+    server.close();
   });
 
   it('an address that is named for one port is not named for another', async () => {

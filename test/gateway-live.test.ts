@@ -88,6 +88,14 @@ describe('a request', () => {
     expect(connections).toBe(1);
   });
 
+  it('fails where the provider changes the protocol, and waits for nothing', async () => {
+    await using upstream = await openUpstream((response) => {
+      response.socket!.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    await using transport = transportTo(upstream.url, {}, { limits: { triesMax: 1 } });
+    await expect(transport.send(requestOf(), NEVER)).rejects.toThrow('up broke off the connection');
+  });
+
   it('is not followed elsewhere: a redirect is given to the agent as it is', async () => {
     await using other = await openUpstream((response) => response.end('stolen'));
     await using upstream = await openUpstream((response) =>

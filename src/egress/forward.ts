@@ -32,7 +32,13 @@ export function forward({ incoming, outgoing, target, path, upstream, ...rest }:
     else rest.refuse(new Refusal(502, `bosun: ${target.host} did not answer properly: ${error.message}`));
   };
   asked.on('error', fail);
+  // Also of what Node takes for the end of HTTP, such as 101: then nothing else is said.
+  asked.once('close', () => {
+    if (!isAnswered) fail(new Error('it broke off the connection'));
+  });
+  let isAnswered = false;
   asked.once('response', (answer) => {
+    isAnswered = true;
     try {
       outgoing.sendDate = false;
       outgoing.writeHead(answer.statusCode!, answer.statusMessage, endToEnd(answer).flat());

@@ -102,6 +102,8 @@ export function exchange(call: Call, connections: Connections, signal: AbortSign
       else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
     });
     request.on('error', fail);
+    // Also of what Node takes for the end of HTTP, such as 101: then nothing else is said.
+    request.once('close', () => fail(brokenOff(upstream)));
     request.once('response', (response) => {
       clearTimeout(timer);
       resolve(new Answer(response, upstream, signal));
