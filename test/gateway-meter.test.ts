@@ -263,3 +263,19 @@ describe('the same tool call again and again', () => {
     expect(rig.wishes.map(({ loop }) => loop)).toEqual([{ tool: 'read', times: 3 }, undefined, undefined]);
   });
 });
+
+it.each([
+  ['nothing', MESSAGES, {}],
+  ['no number', MESSAGES, { input_tokens: -5, output_tokens: 12.5 }],
+  ['no input', MESSAGES, { input_tokens: 0, output_tokens: 12 }],
+  ['null', CHAT, { prompt_tokens: null, completion_tokens: null }],
+  ['the words of others', CHAT, { input_tokens: 5, output_tokens: 5 }],
+  ['no output', RESPONSES, { input_tokens: 50 }],
+])('an answer that counts %s is estimated, %s', async (_, url, usage) => {
+  rig.serve((outgoing) => sendJson(outgoing, { choices: [], content: 'x'.repeat(400), usage }));
+  await ask(await rig.open(), url, { model: 'claude-opus-5-5', max_tokens: 500, messages: 'x'.repeat(400) });
+  const { tokens, estimated } = rig.settled[0]!;
+  expect(estimated).toBe(true);
+  expect(tokens.input).toBeGreaterThanOrEqual(50);
+  expect(tokens.output).toBeGreaterThanOrEqual(12);
+});

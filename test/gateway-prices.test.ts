@@ -77,7 +77,9 @@ it.each<[string, Record<string, unknown>, number]>([
 ])('reserves what the interface reads, not what others would: %s %j', (url, body, output) => {
   const providers = { anthropic: 'anthropic', openai: 'openai', gemini: 'gemini' } as const;
   const route = routeOf('POST', url, providers) as Route;
-  expect(wishOf(route, { model: 'm', ...body }, 10, () => null).tokens.output).toBe(output);
+  expect(wishOf(route, { model: 'm', ...body }, { bytes: 10, pictures: 0 }, () => null).tokens.output).toBe(
+    output,
+  );
 });
 
 describe('a route', () => {

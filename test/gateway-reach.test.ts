@@ -194,6 +194,64 @@ it('what is fetched or kept has more tokens than the request has bytes', async (
   expect(rig.wishes.map(({ isUnbounded }) => isUnbounded)).toEqual([true, true, undefined]);
 });
 
+const PNG = 'iVBORw0KGgo=';
+const PDF = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
+
+it.each<[string, string, Record<string, unknown>]>([
+  ['a document', MESSAGES, { messages: user({ type: 'document', source: PDF }) }],
+  [
+    'one in the answer of a tool',
+    MESSAGES,
+    { messages: user({ type: 'tool_result', content: [{ source: PDF }] }) },
+  ],
+  [
+    'a file',
+    CHAT,
+    { messages: user({ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }) },
+  ],
+  ['a file of no kind', RESPONSES, { input: user({ type: 'input_file', file_data: 'JVBERi0=' }) }],
+  [
+    'sound',
+    CHAT,
+    { messages: user({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }) },
+  ],
+  ['a film', GENERATE, { contents: [{ parts: [{ inlineData: { mimeType: 'video/mp4', data: 'AAAA' } }] }] }],
+  ['what is kept', RESPONSES, { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+  ['what is kept, by its id alone', RESPONSES, { input: [{ id: 'msg_1' }] }],
+])('nobody can tell the tokens of %s, %s', async (_, url, body) => {
+  await ask(await open(), url, body);
+  expect(rig.wishes).toMatchObject([{ isUnbounded: true }]);
+});
+
+it.each<[string, Record<string, unknown>]>([
+  [MESSAGES, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }],
+  [CHAT, { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } }],
+  [RESPONSES, { type: 'input_image', image_url: `data:image/png;base64,${PNG}` }],
+])('a picture may be as many tokens as some models take it for, %s', async (url, part) => {
+  const [door, field] = [await open(), url === RESPONSES ? 'input' : 'messages'];
+  await ask(door, url, { [field]: user(part) });
+  await ask(door, url, { [field]: user(part, part) });
+  const [one, two] = rig.wishes.map(({ tokensMax, tokens }) => tokensMax - tokens.output) as [number, number];
+  expect(one).toBeGreaterThan(40_000);
+  expect(two - one).toBeGreaterThan(40_000);
+  expect(rig.wishes.map(({ isUnbounded }) => isUnbounded)).toEqual([undefined, undefined]);
+});
+
+it('a text that is called a document has a token per byte at most', async () => {
+  const source = { type: 'text', media_type: 'text/plain', data: 'hello' };
+  const thought = { type: 'redacted_thinking', data: 'abc' };
+  await ask(await open(), MESSAGES, { messages: user({ type: 'document', source }, thought) });
+  expect(rig.wishes[0]!.isUnbounded).toBeUndefined();
+  expect(rig.wishes[0]!.tokensMax - rig.wishes[0]!.tokens.output).toBeLessThan(1000);
+});
+
+it('a request of more parts than anybody means is refused before it is taken apart', async () => {
+  const answer = await ask(await open(), MESSAGES, `{"messages":[${'{},'.repeat(200_000)}{}]}`);
+  expect(answer).toMatchObject({ status: 400 });
+  expect(answer.body).toContain('too many parts');
+  expect(rig.got).toEqual([]);
+});
+
 it('a key that stands twice is sent once, as it was judged', async () => {
   const tools = JSON.stringify([{ type: 'web_search_20250305', name: 'web_search' }, BASH]);
   await ask(await open(), MESSAGES, `{"tools":${tools},"max_tokens":9,"tools":[],"max_tokens":1}`);

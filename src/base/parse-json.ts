@@ -4,19 +4,21 @@ import type { Json } from '../contract/workflow.ts';
 /** Deeper than anybody writes, and far from where recursion ends. */
 export const JSON_DEPTH_MAX = 200;
 
-/** Undefined where it is no JSON, or too deep. */
-export function parseJson(text: string): Json | undefined {
-  return scan(text).isTooDeep ? undefined : parsed(text);
+/** Each is an object of its own in memory: far more than an agent needs, and read in a moment. */
+const JSON_CONTAINERS_MAX = 100_000;
+const JSON_VALUES_MAX = 1_000_000;
+
+/** What a text is like, if it is JSON. */
+export interface JsonShape {
+  /** Deeper than JSON_DEPTH_MAX, or of more parts than anybody means. */
+  isTooMuch: boolean;
+  /** How often a key stands in it. */
+  keys: number;
 }
 
-/** Also whether an object has a key twice: of such a one every reader may see another value. */
-export function readJson(text: string): { value: Json | undefined; hasKeyTwice: boolean } {
-  const { isTooDeep, keys } = scan(text);
-  const value = isTooDeep ? undefined : parsed(text);
-  return { value, hasKeyTwice: value !== undefined && keysIn(value) !== keys };
-}
-
-function parsed(text: string): Json | undefined {
+/** Undefined where it is no JSON, or too much. */
+export function parseJson(text: string, shape = shapeOf(text)): Json | undefined {
+  if (shape.isTooMuch) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -24,35 +26,43 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Counts brackets and colons outside of strings; of what is no JSON it may say anything. */
-function scan(text: string): { isTooDeep: boolean; keys: number } {
-  let depth = 0;
-  let keys = 0;
+/** Counts brackets, commas and colons outside of strings; of what is no JSON it may say anything. */
+export function shapeOf(text: string): JsonShape {
+  let [depth, containers, commas, keys] = [0, 0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
       at = endOfString(text, at);
       if (at === -1) break;
     } else if (code === 0x3a) keys += 1;
-    else if (code === 0x5b || code === 0x7b) {
-      if ((depth += 1) > JSON_DEPTH_MAX) return { isTooDeep: true, keys };
+    else if (code === 0x2c) {
+      if ((commas += 1) > JSON_VALUES_MAX) return { isTooMuch: true, keys };
+    } else if (code === 0x5b || code === 0x7b) {
+      depth += 1;
+      containers += 1;
+      if (depth > JSON_DEPTH_MAX || containers > JSON_CONTAINERS_MAX) return { isTooMuch: true, keys };
     } else if (code === 0x5d || code === 0x7d) depth -= 1;
   }
-  return { isTooDeep: false, keys };
+  return { isTooMuch: false, keys };
 }
 
-function keysIn(value: Json): number {
+/** Fewer than its text has where a key stands twice: of such a one every reader may see another value. */
+export function keysIn(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
-  const items = Object.values(value);
-  return items.reduce<number>((sum, item) => sum + keysIn(item), Array.isArray(value) ? 0 : items.length);
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + keysIn(item), 0);
+  let keys = 0;
+  for (const key in value) keys += 1 + keysIn(value[key]!);
+  return keys;
 }
 
 /** Where the string that begins at `from` ends; -1 where it does not. */
 function endOfString(text: string, from: number): number {
-  for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let first = end;
-    while (text.charCodeAt(first - 1) === 0x5c) first -= 1;
-    if ((end - first) % 2 === 0) return end;
+  const first = text.indexOf('"', from + 1);
+  if (first === -1 || text.charCodeAt(first - 1) !== 0x5c) return first;
+  for (let at = text.indexOf('\\', from + 1); at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5c) at += 1;
+    else if (code === 0x22) return at;
   }
   return -1;
 }

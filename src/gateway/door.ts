@@ -16,7 +16,7 @@ import { BodyProblem, mb } from './request-body.ts';
 const DOOR_LIMITS = {
   connectionsMax: 256,
   headerBytesMax: 64 * 1024,
-  bodyBytesMax: 64 * 1024 * 1024,
+  bodyBytesMax: 32 * 1024 * 1024,
   /** Of all requests that are under way. */
   heldBytesMax: 256 * 1024 * 1024,
 };

@@ -85,10 +85,15 @@ async function carry(
   let body = await readBody(incoming, around.bodyBytesMax, around.hold);
   const api = route.api ?? route.counts;
   const isRead = body.length > 0 && !(route.isFree && api === undefined);
-  const { value: parsed, isPlain } = isRead ? parseBody(body) : { value: undefined, isPlain: true };
+  const { value: parsed, isPlain } = isRead ? await parseBody(body) : { value: undefined, isPlain: true };
   let isUnbounded = false;
+  let pictures = 0;
   if (api !== undefined) {
-    if (!isFields(parsed)) throw new BodyProblem(400, 'bosun: the body is not a JSON object; send one');
+    if (!isFields(parsed))
+      throw new BodyProblem(
+        400,
+        'bosun: the body is not a JSON object, or one of too many parts; send a smaller one',
+      );
     if (route.api === 'responses' && parsed.background === true)
       throw new BodyProblem(
         403,
@@ -97,15 +102,16 @@ async function carry(
     if (route.api !== undefined) around.luck.check();
     let isAsSent = isPlain;
     for (const request of [parsed, ...requestsIn(parsed)]) {
-      const { isChanged, hasMore, allowed } = fence(around, route, api, request);
-      if (hasMore || allowed.length > 0) isUnbounded = true;
-      if (isChanged) isAsSent = false;
+      const reached = fence(around, route, api, request);
+      if (reached.hasMore || reached.allowed.length > 0) isUnbounded = true;
+      if (reached.isChanged) isAsSent = false;
+      pictures += reached.pictures;
     }
     if (route.api === 'chat' && askForUsage(parsed)) isAsSent = false;
     // What was judged is what is sent: other readers could see another value where a key stands twice.
     if (!isAsSent) body = Buffer.from(JSON.stringify(parsed));
   }
-  const judged = wishOf(route, parsed, body.length, around.priceOf);
+  const judged = wishOf(route, parsed, { bytes: body.length, pictures }, around.priceOf);
   const wish: Wish = isUnbounded && !route.isFree ? { ...judged, isUnbounded } : judged;
   const { provider, dialect, path } = route;
   const { task, attempt } = caller;

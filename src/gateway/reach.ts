@@ -17,8 +17,10 @@ export interface Reached {
   removed: string[];
   /** Those that the user allows: what they cost nobody can tell. */
   allowed: string[];
-  /** It names what the provider fetches or keeps: more input than the request has bytes. */
+  /** It has what is more input than it has bytes: what the provider fetches or keeps, documents, sound. */
   hasMore: boolean;
+  /** How many pictures it has: each can be more tokens than bytes. */
+  pictures: number;
   /** The request is not what the agent sent any more. */
   isChanged: boolean;
   /** Why the request may not go at all. */
@@ -42,11 +44,12 @@ const URL_CHARS_MAX = 200;
 const DEPTH_MAX = 30;
 
 export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
-  const reached: Reached = { removed: [], allowed: [], hasMore: false, isChanged: false };
+  const reached: Reached = { removed: [], allowed: [], hasMore: false, pictures: 0, isChanged: false };
   const look: Look = {
     api,
     mayReach: (url) => reach.mayReach(url) && (reached.hasMore = true),
-    onStored: () => (reached.hasMore = true),
+    onMore: () => (reached.hasMore = true),
+    onPicture: () => (reached.pictures += 1),
   };
   if (api === 'embeddings') return refuse(reached, refusedContent(body, look));
   const isKept = (tool: string): boolean => {
@@ -141,8 +144,9 @@ function refusedModel(api: Api, { model }: Fields, reach: Reach): Reached['refus
 /** How content is looked through. */
 interface Look extends Pick<Reach, 'mayReach'> {
   api: Api;
-  /** Told of what the provider keeps. */
-  onStored(): void;
+  /** Told of what has more tokens than bytes. */
+  onMore(): void;
+  onPicture(): void;
 }
 
 /** Conversations are looked through, but not what tools were called with: that is the agent's own. */
@@ -178,10 +182,14 @@ function refusedIn(value: unknown, look: Look, depth: number, within = ''): Reac
   if (!isFields(value)) return undefined;
   const { type } = value;
   const isCall = typeof type === 'string' && CALLS[look.api]?.test(type) === true;
+  if (look.api === 'responses' && isReference(value)) look.onMore();
   for (const key in value) {
     if (isOwn(key, { isCall, within, type, api: look.api })) continue;
     const item = value[key];
-    if (isSet(item) && (key === 'file_id' || key === 'file_ids')) look.onStored();
+    if (isSet(item) && (key === 'file_id' || key === 'file_ids')) look.onMore();
+    const media = mediaIn(key, item, value);
+    if (media?.startsWith('image/')) look.onPicture();
+    else if (media !== undefined && !media.startsWith('text/')) look.onMore();
     const url = urlIn(key, item);
     const refusal =
       url === undefined ? refusedIn(item, look, depth + 1, key) : refusedUrl(url, 'fetch', look);
@@ -200,6 +208,23 @@ function isOwn(
   if (key === 'arguments') return isCall || within === 'function' || within === 'function_call';
   if (key === 'tools') return api === 'responses' && within === '' && type === 'additional_tools';
   return key === 'annotations' && api === 'responses' && type === 'output_text';
+}
+
+/** To an item that the provider keeps; its type need not be said. */
+function isReference({ type, id, role }: Fields): boolean {
+  return type === 'item_reference' || (!isSet(type) && !isSet(role) && typeof id === 'string');
+}
+
+/** The kind of what is sent encoded, such as image/png; empty where it is not said, undefined where there is none. */
+function mediaIn(key: string, value: unknown, within: Fields): string | undefined {
+  const text = isFields(value) && key.endsWith('_url') ? value.url : value;
+  if (typeof text !== 'string') return undefined;
+  if (key === 'data' && within.type !== 'redacted_thinking')
+    return String(within.media_type ?? within.mimeType ?? within.mime_type ?? '').toLowerCase();
+  if (key !== 'file_data' && !key.endsWith('_url')) return undefined;
+  return (
+    /^data:([^;,]*)/i.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? (key === 'file_data' ? '' : undefined)
+  );
 }
 
 /** What the provider would take for an address. */

@@ -1,9 +1,10 @@
 /** What an agent sent: read up to a limit, decompressed, and where needed completed so that the answer can be metered. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { readJson } from '../base/parse-json.ts';
+import { keysIn, parseJson, shapeOf } from '../base/parse-json.ts';
 
 export class BodyProblem extends Error {
   readonly status: number;
@@ -13,6 +14,8 @@ export class BodyProblem extends Error {
     this.status = status;
   }
 }
+
+const LONG_BYTES = 1024 * 1024;
 
 const DECODERS: Record<string, (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify(gunzip),
@@ -54,9 +57,15 @@ export async function readBody(
 }
 
 /** `isPlain` where every reader of these bytes sees the same values as we do. */
-export function parseBody(body: Buffer): { value: unknown; isPlain: boolean } {
-  const { value, hasKeyTwice } = readJson(body.toString());
-  return { value, isPlain: !hasKeyTwice && isUtf8(body) };
+export async function parseBody(body: Buffer): Promise<{ value: unknown; isPlain: boolean }> {
+  const turn = body.length > LONG_BYTES ? () => setImmediate() : () => {}; // others have theirs between the steps
+  const text = body.toString();
+  await turn();
+  const shape = shapeOf(text);
+  await turn();
+  const value = parseJson(text, shape);
+  await turn();
+  return { value, isPlain: value !== undefined && keysIn(value) === shape.keys && isUtf8(body) };
 }
 
 /** Chat completions stream no counts unless asked to. True where the agent had not asked. */

@@ -21,8 +21,11 @@ export function useOf(priceOf: PriceOf, wish: Sent, { ownLogin, meter, isWhole =
   const own = ownLogin && { ownLogin };
   if (wish.tokensMax === 0) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
   const { tokens: said, outputGuess, isFinal } = meter?.seen() ?? NOTHING_SEEN;
-  const isEstimated = said === undefined || !(isWhole || isFinal);
-  const counted = { ...(said ?? { ...wish.tokens, output: 0 }) };
+  // Nothing was sent for no input: a count of 0 is none, or not one that can be read.
+  const hasInput = said !== undefined && said.input + said.cacheRead + said.cacheWrite > 0;
+  const hasOutput = said !== undefined && (said.output > 0 || outputGuess === 0);
+  const isEstimated = !hasInput || !hasOutput || !(isWhole || isFinal);
+  const counted = hasInput ? { ...said } : { ...wish.tokens, output: said?.output ?? 0 };
   if (isEstimated) {
     const inTime = isWhole ? 0 : ((performance.now() - wish.sentMs) / 1000) * OUTPUT_TOKENS_PER_S;
     const guess = Math.min(Math.ceil(Math.max(outputGuess, inTime)), wish.tokens.output);

@@ -9,12 +9,19 @@ import { fieldsOf, type Fields } from '../base/fields.ts';
 
 /** A token is some four bytes of text; JSON around it and encoded pictures only make the estimate higher. */
 const BYTES_PER_TOKEN = 4;
+/** Some models take a large picture for so many, however few its bytes are. */
+const PICTURE_TOKENS_MAX = 40_000;
 const MODEL_CHARS_MAX = 200;
 /** What is asked for beyond this is a mistake, and would only make the sums useless. */
 const OUTPUT_TOKENS_MAX = 10_000_000;
 const ANSWERS_MAX = 1000;
 
-export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: PriceOf): Wish {
+export function wishOf(
+  route: Route,
+  body: unknown,
+  { bytes, pictures }: { bytes: number; pictures: number },
+  priceOf: PriceOf,
+): Wish {
   const fields = fieldsOf(body);
   const said = route.model ?? fields.model;
   const model = typeof said === 'string' ? said.slice(0, MODEL_CHARS_MAX) : '';
@@ -24,15 +31,16 @@ export function wishOf(route: Route, body: unknown, bodyBytes: number, priceOf: 
     return { provider, model, tokens: NO_TOKENS, tokensMax: 0, usd: route.isFree ? 0 : null };
   const output =
     api === 'embeddings' ? 0 : (outputMax(api, fields) ?? outputTokensMaxOf(model)) * answers(fields);
-  const tokens = { ...NO_TOKENS, input: Math.ceil(bodyBytes / BYTES_PER_TOKEN), output };
+  const tokens = { ...NO_TOKENS, input: Math.ceil(bytes / BYTES_PER_TOKEN), output };
+  const inputMax = bytes + pictures * PICTURE_TOKENS_MAX; // no token of a text is less than a byte
   const isPriced = hasListPrice(fields) && priceOf(model, tokens) !== null;
   const loop = api === 'embeddings' ? undefined : loopOf(api, body);
   return {
     provider,
     model,
     tokens,
-    tokensMax: bodyBytes + output, // no token is less than a byte
-    usd: isPriced ? worstUsd(model, bodyBytes, output, priceOf) : null,
+    tokensMax: inputMax + output,
+    usd: isPriced ? worstUsd(model, inputMax, output, priceOf) : null,
     ...(refersToStored(fields) && { isUnbounded: true }),
     ...(loop && { loop }),
     ...(offersTools(fields) && { hasTools: true }),

@@ -319,7 +319,7 @@ function refused(message: string): Extract<Admission, { isAdmitted: false }> {
 }
 
 function describeUnbounded(account: string): string {
-  return `the hard budget of ${whoseOf(account)} allows no request that refers to input which the provider stores or fetches (such as previous_response_id, file_id or an address), since its size is unknown: send all of it, or use "enforce: ask"`;
+  return `the hard budget of ${whoseOf(account)} allows no request with input whose tokens nobody can tell (what the provider stores or fetches, such as previous_response_id, file_id or an address; documents; sound): send it as text, or use "enforce: ask"`;
 }
 
 function whoseOf(account: string): string {
