@@ -15,11 +15,20 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+function scratch(name: string): string {
+  return path.join(tmpdir(), `bosun-test-${name}-${process.getuid?.()}`);
+}
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Most workflows here reach beyond their repositories; test/trust.test.ts does without. What tests trust is kept apart.
-    env: { BOSUN_TRUST: '1', XDG_STATE_HOME: path.join(tmpdir(), `bosun-test-state-${process.getuid?.()}`) },
+    env: {
+      BOSUN_TRUST: '1',
+      XDG_STATE_HOME: scratch('state'),
+      // As bin/bosun has it: a program that a test starts is else mostly compiling.
+      NODE_COMPILE_CACHE: scratch('cache'),
+    },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
