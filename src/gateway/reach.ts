@@ -219,8 +219,10 @@ function isReference({ type, id, role }: Fields): boolean {
 function mediaIn(key: string, value: unknown, within: Fields): string | undefined {
   const text = isFields(value) && key.endsWith('_url') ? value.url : value;
   if (typeof text !== 'string') return undefined;
-  if (key === 'data' && within.type !== 'redacted_thinking')
-    return String(within.media_type ?? within.mimeType ?? within.mime_type ?? '').toLowerCase();
+  if (key === 'data' && within.type !== 'redacted_thinking') {
+    const said = within.media_type ?? within.mimeType ?? within.mime_type;
+    return typeof said === 'string' ? said.toLowerCase() : '';
+  }
   if (key !== 'file_data' && !key.endsWith('_url')) return undefined;
   return (
     /^data:([^;,]*)/i.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? (key === 'file_data' ? '' : undefined)

@@ -58,7 +58,8 @@ export async function readBody(
 
 /** `isPlain` where every reader of these bytes sees the same values as we do. */
 export async function parseBody(body: Buffer): Promise<{ value: unknown; isPlain: boolean }> {
-  const turn = body.length > LONG_BYTES ? () => setImmediate() : () => {}; // others have theirs between the steps
+  // Others have a turn between the steps.
+  const turn = async (): Promise<void> => void (body.length > LONG_BYTES && (await setImmediate()));
   const text = body.toString();
   await turn();
   const shape = shapeOf(text);
