@@ -1,6 +1,6 @@
 /** What a run needs outlives whatever other tools do to the user's repository. */
 import { readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
@@ -36,6 +36,25 @@ test('a run can be shown and resumed after its base was amended and collected, a
   expect(await repository.git('log', '--all', '--format=%s')).toBe('Amended');
   expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   await expect(bosun.merge()).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('a base that cannot be held is told at the end of its run, and hides no other failure', async () => {
+  await using repository = await makeRepository({ files: FILES });
+  const bosun = new Bosun(repository.path);
+  const git = await openEngineGit(await inspectRepository(repository.path));
+  await mkdir(path.join(git.directory, 'held.json')); // a directory cannot be written as a file
+  const run = await bosun.run(workflow({ name: 'unheld', tasks: { one: { run: 'true' } } }));
+  const ended = await run.finished;
+  expect(ended.state).toBe('done');
+  expect(ended.unheld).toMatch(
+    /^what run unheld-1 started from could not be kept safe.*EISDIR.*on a branch$/,
+  );
+  const broken = await bosun.run(workflow({ name: 'unheld', tasks: { one: { run: 'sleep 0.2' } } }), {
+    fault: () => {
+      throw new Error('the first cause');
+    },
+  });
+  await expect(broken.finished).rejects.toThrow('the first cause');
 });
 
 test('objects are held by a second name, and of a pack that is gone only what runs need stays', async () => {

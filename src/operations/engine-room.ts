@@ -32,8 +32,8 @@ export interface EngineRoom extends AsyncDisposable {
   sandbox: Sandbox;
   /** What a person should know. */
   notes: string[];
-  /** Takes work that goes on beside the run; the room closes after it. */
-  meanwhile(work: Promise<void>): void;
+  /** Takes work that goes on beside the run and never rejects; the room closes after it. */
+  meanwhile(work: Promise<unknown>): void;
   /** Throws where the way to models cannot be made as the workflow needs it. */
   checkModels(workflow: Workflow): Promise<void>;
   /** Opens a run to be driven, and says so to everybody who looks. */
@@ -82,8 +82,7 @@ export async function enterEngineRoom(
     sandbox,
     notes: recovered === undefined ? [] : [recovered],
     meanwhile(work) {
-      work.catch(() => {}); // it is told when the room closes
-      all.defer(() => work);
+      all.defer(async () => void (await work));
     },
     checkModels: (workflow) => models.check(workflow),
     async drive(run, options = {}) {

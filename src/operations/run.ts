@@ -42,6 +42,8 @@ export interface StartOptions extends WatchOptions {
 export interface EndedRun extends RunView {
   /** Why its report could not be written, where the machine failed; the run itself is over. */
   unreported?: string;
+  /** Why `git gc` may take what the run started from, where that could not be held. */
+  unheld?: string;
 }
 
 export interface LiveRun {
@@ -89,12 +91,11 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const lastNumber = lastNumberOf(room.home, workflow.name);
     const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs, lastNumber);
     await room.stages.git.updateRef(baseRef(id), base);
-    room.meanwhile(holdObjects(room.stages.git, base));
+    const held = hold(room, base, id);
     options.seen?.(await room.store.read(id)); // its beginning; the rest is told as it happens
-    return await live(room, await room.drive(id, options), [], { isolation, notes });
+    return await live(room, await room.drive(id, options), [], { isolation, notes }, held);
   } catch (error) {
-    await room[Symbol.asyncDispose]();
-    throw error;
+    return await closeAfter(room, error);
   }
 }
 
@@ -146,20 +147,17 @@ async function goOn(
     checkTrust({ ...options, workflow, source, top, kind: room.sandbox.kind });
     await room.checkModels(workflow);
     await requireObjects(room.stages.git, run.baseCommit, `run ${run.id}`);
-    room.meanwhile(holdObjects(room.stages.git, run.baseCommit));
+    const held = hold(room, run.baseCommit, run.id);
     const first = await fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
       run.state === 'cancelling' && first.type !== 'run.resumed'
         ? [{ type: 'run.resumed', by: 'person' }, first]
         : [first];
-    return await live(room, drive, facts, {
-      isolation,
-      notes: [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)],
-    });
+    const notes = [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)];
+    return await live(room, drive, facts, { isolation, notes }, held);
   } catch (error) {
-    await room[Symbol.asyncDispose]();
-    throw error;
+    return await closeAfter(room, error);
   }
 }
 
@@ -168,9 +166,11 @@ async function live(
   drive: Drive,
   facts: Fact[],
   told: { isolation: Isolation; notes: string[] },
+  held: Promise<string | undefined>,
 ): Promise<LiveRun> {
   const { id } = drive.state;
   const end = async (): Promise<EndedRun> => {
+    let ended: EndedRun;
     try {
       await drive.run([{ type: 'run.isolation', ...told.isolation }, ...facts]);
       // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
@@ -179,10 +179,17 @@ async function live(
         () => undefined,
         (error: unknown) => tellUnreported(error, id),
       );
-      return { ...(await findRun(room, id)), ...(unreported !== undefined && { unreported }) };
-    } finally {
-      await room[Symbol.asyncDispose]();
+      const unheld = await held;
+      ended = {
+        ...(await findRun(room, id)),
+        ...(unreported !== undefined && { unreported }),
+        ...(unheld !== undefined && { unheld }),
+      };
+    } catch (error) {
+      return await closeAfter(room, error);
     }
+    await room[Symbol.asyncDispose]();
+    return ended;
   };
   const finished = end();
   finished.catch(() => {}); // whoever awaits it is told; nobody has to
@@ -194,6 +201,26 @@ async function live(
     answer: (question, answer, by = 'person') => drive.answer(question, answer, by),
     steer: (task, text, by = 'person') => drive.steer(task, text, by),
   };
+}
+
+/** The first cause counts, whatever else fails while the room is closed. */
+async function closeAfter(room: EngineRoom, error: unknown): Promise<never> {
+  await room[Symbol.asyncDispose]().then(undefined, () => {});
+  throw error;
+}
+
+/** Goes on beside the run, which does not depend on it; the room closes after it. Gives why it failed. */
+function hold(room: EngineRoom, base: string, run: string): Promise<string | undefined> {
+  const held = holdObjects(room.stages.git, base).then(
+    () => undefined,
+    (error: unknown) => {
+      const what = `what run ${run} started from could not be kept safe from git gc`;
+      const failed = machineError(error, what);
+      return `${failed?.message ?? `${what}: ${(error as Error).message}`}; until it is merged, keep commit ${base.slice(0, 8)} on a branch`;
+    },
+  );
+  room.meanwhile(held);
+  return held;
 }
 
 function tellUnreported(error: unknown, id: string): string {

@@ -91,6 +91,7 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
   if (!asJson) await tellReport(live.id, answerOf === undefined ? 'stdout' : 'stderr');
   if (!asJson && answerOf !== undefined) await tellAnswer(live.id, answerOf);
   if (ended.unreported !== undefined) say(ended.unreported);
+  if (ended.unheld !== undefined) say(ended.unheld);
   return ended.because === 'budget' ? EXIT_BUDGET : EXITS[ended.state];
 }
 
