@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Ahead } from './ahead.ts';
 import type { Attempt, Stages, Stop } from './attempt.ts';
 import { runAttempt } from './engine.ts';
-import { BosunError } from './contract/errors.ts';
 import type { Decision, EventOf, Fact, Recorded } from './contract/event.ts';
 import type { RunView } from './contract/run.ts';
 import type { Json, Workflow } from './contract/workflow.ts';
@@ -25,7 +24,7 @@ import { titleOf } from './schedule/prompt.ts';
 import type { Node, State } from './schedule/state.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
-import { eventsOf } from './store/events.ts';
+import { eventsOf, noBeginning } from './store/events.ts';
 import type { Store } from './store/store.ts';
 import { tryRemoveTree } from './system/remove-tree.ts';
 import { takeOver, type KnownWorkspace } from './take-over.ts';
@@ -63,7 +62,7 @@ export async function loadRun(store: Store, id: string): Promise<{ state: State;
     else if (event.type === 'run.created') state = create(event, atMs);
     else break;
   }
-  if (!view || !state) throw new BosunError('journal', `the journal has no beginning of run ${id}`);
+  if (!view || !state) throw noBeginning(id);
   return { state, lastSeq: view.lastSeq };
 }
 

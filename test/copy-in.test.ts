@@ -1,4 +1,5 @@
 import { mkdir, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { copyIn, matchCopy } from '../src/workspace/copy-in.ts';
@@ -37,4 +38,29 @@ test('copy brings links as links and goes through none', async () => {
   await repository.git('mv', 'deep/tracked.md', 'elsewhere.md');
   await symlink(outside, path.join(top, 'swapped'));
   await expect(copyIn(top, ['swapped/keys'], target)).rejects.toThrow('swapped is a symbolic link');
+});
+
+test("copy never brings what is git's or bosun's own, in any spelling and however deep", async () => {
+  await using repository = await makeRepository();
+  const { path: top } = repository;
+  const names = ['.Bosun/config.yaml', 'sub/.bosun/agent.md', 'sub/.GIT/config', 'sub/plain', '.env'];
+  for (const name of names) {
+    await mkdir(path.dirname(path.join(top, name)), { recursive: true });
+    await writeFile(path.join(top, name), 'x');
+  }
+  expect(await matchCopy(top, ['.Bosun', 'sub/.bosun/agent.md', '.env'])).toEqual(['.env']);
+  expect(await matchCopy(top, ['sub/*', 'sub/.[gG]*/*', '**/config*'])).toEqual(['sub/plain']);
+});
+
+test('copy brings more names at once than a command line takes', async () => {
+  await using repository = await makeRepository();
+  const { path: top } = repository;
+  const deep = Array.from({ length: 12 }, () => 'd'.repeat(250)).join('/');
+  await mkdir(path.join(top, deep), { recursive: true });
+  const matches = Array.from({ length: 750 }, (_, n) => `${deep}/${n}`);
+  for (const match of matches) writeFileSync(path.join(top, match), '');
+  const target = path.join(path.dirname(top), 'target');
+  await mkdir(target);
+  await copyIn(top, matches, target);
+  expect(await readdir(path.join(target, deep))).toHaveLength(matches.length);
 });

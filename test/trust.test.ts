@@ -54,6 +54,8 @@ describe('a workflow reaches beyond its repository', () => {
     expect(reading('.', '.git/config')).toEqual(
       [directory, at('.git/config')].map((file) => `read ${file}`).sort(),
     );
+    const spelled = ['.GIT/config', 'sub/.git', 'sub/.Git/config', 'git~1/config'];
+    expect(reading(...spelled)).toEqual(spelled.map((file) => `read ${at(file)}`).sort());
   });
 
   it('with hosts, tool servers and programs of agents, also in the workflows that it uses', () => {

@@ -1,3 +1,4 @@
+/** The names that are git's and bosun's own, however somebody spells them. It opens nothing. */
 /** Letters that macOS leaves out of names. */
 const UNSEEN = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
@@ -14,4 +15,11 @@ export function comparedName(name: string): string {
     .toUpperCase() // also of letters that have no case of their own, such as ſ
     .toLowerCase()
     .replace(/[ .]*(:.*)?$/s, '');
+}
+
+/** What a path leads into, by any of its names and in any spelling that some file system takes for the same. */
+export function ownerOf(file: string): 'git' | 'bosun' | undefined {
+  const names = file.split(/[/\\]/);
+  if (names.some((name) => isDotGit(name) || comparedName(name) === '.git')) return 'git';
+  return names.some((name) => comparedName(name) === '.bosun') ? 'bosun' : undefined;
 }

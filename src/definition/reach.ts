@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { ownerOf } from '../base/dot-git.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
 import { realPath } from './define.ts';
 import { isWithin } from './read-text.ts';
@@ -51,8 +52,8 @@ function readPath(file: string, top: string): string {
 
 /** Git's own directory may hold credentials, and what bosun keeps; the whole repository has it within. */
 function staysInside(file: string, top: string): boolean {
-  const [first] = file.slice(top.length + 1).split('/');
-  return isWithin(top, file) && first !== '' && first !== '.git';
+  const below = file.slice(top.length + 1);
+  return isWithin(top, file) && below !== '' && ownerOf(below) !== 'git';
 }
 
 function servers({ mcp = {} }: Agent): string[] {

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { BosunError } from '../contract/errors.ts';
 import type { Event } from '../contract/event.ts';
 import type { RunReport } from '../contract/report.ts';
 import { reportOn } from '../report/build.ts';
@@ -13,7 +12,7 @@ import { renderJson } from '../report/json.ts';
 import { LIMITS } from '../report/limits.ts';
 import { renderText } from '../report/text.ts';
 import { JournalHash } from '../schedule/journal-hash.ts';
-import { eventsOf } from '../store/events.ts';
+import { eventsOf, noBeginning } from '../store/events.ts';
 import { whole } from '../store/values.ts';
 import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
 import { inspectRepository } from '../system/repository.ts';
@@ -100,7 +99,7 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
     ranges.add(recorded.event);
     hash?.add(whole(recorded.event, (ref) => store.value(id, ref)));
   }
-  if (!folded) throw new BosunError('journal', `the journal has no beginning of run ${id}`);
+  if (!folded) throw noBeginning(id);
   const numbers = await git.numstat(run.baseCommit, run.headCommit);
   const sum = (of: (one: (typeof numbers)[number]) => number | undefined): number =>
     numbers.reduce((total, one) => total + (of(one) ?? 0), 0);

@@ -1,4 +1,5 @@
 /** Walks through what a store has a lot of, a page at a time: never all of it in memory. */
+import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import type { RunView } from '../contract/run.ts';
 import type { ReadOptions, Store } from './store.ts';
@@ -30,4 +31,11 @@ export async function* runsOf(store: Store): AsyncGenerator<RunView> {
     if (page.length < RUNS_PER_PAGE) return;
     last = page.at(-1)!.id;
   }
+}
+
+export function noBeginning(run: string): BosunError {
+  return new BosunError(
+    'journal',
+    `the journal is damaged: it has no beginning of run ${run}. Its work is kept, see: git --git-dir=<git directory>/bosun/git log bosun/${run} ; start a new run with: bosun run`,
+  );
 }

@@ -178,8 +178,8 @@ function isLink(parent: OpenDirectory, name: Buffer): boolean {
 const WORDS: Record<string, string> = {
   ENOENT: 'not there',
   ENOTDIR: 'not in a directory',
-  EACCES: 'not ours to open',
-  EPERM: 'not ours to open',
+  EACCES: 'permission denied; see who may open it with ls -l',
+  EPERM: 'permission denied; see who may open it with ls -l',
   EEXIST: 'already there',
   ENXIO: 'not a regular file',
   ENAMETOOLONG: 'a name in it is too long',

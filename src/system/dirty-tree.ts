@@ -23,7 +23,10 @@ export async function commitDirtyTree(engine: EngineGit, message: string, atMs: 
     const others = submodules.map(
       (line) => `:(top,exclude,literal)${line.subarray(line.indexOf(9) + 1).toString()}`,
     );
-    await files.run(['-c', 'advice.addEmbeddedRepo=false', 'add', '--all', '--', '.', ...others], options);
+    // there may be more than a command line takes
+    const add = ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
+    const input = ['.', ...others].map((name) => `${name}\0`).join('');
+    await files.run(['-c', 'advice.addEmbeddedRepo=false', ...add], { ...options, input });
     const tree = (await files.run(['write-tree'], options)).stdout.toString().trim();
     if (tree === (await engine.revParse(`${repository.head}^{tree}`))) return repository.head;
     return await engine.commitTree({ tree, parents: [repository.head], message, atMs });

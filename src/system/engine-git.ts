@@ -36,6 +36,7 @@ const CONFIG = `	bare = true
 `;
 const DIFF = ['diff', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '-M'];
 const ANCESTRY_MAX = 10_000;
+const STDERR_CHARS_MAX = 2000;
 /** Every commit of changes is a pack of its own; from this many on they are put together. */
 const PACKS_MAX = 100;
 /** Nobody writes one pack for this long. */
@@ -275,11 +276,19 @@ export class EngineGit {
   async streamDiff(from: string, to: string, write: (piece: Buffer) => Promise<void> | void): Promise<void> {
     const child = this.start([...DIFF, from, to]);
     child.stdin!.end();
-    child.stderr!.resume();
+    let said = '';
+    child.stderr!.on(
+      'data',
+      (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)),
+    );
     const ended = exitOf(child, ['git']);
     for await (const piece of child.stdout!) await write(piece as Buffer);
-    const { code } = await ended;
-    if (code !== 0) throw new BosunError('system', `git diff ${from} ${to} failed with exit code ${code}`);
+    const { code, signal } = await ended;
+    if (code !== 0)
+      throw new BosunError(
+        'system',
+        `git could not compare ${from.slice(0, 8)} with ${to.slice(0, 8)} (${signal ?? `exit code ${code}`}): ${said.trim() || 'it does not say why'}; look for damage with: git --git-dir=${this.directory} fsck`,
+      );
   }
 
   /** Which paths differ, renames shown as a deletion and an addition. */

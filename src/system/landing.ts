@@ -185,7 +185,10 @@ async function stageFiles({ engine, repository, tree, to }: LandingRequest, stag
     if (!entry.isMade) continue;
     const made = statOf(fresh, Buffer.from(entry.path, 'latin1'));
     if (made === undefined)
-      throw new BosunError('system', `git did not write ${entry.path}, so nothing was changed`);
+      throw new BosunError(
+        'system',
+        `nothing was merged: git did not write ${entry.path}; see that your own git configuration lets it (filters, sparse checkout), then merge again`,
+      );
     entry.made = made;
   }
   return entries;

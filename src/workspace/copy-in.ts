@@ -3,6 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { ownerOf } from '../base/dot-git.ts';
 import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts, placesOf } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -10,9 +11,9 @@ import { enterBelow, lstatBelow, mkdirBelow, type OpenDirectory } from '../syste
 import { gitInRepository, splitNul } from '../system/git.ts';
 import { capture } from '../system/process.ts';
 
-const NEVER = new Set(['.git', '.bosun']);
 const MATCHES_MAX = 10_000;
 const ENTRIES_MAX = 2_000_000;
+const ARGUMENT_BYTES_MAX = 100_000;
 
 /** Paths below `top` that the globs name; a directory stands for all that is in it. No link leads on. */
 export async function matchCopy(top: string, globs: readonly string[]): Promise<string[]> {
@@ -36,7 +37,7 @@ export async function matchCopy(top: string, globs: readonly string[]): Promise<
     for (const start of new Set(literalStarts(parsed).map((names) => names.join('/'))))
       await walk(search, start);
   }
-  return [...found].filter((name) => !NEVER.has(name.split('/')[0]!)).sort();
+  return [...found].filter((name) => ownerOf(name) === undefined).sort();
 }
 
 interface Search {
@@ -53,7 +54,7 @@ async function walk(search: Search, at: string): Promise<void> {
       'system',
       `workspace.copy looks through more than ${ENTRIES_MAX} files: name a directory`,
     );
-  if (at.split('/').some((name) => NEVER.has(name))) return;
+  if (ownerOf(at) !== undefined) return;
   if (at !== '' && isMatch(at)) {
     if (isThere(top, at)) found.add(at);
     if (found.size > MATCHES_MAX)
@@ -108,33 +109,40 @@ export async function copyIn(top: string, matches: readonly string[], target: st
   for (const [directory, names] of byDirectory(matches)) {
     using from = enterBelow(top, directory);
     using to = makeLike(top, directory, target);
-    const copied = await capture(
-      [
-        'cp',
-        '--recursive',
-        '--no-dereference',
-        '--preserve=mode,timestamps,links',
-        '--reflink=auto',
-        '--target-directory',
-        ofOtherProcess(to),
-        '--',
-        ...names.map((name) => `./${name}`),
-      ],
-      { cwd: ofOtherProcess(from) },
-    );
-    if (copied.code !== 0)
-      throw new BosunError(
-        'system',
-        `cannot copy ${names.slice(0, 10).join(', ')} from ${path.join(top, directory)}: ${copied.stderr.trim().slice(0, 1000)}`,
-      );
+    for (const some of batches(names.map((name) => `./${name}`))) {
+      const args = ['--recursive', '--no-dereference', '--preserve=mode,timestamps,links', '--reflink=auto'];
+      const copied = await capture(['cp', ...args, '--target-directory', ofOtherProcess(to), '--', ...some], {
+        cwd: ofOtherProcess(from),
+      });
+      if (copied.code !== 0)
+        throw new BosunError(
+          'system',
+          `workspace.copy cannot bring all of ${path.join(top, directory)}: ${copied.stderr.trim().slice(0, 1000)}; put that right, or name less in "workspace.copy"`,
+        );
+    }
   }
-  const names = matches.map((match) => `./${match}`);
   // what git tracks comes from the commit
-  const tracked = await gitInRepository(['--literal-pathspecs', 'ls-files', '-z', '--', ...names], {
-    cwd: top,
-  });
-  for (const name of splitNul(tracked.stdout))
-    await rm(Buffer.concat([Buffer.from(`${target}/`), name]), { force: true });
+  for (const some of batches(matches.map((match) => `./${match}`))) {
+    const tracked = await gitInRepository(['--literal-pathspecs', 'ls-files', '-z', '--', ...some], {
+      cwd: top,
+    });
+    for (const name of splitNul(tracked.stdout))
+      await rm(Buffer.concat([Buffer.from(`${target}/`), name]), { force: true });
+  }
+}
+
+/** As many at once as a command line takes anywhere. */
+function batches(names: readonly string[]): string[][] {
+  const all: string[][] = [];
+  let left = 0;
+  for (const name of names) {
+    if ((left -= Buffer.byteLength(name) + 1) < 0) {
+      all.push([]);
+      left = ARGUMENT_BYTES_MAX;
+    }
+    all.at(-1)!.push(name);
+  }
+  return all;
 }
 
 function byDirectory(matches: readonly string[]): Map<string, string[]> {
