@@ -1,14 +1,24 @@
 import { expect, test } from 'vitest';
+import { comparedName } from '../src/base/dot-git.ts';
 import { normalizeGlob } from '../src/base/glob-syntax.ts';
 import { compileGlobs, globsOverlap } from '../src/base/globs.ts';
+import { namedByConnection } from '../src/base/hop-by-hop.ts';
+import { normalText } from '../src/base/normal-text.ts';
 import { parseJson } from '../src/base/parse-json.ts';
 import { compilePattern } from '../src/base/pattern.ts';
 import type { Json, Workflow } from '../src/contract/workflow.ts';
 import { checkExpansion } from '../src/definition/expansion.ts';
+import { hostProblem } from '../src/definition/check-hosts.ts';
+import { compilePasses } from '../src/gateway/passes.ts';
+import type { Asked } from '../src/model-server/asked.ts';
+import { Plan } from '../src/model-server/plan.ts';
+import { LogTail } from '../src/report/log-tail.ts';
+import { inOneLine } from '../src/report/plain.ts';
+import { agentError } from '../src/runtime/agent-error.ts';
 import { usageIn } from '../src/runtime/cli-usage.ts';
 import { jsonIn } from '../src/runtime/json-in-text.ts';
 import { outputProblem } from '../src/runtime/structured-output.ts';
-import { evaluate, ExpressionError } from '../src/schedule/expression.ts';
+import { checkExpression, evaluate, ExpressionError } from '../src/schedule/expression.ts';
 import { rootRules } from '../src/workspace/ignore-rules.ts';
 
 /** The aim is 100 ms on a quiet machine; each of these took between 150 ms and for ever. */
@@ -97,6 +107,33 @@ const CASES: Record<string, () => unknown> = {
       [],
       lines(10_000, (n) => `dir${n}/*`),
     ).ignores('dir0/file', false),
+  'a line of carriage returns': () =>
+    new LogTail().add({ attempt: 1, stream: 'stdout', text: `${'\r'.repeat(65_535)}x\n` }, 1e6),
+  'a message of blanks': () => inOneLine(`x${' '.repeat(65_536)}x`),
+  'texts that look like what differs by chance': () => {
+    for (const text of [
+      '\\'.repeat(65_536),
+      'call-'.repeat(13_000),
+      `duration${' '.repeat(65_536)}`,
+      `bosun/${'/a'.repeat(32_768)}`,
+    ])
+      normalText(`${text}x`, new Map());
+  },
+  'a host of dots': () => hostProblem(`a${'.'.repeat(65_536)}a.`),
+  'a connection of blanks': () => namedByConnection(`a${' '.repeat(65_536)}a`),
+  'an error that sends one to log in': () => agentError('please run '.repeat(10_000)),
+  'a long name with dashes that nobody knows': () => checkExpression(`'${'a.'.repeat(4800)}' == zz`),
+  'names of files that are all dots': () => {
+    for (let n = 0; n < 3000; n += 1) comparedName(`${'.'.repeat(254)}x`);
+  },
+  'a request against a pass of stars': () =>
+    compilePasses({ p: [`GET /${'*a'.repeat(30)}b`] }, { p: 'openai' })('p', 'GET', `/${'a'.repeat(2000)}`),
+  'a model against a rule of stars': () =>
+    new Plan({ rules: [{ when: { model: `${'*a'.repeat(12)}b` }, text: 'x' }] }).choose({
+      dialect: 'openai',
+      model: 'a'.repeat(200),
+      turn: 0,
+    } as Asked),
   'a plan of 20,000 tasks': () =>
     checkExpansion(
       plan(20_000, () => ({ run: 'x' })),

@@ -9,12 +9,15 @@ export function isDotGit(name: string): boolean {
 
 /** A name as the most lenient file system compares it: without case, unseen letters, dots or blanks at its end, or a stream. */
 export function comparedName(name: string): string {
-  return name
+  const [plain] = name
     .normalize('NFKD')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .toUpperCase() // also of letters that have no case of their own, such as ſ
     .toLowerCase()
-    .replace(/[ .]*(:.*)?$/s, '');
+    .split(':', 1) as [string];
+  let end = plain.length;
+  while (plain[end - 1] === '.' || plain[end - 1] === ' ') end -= 1;
+  return plain.slice(0, end);
 }
 
 /** What a path leads into, by any of its names and in any spelling that some file system takes for the same. */

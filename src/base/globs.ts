@@ -51,6 +51,11 @@ export function compileTrees(globs: readonly string[]): (directory: string) => b
   };
 }
 
+/** For texts that are no paths: `*` is any text, all else is itself. */
+export function matchesStars(pattern: string, text: string): boolean {
+  return matches<string, string>([...pattern], [...text], '*', (part, char) => part === char);
+}
+
 /** A path that both match; undefined where there is none. */
 export function globsOverlap(a: string, b: string): string | undefined {
   return overlapOf(parseGlob(a), parseGlob(b));

@@ -11,3 +11,13 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+
+/** `connection: x-a, x-b` makes those two belong to the connection as well. */
+export function namedByConnection(connection: string | undefined): Set<string> {
+  return new Set(
+    connection
+      ?.toLowerCase()
+      .split(',')
+      .map((name) => name.trim()),
+  );
+}

@@ -12,15 +12,15 @@ const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*';
 const CLOCK = String.raw`\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?`;
 const ZONE = String.raw`(?: ?(?:Z\b|UTC|GMT|[+-]\d\d:?\d\d))?`;
 
-/** Where workspaces and attempts lie; and their names alone, as some agents put them into names of their own. */
+/**
+ * Where workspaces and attempts lie, with the directories before them; and their names alone, as some agents put them
+ * into names of their own.
+ */
 const PLACES: [RegExp, string][] = [
-  [
-    /(?:\/[^\s"'`<>|:]{0,300})?\/bosun\/sandbox\/workspaces\/agent-[\w.@-]{0,150}?-\d{8}T\d{9}Z/g,
-    '<workspace>',
-  ],
+  [/\/bosun\/sandbox\/workspaces\/agent-[\w.@-]{0,150}?-\d{8}T\d{9}Z/g, '<workspace>'],
   [/(?<![\w-])[\w-]{0,300}?agent-[\w.@-]{0,150}?-\d{8}t\d{9}z/gi, '<workspace>'],
   [/(?<![\w.-])\/bosun\/workspace(?![\w.-])/g, '<workspace>'],
-  [/(?:\/[^\s"'`<>|:]{0,300})?\/bosun\/sandbox\/(attempts|bases|layers|s)\/[\w.@-]+/g, '<bosun>/$1'],
+  [/\/bosun\/sandbox\/(attempts|bases|layers|s)\/[\w.@-]+/g, '<bosun>/$1'],
 ];
 
 /** In this order: what stands first may hold what comes later. None looks far: texts can be megabytes without a gap. */
@@ -49,7 +49,7 @@ const CHANCE: [RegExp, string][] = [
   [/\b\d+m\d+(?:\.\d+)?s\b/g, '<duration>'],
   [/(?<![\w.])\d+(?:\.\d+)?(?:e-\d+)? ?(?:ms|µs|us|ns|s|secs?|seconds?|mins?|minutes?)\b/g, '<duration>'],
   [
-    /\b((?:duration|elapsed|wall_time)(?:_?(?:ms|seconds))?\\?["']?\s*[:=]?\s*)\d+(?:\.\d+)?(?:e-?\d+)?/gi,
+    /\b((?:duration|elapsed|wall_time)(?:_?(?:ms|seconds))?\\?["']?\s{0,16}[:=]?\s{0,16})\d+(?:\.\d+)?(?:e-?\d+)?/gi,
     '$1<duration>',
   ],
   // What the machine gives out.
@@ -63,7 +63,7 @@ const CHANCE: [RegExp, string][] = [
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 /** Ids as providers and agents make them: a short word, then chance with a digit in it; or a word with a time in it. */
 const ID = new RegExp(
-  String.raw`\b(?:[a-z]{2,9}_)?${UUID}(?![\w-])|\b(?:toolu|srvtoolu|call|msg|resp|req|fc|fco|rs|ws|ctc|ctco|ses|prt|per|thread|chatcmpl|cmpl|gen|item|evt|container|file|session)[_-](?=[A-Za-z_-]*\d)[\w-]{8,}|\b\w+_\d{13}_\w+`,
+  String.raw`\b(?:[a-z]{2,9}_)?${UUID}(?![\w-])|\b(?:toolu|srvtoolu|call|msg|resp|req|fc|fco|rs|ws|ctc|ctco|ses|prt|per|thread|chatcmpl|cmpl|gen|item|evt|container|file|session)[_-](?=[A-Za-z_-]{0,64}\d)[\w-]{8,}|\b\w+_\d{13}_\w+`,
   'gi',
 );
 /** Commits, short or long; a long number may well be one, or a time. */
@@ -93,11 +93,28 @@ export function normalText(text: string, ids: Ids, memo?: Memo): string {
 }
 
 function partsOf(text: string): Parts {
-  let normal = text.replace(/\\+[nrt]/g, '\n'); // texts inside JSON inside JSON
+  let normal = text.replace(/(?<!\\)\\+[nrt]/g, '\n'); // texts inside JSON inside JSON
   if (/bosun\/|agent-/i.test(normal))
-    for (const [pattern, by] of PLACES) normal = normal.replace(pattern, by);
+    for (const [pattern, by] of PLACES) normal = replacePlaces(normal, pattern, by);
   for (const [pattern, by] of CHANCE) normal = normal.replace(pattern, by);
   return { texts: normal.split(ID).map((part) => part.replace(HASH, '<hash>')), ids: normal.match(ID) ?? [] };
+}
+
+const PLACE_CHARS_MAX = 300;
+
+/** Looks back from what was found: to look ahead from each slash takes hundreds of times as long. */
+function replacePlaces(text: string, pattern: RegExp, by: string): string {
+  if (!pattern.source.startsWith('\\/')) return text.replace(pattern, by);
+  let [result, end] = ['', 0];
+  for (const match of text.matchAll(pattern)) {
+    const least = Math.max(end, match.index - PLACE_CHARS_MAX - 1);
+    let from = match.index;
+    for (let at = from - 1; at >= least && !/[\s"'`<>|:]/.test(text[at]!); at -= 1)
+      if (text[at] === '/') from = at;
+    result += text.slice(end, from) + by.replace('$1', match[1] ?? '');
+    end = match.index + match[0].length;
+  }
+  return result + text.slice(end);
 }
 
 function numberOf(id: string, ids: Ids): number {

@@ -2,12 +2,14 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 
+const ENTRY_CHARS_MAX = 300;
 const HOST_CHARS_MAX = 253;
 const PORT_MAX = 65_535;
 
 /** What is wrong with an entry and what to write instead, to be put after the entry itself. */
 export function hostProblem(entry: string): string | undefined {
   if (entry === '') return 'is empty; write a host such as example.com';
+  if (entry.length > ENTRY_CHARS_MAX) return 'is longer than a host can be; write one such as example.com';
   if (/\s|\p{Cc}/u.test(entry)) return 'holds a blank; write one host per entry, such as example.com';
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(entry)?.[0];
   if (scheme !== undefined)

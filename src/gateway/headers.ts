@@ -1,6 +1,6 @@
 /** Which headers are passed on: all but those that belong to one connection. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { HOP_BY_HOP } from '../base/hop-by-hop.ts';
+import { HOP_BY_HOP, namedByConnection } from '../base/hop-by-hop.ts';
 
 /** They belong to one connection, or are set anew for the next one. */
 export const OF_THE_CONNECTION: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'host']);
@@ -23,8 +23,4 @@ export function responseHeaders(headers: Record<string, string>): Record<string,
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name) && !named.has(name)),
   );
-}
-
-function namedByConnection(connection: string | undefined): Set<string> {
-  return new Set(connection?.toLowerCase().split(/\s*,\s*/));
 }

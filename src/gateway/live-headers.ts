@@ -1,5 +1,6 @@
 /** What of an agent's request goes on to a provider, with whose credentials, and what of the answer comes back. Pure. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { namedByConnection } from '../base/hop-by-hop.ts';
 import { OF_THE_CONNECTION } from './headers.ts';
 import { PLACEHOLDER_KEY, type KeyHeader } from './keys.ts';
 import type { Scrub } from './live-scrub.ts';
@@ -60,11 +61,11 @@ export function withHeldLogin(request: ModelRequest, login: Login, parts: LoginP
 /** Of an answer; one that holds a key is left out, whatever its name. */
 export function returnedHeaders(headers: IncomingHttpHeaders, scrub: Scrub): Record<string, string> {
   const kept: Record<string, string> = {};
-  const dropped = namedIn(headers.connection);
+  const dropped = namedByConnection(headers.connection);
   for (const name in headers) {
     const value = headers[name];
     // A list is a list of cookies.
-    if (typeof value !== 'string' || OF_THE_CONNECTION.has(name) || dropped?.includes(name)) continue;
+    if (typeof value !== 'string' || OF_THE_CONNECTION.has(name) || dropped.has(name)) continue;
     if (scrub.isIn(value) || scrub.isIn(name)) continue;
     kept[name] = value;
   }
@@ -87,10 +88,10 @@ function outgoing(
   keepsParameter: (value: string) => boolean,
 ): Outgoing {
   const kept: Record<string, string> = {};
-  const dropped = namedIn(headers.connection);
+  const dropped = namedByConnection(headers.connection);
   for (const name in headers) {
     const value = headers[name]!;
-    if (OF_THE_CONNECTION.has(name) || dropped?.includes(name) || !keepsHeader(name)) continue;
+    if (OF_THE_CONNECTION.has(name) || dropped.has(name) || !keepsHeader(name)) continue;
     if (value.includes(PLACEHOLDER_KEY)) continue;
     kept[name] = value;
   }
@@ -129,9 +130,4 @@ function splitParameter(parameter: string): [name: string, value: string] {
   } catch {
     return [name.toLowerCase(), value.join('=')];
   }
-}
-
-/** `connection: x-a, x-b` makes those two belong to the connection as well. */
-function namedIn(connection: string | undefined): string[] | undefined {
-  return connection?.toLowerCase().split(/\s*,\s*/);
 }

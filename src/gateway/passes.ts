@@ -1,4 +1,5 @@
 /** What users let agents ask of a provider besides models: `POST /v1/files`, `GET /v1/files/*`. It reads no request. */
+import { matchesStars } from '../base/globs.ts';
 import type { Dialect } from '../contract/model.ts';
 import { pathBelow, type Passes } from './route.ts';
 
@@ -7,21 +8,18 @@ export function compilePasses(
   patterns: Readonly<Record<string, readonly string[]>>,
   dialects: Readonly<Record<string, Dialect>>,
 ): Passes {
-  const compiled = new Map<string, RegExp[]>();
+  const allowed = new Map<string, string[]>();
   for (const [provider, list] of Object.entries(patterns))
-    compiled.set(
+    allowed.set(
       provider,
-      list.map((pattern) => expressionOf(pattern, dialects[provider]!)),
+      list.map((pattern) => asSent(pattern, dialects[provider]!)),
     );
   return (provider, method, path) =>
-    compiled.get(provider)?.some((pattern) => pattern.test(`${method} ${path}`)) ?? false;
+    allowed.get(provider)?.some((pattern) => matchesStars(pattern, `${method} ${path}`)) ?? false;
 }
 
 /** Paths are compared as they are sent, so `/v1` may be written or not where it is part of the base URL. */
-function expressionOf(pattern: string, dialect: Dialect): RegExp {
+function asSent(pattern: string, dialect: Dialect): string {
   const [method = '', path = ''] = pattern.split(' ');
-  const words = `${method} ${pathBelow(dialect, path)}`
-    .split('*')
-    .map((word) => word.replaceAll(/[\\^$.+?()[\]{}|]/g, String.raw`\$&`));
-  return new RegExp(`^${words.join('.*')}$`);
+  return `${method} ${pathBelow(dialect, path)}`;
 }

@@ -1,4 +1,5 @@
 /** A script made ready: which of its answers a request gets. What it remembers is only how often a rule was used. */
+import { matchesStars } from '../base/globs.ts';
 import type { Asked } from './asked.ts';
 import type { Answer, ModelScript, When } from './script.ts';
 
@@ -64,20 +65,15 @@ function testsOf(when: When): Test[] {
   if (dialect !== undefined) tests.push((asked) => asked.dialect === dialect);
   if (turn !== undefined) tests.push((asked) => asked.turn === turn);
   if (model !== undefined) {
-    const pattern = globPattern(model);
-    tests.push((asked) => pattern.test(asked.model));
+    // Names of models may hold slashes, so this is no glob of paths.
+    const pattern = model.toLowerCase();
+    tests.push((asked) => matchesStars(pattern, asked.model.toLowerCase()));
   }
   if (user !== undefined) tests.push((asked) => lastSaid(asked).includes(user));
   if (result !== undefined) tests.push((asked) => lastResults(asked).some((text) => text.includes(result)));
   if (conversation !== undefined)
     tests.push(({ messages }) => messages.some(({ text }) => text.includes(conversation)));
   return tests;
-}
-
-/** Names of models may hold slashes, so this is no glob of paths. */
-function globPattern(glob: string): RegExp {
-  const pieces = glob.split('*').map((piece) => piece.replaceAll(/[\\^$.+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${pieces.join('.*')}$`, 'i');
 }
 
 /** All that a person said since the last answer, or before it where only tools spoke since. */

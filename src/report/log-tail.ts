@@ -46,7 +46,9 @@ export class LogTail {
 
   #push(line: LogLine, charsMax: number): void {
     // A lone carriage return overwrites the line in a terminal: what stays is what a person saw last.
-    const seen = line.text.replace(/\r+$/, '').split('\r').at(-1)!;
+    let end = line.text.length;
+    while (line.text[end - 1] === '\r') end -= 1;
+    const seen = line.text.slice(line.text.lastIndexOf('\r', end - 1) + 1, end);
     const text = plainLine(clip(seen, LIMITS.lineChars)).trimEnd();
     this.#lines.push({ ...line, text });
     this.#chars += text.length;

@@ -47,11 +47,18 @@ export function safeJson(value: unknown, indent?: number): string {
   );
 }
 
+/** No line of a screen or a table is longer. */
+const LINE_CHARS_MAX = 10_000;
+const MARKS = '.:;,!?…';
+
 /** A message of several lines as one: a list of problems stays a list. */
 export function inOneLine(text: string): string {
+  const [first = '', ...others] = text
+    .slice(0, LINE_CHARS_MAX)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
   return plainLine(
-    text
-      .trim()
-      .replaceAll(/([.:;,!?…]?)[ \t\r]*\n\s*/g, (_, mark: string) => (mark === '' ? '; ' : `${mark} `)),
+    others.reduce((said, line) => `${said}${MARKS.includes(said.at(-1)!) ? ' ' : '; '}${line}`, first),
   );
 }

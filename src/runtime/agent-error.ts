@@ -28,11 +28,12 @@ const WORDS: [RegExp, AgentErrorKind][] = [
 ];
 
 /** `status` is looked for in the message where it is not given, since some agents only print it. */
-export function agentError(message: string, status = statusIn(message)): AgentError {
+export function agentError(whole: string, given?: number): AgentError {
+  const message = whole.length > MESSAGE_CHARS_MAX ? `${whole.slice(0, MESSAGE_CHARS_MAX)}…` : whole;
+  const status = given ?? statusIn(message);
   const kind =
     kindOfStatus(status, message) ?? WORDS.find(([words]) => words.test(message))?.[1] ?? 'crashed';
-  const cut = message.length > MESSAGE_CHARS_MAX ? `${message.slice(0, MESSAGE_CHARS_MAX)}…` : message;
-  return { kind, message: cut, ...(status !== undefined && { status }) };
+  return { kind, message, ...(status !== undefined && { status }) };
 }
 
 function kindOfStatus(status: number | undefined, message: string): AgentErrorKind | undefined {

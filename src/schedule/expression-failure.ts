@@ -20,6 +20,8 @@ export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
 }
 
+/** How far names are followed in messages. */
+const NAME_CHARS_MAX = 200;
 const VARIABLES = ['tasks', 'inputs', 'each', 'index', 'run'];
 
 interface CelProblem {
@@ -39,9 +41,9 @@ export function explain(error: unknown, expression: string, scope?: ExpressionSc
       return `${start}: ${missingKey(problem.node, what, scope)}`;
     case 'unknown_variable': {
       const name = /: (.*)$/.exec(what)?.[1] ?? '';
-      const dashed = new RegExp(`([\\w.]*)\\.(\\w+(?:-\\w+)*-${name}\\b[\\w-]*)`).exec(expression);
+      const dashed = dashedName(expression, name);
       if (dashed)
-        return `${start}: "-" means minus here; write ${dashed[1]}['${dashed[2]}'] for a name with "-" in it`;
+        return `${start}: "-" means minus here; write ${dashed.owner}['${dashed.name}'] for a name with "-" in it`;
       if (VARIABLES.includes(name))
         return `${start}: there is no "${name}" here; it exists in a task with for-each`;
       return `${start}: unknown name "${name}"${didYouMean(name, VARIABLES) || `; there are ${VARIABLES.join(', ')}`}`;
@@ -58,6 +60,16 @@ export function explain(error: unknown, expression: string, scope?: ExpressionSc
       if (what.startsWith('Exceeded max')) return `${start} is too large or too deep; simplify it`;
       return `${start}: ${what.replace('Unexpected token: EOF', 'the expression ends too early')}`;
   }
+}
+
+/** The whole name of which `part` stands behind a dash, as in `tasks.a-part`. */
+function dashedName(expression: string, part: string): { owner: string; name: string } | undefined {
+  const at = expression.indexOf(`-${part}`);
+  const [name] = /[\w-]*$/.exec(expression.slice(Math.max(0, at - NAME_CHARS_MAX), at)) ?? [''];
+  const before = expression.slice(Math.max(0, at - name.length - NAME_CHARS_MAX), at - name.length);
+  if (at === -1 || name === '' || !before.endsWith('.')) return undefined;
+  const [rest] = /^[\w-]*/.exec(expression.slice(at, at + part.length + NAME_CHARS_MAX))!;
+  return { owner: /[\w.]*$/.exec(before.slice(0, -1))![0], name: name + rest };
 }
 
 /** Says what there is instead, where the way to the missing key can be followed. */
