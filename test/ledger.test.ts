@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Admission, ModelUse } from '../src/contract/model.ts';
+import { workflow } from '../src/definition/builder.ts';
 import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
 
 const AGENT = { runtime: 'codex', model: 'm' } as const;
@@ -31,6 +32,32 @@ describe('a budget', () => {
       ['run+budget', 'The run has used $4.00 of $3.00. Raise it to $6.00 and go on?'],
     ]);
     expect(loop.of('model.used')).toHaveLength(2);
+  });
+
+  it('of a planner is shared by all agents that its plan makes up, whatever they run on', async () => {
+    const planner = { ...AGENT, budget: { usd: 5, enforce: 'hard' } } as const;
+    const tasks = { plan: { agent: 'planner', prompt: 'Plan.', expand: true }, other: TASK };
+    const loop = new TinyLoop({ agents: { planner }, tasks });
+    settled(await loop.admit('plan'));
+    const inline = (runtime: 'codex' | 'opencode'): object => ({ ...TASK, agent: { ...planner, runtime } });
+    const { tasks: expansion } = workflow({
+      name: 'w',
+      tasks: { a: inline('codex'), b: inline('opencode'), c: TASK },
+    });
+    loop.submit({
+      type: 'attempt.finished',
+      task: 'plan',
+      attempt: 1,
+      outcome: { kind: 'done' },
+      expansion,
+      durationMs: 1,
+    });
+    settled(await loop.admit('plan/a'));
+    expect(await loop.admit('plan/b')).toMatchObject({
+      isAdmitted: false,
+      message: expect.stringMatching(/agent planner .*\$4\.00 of \$5\.00/) as string,
+    });
+    settled(await loop.admit('other'));
   });
 
   it('goes on with the very same requests once it is raised', async () => {

@@ -8,11 +8,9 @@ export const RUN_ACCOUNT = 'run';
 
 export type Limits = Partial<Record<BudgetUnit, number>>;
 
-/** The run, the agent, the task, and every task that it belongs to. */
+/** The run, the agent, whoever's plan made up that agent, the task, and every task that it belongs to. */
 export function accountsOf(node: Node): string[] {
-  const accounts = [RUN_ACCOUNT];
-  const agent = agentOf(node, 'work');
-  if (agent) accounts.push(`agent:${withinOf(node)}${agent.name}`);
+  const accounts = [RUN_ACCOUNT, ...agentBudgets(node).keys()];
   for (let at: Node | undefined = node; at; at = at.parent) accounts.push(`task:${at.id}`);
   return accounts;
 }
@@ -24,12 +22,26 @@ export function writtenBudgets(state: State, node: Node): Map<string, Budget> {
     if (budget) budgets.set(account, budget);
   };
   add(RUN_ACCOUNT, state.workflow.budget);
-  const agent = agentOf(node, 'work');
-  if (agent) add(`agent:${withinOf(node)}${agent.name}`, agent.agent.budget);
+  for (const [account, budget] of agentBudgets(node)) add(account, budget);
   for (let at: Node | undefined = node; at; at = at.parent) {
     const nested = at.kind === 'uses' ? at.workflow.nested?.[at.task.uses!]?.budget : undefined;
     add(`task:${at.id}`, at.task.budget ?? nested);
   }
+  return budgets;
+}
+
+/** An agent that a plan made up spends the planner's money: however many there are, they share what that one has. */
+function agentBudgets(node: Node): Map<string, Budget | undefined> {
+  const budgets = new Map<string, Budget | undefined>();
+  const add = (of: Node): void => {
+    const agent = agentOf(of, 'work');
+    if (!agent) return;
+    const account = `agent:${withinOf(of)}${agent.name}`;
+    if (!budgets.has(account)) budgets.set(account, agent.agent.budget);
+  };
+  add(node);
+  if (typeof node.task.agent !== 'object') return budgets;
+  for (let at = node.parent; at && at.kind !== 'uses'; at = at.parent) if (at.task.expand) add(at);
   return budgets;
 }
 
