@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
+import { shownCounts } from '../src/contract/run.ts';
 import type { ModelUse } from '../src/contract/model.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
 import { renderFrame } from '../src/doors/cli/live-frame.ts';
@@ -9,7 +10,7 @@ import { LiveModel } from '../src/doors/cli/live-model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { signOf } from '../src/doors/cli/task-sign.ts';
 import { noticeSilence, Silence } from '../src/gateway/silence.ts';
-import { heldOf, taskView } from '../src/schedule/view.ts';
+import { heldOf, runView, taskView } from '../src/schedule/view.ts';
 import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
 
 const TASK = { agent: { runtime: 'codex', model: 'm' }, prompt: 'Work.' } as const;
@@ -36,6 +37,16 @@ describe('a budget that is spent', () => {
     expect(loop.of('attempt.released').map(({ task }) => task)).toEqual(['a', 'b']);
     expect(shown('a')).toBe('● running  undefined');
   });
+});
+
+it('tasks that wait for an answer are counted as asking, however many are listed', async () => {
+  const loop = new TinyLoop({ tasks: { a: TASK, b: TASK, c: TASK } });
+  for (const [n, task] of ['a', 'b', 'b'].entries())
+    void loop.desk.ask(task, 1, { id: `${task}+${n}`, text: 'Which?', default: 'no' });
+  await sleep(1);
+  const view = runView(loop.state);
+  expect(view).toMatchObject({ counts: { running: 3 }, askingCount: 2 });
+  expect(shownCounts(view)).toEqual({ running: 1, asking: 2 });
 });
 
 describe('a provider', () => {

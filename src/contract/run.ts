@@ -100,6 +100,8 @@ export interface RunView {
   headCommit: string;
   branch: string;
   counts: Partial<Record<TaskState, number>>;
+  /** Of the tasks that count as running, how many wait for a person's answer. */
+  askingCount?: number;
   lastSeq: number;
   questions: QuestionView[];
   /** Absent where no model was used. */
@@ -110,6 +112,17 @@ export interface RunView {
   because?: 'budget';
   /** Providers that had to be waited for, until when; those whose time has come may still be among them. */
   waits?: { provider: string; untilMs: number; why: string }[];
+}
+
+/** One that waits for a person's answer does not run. */
+export function shownCounts({
+  counts,
+  askingCount = 0,
+}: Pick<RunView, 'counts' | 'askingCount'>): RunView['counts'] {
+  if (askingCount === 0) return counts;
+  const { running = 0, ...others } = counts;
+  const left = running - askingCount;
+  return { ...others, ...(left > 0 && { running: left }), asking: (counts.asking ?? 0) + askingCount };
 }
 
 /** What an attempt waits for that is not its own work. */

@@ -1,6 +1,12 @@
 /** Where runs stand. Reads the stored views alone: no fold, no git, no process, unless a merge was cut off. */
 import { existsSync } from 'node:fs';
-import type { RunView, ShownRunState, TaskState, TaskView } from '../contract/run.ts';
+import {
+  shownCounts,
+  type RunView,
+  type ShownRunState,
+  type TaskState,
+  type TaskView,
+} from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
 import { findRun, openJournal, shownState } from './journal.ts';
 
@@ -28,8 +34,7 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   // loaded only where there is something to do
   const recovered = existsSync(home.landing) && (await (await import('./merge.ts')).recoverMerge(home));
   const rest = { taskCount, ...(recovered && { recovered }) };
-  if (shown.state !== 'interrupted')
-    return { run: { ...shown, counts: askingCounts(run.counts, tasks) }, tasks, ...rest };
+  if (shown.state !== 'interrupted') return { run: { ...shown, counts: shownCounts(run) }, tasks, ...rest };
   return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), ...rest };
 }
 
@@ -37,15 +42,6 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
 async function tasksAmongMany(store: Store, run: RunView, limit: number): Promise<TaskView[]> {
   const states = ATTENTION.filter((state) => run.counts[state]);
   return states.length === 0 ? [] : store.tasks(run.id, { states, limit });
-}
-
-/** One that waits for a person's answer does not run. */
-function askingCounts(counts: RunView['counts'], tasks: TaskView[]): RunView['counts'] {
-  const asking = tasks.filter(({ held }) => held?.by === 'question').length;
-  if (asking === 0) return counts;
-  const { running = 0, ...others } = counts;
-  const left = running - asking;
-  return { ...others, ...(left > 0 && { running: left }), asking: (counts.asking ?? 0) + asking };
 }
 
 /** Nothing runs where no engine does: such a task will be done again. */

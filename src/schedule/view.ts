@@ -15,6 +15,7 @@ export function runView(state: State): RunView {
     headCommit: state.head,
     branch: branchOf(state.id),
     counts: { ...state.counts },
+    ...askingCount(state),
     lastSeq: 0, // the store knows it
     ...runSpending(state),
     ...(state.because && { because: state.because }),
@@ -30,6 +31,12 @@ export function runView(state: State): RunView {
       askedAtMs,
     })),
   };
+}
+
+function askingCount(state: State): { askingCount?: number } {
+  const tasks = new Set([...state.questions.values()].map(({ task }) => state.nodes.get(task)));
+  const asking = [...tasks].filter((node) => node && heldOf(state, node)?.by === 'question').length;
+  return asking > 0 ? { askingCount: asking } : {};
 }
 
 function runSpending(state: State): Pick<RunView, 'spending' | 'limits'> {

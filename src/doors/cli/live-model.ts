@@ -1,7 +1,13 @@
 /** What a live view shows of a run: a fold over its events. Pure: it draws nothing and reads no clock. */
 import type { Recorded } from '../../contract/event.ts';
 import type { Spending } from '../../contract/model.ts';
-import type { QuestionView, RunState, RunView, TaskState } from '../../contract/run.ts';
+import {
+  shownCounts,
+  type QuestionView,
+  type RunState,
+  type RunView,
+  type TaskState,
+} from '../../contract/run.ts';
 import { describeDenied } from '../../report/words.ts';
 import { agentLine } from '../../schedule/agent-line.ts';
 import { apply, create } from '../../schedule/fold.ts';
@@ -85,17 +91,11 @@ export class LiveModel {
   get run(): LiveHead | undefined {
     const state = this.#state;
     if (!state) return undefined;
-    const { spending, limits } = runView(state);
-    const counts = { ...state.counts };
-    for (const task of new Set([...state.questions.values()].map((question) => question.task))) {
-      const node = state.nodes.get(task);
-      if (!node || heldOf(state, node)?.by !== 'question') continue;
-      counts.running = (counts.running ?? 1) - 1;
-      counts.asking = (counts.asking ?? 0) + 1;
-    }
+    const view = runView(state);
+    const { spending, limits } = view;
     const { id } = state;
     const money = { ...(spending && { spending }), ...(limits && { limits }) };
-    return { id, state: state.state, sinceMs: this.#sinceMs, counts, ...money };
+    return { id, state: state.state, sinceMs: this.#sinceMs, counts: shownCounts(view), ...money };
   }
 
   get taskCount(): number {
