@@ -35,6 +35,7 @@ describe('a hog', () => {
       hogs({
         memory: ['sh hogs/memory.sh 200', '{ memory: 64MB }'],
         family: ['sh hogs/memory-children.sh 30 8', '{ memory: 100MB }'],
+        tables: ['perl hogs/memory-tables.pl 150', '{ memory: 100MB }'],
         forks: ['perl hogs/forks.pl 150', '{ processes: 40 }'],
         bomb: ["perl -e 'my $end = time + 10; fork while time < $end'", '{ processes: 40 }'],
         disk: ['sh hogs/disk-file.sh . 100', '{ disk: 16MB }'],
@@ -52,6 +53,7 @@ describe('a hog', () => {
   it.each([
     ['memory', /^used (\d+) MB of memory; 64 MB are allowed$/],
     ['family', /^used (\d+) MB of memory; 100 MB are allowed$/],
+    ['tables', /^used (\d+) MB of memory; 100 MB are allowed$/],
     ['forks', /^ran (\d+) processes and threads; 40 are allowed$/],
     ['bomb', /^ran (\d+) processes and threads; 40 are allowed$/],
     ['disk', /^wrote (\d+) MB to disk; 16 MB are allowed$/],

@@ -1,9 +1,11 @@
 /** How much memory a sandbox takes: its processes, and its files that lie in memory. It never changes anything. */
 import { readFileSync, statfsSync, statSync } from 'node:fs';
-import { pssBytes, type ProcessEntry } from './process-table.ts';
+import { pageTableBytes, pssBytes, type ProcessEntry } from './process-table.ts';
 
 /** What the kernel itself needs for a file in memory, however small. */
 const INODE_BYTES = 1024;
+/** A page of a table is for so many pages; reading a byte of one of them makes it. */
+const PAGES_PER_TABLE = 512;
 
 /** Files in memory are on nobody's account: `directories` are where they lie, as the process `initPid` sees them. */
 export interface MemoryFiles {
@@ -44,6 +46,13 @@ export function fairlyUsed(tree: ProcessEntry[], files: MemoryFiles, limitBytes:
   if (usedBytes <= limitBytes || files.bytes === 0) return usedBytes;
   for (const { pid } of tree) usedBytes -= mappedBytes(pid, files.devices);
   return usedBytes;
+}
+
+/** All page tables of a sandbox; 0 where they cannot take the room that is left. */
+export function tablesBytes(tree: ProcessEntry[], roomBytes: number): number {
+  const mappedBytes = tree.reduce((sum, entry) => sum + entry.mappedBytes, 0);
+  if (mappedBytes / PAGES_PER_TABLE <= roomBytes) return 0;
+  return tree.reduce((sum, { pid }) => sum + pageTableBytes(pid), 0);
 }
 
 /** The share of a process in what it has mapped of these file systems. */

@@ -12,6 +12,8 @@ export interface ProcessEntry {
   /** Of its children that were waited for. */
   childrenCpuMs: number;
   rssBytes: number;
+  /** Of its address space, used or not. */
+  mappedBytes: number;
   /** With the pid it names a process for good: the number alone is used again. */
   startTicks: number;
 }
@@ -105,6 +107,12 @@ export function pssBytes(pid: number): number | undefined {
   return match ? Number(match[1]) * 1024 : 0;
 }
 
+/** What the kernel needs to know where the memory of a process is; no resident size has it. */
+export function pageTableBytes(pid: number): number {
+  const match = /^VmPTE:\s+(\d+) kB/m.exec(readProc(`/proc/${pid}/status`) ?? '');
+  return match ? Number(match[1]) * 1024 : 0;
+}
+
 function parseStat(pid: number, text: string): ProcessEntry {
   // The name stands in brackets and may itself hold brackets and blanks.
   const state = text.lastIndexOf(')') + 2;
@@ -118,6 +126,7 @@ function parseStat(pid: number, text: string): ProcessEntry {
     childrenCpuMs: (number(13) + number(14)) * TICK_MS,
     threads: number(17),
     startTicks: number(19),
+    mappedBytes: number(20),
     rssBytes: number(21) * pageBytes(),
   };
 }

@@ -8,7 +8,7 @@ import { memoryBreach, processesBreach } from './breach.ts';
 import { CpuThrottle } from './cpu-throttle.ts';
 import { DiskRounds } from './disk-rounds.ts';
 import { HELPER_TASKS } from './prlimit.ts';
-import { fairlyUsed, memoryFiles } from './memory-used.ts';
+import { fairlyUsed, memoryFiles, tablesBytes } from './memory-used.ts';
 import { ProcessTable, type ProcessEntry } from './process-table.ts';
 
 export interface WatchRequest {
@@ -188,11 +188,13 @@ function memoryUsed(
   nowMs: number,
 ): { usedBytes: number; pssDueAtMs: number } {
   const files = memoryFiles(request.initPid, request.inMemory ?? []);
-  const usedBytes = files.bytes + sum(tree, (entry) => entry.rssBytes);
+  const residentBytes = files.bytes + sum(tree, (entry) => entry.rssBytes);
+  const tables = tablesBytes(tree, limitBytes - residentBytes);
+  const usedBytes = residentBytes + tables;
   if (usedBytes <= limitBytes) return { usedBytes, pssDueAtMs };
   if (nowMs < pssDueAtMs) return { usedBytes: limitBytes, pssDueAtMs };
   const fromMs = performance.now();
-  const fairBytes = fairlyUsed(tree, files, limitBytes);
+  const fairBytes = tables + fairlyUsed(tree, files, limitBytes - tables);
   const tookMs = performance.now() - fromMs;
   const roomMs = (limitBytes - fairBytes) / TAKE_BYTES_PER_MS;
   return {
