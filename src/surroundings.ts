@@ -25,6 +25,7 @@ import type { Denied } from './egress/gate.ts';
 import { mayReach } from './egress/may-reach.ts';
 import { openEgress } from './egress/proxy.ts';
 import { directoriesOf, writableParts } from './sandbox/policy.ts';
+import { environmentOf, machineEnvironment, PACKAGE } from './environment.ts';
 import { toolchains } from './sandbox/toolchains.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
@@ -58,7 +59,6 @@ interface Ways {
 const NOTHING: Parts = { write: [], keep: [], grantable: [], mask: [] };
 const ALL: Parts = { ...NOTHING, write: [''] };
 
-const PACKAGE = path.resolve(import.meta.dirname, '..');
 /** What `bosun agent` needs inside; not the whole package, which may be the repository itself. */
 const CREW_COMMAND = [
   ...['bin', path.basename(import.meta.dirname), 'package.json', 'node_modules'].map((name) =>
@@ -129,7 +129,7 @@ export class Surroundings implements AsyncDisposable {
 
   /** What every command of the attempt gets. */
   get env(): Record<string, string> {
-    return environment(this.#stages, this.#attempt);
+    return environmentOf(this.#attempt, this.#stages.isFenced);
   }
 
   /** Our own tools for the agent's model; none where it has no way to us. */
@@ -147,13 +147,17 @@ export class Surroundings implements AsyncDisposable {
     return (this.isFenced ? this.#stages.launcher.workspaceAt : undefined) ?? workspace.path;
   }
 
-  /** For the setup command of a base, which may write all of it. */
+  /**
+   * For the setup command of a base, which may write all of it. Other tasks share what it makes, and it runs what
+   * earlier ones wrote: so it gets nothing that is this task's own, neither variables nor what its agent may read.
+   */
   async setup(hosts: readonly string[]): Promise<Around> {
+    const { isFenced } = this.#stages;
     const sockets =
-      hosts.length > 0 && this.#stages.isFenced
+      hosts.length > 0 && isFenced
         ? await this.#openSockets({ allow: hosts, withCrew: false, withModels: false })
         : undefined;
-    return { env: this.env, ...this.#fence(ALL, sockets) };
+    return { env: machineEnvironment(isFenced), ...this.#fence(ALL, sockets, { reads: [], own: [] }) };
   }
 
   /** Makes the sandbox of the agent's command ahead of it. */
@@ -230,23 +234,33 @@ export class Surroundings implements AsyncDisposable {
     return { mask, empty };
   }
 
-  #fence(parts: Parts, sockets: Sockets | undefined): Omit<Around, 'env'> {
-    const { home, isFenced } = this.#stages;
-    const all = [
-      // Of the engine's own PATH: what a workflow or an agent calls one must show nothing.
-      ...toolchains(process.env.PATH ?? '').paths,
-      ...(this.#scope.read ?? []).map((file) => readPath(file, home.top)),
-      ...(sockets?.hasCrew ? CREW_COMMAND : []),
+  /** What the task itself may see besides the workspace. */
+  #ownReads(): string[] {
+    return [
+      ...(this.#scope.read ?? []).map((file) => readPath(file, this.#stages.home.top)),
+      ...(this.#sockets?.hasCrew ? CREW_COMMAND : []),
       ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
     ];
-    const reads = [...new Set(all)];
+  }
+
+  #fence(
+    parts: Parts,
+    sockets: Sockets | undefined,
+    {
+      reads: ownReads = this.#ownReads(),
+      own = [this.files, ...(sockets?.hasModels ? [this.memory] : [])],
+    }: { reads?: string[]; own?: string[] } = {},
+  ): Omit<Around, 'env'> {
+    const { isFenced } = this.#stages;
+    // Of the engine's own PATH: what a workflow or an agent calls one must show nothing.
+    const reads = [...new Set([...toolchains(process.env.PATH ?? '').paths, ...ownReads])];
     if (!isFenced) return { reads };
     const { workspaceAt } = this.#stages.launcher;
     const fence: Fence = {
       ...(workspaceAt !== undefined && { at: workspaceAt }),
       ...parts,
       read: reads,
-      own: [this.files, ...(sockets?.hasModels ? [this.memory] : [])],
+      own,
       ...(sockets && { sockets: sockets.directory }),
       egress: sockets?.hasEgress ?? false,
       gateway: sockets?.hasModels ?? false,
@@ -368,23 +382,6 @@ async function maskOf(workspace: Workspace): Promise<string[]> {
     const kind = tree.kindOf(file);
     return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
   });
-}
-
-/** Nothing of the engine's own environment but what any program needs. */
-function environment({ isFenced }: Stages, { agent, task, start, run }: Attempt): Record<string, string> {
-  const env: Record<string, string> = { TERM: 'dumb', CI: '1' };
-  for (const name of ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'SHELL']) {
-    const value = process.env[name];
-    if (value !== undefined) env[name] = value;
-  }
-  if (isFenced) {
-    Object.assign(env, { USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' });
-    const hasCrew = effectiveScope(task, agent).write !== undefined;
-    if (hasCrew) env.PATH = [env.PATH, path.join(PACKAGE, 'bin')].filter(Boolean).join(':');
-  }
-  const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
-  const all: Record<string, string> = { ...env, ...effectiveScope(task, agent).env, ...start.env, ...own };
-  return isFenced ? { ...toolchains(process.env.PATH ?? '').variables, ...all } : all;
 }
 
 function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {

@@ -313,6 +313,27 @@ tasks:
 });
 
 describe('workspaces of a run', () => {
+  it("get from setup what is no single task's: neither variables nor files of the task that is first", async () => {
+    await using repository = await repositoryWith(
+      `
+name: shared
+workspace: { setup: 'env > made; cat \${EVIL:-.secret} >> made; ls -d $BOSUN_OUTPUT >> made; true' }
+agents:
+  reader: { runtime: cli, command: cat made, scope: { read: [.secret], env: { NODE_OPTIONS: --bad } } }
+tasks:
+  one: { agent: reader, prompt: x, env: { EVIL: /dev/stdin } }
+`,
+      { '.gitignore': 'made\n.secret\n' },
+    );
+    await repository.write({ '.secret': 'the secret\n' });
+    const seen = of(await run(repository), 'attempt.output')
+      .filter(({ stream }) => stream === 'stdout')
+      .map(({ text }) => text)
+      .join('');
+    expect(seen).toContain('PATH=');
+    expect(seen).not.toMatch(/NODE_OPTIONS|EVIL|BOSUN_|the secret/);
+  });
+
   it('hold what copy and setup bring, give artifacts back, and are gone afterwards', async () => {
     await using repository = await repositoryWith(
       `
