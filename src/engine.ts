@@ -21,7 +21,7 @@ import type { EventOf } from './contract/event.ts';
 import type { AgentError } from './contract/model.ts';
 import type { Collected, FailReason, Outcome } from './contract/run.ts';
 import type { Agent, WorkspaceOptions } from './contract/workflow.ts';
-import { checkExpansion } from './definition/expansion.ts';
+import { checkExpansionApart } from './definition/expansion-thread.ts';
 import { joinBases } from './merge/merge.ts';
 import { runCommand, type Ended } from './runtime/agent-command.ts';
 import { speaks } from './runtime/choose-model.ts';
@@ -312,7 +312,7 @@ async function judge(
       limits: effectiveLimits(task, agent),
       budget: agent?.budget,
     };
-    const expansion = checkExpansion(ending.output ?? null, workflow, planner, start.task);
+    const expansion = await checkExpansionApart(ending.output ?? null, workflow, planner, start.task);
     if ('problem' in expansion) return notEnough(ending, 'expand', expansion.problem);
     return { ...ending, expansion: expansion.tasks };
   }

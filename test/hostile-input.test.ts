@@ -7,7 +7,7 @@ import { normalText } from '../src/base/normal-text.ts';
 import { parseJson } from '../src/base/parse-json.ts';
 import { compilePattern } from '../src/base/pattern.ts';
 import type { Json, Workflow } from '../src/contract/workflow.ts';
-import { checkExpansion } from '../src/definition/expansion.ts';
+import { checkExpansionApart } from '../src/definition/expansion-thread.ts';
 import { hostProblem } from '../src/definition/check-hosts.ts';
 import { compilePasses } from '../src/gateway/passes.ts';
 import type { Asked } from '../src/model-server/asked.ts';
@@ -50,9 +50,14 @@ const lines = (count: number, line: (n: number) => string): string =>
 const tried = (expression: string, output: Json): void => {
   expect(() => evaluate(expression, scope(output))).toThrow(ExpressionError);
 };
-const workflow = { name: 'w', agents: {}, concurrency: 1, tasks: {} } as unknown as Workflow;
-const plan = (count: number, task: (n: number) => Json): Json =>
-  Object.fromEntries(Array.from({ length: count }, (_, n) => [`t${n}`, task(n)]));
+const workflow = { name: 'w', agents: {}, inputs: {}, concurrency: 1, tasks: {} } as unknown as Workflow;
+const names = (count: number, start = 't'): string[] =>
+  Array.from({ length: count }, (_, n) => `${start}${n}`);
+const planned = (count: number, task: (n: number) => Json): Promise<unknown> =>
+  checkExpansionApart(Object.fromEntries(names(count).map((name, n) => [name, task(n)])), workflow, {
+    scope: {},
+    limits: {},
+  });
 
 const CASES: Record<string, () => unknown> = {
   'JSON that nests without end': () =>
@@ -134,12 +139,15 @@ const CASES: Record<string, () => unknown> = {
       model: 'a'.repeat(200),
       turn: 0,
     } as Asked),
-  'a plan of 20,000 tasks': () =>
-    checkExpansion(
-      plan(20_000, () => ({ run: 'x' })),
-      workflow,
-      { scope: {}, limits: {} },
-    ),
+  'a plan of 20,000 tasks': () => planned(20_000, () => ({ run: 'x' })),
+  'a plan with too many needs': async () =>
+    expect(await planned(300, () => ({ run: 'x', needs: names(300) }))).toEqual({
+      problem: expect.stringContaining('90000 needs') as string,
+    }),
+  'a plan whose needs nobody knows': async () =>
+    expect(await planned(300, (n) => ({ run: 'x', needs: names(60, `u${n}x`) }))).toEqual({
+      problem: expect.stringContaining('no such task') as string,
+    }),
 };
 
 test.each(Object.entries(CASES))('%s keeps nobody waiting', { timeout: 30_000 }, async (_, act) => {

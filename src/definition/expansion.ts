@@ -9,6 +9,8 @@ import { schemaProblems, show } from './schema-problems.ts';
 import { unsupported } from './supported.ts';
 
 const PROBLEMS_SHOWN_MAX = 10;
+/** Of all tasks together: each is looked at whenever a task ends. */
+const NEEDS_MAX = 20_000;
 
 /** Planners within planners: beyond this, one writes nothing but the next. */
 const DEPTH_MAX = 5;
@@ -38,6 +40,9 @@ export function checkExpansion(
     const issues = parsed.error.issues.map((issue) => ({ ...issue, path: ['tasks', ...issue.path] }));
     return { problem: told(schemaProblems(issues, data, TasksOwner)) };
   }
+  const needs = Object.values(parsed.data).reduce((sum, task) => sum + task.needs.length, 0);
+  if (needs > NEEDS_MAX)
+    return { problem: `the tasks have ${needs} needs in all; at most ${NEEDS_MAX} are allowed` };
   const expanded: Workflow = { ...workflow, tasks: parsed.data };
   const problems = checkWorkflow(expanded);
   for (const [name, task] of Object.entries(parsed.data)) {
