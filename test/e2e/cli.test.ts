@@ -327,18 +327,16 @@ describe('a run that is interrupted', () => {
 name: killed
 tasks:
   first: { run: 'echo 1 > first.txt' }
-  second: { needs: [first], run: 'test -e "$HOME"/go || { echo ready; sleep 30; }; echo 2 > second.txt', env: { HOME: '\${{ inputs.home }}' } }
-inputs: { home: { required: true } }
+  second: { needs: [first], run: 'test $BOSUN_ATTEMPT = 2 || { echo ready; sleep 30; }; echo $WORD > second.txt', env: { WORD: '\${{ inputs.word }}' } }
+inputs: { word: { required: true } }
 `);
-    const home = path.join(repository.path, '.git');
-    const run = start(repository.path, 'run', '--verbose', '--input', `home=${home}`);
+    const run = start(repository.path, 'run', '--verbose', '--input', 'word=two');
     await run.prints('│ ready');
     run.child.kill('SIGKILL');
     await run.finished;
     const status = await bosun(repository.path, 'status');
     expect(status.stdout).toContain('killed-1 interrupted');
     expect(status.stdout).toContain('bosun resume killed-1');
-    await repository.write({ '.git/go': '' });
     const resumed = await bosun(repository.path, 'resume', '--json');
     expect(resumed.code).toBe(0);
     const startedAgain = eventsIn(resumed.stdout).flatMap((event) =>
@@ -346,6 +344,7 @@ inputs: { home: { required: true } }
     );
     expect(startedAgain).toEqual(['second']);
     expect((await bosun(repository.path, 'status', '--json')).stdout).toContain('"state":"done"');
+    expect((await bosun(repository.path, 'diff')).stdout).toContain('+two');
   });
 });
 
