@@ -1,9 +1,10 @@
 /** `git clone` and bosun: nothing that came with a repository runs outside of a fence, and nothing outside of it changes. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   clonePlanted,
+  forgetRealState,
   SECRET,
   STOLEN,
   type Plant,
@@ -34,6 +35,8 @@ const REFUSED = [
   ['run', 'copy.yaml'],
   ['run', 'leak.yaml'],
 ];
+
+afterAll(forgetRealState);
 
 describe.runIf(process.getuid?.() === 0).each(USERS)('in what %s cloned', (_, isRoot) => {
   test(
