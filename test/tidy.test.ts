@@ -12,6 +12,7 @@ const ROWS: string[][] = [
   ['ahead', 'take-over'],
   ['engine'],
   ['surroundings'],
+  ['environment'],
   ['attempt'],
   [
     'definition',
