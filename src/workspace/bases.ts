@@ -194,6 +194,7 @@ export class Bases {
         await checkOut(this.#engine, to, path.join(into, 'tree'), fileCount, isFiltered);
       } else {
         const { root, from, sameSubmodules } = near;
+        if (!isFiltered) await borrow(this.#engine, path.join(this.directory, root, 'tree'));
         if (!sameSubmodules) await this.#listSubmodules(to, into);
         else await copyFile(path.join(this.directory, root, 'submodules'), path.join(into, 'submodules'));
         await this.#maker.delta(
@@ -249,6 +250,7 @@ export class Bases {
       return { ...rest, lowers: [tree], tracked: [tree] };
     }
     const root = path.join(this.directory, await readFile(path.join(home, 'on'), 'utf8'), 'tree');
+    if (hide.length === 0) await borrow(this.#engine, root);
     const lowers = [path.join(home, 'delta'), root];
     return { ...rest, lowers, tracked: lowers };
   }

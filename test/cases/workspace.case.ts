@@ -358,6 +358,23 @@ export function workspaceSuite(
       );
     });
 
+    test('of a new commit, and on what was made of it, work after the repository was moved', async () => {
+      await using w = await world({ files: { 'a.txt': 'a\n' } });
+      await w.engine.repository.write({ 'a.txt': 'second\n' });
+      await w.engine.repository.git('commit', '-qam', 'second');
+      const head = await w.engine.repository.git('rev-parse', 'HEAD');
+      const places = [path.join(w.engine.repository.path, '..', 'moved'), w.engine.repository.path];
+      for (const [index, to] of places.entries()) {
+        await rename(places.at(index - 1)!, to);
+        const git = await openEngineGit(await inspectRepository(to));
+        const workspaces = open(git, launcherOf(w.engine));
+        const workspace = await workspaces.create(await workspaces.base(head), `moved-${index}`);
+        expect(await w.sh('git log -1 --format=%s; git status --porcelain; cat a.txt', workspace)).toBe(
+          'second\nsecond',
+        );
+      }
+    });
+
     test('leave a submodule as it is', async () => {
       await using w = await world({ files: { 'a.txt': 'a\n' } });
       const { repository } = w.engine;
