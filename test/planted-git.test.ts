@@ -98,6 +98,7 @@ test("a filter of the user's own configuration does its work when files are writ
     'Tester planted: 2 tasks of run planted-1\n- edit\n- again\n\nBosun-Run: planted-1\nCo-authored-by: bosun <bosun@localhost>\n\nTester Start\n',
   );
   expect(await (await inspectRepository(repository.path)).changed('no')).toEqual([]);
+  expect(await bosun.merge()).toMatchObject({ kind: 'nothing' }); // all of it is there, if not as the run's commits
   await writeFile(path.join(repository.path, 'b.up'), 'DIRTY\n');
   const git = await openEngineGit(await inspectRepository(repository.path));
   expect(await git.text(['cat-file', '-p', `${await commitDirtyTree(git, 'x', 0)}:b.up`])).toBe('dirty');

@@ -1,6 +1,6 @@
 /** What `bosun prune` takes away and what it never does, also where it is killed in the middle. */
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -60,6 +60,8 @@ describe('bosun prune', () => {
       await bosun.merge(first);
       const home = findHome(repository.path)!;
       const sizes = (): number => statSync(home.journal).size;
+      // A conversation that a person may want to go on with.
+      mkdirSync(home.memory(second!, 'one'), { recursive: true });
       const [objects, journal] = [await packed(repository, home), sizes()];
 
       const seen: Prunable[] = [];
@@ -80,6 +82,7 @@ describe('bosun prune', () => {
       expect(seen.at(-1)!.runs.map(({ id }) => id)).toEqual([first]);
       expect(await historyOf(repository)).toEqual([third, second]);
       expect(await leftOf(home, repository.git, first!)).toEqual([]);
+      expect(existsSync(home.memory(second!, 'one'))).toBe(true);
       expect(sizes()).toBeLessThan(journal - 200_000);
 
       await ask(1, { unmerged: true });

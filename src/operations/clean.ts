@@ -20,18 +20,13 @@ export interface Cleaned {
 
 export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned> {
   await using room = await enterEngineRoom(options.cwd);
-  return await cleanRoom(room);
-}
-
-export async function cleanRoom(room: EngineRoom): Promise<Cleaned> {
   const { workspaces } = room.stages;
   const names = await workspaces.names();
   const uses = new Map<string, Use>();
-  const bases = new Set<string>();
   const forgotten: string[] = [];
   for await (const run of runsOf(room.store)) {
-    if (isOpen(run)) bases.add(run.baseCommit);
-    else for (const { id } of await room.store.tasks(run.id)) forgotten.push(room.home.memory(run.id, id));
+    if (!isOpen(run))
+      for (const { id } of await room.store.tasks(run.id)) forgotten.push(room.home.memory(run.id, id));
     if (names.some((name) => mayBeOf(name, run.id)))
       for (const [name, use] of await lastUses(room.store, run)) uses.set(name, use);
   }
@@ -43,8 +38,15 @@ export async function cleanRoom(room: EngineRoom): Promise<Cleaned> {
     else cleaned.kept.push({ name, why });
   }
   await forgetConversations(room, new Set(forgotten));
-  await workspaces.prune(bases);
+  await removeUnusedBases(room);
   return cleaned;
+}
+
+/** Bases are made again where they are needed; those of runs that may go on are kept. */
+export async function removeUnusedBases({ store, stages }: EngineRoom): Promise<void> {
+  const bases = new Set<string>();
+  for await (const run of runsOf(store)) if (isOpen(run)) bases.add(run.baseCommit);
+  await stages.workspaces.prune(bases);
 }
 
 /** The workspaces that attempts of the run worked in and that are there. */

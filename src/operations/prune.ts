@@ -9,7 +9,7 @@ import { runsOf } from '../store/events.ts';
 import { takeLock } from '../store/lock.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
-import { cleanRoom, workspacesOf } from './clean.ts';
+import { removeUnusedBases, workspacesOf } from './clean.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { sizeOnDisk, sweepObjects, unmergedWork } from './prune-git.ts';
 
@@ -71,7 +71,7 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
     options.fault?.(`journal:${run.id}`);
   }
   const problem = await removeLeft(room, options);
-  await cleanRoom(room);
+  await removeUnusedBases(room);
   options.fault?.('cleaned');
   await sweepObjects(room);
   options.fault?.('swept');

@@ -72,7 +72,9 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   const result = isForward
     ? `${commit}^{tree}`
     : await mergedTree(engine, tree, objects, { head, mine, commit });
-  if (squash && (await isSameTree(engine, result, head))) return { kind: 'nothing', head, branch };
+  // Also after a squash: its commits are not on the branch, but what they did is.
+  if ((squash || !isForward) && (await isSameTree(engine, result, head)))
+    return { kind: 'nothing', head, branch };
   const parents = squash ? [head] : [head, commit];
   const target = isForward && !squash ? commit : await commitTree(result, ...parents);
   await refuseLoss(engine, tree, top, head, target);
