@@ -266,7 +266,7 @@ describe('fields with wrong values', () => {
     ],
     [
       '1a: { run: x }',
-      '7:3: the name of task "1a" must start with a letter and hold only letters, digits, "-" and "_"',
+      '7:3: the name of task "1a" must start with a letter or "_" and hold only letters, digits, "-" and "_"',
     ],
     [
       'a: { run: x, env: { CI: 1 } }',

@@ -232,6 +232,20 @@ describe('links', () => {
     expect(broken).toEqual([]);
   });
 
+  it('in the pages of the package lead to what the package brings', () => {
+    const { files } = JSON.parse(text('package.json')) as { files: string[] };
+    const brought = [...files, 'README.md', 'LICENSE']; // npm adds these two
+    const isBrought = (file: string): boolean =>
+      brought.some((one) => file === one || file.startsWith(`${one}/`));
+    const missing = PAGES.filter(isBrought).flatMap((page) =>
+      [...withoutBlocks(page).matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)]
+        .map((match) => match[1]!)
+        .filter((link) => !/^https?:/.test(link) && !isBrought(path.join(path.dirname(page), link)))
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('to npm scripts and files of the project are right', () => {
     const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
     for (const page of PAGES) {

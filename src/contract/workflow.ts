@@ -9,7 +9,7 @@ export const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as co
 
 const name = z
   .string()
-  .regex(NAME_PATTERN, 'must start with a letter and hold only letters, digits, "-" and "_"')
+  .regex(NAME_PATTERN, 'must start with a letter or "_" and hold only letters, digits, "-" and "_"')
   .max(64);
 
 const DURATION_MESSAGE = 'must be a duration such as 500ms, 30s, 10m or 2h';
