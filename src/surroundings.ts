@@ -335,7 +335,7 @@ export class Surroundings implements AsyncDisposable {
       return admission;
     }
     return {
-      isAdmitted: true,
+      ...admission,
       settle: (use) => {
         if (use) this.modelError = undefined;
         else this.#turns -= count;

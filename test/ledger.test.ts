@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Admission, ModelUse } from '../src/contract/model.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
@@ -114,13 +114,20 @@ describe('a budget', () => {
     expect(loop.of('question.asked')).toHaveLength(1);
   });
 
-  it('waits for what is only promised, and does not ask for it', async () => {
+  it('waits for what is only promised, does not ask for it, and says so when it takes long', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const loop = new TinyLoop({ budget: { usd: 2 }, tasks: { a: TASK } });
     const first = await loop.admit('a');
     const second = await loop.admit('a');
     const third = loop.admit('a');
     expect(await isOpen(third)).toBe(true);
     expect(loop.of('attempt.asked')).toEqual([]);
+    expect(loop.of('attempt.held')).toEqual([]);
+    vi.advanceTimersByTime(3000);
+    expect(loop.of('attempt.held').map(({ text }) => text)).toEqual([
+      'the run has used $0.00 of $2.00; the rest is reserved for requests under way',
+    ]);
     settled(first, null); // it failed, and cost nothing
     settled(await third);
     settled(second);

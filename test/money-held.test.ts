@@ -120,10 +120,56 @@ describe('a request that reached the provider is charged', () => {
   });
 });
 
-describe('a hard cap', () => {
-  const TASK = { agent: { runtime: 'codex', model: MODEL }, prompt: 'Work.' } as const;
-  const priceOf = priceTable();
+const TASK = { agent: { runtime: 'codex', model: MODEL }, prompt: 'Work.' } as const;
+const priceOf = priceTable();
 
+describe('a request that waits for a rate limit', () => {
+  it('keeps no money from others, and is paid for when it goes', async () => {
+    let freeAtMs = 0;
+    rig.serve((outgoing, { url }) => {
+      if (url !== '/v1/messages' || Date.now() >= freeAtMs) return sendJson(outgoing, { usage: SMALL });
+      outgoing.writeHead(429, { 'retry-after-ms': String(freeAtMs - Date.now()) }).end();
+    });
+    const SMALL = { input_tokens: 1, output_tokens: 1 };
+    const config = {
+      providers: {
+        anthropic: { 'base-url': rig.baseUrl, key: { env: 'K' } },
+        openai: { 'base-url': rig.baseUrl, key: { env: 'K' } },
+      },
+    };
+    const configs = [{ file: 'config.yaml', isUsers: true, config }];
+    await using transport = liveTransport({ providers: resolveProviders(configs, { K: 'sk-0123456789' }) });
+    // The first request to be admitted takes all of it.
+    const loop = new TinyLoop({ budget: { usd: 0.0001 }, tasks: { a: TASK, b: TASK } }, priceOf);
+    const doorOf = (task: string): ReturnType<Rig['open']> =>
+      rig.open(undefined, { transport }, (wish, signal) =>
+        loop.ledger.admit(loop.node(task), 1, wish, signal),
+      );
+    const [a, b] = [await doorOf('a'), await doorOf('b')];
+    freeAtMs = Date.now() + 1000;
+    const limited = ask(a, MESSAGES, HELLO);
+    await until(() => rig.got.length === 1);
+    await sleep(50);
+    expect((await ask(b, '/openai/responses', { model: 'gpt-5', input: 'hello' })).status).toBe(200);
+    expect(Date.now()).toBeLessThan(freeAtMs);
+    expect((await limited).status).toBe(200);
+    expect(loop.of('model.used').map(({ task }) => task)).toEqual(['b', 'a']);
+    // Meanwhile the money goes: it is not sent, and asks.
+    freeAtMs = Date.now() + 300;
+    rig.reset();
+    const late = ask(a, MESSAGES, HELLO);
+    await until(() => rig.got.length === 1);
+    await sleep(50);
+    loop.submit({ type: 'budget.set', account: 'run', limits: { usd: 0.00001 }, by: 'test' });
+    await until(() => loop.of('question.asked').length === 1);
+    expect(rig.got).toHaveLength(1);
+    loop.answer('run+budget', 'no');
+    expect((await late).status).toBe(402);
+    expect(loop.of('model.used')).toHaveLength(2);
+  });
+});
+
+describe('a hard cap', () => {
   it('of $0.01 lets 200 greedy requests at once cost a cent at most', async () => {
     let [chargedUsd, atOnce] = [0, 0];
     rig.serve((outgoing, { body }) => {

@@ -93,8 +93,16 @@ export interface Wish {
 }
 
 export type Admission =
-  /** To be settled exactly once; `use` is absent where nothing was answered. */
-  | { isAdmitted: true; settle(use?: ModelUse): void }
+  | {
+      isAdmitted: true;
+      /** Exactly once; `use` is absent where nothing was answered. */
+      settle(use?: ModelUse): void;
+      /**
+       * Nothing is sent for now: what was reserved is for others. What it gives reserves it again; where that is false
+       * there is no money left, and the request has to be admitted anew.
+       */
+      pause?(): () => boolean;
+    }
   /** `budget` where no kind is given. */
   | { isAdmitted: false; message: string; kind?: AgentErrorKind };
 

@@ -47,6 +47,7 @@ const ERROR_BYTES_MAX = 16 * 1024;
 const TOLD_MAX = 100;
 
 type Settle = (use?: ModelUse) => void;
+type Admitted = Extract<Admission, { isAdmitted: true }>;
 
 /** Never throws. `url` is what follows the door's own address. */
 export async function exchange(
@@ -117,19 +118,31 @@ async function carry(
   const { task, attempt } = caller;
   const headers = requestHeaders(incoming.headers);
   const method = incoming.method ?? 'GET';
-  let settle = await admitted(caller, wish, signal);
+  let { settle, pause: release } = await admitted(caller, wish, signal);
   let sentMs = performance.now();
+  const admitAgain = async (): Promise<void> => {
+    const { loop: _, ...again } = wish; // the agent did not ask twice
+    ({ settle, pause: release } = await admitted(caller, again, signal));
+    sentMs = performance.now();
+  };
   const beforeAgain = async (): Promise<void> => {
     if (route.isFree) return;
     settle(useOf(around.priceOf, { ...wish, sentMs }, {}));
-    const { loop: _, ...again } = wish; // the agent did not ask twice
-    settle = await admitted(caller, again, signal);
-    sentMs = performance.now();
+    await admitAgain();
   };
-  const request = { task, attempt, provider, dialect, method, path, headers, body, beforeAgain };
   try {
     signal.throwIfAborted();
     using silence = new Silence((isSilent) => caller.onSilence?.(provider, isSilent));
+    const pause = (): (() => Promise<void> | undefined) => {
+      const reserve = release?.();
+      return () => {
+        sentMs = performance.now();
+        if (reserve?.() ?? true) return undefined;
+        settle();
+        return admitAgain();
+      };
+    };
+    const request = { task, attempt, provider, dialect, method, path, headers, body, beforeAgain, pause };
     const response = await transport.send(request, signal);
     silence.heard();
     silence.listen();
@@ -145,10 +158,10 @@ async function carry(
   }
 }
 
-async function admitted(caller: Caller, wish: Wish, signal: AbortSignal): Promise<Settle> {
+async function admitted(caller: Caller, wish: Wish, signal: AbortSignal): Promise<Admitted> {
   const admission = await caller.admit(wish, signal);
   if (!admission.isAdmitted) throw new Refused(admission);
-  return onlyOnce(admission.settle);
+  return { ...admission, settle: onlyOnce(admission.settle) };
 }
 
 /** Gemini counts the tokens of a request that is within another. */

@@ -113,7 +113,9 @@ class LiveTransport implements Transport, AsyncDisposable {
       if (sending.failures >= this.#limits.triesMax || !isPatient)
         return given(failure, credentials, sending.failures);
       if ('error' in failure && failure.error.mayCost) await request.beforeAgain?.();
+      const goOn = request.pause?.();
       await this.#pause(waitMs, failure, request, signal);
+      await goOn?.();
     }
   }
 
@@ -129,7 +131,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     const { outgoing, held } = credentials;
     const upstream = (held && this.#loginUpstreams.get(provider.name)) ?? sending.upstream;
     const lane = this.#lane(provider, credentials.shared);
-    await lane.enter(turn);
+    await enter(lane, turn, request);
     let isBegun = false;
     try {
       if (this.#closing.signal.aborted) throw closed();
@@ -222,6 +224,20 @@ class LiveTransport implements Transport, AsyncDisposable {
     });
     if (signal.aborted) throw hungUp(signal);
     if (closing.aborted) throw closed();
+  }
+}
+
+/** Whoever waits for a turn keeps no money from others, and whoever waits for money keeps no turn from others. */
+async function enter(lane: Patience, turn: Turn, request: ModelRequest): Promise<void> {
+  for (;;) {
+    const entering = lane.enter(turn);
+    if (!entering) return;
+    const goOn = request.pause?.();
+    await entering;
+    const paying = goOn?.();
+    if (!paying) return;
+    lane.leave();
+    await paying;
   }
 }
 

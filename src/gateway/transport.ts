@@ -18,6 +18,11 @@ export interface ModelRequest {
   body: Buffer;
   /** To be awaited before the request is sent once more, where the provider may charge for the try before. */
   beforeAgain?(): Promise<void>;
+  /**
+   * To be called where nothing can be sent for now, so that others may spend what is reserved for this one; and what
+   * it gives before it is sent: at once, or, where it gives a promise, when there is money again.
+   */
+  pause?(): () => Promise<void> | undefined;
 }
 
 export interface ModelResponse {

@@ -28,6 +28,8 @@ const ASK_MS = 15 * 60_000;
 /** The same tool call this often in a row, and again after as many more, is asked about. */
 const LOOP_TIMES = 10;
 const WAITING_MAX = 10_000;
+/** People are told of a request that waits for what others have reserved. */
+const PROMISED_MS = 3000;
 
 interface Account {
   id: string;
@@ -38,6 +40,13 @@ interface Account {
   warned: Set<BudgetUnit>;
   isAsking: boolean;
   refusal?: string;
+}
+
+interface Short {
+  account: Account;
+  mark: BudgetMark;
+  /** Else it is only promised to requests that are under way. */
+  isSpent: boolean;
 }
 
 export interface LedgerOptions {
@@ -67,6 +76,8 @@ export class Ledger {
     if (looping !== undefined) return { ...refused(looping), kind: 'refused' };
     using held = new DisposableStack();
     let isHeld = false;
+    let showing: NodeJS.Timeout | undefined;
+    const hold = (text: string): void => void (isHeld ||= !!held.use(this.#hold(node, attempt, text)));
     // Nothing waits in here but for a change: what holds when an account is looked at still holds when it is asked for.
     for (;;) {
       if (signal.aborted) return refused('the agent has gone');
@@ -76,13 +87,16 @@ export class Ledger {
       if (unpriced) return refused(describeUnpriced(unpriced.id, wish.model));
       const boundless = wish.isUnbounded && accounts.find((account) => this.#isCapped(account));
       if (boundless) return refused(describeUnbounded(boundless.id));
-      const short = accounts
-        .map((account) => this.#short(account, wish))
-        .find((found) => found !== undefined);
+      const short = this.#shortOf(accounts, wish);
       if (short === undefined) break;
       if (short.isSpent) {
         void this.#askFor(node, attempt, short.account, short.mark);
-        isHeld ||= !!held.use(this.#hold(node, attempt, short.mark));
+        hold(describeBudget(short.mark));
+      }
+      if (!showing) {
+        const text = `${describeBudget(short.mark)}; the rest is reserved for requests under way`;
+        showing = setTimeout(hold, PROMISED_MS, text);
+        held.defer(() => clearTimeout(showing));
       }
       if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
       await this.#change(signal);
@@ -91,13 +105,12 @@ export class Ledger {
   }
 
   /** For people: several requests of an attempt may be held at once. */
-  #hold(node: Node, attempt: number, mark: BudgetMark): Disposable {
+  #hold(node: Node, attempt: number, text: string): Disposable {
     const key = `${node.id}@${attempt}`;
     const { loop } = this.#options;
     const count = this.#holds.get(key) ?? 0;
     this.#holds.set(key, count + 1);
-    if (count === 0)
-      loop.note({ type: 'attempt.held', task: node.id, attempt, by: 'budget', text: describeBudget(mark) });
+    if (count === 0) loop.note({ type: 'attempt.held', task: node.id, attempt, by: 'budget', text });
     return {
       [Symbol.dispose]: () => {
         const left = this.#holds.get(key)! - 1;
@@ -135,19 +148,23 @@ export class Ledger {
     const tokens = { ...wish.tokens, output };
     const likely = { usd: this.#options.price(wish.model, tokens) ?? 0, tokens: tokensInAll(tokens) };
     const worst = worstOf(wish);
-    const add = (sign: 1 | -1): void => {
+    let isReserved = false;
+    const reserve = (isIt: boolean): void => {
+      if (isReserved === isIt) return;
+      isReserved = isIt;
+      const sign = isIt ? 1 : -1;
       for (const { reserved, isHard } of accounts) {
         reserved.usd += sign * (isHard ? worst.usd : likely.usd);
         reserved.tokens += sign * (isHard ? worst.tokens : likely.tokens);
         reserved.requests += sign;
       }
     };
-    add(1);
+    reserve(true);
     let isSettled = false;
     const settle = (told?: ModelUse): void => {
       if (isSettled) return;
       isSettled = true;
-      add(-1);
+      reserve(false);
       const isCapped = accounts.some((account) => this.#isCapped(account));
       const use = told?.estimated && isCapped ? atWorst(told, wish) : told;
       if (use) {
@@ -160,14 +177,24 @@ export class Ledger {
       }
       this.#wake();
     };
-    return { isAdmitted: true, settle };
+    const pause = (): (() => boolean) => {
+      reserve(false);
+      this.#wake();
+      return () => {
+        if (isSettled || this.#shortOf(accounts, wish)) return false;
+        reserve(true);
+        return true;
+      };
+    };
+    return { isAdmitted: true, settle, pause };
   }
 
-  /** Why an account has nothing left: spent, or only promised to requests that are under way. */
-  #short(
-    account: Account,
-    wish?: Wish,
-  ): { account: Account; mark: BudgetMark; isSpent: boolean } | undefined {
+  #shortOf(accounts: Account[], wish: Wish): Short | undefined {
+    return accounts.map((account) => this.#short(account, wish)).find((found) => found !== undefined);
+  }
+
+  /** Why an account has nothing left. */
+  #short(account: Account, wish?: Wish): Short | undefined {
     const limits = limitsOf(this.#options.loop.state, account.id, account.written);
     const { reserved } = account;
     const promised = { usd: reserved.usd, tokens: reserved.tokens, requests: reserved.requests, minutes: 0 };
