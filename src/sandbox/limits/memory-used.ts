@@ -1,9 +1,11 @@
 /** How much memory a sandbox takes: its processes, and its files that lie in memory. It never changes anything. */
-import { readFileSync, statfsSync, statSync } from 'node:fs';
-import { pageTableBytes, pssBytes, type ProcessEntry } from './process-table.ts';
+import { closeSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
+import { pageTableBytes, shareOf, type ProcessEntry } from './process-table.ts';
 
 /** What the kernel itself needs for a file in memory, however small. */
 const INODE_BYTES = 1024;
+/** Some 3,000 mappings; of a process with more, what comes after them counts as if it were no file. */
+const SMAPS_BYTES_MAX = 2 * 1024 * 1024;
 /** A page of a table is for so many pages; reading a byte of one of them makes it. */
 const PAGES_PER_TABLE = 512;
 
@@ -35,16 +37,31 @@ export function memoryFiles(initPid: number, directories: readonly string[]): Me
 
 /**
  * The sum of resident sizes is cheap and counts shared pages again and again; the fair shares are dear and right. To
- * be called where the cheap sum is too high. A file in memory that is also mapped counts once.
+ * be asked for where the cheap sum is too high. A file in memory that is also mapped counts once. A sandbox may have
+ * thousands of processes, and a process thousands of mappings: whoever asks decides after each step whether to go on.
  */
-export function fairlyUsed(tree: ProcessEntry[], files: MemoryFiles, limitBytes: number): number {
+export function* fairlyUsed(
+  tree: ProcessEntry[],
+  files: MemoryFiles,
+  limitBytes: number,
+): Generator<{ atMostBytes: number }, number> {
   let usedBytes = files.bytes;
+  let restBytes = tree.reduce((sum, { rssBytes }) => sum + rssBytes, 0);
+  const mapping: number[] = [];
   for (const { pid, rssBytes } of tree.toSorted((a, b) => b.rssBytes - a.rssBytes)) {
-    usedBytes += pssBytes(pid) ?? rssBytes;
+    const share = shareOf(pid);
+    usedBytes += share?.bytes ?? rssBytes;
+    restBytes -= rssBytes;
+    if (share?.inMemoryFiles !== 0) mapping.push(pid);
     if (usedBytes - files.bytes > limitBytes) return usedBytes - files.bytes;
+    yield { atMostBytes: usedBytes + restBytes };
   }
-  if (usedBytes <= limitBytes || files.bytes === 0) return usedBytes;
-  for (const { pid } of tree) usedBytes -= mappedBytes(pid, files.devices);
+  if (files.bytes === 0) return usedBytes;
+  for (const pid of mapping) {
+    if (usedBytes <= limitBytes) break;
+    usedBytes -= mappedBytes(pid, files.devices);
+    yield { atMostBytes: usedBytes };
+  }
   return usedBytes;
 }
 
@@ -57,12 +74,7 @@ export function tablesBytes(tree: ProcessEntry[], roomBytes: number): number {
 
 /** The share of a process in what it has mapped of these file systems. */
 function mappedBytes(pid: number, devices: ReadonlySet<string>): number {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/smaps`, 'latin1');
-  } catch {
-    return 0; // gone
-  }
+  const text = beginningOf(`/proc/${pid}/smaps`);
   let bytes = 0;
   let isAmong = false;
   for (const line of text.split('\n')) {
@@ -71,6 +83,27 @@ function mappedBytes(pid: number, devices: ReadonlySet<string>): number {
     else if (isAmong && line.startsWith('Pss:')) bytes += Number(/\d+/.exec(line)) * 1024;
   }
   return bytes;
+}
+
+/** The kernel writes it while it is read: the rest of a long one is never made. */
+function beginningOf(file: string): string {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, 'r');
+    const parts: Buffer[] = [];
+    for (let bytes = 0; bytes < SMAPS_BYTES_MAX;) {
+      const part = Buffer.alloc(64 * 1024);
+      const count = readSync(fd, part);
+      if (count === 0) break;
+      parts.push(part.subarray(0, count));
+      bytes += count;
+    }
+    return Buffer.concat(parts).toString('latin1');
+  } catch {
+    return ''; // gone
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
 }
 
 function machineDevice(directory: string): number | undefined {

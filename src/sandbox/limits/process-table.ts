@@ -99,12 +99,16 @@ export class ProcessTable {
   }
 }
 
-/** The process's fair share of the memory it touches; undefined where that may not be read. */
-export function pssBytes(pid: number): number | undefined {
+/** The process's fair share of the memory it touches, and of that what files in memory have; undefined where that may not be read. */
+export function shareOf(pid: number): { bytes: number; inMemoryFiles: number } | undefined {
   const text = readProc(`/proc/${pid}/smaps_rollup`, 'empty-when-gone');
   if (text === undefined) return undefined;
-  const match = /^Pss:\s+(\d+) kB/m.exec(text);
-  return match ? Number(match[1]) * 1024 : 0;
+  const bytesOf = (key: string): number | undefined => {
+    const match = new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text);
+    return match ? Number(match[1]) * 1024 : undefined;
+  };
+  const bytes = bytesOf('Pss') ?? 0;
+  return { bytes, inMemoryFiles: bytesOf('Pss_Shmem') ?? bytes };
 }
 
 /** What the kernel needs to know where the memory of a process is; no resident size has it. */

@@ -38,7 +38,10 @@ interface Watched {
   pids: number[];
   /** When its processes must be counted again. */
   dueAtMs: number;
+  /** When the fair shares of memory are read next. */
   pssDueAtMs: number;
+  /** A reading of them that is not at its end. */
+  look: { steps: ReturnType<typeof fairlyUsed>; startedAtMs: number; tookMs: number } | undefined;
   throttle: CpuThrottle | undefined;
   leaveDisk: (() => void) | undefined;
 }
@@ -51,6 +54,9 @@ const FORKS_PER_MS = 2;
 const UNSEEN_MS_MAX = 500;
 /** Share of a core for counting processes, and for reading the shares of memory of one sandbox. */
 const SHARE = 0.1;
+/** How long one step of such a reading may take, and how long all steps: then what is left counts at its most. */
+const LOOK_MS_MAX = 30;
+const LOOKS_MS_MAX = 5000;
 
 export class Watchdog {
   readonly #tickMs: number;
@@ -77,6 +83,7 @@ export class Watchdog {
       pids: [initPid],
       dueAtMs: performance.now() + unseenAtFirstMs(limits),
       pssDueAtMs: 0,
+      look: undefined,
       throttle: limits.cpu === undefined ? undefined : new CpuThrottle(limits.cpu, initPid),
       leaveDisk: undefined,
     };
@@ -138,8 +145,7 @@ export class Watchdog {
       unseenMs = Math.min(unseenMs, room / FORKS_PER_MS);
     }
     if (limits.memoryBytes !== undefined) {
-      const { usedBytes, pssDueAtMs } = memoryUsed(watched, tree, limits.memoryBytes, nowMs);
-      watched.pssDueAtMs = pssDueAtMs;
+      const usedBytes = memoryUsed(watched, tree, limits.memoryBytes, nowMs);
       if (usedBytes > limits.memoryBytes)
         return this.#end(watched, memoryBreach(usedBytes, limits.memoryBytes), tree);
       unseenMs = Math.min(unseenMs, (limits.memoryBytes - usedBytes) / TAKE_BYTES_PER_MS);
@@ -180,27 +186,33 @@ function unseenAtFirstMs({ cpu, processes = Infinity, memoryBytes = Infinity }: 
   return Math.min(UNSEEN_MS_MAX, processes / FORKS_PER_MS, memoryBytes / TAKE_BYTES_PER_MS);
 }
 
-/** What is dear is not read more often than it is worth. */
-function memoryUsed(
-  { request, pssDueAtMs }: Watched,
-  tree: ProcessEntry[],
-  limitBytes: number,
-  nowMs: number,
-): { usedBytes: number; pssDueAtMs: number } {
+/** What is dear is not read more often than it is worth, and only for a moment at a time: the engine has other work. */
+function memoryUsed(watched: Watched, tree: ProcessEntry[], limitBytes: number, nowMs: number): number {
+  const { request } = watched;
   const files = memoryFiles(request.initPid, request.inMemory ?? []);
   const residentBytes = files.bytes + sum(tree, (entry) => entry.rssBytes);
   const tables = tablesBytes(tree, limitBytes - residentBytes);
-  const usedBytes = residentBytes + tables;
-  if (usedBytes <= limitBytes) return { usedBytes, pssDueAtMs };
-  if (nowMs < pssDueAtMs) return { usedBytes: limitBytes, pssDueAtMs };
+  if (residentBytes + tables <= limitBytes) {
+    watched.look = undefined;
+    return residentBytes + tables;
+  }
+  if (nowMs < watched.pssDueAtMs) return limitBytes;
+  const look = (watched.look ??= {
+    steps: fairlyUsed(tree, files, limitBytes - tables),
+    startedAtMs: nowMs,
+    tookMs: 0,
+  });
   const fromMs = performance.now();
-  const fairBytes = tables + fairlyUsed(tree, files, limitBytes - tables);
-  const tookMs = performance.now() - fromMs;
-  const roomMs = (limitBytes - fairBytes) / TAKE_BYTES_PER_MS;
-  return {
-    usedBytes: fairBytes,
-    pssDueAtMs: nowMs + Math.max(tookMs / SHARE, Math.min(roomMs, UNSEEN_MS_MAX)),
-  };
+  let step = look.steps.next();
+  while (step.done !== true && performance.now() - fromMs < LOOK_MS_MAX) step = look.steps.next();
+  look.tookMs += performance.now() - fromMs;
+  const isTooLong = nowMs - look.startedAtMs > LOOKS_MS_MAX;
+  if (step.done !== true && !isTooLong) return limitBytes;
+  const usedBytes = tables + (step.done === true ? step.value : step.value.atMostBytes);
+  const roomMs = (limitBytes - usedBytes) / TAKE_BYTES_PER_MS;
+  watched.pssDueAtMs = nowMs + Math.max(look.tookMs / SHARE, Math.min(roomMs, UNSEEN_MS_MAX));
+  watched.look = undefined;
+  return usedBytes;
 }
 
 function sum(tree: ProcessEntry[], figure: (entry: ProcessEntry) => number): number {
