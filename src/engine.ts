@@ -115,7 +115,12 @@ async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | un
     ...(collected && { collected }),
   };
   if (result.outcome.kind !== 'done') return ending;
-  return await judge(stages, attempt, around, job, workspace, ending);
+  try {
+    return await judge(stages, attempt, around, job, workspace, ending);
+  } catch (error) {
+    if (!(error instanceof HelperDied)) throw error;
+    return { ...ending, outcome: failure('output', error) };
+  }
 }
 
 export function workspaceId(run: string, task: string, attempt: number): string {

@@ -4,17 +4,31 @@
  */
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { HelperDied } from '../contract/errors.ts';
+import { whenAwakeFor } from './awake.ts';
 
 const MEMORY_MB_MAX = 256;
+const START_MS_MAX = 30_000;
+/** After so long the next question goes to a thread of its own: one hostile question is not everybody's. */
+const SLOW_MS = 250;
+const SLOW_MAX = 3;
+/** How often a question is put again whose thread died. */
+const AGAIN_MAX = 2;
 
 /** The work was not done; the message says why, to be put after what it was. */
 export class ThreadFailure extends Error {
   override readonly name = 'ThreadFailure';
 }
 
+interface Thread {
+  worker: Worker;
+  ready: Promise<void>;
+}
+
 /**
- * To be called once, when the module is loaded: in its thread too, where it answers what is asked elsewhere. One
- * question at a time: they are short, and a thread is not.
+ * To be called once, when the module is loaded: in its thread too, where it answers what is asked elsewhere. Most
+ * questions take no time, so one thread answers all, one after the other. `msMax` is the time of the work itself, as
+ * long as this process is awake. A thread that dies for no fault of the question is a helper that died.
  */
 export function inThread<Question, Answer>(
   module: string,
@@ -22,41 +36,83 @@ export function inThread<Question, Answer>(
   answer: (question: Question) => Answer,
 ): (question: Question) => Promise<Answer> {
   if (!isMainThread && workerData === markOf(module)) serve(answer);
-  let thread: Worker | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  const ask = (question: Question): Promise<Answer> => {
-    const worker = (thread ??= start(module));
-    return new Promise((resolve, reject) => {
-      const answered = ({ answer, failure }: Answered<Answer>): void =>
-        end(true, () => (failure === undefined ? resolve(answer!) : reject(new ThreadFailure(failure))));
-      const failed = (error: Error): void => end(false, () => reject(new ThreadFailure(error.message)));
-      const end = (isAlive: boolean, settle: () => void): void => {
-        clearTimeout(timer);
-        worker.off('message', answered).off('error', failed); // Node has listeners of its own there
-        worker.unref(); // it waits for the next question, and keeps nobody awake
-        if (!isAlive) {
-          thread = undefined;
-          worker.on('error', () => {});
-          void worker.terminate();
-        }
-        settle();
-      };
-      const timer = setTimeout(failed, msMax, new Error(`it took more than ${msMax / 1000} seconds`));
-      worker.ref();
+  /** Waits for the next question. */
+  let idle: Thread | undefined;
+  let slowCount = 0;
+  let last: Promise<void> = Promise.resolve();
+
+  const startThread = (): Thread => {
+    const worker = start(module);
+    worker.on('error', () => {}); // whoever waits for an answer hears of it
+    worker.once('exit', () => {
+      if (idle?.worker === worker) idle = undefined;
+    });
+    return { worker, ready: new Promise((resolve) => worker.once('message', () => resolve())) };
+  };
+
+  const ask = async (question: Question, letOthers: () => void): Promise<Answer> => {
+    const { worker, ready } = (idle ??= startThread());
+    const settled = Promise.withResolvers<Answer>();
+    let isAlive = false;
+    let isSlow = false;
+    const answered = ({ answer, failure }: Answered<Answer>): void => {
+      isAlive = true;
+      if (failure === undefined) settled.resolve(answer!);
+      else settled.reject(new ThreadFailure(failure));
+    };
+    const died = (how: string): void => settled.reject(new HelperDied('a thread', how));
+    const failed = ({ code, message }: NodeJS.ErrnoException): void =>
+      code === 'ERR_WORKER_OUT_OF_MEMORY' ? settled.reject(new ThreadFailure(message)) : died(message);
+    const exited = (code: number): void => died(`it ended with code ${code}`);
+    const late = (): void => settled.reject(new ThreadFailure(`it took more than ${msMax / 1000} seconds`));
+    const slow = (): void => {
+      if (slowCount >= SLOW_MAX) return;
+      isSlow = true;
+      slowCount += 1;
+      idle = undefined;
+      letOthers();
+    };
+    using timers = new DisposableStack();
+    timers.defer(whenAwakeFor(START_MS_MAX, () => died('it did not start')));
+    worker.ref();
+    worker.once('error', failed).once('exit', exited);
+    try {
+      await Promise.race([ready, settled.promise]);
+      timers.defer(whenAwakeFor(msMax, late));
+      timers.defer(whenAwakeFor(SLOW_MS, slow));
       worker.once('message', answered);
-      worker.once('error', failed);
       try {
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
         worker.postMessage(question);
       } catch (error) {
-        end(true, () => reject(new ThreadFailure((error as Error).message))); // too deep
+        answered({ failure: (error as Error).message }); // too deep
       }
-    });
+      return await settled.promise;
+    } finally {
+      worker.off('message', answered).off('error', failed).off('exit', exited); // Node has listeners of its own there
+      worker.unref(); // it keeps nobody awake
+      if (isSlow) slowCount -= 1;
+      else if (!isAlive) idle = undefined;
+      if (isSlow || !isAlive) void worker.terminate();
+    }
   };
-  return (question) => {
-    const mine = last.then(() => ask(question));
-    last = mine.catch(() => {});
-    return mine;
+
+  return async (question) => {
+    const before = last;
+    const turn = Promise.withResolvers<void>();
+    last = turn.promise;
+    await before;
+    try {
+      for (let times = 1; ; times++) {
+        try {
+          return await ask(question, turn.resolve);
+        } catch (error) {
+          if (!(error instanceof HelperDied) || times > AGAIN_MAX) throw error;
+        }
+      }
+    } finally {
+      turn.resolve();
+    }
   };
 }
 
@@ -66,6 +122,8 @@ interface Answered<Answer> {
 }
 
 function serve(answer: (question: never) => unknown): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort!.postMessage('ready');
   parentPort!.on('message', (question: unknown) => {
     let answered: Answered<unknown>;
     try {
