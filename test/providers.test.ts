@@ -220,6 +220,23 @@ describe('the configuration of a repository', () => {
     expect(load('isolation: required\n')[0]).not.toHaveProperty('ignored');
   });
 
+  it.each(['strict', '[required]', '{ a: b }', '', '1'])(
+    'with "isolation: %s" refuses no run by that: it is named in one line, and counts as the strictest',
+    (value) => {
+      for (const users of ['required', 'best-effort']) {
+        writeFileSync(userConfigFile(), `isolation: ${users}\n`);
+        expect(load(`isolation: ${value}\n`)[0]).toEqual({
+          file: repositoryFile,
+          isUsers: false,
+          config: { isolation: 'required' },
+          ignored: expect.stringMatching(
+            /"isolation" must be .* but is .*; it is taken as required$/,
+          ) as string,
+        });
+      }
+    },
+  );
+
   it('is no link out of it, no pipe and no device, and is not read for ever', () => {
     const secret = path.join(directory, 'secret');
     writeFileSync(secret, 'isolaton: hunter2\n');

@@ -82,18 +82,29 @@ function readConfig(file: string): Read | { problems: Located[] } {
   return { problems };
 }
 
-/** What is left where only the user may say the rest. A name that means nothing is told of as in any other file. */
+/**
+ * What is left where only the user may say the rest. A name that means nothing is told of as in any other file. Whoever
+ * writes something about isolation may have meant more of it: so what cannot be understood counts as the strictest.
+ */
 function allowed(written: object, file: string): { data: object; ignored?: string } {
-  const isUsersOnly = (name: string): boolean =>
-    Object.hasOwn(Config.shape, name) && !REPOSITORYS.includes(name);
-  const planted = Object.keys(written).filter(isUsersOnly);
-  if (planted.length === 0) return { data: written };
-  const data = Object.fromEntries(Object.entries(written).filter(([name]) => !isUsersOnly(name)));
+  const data: Record<string, unknown> = { ...written };
+  const planted = Object.keys(written).filter(
+    (name) => Object.hasOwn(Config.shape, name) && !REPOSITORYS.includes(name),
+  );
+  for (const name of planted) delete data[name];
+  const lines: string[] = [];
   const names = planted.map((name) => `"${name}"`).join(' and ');
-  return {
-    data,
-    ignored: `${file}: ignored ${names}: a repository's configuration may set only ${REPOSITORYS.join(', ')}; if you want this, write it into ${userConfigFile()}`,
-  };
+  if (planted.length > 0)
+    lines.push(
+      `${file}: ignored ${names}: a repository's configuration may set only ${REPOSITORYS.join(', ')}; if you want this, write it into ${userConfigFile()}`,
+    );
+  if (!Config.shape.isolation.safeParse(data.isolation).success) {
+    lines.push(
+      `${file}: "isolation" must be required or best-effort, but is ${show(data.isolation)}; it is taken as required`,
+    );
+    data.isolation = 'required';
+  }
+  return { data, ...(lines.length > 0 && { ignored: lines.join('; ') }) };
 }
 
 /** A secret that was written into the file by mistake is not shown on top of that. */
