@@ -1,6 +1,6 @@
 /** What `bosun prune` takes away and what it never does, also where it is killed in the middle. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -155,6 +155,12 @@ describe('bosun prune', () => {
     await repository.git('gc', '-q', '--prune=now');
     await expect(repository.git('cat-file', '-e', base)).rejects.toThrow();
     expect((await bosun.diff(next)).files).toHaveLength(1);
+    // A squash counts as long as a branch has it.
+    const { head } = await bosun.merge(next, { squash: true });
+    await repository.git('reset', '-q', '--hard', 'HEAD~1');
+    expect((await ask())!.kept).toEqual([{ id: next, why: expect.stringMatching('branch is not merged') }]);
+    await repository.git('reset', '-q', '--hard', head);
+    expect((await ask())!.runs).toMatchObject([{ id: next }]);
     await repository.git(`--git-dir=${home().git}`, 'fsck', '--no-dangling');
   });
 
@@ -177,13 +183,47 @@ describe('bosun prune', () => {
   });
 });
 
+it(
+  'bosun workspaces clean that is killed loses nothing, and the next one finishes',
+  { timeout: 120_000 },
+  async () => {
+    await using repository = await makeRepository();
+    expect(await engine('run', repository.path, '4')).toBe('killed'); // with work that is not a commit
+    const home = findHome(repository.path)!;
+    const [held] = readdirSync(home.layers).filter((name) => name.includes('chain-1'));
+    const [done] = await runs(repository, 1);
+    let name = '';
+    for await (const page of new Bosun(repository.path).events(done))
+      for (const { event } of page) if (event.type === 'attempt.workspace') name = event.workspace;
+    const ref = path.join(home.git, `refs/bosun/${done}/one@1`);
+    /** As if the engine had been killed after it collected. */
+    const leave = (): void => {
+      mkdirSync(path.join(home.layers, name, 'upper'), { recursive: true });
+      writeFileSync(path.join(home.layers, name, 'upper', 'one.bin'), '');
+      utimesSync(ref, new Date(), new Date(Date.now() + 60_000));
+    };
+    for (const point of [1, 2, 0]) {
+      leave();
+      // and another one in the middle of a removal
+      mkdirSync(path.join(home.layers, `.gone-x-${name}`, 'upper'), { recursive: true });
+      const ended = await engine('clean', repository.path, String(point));
+      expect(ended).toMatch(point === 0 ? /^ended 3/ : 'killed');
+      expect(existsSync(path.join(home.layers, held!)), `killed at ${point}`).toBe(true);
+      expect((await new Bosun(repository.path).diff(done)).files).toHaveLength(1);
+    }
+    expect(readdirSync(home.layers).filter((each) => each.includes(name))).toEqual([]);
+    const resumed = await new Bosun(repository.path).resume('chain-1');
+    expect((await resumed.finished).state).toBe('done');
+  },
+);
+
 async function packed(repository: TestRepository, home: Home): Promise<number> {
   const counted = await repository.git(`--git-dir=${home.git}`, 'count-objects', '-v');
   const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(counted)![1]) * 1024;
   return of('size') + of('size-pack');
 }
 
-async function engine(mode: 'run' | 'prune', repository: string, dieAt: string): Promise<string> {
+async function engine(mode: 'run' | 'prune' | 'clean', repository: string, dieAt: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, mode, repository, dieAt]);
     return stdout.trim();

@@ -116,6 +116,11 @@ export function baseRef(run: string): string {
   return `refs/bosun/${tame(run)}/base`;
 }
 
+/** The one commit in which a branch of the user's got all of the run, as that was at `head`. */
+export function squashedRef(run: string, head: string): string {
+  return `refs/bosun/${tame(run)}/squashed/${head}`;
+}
+
 function tame(text: string): string {
   return Array.from(Buffer.from(text), (byte) => {
     const char = String.fromCharCode(byte);

@@ -18,8 +18,15 @@ export interface Cleaned {
   kept: { name: string; why: string }[];
 }
 
-export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned> {
+export interface CleanOptions {
+  cwd: string;
+  /** A named point at which a test may end the process. */
+  fault?(point: string): void;
+}
+
+export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
   await using room = await enterEngineRoom(options.cwd);
+  const { fault } = options;
   const { workspaces } = room.stages;
   const names = await workspaces.names();
   const uses = new Map<string, Use>();
@@ -33,11 +40,15 @@ export async function cleanWorkspaces(options: { cwd: string }): Promise<Cleaned
   const cleaned: Cleaned = { removed: [], kept: [] };
   for (const name of names) {
     const why = await whyKept(room, name, uses.get(name));
-    if (why === undefined) await workspaces.remove(name);
-    if (why === undefined) cleaned.removed.push(name);
-    else cleaned.kept.push({ name, why });
+    if (why === undefined) {
+      fault?.(`removing:${name}`);
+      await workspaces.remove(name);
+      fault?.(`removed:${name}`);
+      cleaned.removed.push(name);
+    } else cleaned.kept.push({ name, why });
   }
   await forgetConversations(room, new Set(forgotten));
+  fault?.('forgotten');
   await removeUnusedBases(room);
   return cleaned;
 }

@@ -1,5 +1,6 @@
 /** Bringing a run's work into the user's branch: all of it or nothing, one merge at a time. */
 import { existsSync } from 'node:fs';
+import { squashedRef } from '../collect/collect.ts';
 import { BosunError } from '../contract/errors.ts';
 import { isOpen } from '../contract/run.ts';
 import { loadRun } from '../drive.ts';
@@ -73,6 +74,8 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     ...(options.squash !== undefined && { squash: options.squash }),
     ...(options.fault && { fault: options.fault }),
   });
+  // no branch of the user's has the run's own commits then
+  if (landed.kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), landed.head);
   return { ...landed, run: run.id, commits: titles.length };
 }
 

@@ -1,6 +1,6 @@
 /** What pruning asks of git: whether work is merged, how much a run takes, and freeing objects that no run needs. */
 import path from 'node:path';
-import { attemptRef, baseRef } from '../collect/collect.ts';
+import { attemptRef, baseRef, squashedRef } from '../collect/collect.ts';
 import type { RunView } from '../contract/run.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
 import { gitInRepository } from '../system/git.ts';
@@ -13,8 +13,7 @@ const HELD = 'refs/bosun-held/';
 
 /** What of a run's work no branch or tag of the user's has; undefined where they have all of it. */
 export async function unmergedWork(room: EngineRoom, run: RunView): Promise<string | undefined> {
-  if (run.headCommit !== run.baseCommit && !(await isOnBranch(room, run.headCommit)))
-    return 'its branch is not merged';
+  if (run.headCommit !== run.baseCommit && !(await isMerged(room, run))) return 'its branch is not merged';
   const tasks = (await room.store.tasks(run.id)).filter(({ state }) => state !== 'done');
   const refs = new Map(tasks.map(({ id }) => [attemptRef(run.id, id, 0).slice(0, -'@0'.length), id]));
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', path.posix.dirname(baseRef(run.id))];
@@ -24,6 +23,13 @@ export async function unmergedWork(room: EngineRoom, run: RunView): Promise<stri
     if (task !== undefined && !(await isOnBranch(room, commit))) return `what ${task} made is on no branch`;
   }
   return undefined;
+}
+
+/** Commit by commit, or as the one commit that a squash made. */
+async function isMerged(room: EngineRoom, { id, headCommit }: RunView): Promise<boolean> {
+  if (await isOnBranch(room, headCommit)) return true;
+  const squashed = await room.stages.git.revParse(squashedRef(id, headCommit));
+  return squashed !== undefined && (await isOnBranch(room, squashed));
 }
 
 async function isOnBranch({ repository }: EngineRoom, commit: string): Promise<boolean> {

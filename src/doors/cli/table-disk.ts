@@ -32,7 +32,7 @@ export const DISK_COMMANDS: Command[] = [
       ['prune --keep 20 --dry-run', 'all but the newest twenty: what would that be?'],
       ['prune --max-size 5GB --yes', 'for a script'],
     ],
-    notes: 'Given together, all of them have to agree. A run that was squashed counts as not merged.',
+    notes: 'Given together, all of them have to agree.',
     load: () => import('./commands/prune.ts'),
   },
 ];
