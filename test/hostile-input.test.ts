@@ -44,7 +44,7 @@ async function busiestMs(act: () => unknown): Promise<number> {
 }
 
 const scope = (output: Json) => ({ tasks: { a: { output } }, inputs: {}, run: { id: 'r-1', name: 'r' } });
-const numbers = (count: number): Json => Array.from({ length: count }, (_, n) => n);
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 const lines = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 const tried = (expression: string, output: Json): void => {
@@ -99,6 +99,21 @@ const CASES: Record<string, () => unknown> = {
       l: numbers(20_000),
       t: 'a'.repeat(1_000_000),
     }),
+  'an expression with a long loop': () =>
+    tried(
+      `tasks.a.output.all(x, ${Array.from({ length: 300 }, (_, n) => `string(x) != '${n}q'`).join(' && ')})`,
+      numbers(20_000),
+    ),
+  'an expression that adds lists up in a loop': () =>
+    tried('tasks.a.output.map(x, (tasks.a.output + tasks.a.output).size())', numbers(5000)),
+  'an expression that adds lists up without one': () =>
+    tried(`(${Array.from({ length: 200 }, () => 'tasks.a.output').join(' + ')}).size()`, numbers(20_000)),
+  'an expression that looks for a text in each step': () =>
+    tried('tasks.a.output.all(x, !("zz" in tasks.a.output))', numbers(20_000).map(String)),
+  'an expression that compares lists': () =>
+    tried('tasks.a.output.exists(x, tasks.a.output + [x] == tasks.a.output)', numbers(10_000)),
+  'an expression that asks for many local times': () =>
+    tried('tasks.a.output.all(x, timestamp(x).getHours("Europe/Vienna") > 24 || true)', numbers(3000)),
   'a glob of braces': () => normalizeGlob('{'.repeat(499) + ',,' + '}'.repeat(499)),
   'a glob of stars': () => compileGlobs(['*a'.repeat(400)])(`${'a'.repeat(4000)}/`),
   'a glob of deep stars': () => compileGlobs([`${'**/a/'.repeat(150)}b`])(`${'a/'.repeat(2000)}c`),

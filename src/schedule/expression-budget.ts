@@ -1,116 +1,184 @@
 /**
  * Holds what an expression can cost, by counting and not by the clock, so that it ends the same way whenever it is
- * evaluated: loops get a counter, and `matches` an engine of linear time. It evaluates nothing.
+ * evaluated: loops count the parts that they evaluate, what looks through texts and lists counts how large they are,
+ * and `matches` has an engine of linear time. It evaluates nothing.
  */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { serialize } from '@marcbachmann/cel-js/serialize';
 import { compilePattern, PatternError, type Pattern } from '../base/pattern.ts';
-import { ExpressionError, quoted } from './expression-failure.ts';
+import { ExpressionError } from './expression-failure.ts';
 import { unreadParts } from './expression-values.ts';
 
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
-const STEPS_MAX = 30_000;
-/** Steps times the characters of the longest text that each of them may look through. */
-const STEP_CHARS_MAX = 500_000_000;
-const CHARS_MAX = 16 * 1024 * 1024;
+/** To evaluate a part of an expression is a step, some 100 ns. */
+const STEPS_MAX = 100_000;
+/** What takes as long as a step. */
+const CHARS_PER_STEP = 200;
+const ITEMS_PER_STEP = 4;
+const PATTERN_PER_STEP = 1000;
+/** Local times are computed with tables of zones. */
+const ZONE_STEPS = 1000;
 
-/** Instructions times characters of a pattern that take as long as a step. */
-const PATTERN_STEP = 1000;
+/** What one evaluation may still cost; expressions see it under a name that nobody else can use. */
+export interface ExpressionBudget {
+  stepsLeft: number;
+  patterns: Map<string, Pattern>;
+}
 
-let stepsLeft = 0;
-/** Of one evaluation. */
-const patterns = new Map<string, Pattern>();
+export const BUDGET_VARIABLE = 'budget_';
+const BUDGET: ASTNode = { op: 'id', args: BUDGET_VARIABLE } as ASTNode;
 const tooLong = new ExpressionError('');
+
+export function openBudget(): ExpressionBudget {
+  return { stepsLeft: STEPS_MAX, patterns: new Map() };
+}
+
+/** Whether it ended since it took too many steps. */
+export function isOverBudget(budget: ExpressionBudget): boolean {
+  return budget.stepsLeft < 0;
+}
 
 export function registerBudget(environment: Environment): void {
   environment
-    .registerFunction('step_(): bool', () => take(1))
-    .registerFunction('string.matches_(string): bool', (text: string, pattern: string) => {
-      try {
-        const compiled = patterns.get(pattern) ?? compiledOnce(pattern);
-        take(Math.ceil((text.length * compiled.size) / PATTERN_STEP));
-        return compiled.test(text);
-      } catch (error) {
-        throw error instanceof PatternError
-          ? new ExpressionError(`the pattern "${pattern}" ${error.message}`)
-          : error;
-      }
-    });
+    .registerVariable(BUDGET_VARIABLE, 'dyn')
+    .registerFunction('step_(dyn, int): bool', (budget: ExpressionBudget, parts: bigint) =>
+      take(budget, Number(parts)),
+    )
+    .registerFunction('weigh_(dyn, dyn): dyn', (budget: ExpressionBudget, value: unknown) => {
+      take(budget, isOverBudget(budget) ? 0 : shallowSteps(value));
+      return value;
+    })
+    .registerFunction('weighText_(dyn, dyn): dyn', (budget: ExpressionBudget, value: unknown) => {
+      take(budget, isOverBudget(budget) || Array.isArray(value) ? 0 : shallowSteps(value));
+      return value;
+    })
+    .registerFunction('weighAll_(dyn, dyn): dyn', (budget: ExpressionBudget, value: unknown) => {
+      take(budget, isOverBudget(budget) ? 0 : deepSteps(value, budget.stepsLeft));
+      return value;
+    })
+    .registerFunction(
+      'string.matches_(dyn, string): bool',
+      (text: string, budget: ExpressionBudget, pattern: string) => {
+        try {
+          const compiled = budget.patterns.get(pattern) ?? compiledOnce(budget, pattern);
+          take(budget, Math.ceil((text.length * compiled.size) / PATTERN_PER_STEP));
+          return compiled.test(text);
+        } catch (error) {
+          throw error instanceof PatternError
+            ? new ExpressionError(`the pattern "${pattern}" ${error.message}`)
+            : error;
+        }
+      },
+    );
 }
 
-function take(steps: number): true {
-  if ((stepsLeft -= steps) >= 0) return true;
+/** A loop may go on after this with its next item, so that what is over must cost nothing. */
+function take(budget: ExpressionBudget, steps: number): true {
+  if ((budget.stepsLeft -= steps) >= 0) return true;
   throw tooLong;
 }
 
 /** To compile takes longer than to test: some 10 ms for 600 characters. */
-function compiledOnce(pattern: string): Pattern {
-  take(pattern.length);
+function compiledOnce(budget: ExpressionBudget, pattern: string): Pattern {
+  take(budget, 10 * pattern.length);
   const compiled = compilePattern(pattern);
-  take(compiled.size);
-  patterns.set(pattern, compiled);
+  take(budget, 10 * compiled.size);
+  budget.patterns.set(pattern, compiled);
   return compiled;
 }
 
-/** The expression with a counter in each loop; as it is where it has neither loops nor patterns. */
-export function withBudget(environment: Environment, ast: ASTNode, expression: string): string {
-  const step = environment.parse('step_()').ast;
+/** Functions that look through all of a text; of a list they only know how long it is. */
+const LOOKING_THROUGH = new Set(
+  'size contains startsWith endsWith lowerAscii upperAscii trim indexOf lastIndexOf substring split'.split(
+    ' ',
+  ),
+);
+const CONVERTING = new Set('size string bytes int uint double bool timestamp duration'.split(' '));
+/** Those that look into all that is in it. */
+const LOOKING_INTO = new Set(['join', 'json', 'hex', 'string', 'base64']);
+const COMPARING = new Set<string>(['==', '!=', '<', '<=', '>', '>=']);
+
+/** The expression with what it costs counted in it. */
+export function withBudget(environment: Environment, ast: ASTNode): string {
   const no = environment.parse('false').ast;
-  let isChanged = false;
   const made = (op: ASTNode['op'], args: unknown): ASTNode => ({ op, args }) as ASTNode;
+  const isLiteral = ({ op }: ASTNode): boolean => op === 'value';
+  const weighed = (name: string, node: ASTNode): ASTNode =>
+    isLiteral(node) ? node : made('call', [name, [BUDGET, node]]);
+  const step = (parts: number): ASTNode => made('call', ['step_', [BUDGET, made('value', BigInt(parts))]]);
+
   const change = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(change);
     if (typeof value !== 'object' || value === null || !('op' in value)) return value;
     const node = value as ASTNode;
     const args = change(node.args) as ASTNode['args'];
-    if (node.op !== 'rcall') return made(node.op, args);
-    const [name, receiver, given] = args as [string, ASTNode, ASTNode[]];
-    if (name === 'matches') {
-      isChanged = true;
-      return made('rcall', ['matches_', receiver, given]);
+    if (node.op === 'rcall') return changedCall(args as [string, ASTNode, ASTNode[]], node);
+    if (node.op === 'call') {
+      const [name, given] = args as [string, ASTNode[]];
+      return made('call', [
+        name,
+        CONVERTING.has(name) ? given.map((arg) => weighed('weighText_', arg)) : given,
+      ]);
     }
-    if (!LOOPS.has(name) || given.length < 2 || given[0]!.op !== 'id') return made(node.op, args);
-    isChanged = true;
+    if (!Array.isArray(args) || args.length !== 2) return made(node.op, args);
+    const [left, right] = args as [ASTNode, ASTNode];
+    if (node.op === '+') return made('+', [weighed('weigh_', left), weighed('weigh_', right)]);
+    if (node.op === 'in') return made('in', [left, weighed('weighAll_', right)]);
+    if (COMPARING.has(node.op) && !isLiteral(left) && !isLiteral(right))
+      return made(node.op, [weighed('weighAll_', left), right]);
+    return made(node.op, args);
+  };
+
+  const changedCall = ([name, receiver, given]: [string, ASTNode, ASTNode[]], node: ASTNode): ASTNode => {
+    if (name === 'matches') return made('rcall', ['matches_', receiver, [BUDGET, ...given]]);
+    if (LOOKING_THROUGH.has(name)) return made('rcall', [name, weighed('weighText_', receiver), given]);
+    if (LOOKING_INTO.has(name)) return made('rcall', [name, weighed('weighAll_', receiver), given]);
+    if (name.startsWith('get') && given.length > 0) {
+      const counted = made('?:', [step(ZONE_STEPS), given[0], given[0]]);
+      return made('rcall', [name, receiver, [counted, ...given.slice(1)]]);
+    }
+    if (!LOOPS.has(name) || given.length < 2 || given[0]!.op !== 'id')
+      return made('rcall', [name, receiver, given]);
     const [variable, first, ...rest] = given as [ASTNode, ASTNode, ...ASTNode[]];
+    const count = step(partsOf((node.args as [string, ASTNode, ASTNode[]])[2]));
     const counted =
       name === 'map' && rest.length === 0
-        ? [variable, step, first]
-        : [variable, made('?:', [step, first, no]), ...rest];
+        ? [variable, count, first]
+        : [variable, made('?:', [count, first, no]), ...rest];
     return made('rcall', [name, receiver, counted]);
   };
-  const changed = change(ast) as ASTNode;
-  return isChanged ? serialize(changed) : expression;
+
+  return serialize(change(ast) as ASTNode);
 }
 
-/** To be called before each evaluation. `sums`: how often the expression adds things up. */
-export function openBudget(values: unknown, sums: number, expression: string): void {
-  const longest = longestText(values);
-  if (longest * (sums + 1) > CHARS_MAX)
-    throw new ExpressionError(`${quoted(expression)} would make a text of more than ${CHARS_MAX} characters`);
-  patterns.clear();
-  stepsLeft = Math.min(STEPS_MAX, Math.floor(STEP_CHARS_MAX / (longest + 1)));
+/** How many parts are evaluated at most when this is evaluated once. */
+function partsOf(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, inner) => sum + partsOf(inner), 0);
+  if (typeof value !== 'object' || value === null || !('op' in value)) return 0;
+  return 1 + partsOf((value as ASTNode).args);
 }
 
-/** Whether it ended since it took too many steps. */
-export function isOverBudget(): boolean {
-  return stepsLeft < 0;
+function shallowSteps(value: unknown): number {
+  if (typeof value === 'string') return Math.ceil(value.length / CHARS_PER_STEP);
+  if (Array.isArray(value) || ArrayBuffer.isView(value))
+    return Math.ceil((value as unknown[]).length / ITEMS_PER_STEP);
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-const known = new WeakMap<object, number>();
-
-function longestText(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  const before = known.get(value);
-  if (before !== undefined) return before;
-  let longest = 0;
+/** What was never read counts as large as it may be. Beyond `max` nothing is counted. */
+function deepSteps(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null) return shallowSteps(value);
+  if (ArrayBuffer.isView(value)) return Math.ceil(value.byteLength / CHARS_PER_STEP);
+  const length = shallowSteps(value);
+  if (length > max) return length;
   const unread = unreadParts(value);
-  if (unread) {
-    for (const key of Object.keys(value)) {
-      const chars = unread.get(key)?.charsMax ?? longestText((value as Record<string, unknown>)[key]);
-      longest = Math.max(longest, chars);
-    }
-  } else for (const inner of Object.values(value)) longest = Math.max(longest, longestText(inner));
-  known.set(value, longest);
-  return longest;
+  let steps = 1;
+  for (const key of Object.keys(value)) {
+    const later = unread?.get(key);
+    steps += later
+      ? Math.ceil(later.charsMax / CHARS_PER_STEP)
+      : deepSteps((value as Record<string, unknown>)[key], max - steps);
+    if (steps > max) break;
+  }
+  return Math.max(steps, length);
 }

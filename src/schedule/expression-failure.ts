@@ -65,9 +65,10 @@ export function explain(error: unknown, expression: string, scope?: ExpressionSc
 /** The whole name of which `part` stands behind a dash, as in `tasks.a-part`. */
 function dashedName(expression: string, part: string): { owner: string; name: string } | undefined {
   const at = expression.indexOf(`-${part}`);
+  if (at === -1) return undefined;
   const [name] = /[\w-]*$/.exec(expression.slice(Math.max(0, at - NAME_CHARS_MAX), at)) ?? [''];
   const before = expression.slice(Math.max(0, at - name.length - NAME_CHARS_MAX), at - name.length);
-  if (at === -1 || name === '' || !before.endsWith('.')) return undefined;
+  if (name === '' || !before.endsWith('.')) return undefined;
   const [rest] = /^[\w-]*/.exec(expression.slice(at, at + part.length + NAME_CHARS_MAX))!;
   return { owner: /[\w.]*$/.exec(before.slice(0, -1))![0], name: name + rest };
 }

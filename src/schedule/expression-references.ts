@@ -1,7 +1,7 @@
 /** What an expression speaks of and what it can cost, read from its tree. It evaluates nothing. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compilePattern, PatternError } from '../base/pattern.ts';
-import { LOOPS } from './expression-budget.ts';
+import { BUDGET_VARIABLE, LOOPS } from './expression-budget.ts';
 import { ExpressionError, quoted } from './expression-failure.ts';
 
 const LOOPS_WITHIN_LOOPS_MAX = 3;
@@ -16,8 +16,6 @@ export interface References {
   each: boolean;
   /** Whether it calls `always()` or `failed()`. */
   always: boolean;
-  /** How many "+" it has. */
-  sums: number;
 }
 
 /** Throws where the expression could take too long. */
@@ -28,7 +26,6 @@ export function refer(ast: ASTNode, expression: string): References {
     inputs: new Set<string>(),
     each: false,
     always: false,
-    sums: 0,
   };
   const visit = (node: ASTNode, loops: number, hidden: ReadonlySet<string>): void => {
     const path =
@@ -43,10 +40,11 @@ export function refer(ast: ASTNode, expression: string): References {
       if (node.args === 'tasks') found.every = true;
       if (node.args === 'each' || node.args === 'index') found.each = true;
     }
-    if (node.op === 'call' && node.args[0] === 'step_')
-      throw new ExpressionError(`${quoted(expression)}: there is no function step_`);
+    if (node.op === 'call' && node.args[0].endsWith('_'))
+      throw new ExpressionError(`${quoted(expression)}: there is no function ${node.args[0]}`);
+    if (node.op === 'id' && node.args === BUDGET_VARIABLE)
+      throw new ExpressionError(`${quoted(expression)}: there is no ${BUDGET_VARIABLE}`);
     if (node.op === 'call' && (node.args[0] === 'always' || node.args[0] === 'failed')) found.always = true;
-    if (node.op === '+') found.sums += 1;
     if (node.op === 'rcall') {
       if (node.args[0].endsWith('_'))
         throw new ExpressionError(`${quoted(expression)}: there is no function ${node.args[0]}`);

@@ -45,15 +45,27 @@ export function toCel(value: Lazy | undefined): unknown {
     later.push([key, inner]);
     return null;
   };
-  const result: object = Array.isArray(value)
-    ? value.map(convert)
-    : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, convert(inner, key)]));
+  const result: object = Array.isArray(value) ? value.map(convert) : convertFields(value, convert);
   if (later.length > 0) unread.set(result, new Map(later.map(([key, inner]) => [String(key), inner])));
   for (const [key, inner] of later)
     Object.defineProperty(result, key, { enumerable: true, get: () => toCel(inner) });
   converted.set(value, result);
   return result;
 }
+
+/** One by one: a list of entries on the way takes three times as long. */
+function convertFields(
+  value: { [key: string]: Lazy },
+  convert: (inner: Lazy, key: string) => unknown,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__') Object.defineProperty(result, key, { value: convert(value[key]!, key), ...OWN });
+    else result[key] = convert(value[key]!, key);
+  }
+  return result;
+}
+const OWN = { enumerable: true, configurable: true, writable: true };
 
 /** Throws a TypeError, with a message for people, on what JSON cannot hold. */
 export function fromCel(value: unknown): Json {

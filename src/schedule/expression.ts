@@ -5,7 +5,13 @@
 import { Environment, type ParseResult } from '@marcbachmann/cel-js';
 import type { Json } from '../contract/workflow.ts';
 import { ExpressionError, explain, quoted, type ExpressionScope } from './expression-failure.ts';
-import { isOverBudget, openBudget, registerBudget, withBudget } from './expression-budget.ts';
+import {
+  BUDGET_VARIABLE,
+  isOverBudget,
+  openBudget,
+  registerBudget,
+  withBudget,
+} from './expression-budget.ts';
 import { refer, type References } from './expression-references.ts';
 import { splitTemplate, type TemplatePart } from './expression-template.ts';
 import { fromCel, kindOf, toCel, type Lazy } from './expression-values.ts';
@@ -16,11 +22,19 @@ const EXPRESSION_CHARS_MAX = 10_000;
 const RENDERED_CHARS_MAX = 4 * 1024 * 1024;
 const CACHE_MAX = 20_000;
 
+const WRITTEN = { maxAstNodes: 2000, maxDepth: 50 };
+/** What is counted in an expression makes it larger. */
+const COUNTED = { maxAstNodes: 10_000, maxDepth: 200 };
+
 /** `failed()` is a constant of its environment: the library hands functions no scope. */
-const environments = { true: environment(true), false: environment(false) };
+const environments = { true: environment(true, COUNTED), false: environment(false, COUNTED) };
+/** For what people write, which is bounded first. */
+const strict = environment(false, WRITTEN);
 
 interface Parsed {
   references: References;
+  /** As it is written, to be checked. */
+  plain: ParseResult;
   evaluate: Record<'true' | 'false', ParseResult>;
 }
 const cache = new Map<string, Parsed>();
@@ -81,7 +95,7 @@ export function references(expression: string): References {
 /** What is wrong with an expression, as far as types tell without running it; and its type. */
 export function checkExpression(expression: string): { type: string } | { problem: string } {
   try {
-    const checked = parse(expression).evaluate.false.check();
+    const checked = parse(expression).plain.check();
     return checked.valid ? { type: checked.type ?? 'dyn' } : { problem: explain(checked.error, expression) };
   } catch (error) {
     if (error instanceof ExpressionError) return { problem: error.message };
@@ -107,11 +121,11 @@ function split(text: string): TemplatePart[] {
   }
 }
 
-function environment(failed: boolean): Environment {
+function environment(failed: boolean, limits: { maxAstNodes: number; maxDepth: number }): Environment {
   const result = new Environment({
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
-    limits: { maxAstNodes: 2000, maxDepth: 50 },
+    limits,
   })
     .registerVariable('tasks', 'map')
     .registerVariable('inputs', 'map')
@@ -146,11 +160,12 @@ function parse(expression: string): Parsed {
   }
   let parsed: Parsed;
   try {
-    const references = refer(environments.false.parse(expression).ast, expression);
-    const counted = withBudget(environments.false, environments.false.parse(expression).ast, expression);
+    const plain = strict.parse(expression);
+    const references = refer(plain.ast, expression);
+    const counted = withBudget(environments.false, plain.ast);
     const usual = environments.false.parse(counted);
     const after = references.always ? environments.true.parse(counted) : usual;
-    parsed = { references, evaluate: { true: after, false: usual } };
+    parsed = { references, plain, evaluate: { true: after, false: usual } };
   } catch (error) {
     if (error instanceof ExpressionError) throw error;
     throw new ExpressionError(explain(error, expression), { cause: error });
@@ -162,13 +177,16 @@ function parse(expression: string): Parsed {
 
 function run(expression: string, scope: ExpressionScope): Json {
   const parsed = parse(expression);
+  const budget = openBudget();
   try {
     const values = context(parsed.references, scope);
-    openBudget(values, parsed.references.sums, expression);
-    const value: unknown = parsed.evaluate[`${scope.failed ?? false}`](values);
+    const value: unknown = parsed.evaluate[`${scope.failed ?? false}`]({
+      ...values,
+      [BUDGET_VARIABLE]: budget,
+    });
     return fromCel(value);
   } catch (error) {
-    if (isOverBudget())
+    if (isOverBudget(budget))
       throw new ExpressionError(`${quoted(expression)} takes too many steps on these values; simplify it`);
     if (error instanceof ExpressionError) throw error;
     throw new ExpressionError(explain(error, expression, scope), { cause: error });
