@@ -116,7 +116,7 @@ describe('conformance', { timeout: SLOW_MS }, () => {
   });
 
   it.each([
-    [['--runtime', 'codx'], 'there is no runtime "codx"; did you mean codex?'],
+    [['--runtime', 'codx'], 'there is no runtime "codx"; did you mean "codex"?'],
     [['--runtime', 'cli'], 'asks no model through bosun'],
     [['--runtime', 'acp'], 'add --command, such as "gemini --acp"'],
     [['--runtime', 'codex', '--command', 'x'], 'only the runtime acp takes a command'],

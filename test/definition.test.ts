@@ -253,6 +253,16 @@ describe('fields with wrong values', () => {
       '7:26: "agent.runtime" of task "a" must be one of claude-code, opencode, codex, acp, cli, but is "clii"; did you mean "cli"?',
     ],
     [
+      'a: { agent: { runtime: claude }, prompt: x }',
+      'acp, cli, but is "claude"; did you mean "claude-code"?',
+    ],
+    [
+      'a: { agent: { runtime: gemini }, prompt: x }',
+      'but is "gemini"; for Gemini CLI use "acp" with the command "gemini --acp"',
+    ],
+    ['a: { run: x, depends_on: [b] }', 'unknown field "depends_on" in task "a"; did you mean "needs"?'],
+    ['a: { command: x }', 'unknown field "command" in task "a"; did you mean "run"?'],
+    [
       'a: { agent: 3, prompt: x }',
       '7:15: "agent" of task "a" must be the name of an agent or a map with its fields, but is the number 3',
     ],
@@ -277,6 +287,12 @@ describe('fields with wrong values', () => {
       '7:24: "output" of task "a" must be a map (name: value), but is the number 3',
     ],
   ])('%s', (task, message) => expect(messages(invalidTasks(`  ${task}\n`))[0]).toContain(message));
+
+  test('a place for anchors, as compose files have it, is told to be defaults', () => {
+    expect(messages(invalid('x-common: &c { timeout: 1m }\nname: x\ntasks: { a: { run: x } }\n'))).toEqual([
+      '1:1: unknown field "x-common" in the workflow; put what tasks or agents have in common under "defaults"',
+    ]);
+  });
 
   test('a missing name and missing tasks are told', () => {
     expect(messages(invalid('description: x\n'))).toEqual([

@@ -3,10 +3,21 @@
 const WORD_CHARS_MAX = 64;
 const CANDIDATES_MAX = 20_000;
 
-/** The candidate nearest to `word`, where it is near enough to be a slip of the keyboard. */
-export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+/** What other tools call something, and what it is called here. */
+export type Synonyms = Readonly<Record<string, string>>;
+
+/** The candidate that other tools call `word`, else the nearest one, if it is near enough to be a slip of the keyboard. */
+export function suggest(
+  word: string,
+  candidates: Iterable<string>,
+  synonyms: Synonyms = {},
+): string | undefined {
   if (word.length > WORD_CHARS_MAX) return undefined;
   const wanted = word.toLowerCase();
+  if (Object.hasOwn(synonyms, wanted)) {
+    const meant = synonyms[wanted]!;
+    for (const candidate of candidates) if (candidate === meant) return meant;
+  }
   let best: string | undefined;
   let bestDistance = Math.floor(word.length / 3) + 1; // a word of one or two letters resembles too many
   let seen = 0;
@@ -20,8 +31,8 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** `; did you mean "x"?`, or nothing: the end of a message about an unknown name. */
-export function didYouMean(word: string, candidates: Iterable<string>): string {
-  const near = suggest(word, candidates);
+export function didYouMean(word: string, candidates: Iterable<string>, synonyms?: Synonyms): string {
+  const near = suggest(word, candidates, synonyms);
   return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 

@@ -1,11 +1,34 @@
 /** What zod found wrong, said so that a person knows what to write instead. */
 import { z } from 'zod';
 import { didYouMean } from '../base/suggest.ts';
+import { runtimeHint } from './runtime-hint.ts';
 import { CONTROL_CHARACTERS, describe, type Path, type Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
 const FIELDS_LISTED_MAX = 12;
+
+/** What CI systems and compose files call a field, and its name here. */
+const SYNONYMS = {
+  after: 'needs',
+  depends_on: 'needs',
+  'depends-on': 'needs',
+  dependson: 'needs',
+  dependencies: 'needs',
+  cmd: 'run',
+  command: 'run',
+  script: 'run',
+  shell: 'run',
+  steps: 'tasks',
+  jobs: 'tasks',
+  when: 'if',
+  matrix: 'for-each',
+  with_items: 'for-each',
+  environment: 'env',
+  instructions: 'prompt',
+  system: 'prompt',
+  max_turns: 'turns',
+};
 
 /** One problem or more for each issue that checking `data` against `schema` gave. */
 export function schemaProblems(issues: readonly Issue[], data: unknown, schema: z.ZodType): Problem[] {
@@ -32,7 +55,8 @@ function explain(issue: Issue, prefix: Path, data: unknown, schema: z.ZodType): 
       return one(wrongType(it, path, issue.expected, value));
     case 'invalid_value': {
       const allowed = issue.values.map(String);
-      const near = typeof value === 'string' ? didYouMean(value, allowed) : '';
+      const nearest = path.at(-1) === 'runtime' ? runtimeHint : didYouMean;
+      const near = typeof value === 'string' ? nearest(value, allowed) : '';
       const expected = allowed.length === 1 ? `"${allowed[0]}"` : `one of ${allowed.join(', ')}`;
       return one(
         value === undefined ? missing(path) : `${it} must be ${expected}, but is ${show(value)}${near}`,
@@ -117,8 +141,10 @@ function missing(path: Path): string {
 }
 
 function hint(key: string, fields: readonly string[]): string {
-  const near = didYouMean(key, fields);
+  const near = didYouMean(key, fields, SYNONYMS);
   if (near) return near;
+  if (key.startsWith('x-') && fields.includes('defaults'))
+    return '; put what tasks or agents have in common under "defaults"';
   if (fields.length === 0 || fields.length > FIELDS_LISTED_MAX) return '; remove it';
   return `; the fields are ${fields.join(', ')}`;
 }

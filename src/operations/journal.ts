@@ -46,6 +46,15 @@ export async function findRun({ home, store }: Journal, id: string | undefined):
   if (id === undefined)
     throw new BosunError('not-found', kept ?? 'no run was ever started here; start one with: bosun run');
   const known = (await store.runs(5)).map((run) => run.id).join(', ');
+  const [newest] = await store.runs(1);
+  const isTask = newest && (await store.tasks(newest.id)).some((task) => task.id === id || task.label === id);
+  if (isTask) {
+    const word = /^[\w.-]+$/.test(id) ? id : `'${id}'`;
+    throw new BosunError(
+      'not-found',
+      `there is no run ${id}, but run ${newest.id} has a task of that name: bosun logs --task ${word}, bosun diff --task ${word}`,
+    );
+  }
   throw new BosunError(
     'not-found',
     kept ?? `there is no run ${id}; the latest are: ${known || 'none'} (all: bosun history)`,

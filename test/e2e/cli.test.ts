@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Recorded } from '../../src/contract/event.ts';
+import type { RunReport } from '../../src/contract/report.ts';
 import { COMMANDS } from '../../src/doors/cli/table.ts';
 import { bosun, eventsIn, start } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
@@ -67,12 +68,17 @@ describe('the command line', () => {
   it.each([
     [['stauts'], 'did you mean "bosun status"?'],
     [['frobnicate'], 'unknown command "frobnicate" (all commands: bosun --help)'],
+    [['list'], 'unknown command "list"; did you mean "bosun history"?'],
+    [['watch'], 'did you mean "bosun logs -f"?'],
+    [['logs', '--tail', '5'], "unknown option '--tail'; for the last lines: bosun logs | tail (see"],
+    [['merge', '--dry-run'], "unknown option '--dry-run'; to see what it would merge: bosun diff (see"],
+    [['run', '--usd', 'lots'], '--usd must be a number above 0, such as 2.50, not "lots"'],
     [['logs', '--folow'], "unknown option '--folow'; did you mean --follow?"],
     [['status', 'a', 'b'], 'too many arguments'],
     [['retry'], "missing required argument 'task'"],
     [['report', '--format', 'pdf'], 'Allowed choices are text, json, html'],
     [['run', '--input', 'x'], 'write it as --input name=value'],
-    [['exec', 'npm', 'test'], 'bosun exec -- npm test'],
+    [['exec', 'npm', 'test'], 'bosun exec -- npm test; a prompt needs an agent, as in: bosun exec --runtime'],
     [['exec'], 'nothing to do'],
     [
       ['exec', '--runtime', 'codx', 'x'],
@@ -117,9 +123,18 @@ describe('the command line', () => {
     expect(readFileSync(path.join(repository.path, 'bosun.yaml'), 'utf8')).toBe(text);
     await using other = await makeRepository({ files: { 'bosun.json': '{}' } });
     expect((await bosun(other.path, 'init')).stderr).toContain('bosun.json is there already');
-    const { code, stdout } = await bosun(repository.path, 'run');
+    const { code, stdout } = await bosun(repository.path, 'run', '--usd', '2.5');
     expect(code).toBe(0);
     expect(stdout).toContain('bosun merge hello-1');
+    // What one tries next: the report for a program, and a task in the place of a run.
+    const { budgets } = JSON.parse((await bosun(repository.path, 'report', '--json')).stdout) as RunReport;
+    expect(budgets).toMatchObject([{ account: 'run', limits: [{ unit: 'usd', limit: 2.5 }] }]);
+    expect(await bosun(repository.path, 'logs', 'notes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'there is no run notes, but run hello-1 has a task of that name: bosun logs --task notes,',
+      ),
+    });
   });
 
   it('says what this machine has', async () => {

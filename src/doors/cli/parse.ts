@@ -5,11 +5,45 @@ import {
   CommanderError,
   Option as ParserOption,
 } from 'commander';
-import { suggest } from '../../base/suggest.ts';
+import { suggest, type Synonyms } from '../../base/suggest.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Command, Typed } from './command.ts';
 import { writeOut } from './output.ts';
 import { COMMANDS } from './table.ts';
+
+/** What other tools call a command, and what to type here. */
+const SYNONYMS: Synonyms = {
+  abort: 'cancel',
+  apply: 'merge',
+  approve: 'answer',
+  attach: 'logs -f',
+  clean: 'workspaces clean',
+  continue: 'resume',
+  cost: 'budget',
+  gc: 'prune',
+  kill: 'cancel',
+  lint: 'check',
+  list: 'history',
+  ls: 'history',
+  ps: 'status',
+  rm: 'prune',
+  runs: 'history',
+  show: 'status',
+  start: 'run',
+  stop: 'cancel',
+  tail: 'logs -f',
+  validate: 'check',
+  version: '--version',
+  watch: 'logs -f',
+};
+
+/** Options that a command does not have, and how to get there nevertheless. */
+const OTHER_WAYS: Synonyms = {
+  'logs --tail': 'for the last lines: bosun logs | tail',
+  'merge --dry-run': 'to see what it would merge: bosun diff',
+  'merge -m': 'for a message of your own: bosun merge --squash && git commit --amend',
+  'merge --message': 'for a message of your own: bosun merge --squash && git commit --amend',
+};
 
 export interface Chosen {
   command: Command;
@@ -84,20 +118,19 @@ function examplesOf({ examples, notes }: Command): string {
 }
 
 function usageError(error: CommanderError, words: readonly string[]): BosunError {
-  const said = error.message
-    .replace(/^error: /, '')
-    .replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?');
+  const [plain = '', near] = error.message.replace(/^error: /, '').split(/\n(?=\(Did you mean .+\?\)$)/s);
   const command = COMMANDS.find(({ name }) => name === words.find((word) => !word.startsWith('-')));
   const help = command ? `bosun ${command.name} --help` : 'bosun --help';
-  return new BosunError('usage', `${said} (see: ${help})`);
+  const option = /^unknown option '([^'=]+)/.exec(plain)?.[1];
+  const way = OTHER_WAYS[`${command?.name} ${option}`];
+  const hint = way ?? near?.slice(1, -1).replace('Did', 'did');
+  return new BosunError('usage', `${plain}${hint === undefined ? '' : `; ${hint}`} (see: ${help})`);
 }
 
 /** A word that is no command. */
 export function unknownCommand(word: string): BosunError {
-  const near = suggest(
-    word,
-    COMMANDS.map(({ name }) => name),
-  );
+  const names = COMMANDS.map(({ name }) => name);
+  const near = suggest(word, [...names, ...Object.values(SYNONYMS)], SYNONYMS);
   return new BosunError(
     'usage',
     `unknown command "${word}"${near ? `; did you mean "bosun ${near}"?` : ''} (all commands: bosun --help)`,

@@ -14,6 +14,8 @@ const DIRTY: Option = {
   about: 'start from the files as they are, uncommitted changes included',
 };
 
+const USD: Option = { flags: '--usd <dollars>', about: 'the most it may cost' };
+
 const UNFENCED: Option = {
   flags: '--unfenced',
   about: 'run commands without fences: they can do whatever you can',
@@ -65,6 +67,7 @@ export const COMMANDS: Command[] = [
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
+      USD,
       DIRTY,
       UNFENCED,
       TRUST,
@@ -96,7 +99,7 @@ export const COMMANDS: Command[] = [
       { flags: '--attempts <count>', about: 'how many times the agent may try to pass the check' },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
       { flags: '--model <model>', about: 'such as claude-sonnet-4-5, or provider/model' },
-      { flags: '--usd <dollars>', about: 'the most it may cost' },
+      USD,
       DIRTY,
       UNFENCED,
       ...CASSETTE,
@@ -187,11 +190,12 @@ export const COMMANDS: Command[] = [
     arguments: [RUN],
     options: [
       { flags: '--format <format>', about: 'text, json or html', choices: ['text', 'json', 'html'] },
+      { flags: '--json', about: 'the same as --format json' },
       { flags: '--open', about: 'print the path of the HTML report' },
     ],
     examples: [
       ['report', 'the latest run'],
-      ['report --format json', 'for a program'],
+      ['report --json', 'for a program'],
       ['report --open', 'the path of the HTML report, for a browser'],
     ],
     load: () => import('./commands/report.ts'),

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
+import { runtimeHint } from '../../definition/runtime-hint.ts';
 import { RUNTIMES, type Agent, type RuntimeName } from '../../contract/workflow.ts';
-import { suggest } from '../../base/suggest.ts';
 import { findSdk } from '../../runtime/claude-code-sdk.ts';
 import { agentVersion, findAgent, findCommand, needAgent, packageVersion } from '../../runtime/find-agent.ts';
 import { knownAgent, type KnownAgent } from '../../runtime/known-agent.ts';
@@ -109,11 +109,10 @@ function runtimeOf({ runtime, command }: ConformanceOptions): RuntimeName {
   const known = RUNTIMES.filter((name) => name !== 'cli');
   const name = known.find((each) => each === runtime);
   if (name === undefined) {
-    const close = suggest(runtime, known);
     const why =
       runtime === 'cli'
         ? 'the runtime cli asks no model through bosun, so that there is nothing to try'
-        : `there is no runtime "${runtime}"${close === undefined ? '' : `; did you mean ${close}?`}`;
+        : `there is no runtime "${runtime}"${runtimeHint(runtime, known)}`;
     throw new BosunError('usage', `${why}; give one of ${known.join(', ')}`);
   }
   if (name === 'acp' && command === undefined)

@@ -1,17 +1,21 @@
 /** `bosun exec`: a workflow of one task, made of what was typed. */
-import { didYouMean } from '../../../base/suggest.ts';
 import { BosunError } from '../../../contract/errors.ts';
 import { RUNTIMES, type WorkflowSource } from '../../../contract/workflow.ts';
 import { workflow } from '../../../definition/builder.ts';
+import { runtimeHint } from '../../../definition/runtime-hint.ts';
 import { startRun } from '../../../operations/run.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
+import { usdOf } from '../usd.ts';
 import { watch } from '../watch.ts';
 
 type TaskSource = WorkflowSource['tasks'][string];
 
 export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
-  const checked = workflow({ name: 'exec', ...budgetOf(typed), tasks: taskOf(typed) }, { directory: cwd });
+  const checked = workflow(
+    { name: 'exec', ...given('budget', usdOf(typed)), tasks: taskOf(typed) },
+    { directory: cwd },
+  );
   const verbose = { ...typed, options: { ...typed.options, verbose: true } };
   const start: Parameters<typeof watch>[1] = (options) =>
     startRun({
@@ -44,7 +48,7 @@ function taskOf(typed: Typed): Record<string, TaskSource> {
     if (!(RUNTIMES as readonly string[]).includes(runtime))
       throw new BosunError(
         'usage',
-        `--runtime: expected one of ${RUNTIMES.join(', ')}, got "${runtime}"${didYouMean(runtime, RUNTIMES)}`,
+        `--runtime: expected one of ${RUNTIMES.join(', ')}, got "${runtime}"${runtimeHint(runtime, RUNTIMES)}`,
       );
     const agent = {
       runtime,
@@ -56,7 +60,7 @@ function taskOf(typed: Typed): Record<string, TaskSource> {
   if (!hasDashes) {
     throw new BosunError(
       'usage',
-      `write a command after --, as in: bosun exec -- ${args.join(' ')} (or name an agent with --command)`,
+      `a command goes after --, as in: bosun exec -- ${args.join(' ')}; a prompt needs an agent, as in: bosun exec --runtime claude-code "${args.join(' ')}"`,
     );
   }
   return { command: { ...rest, run: args.map(quote).join(' ') } };
@@ -67,14 +71,6 @@ function attemptsOf(typed: Typed): { attempts?: number } {
   if (text === undefined) return {};
   if (/^[1-9]\d*$/.test(text)) return { attempts: Number(text) };
   throw new BosunError('usage', `--attempts must be a whole number above 0, not "${text}"`);
-}
-
-function budgetOf(typed: Typed): { budget?: { usd: number } } {
-  const text = textOf(typed, 'usd');
-  if (text === undefined) return {};
-  const usd = Number(text);
-  if (usd > 0 && Number.isFinite(usd)) return { budget: { usd } };
-  throw new BosunError('usage', `--usd must be a number above 0, such as 2.50, not "${text}"`);
 }
 
 /** What a person types here is no template. */

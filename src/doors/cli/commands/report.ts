@@ -13,7 +13,7 @@ export async function run(typed: Typed): Promise<number> {
     return 0;
   }
   const report = await reportOf(of);
-  const format = textOf(typed, 'format') ?? 'text';
+  const format = isOn(typed, 'json') ? 'json' : (textOf(typed, 'format') ?? 'text');
   if (format === 'html') writeOut(renderHtml(report));
   else if (format === 'json') writeOut(renderJson(report));
   else

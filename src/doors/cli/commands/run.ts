@@ -6,12 +6,14 @@ import { checkFile } from '../../../operations/check.ts';
 import { startRun } from '../../../operations/run.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { say } from '../output.ts';
+import { usdOf } from '../usd.ts';
 import { trustOf, withTrust } from '../with-trust.ts';
 import { watch } from '../watch.ts';
 import { tellWorkflow } from './check.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
+  const usd = usdOf(typed);
   const named = { cwd, ...given('file', typed.args[0]), ...trustOf(typed) };
   const checked = await withTrust(cwd, () => checkFile(named));
   const inputs = inputsOf(typed);
@@ -22,7 +24,10 @@ export async function run(typed: Typed): Promise<number> {
     return 0;
   }
   for (const warning of checked.warnings) say(warning, 'warning');
-  const { workflow, file: source } = checked;
+  const { file: source } = checked;
+  const workflow = usd
+    ? { ...checked.workflow, budget: { ...checked.workflow.budget, ...usd } }
+    : checked.workflow;
   return watch(typed, (options) =>
     startRun({ cwd, workflow, source, inputs, dirty: isOn(typed, 'dirty'), ...options }),
   );
