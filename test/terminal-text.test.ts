@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import type { Recorded } from '../src/contract/event.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
@@ -28,6 +29,9 @@ test('columns are those of a terminal', () => {
   const widths = { abc: 3, '👨‍👩‍👧‍👦': 2, '🇩🇪': 2, '。': 2, 漢字: 4, é: 1, 'e\u0301': 1 };
   for (const [text, columns] of Object.entries(widths))
     expect([text, columnsOf(text)]).toEqual([text, columns]);
+  // What is known without the library is what the library says.
+  const chars = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code));
+  expect(chars.filter((char) => columnsOf(`|${char}|`) !== stringWidth(`|${char}|`))).toEqual([]);
   expect(fitColumns('👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 5)).toBe('👨‍👩‍👧‍👦👨‍👩‍👧‍👦…');
   expect(columnsOf(fitColumns(`e${'\u0301'.repeat(1_000_000)}`, 10))).toBeLessThanOrEqual(10);
 });
