@@ -54,8 +54,8 @@ describe('a provider', () => {
     const told: string[] = [];
     const notice = noticeSilence((event) => told.push(event.type));
     {
-      using one = new Silence((isSilent) => notice('p', isSilent), 5);
-      using two = new Silence((isSilent) => notice('p', isSilent), 5);
+      using one = new Silence((waited) => notice('p', waited), { silentMs: 5, turnMs: 5 });
+      using two = new Silence((waited) => notice('p', waited), { silentMs: 5, turnMs: 5 });
       await sleep(60);
       expect(told).toEqual(['attempt.held']);
       one.heard();
@@ -63,9 +63,30 @@ describe('a provider', () => {
       expect(told).toEqual(['attempt.held']);
     }
     expect(told).toEqual(['attempt.held', 'attempt.released']);
-    using quick = new Silence(() => told.push('wrong'), 60_000);
+    using quick = new Silence(() => told.push('wrong'));
     quick.listen();
     expect(told).toHaveLength(2);
+  });
+
+  it('to which nothing was sent is not called silent', async () => {
+    const told: (string | undefined)[] = [];
+    using silence = new Silence((waited) => told.push(waited), { silentMs: 5, turnMs: 20 });
+    silence.pause();
+    await sleep(10);
+    expect(told).toEqual([]);
+    await sleep(50);
+    expect(told).toEqual(['turn']);
+    const held = { by: 'turn', provider: 'p', text: 'waits for its turn', sinceMs: 0 } as const;
+    const wait = { provider: 'p', untilMs: 4000, why: 'p rate limit' };
+    expect(signOf({ state: 'running', held }, [wait], 0)).toMatchObject({ word: 'limited' });
+    expect(signOf({ state: 'running', held }, [], 0)).toMatchObject({
+      word: 'queued',
+      line: 'held: waits for its turn',
+    });
+    silence.heard();
+    silence.listen();
+    await sleep(50);
+    expect(told).toEqual(['turn', undefined, 'provider']);
   });
 
   it('with a rate limit is called that, and not silent', () => {

@@ -142,11 +142,15 @@ describe('a request that waits for a rate limit', () => {
     // The first request to be admitted takes all of it.
     const loop = new TinyLoop({ budget: { usd: 0.0001 }, tasks: { a: TASK, b: TASK } }, priceOf);
     const doorOf = (task: string): ReturnType<Rig['open']> =>
-      rig.open(undefined, { transport }, (wish, signal) =>
-        loop.ledger.admit(loop.node(task), 1, wish, signal),
+      rig.open(
+        undefined,
+        { transport },
+        (wish, signal) => loop.ledger.admit(loop.node(task), 1, wish, signal),
+        { onSilence: (provider, waited) => waits.push(`${provider} ${waited ?? 'goes on'}`) },
       );
+    const waits: string[] = [];
     const [a, b] = [await doorOf('a'), await doorOf('b')];
-    freeAtMs = Date.now() + 1000;
+    freeAtMs = Date.now() + 1500;
     const limited = ask(a, MESSAGES, HELLO);
     await until(() => rig.got.length === 1);
     await sleep(50);
@@ -154,6 +158,7 @@ describe('a request that waits for a rate limit', () => {
     expect(Date.now()).toBeLessThan(freeAtMs);
     expect((await limited).status).toBe(200);
     expect(loop.of('model.used').map(({ task }) => task)).toEqual(['b', 'a']);
+    expect(waits).toEqual(['anthropic turn', 'anthropic goes on']);
     // Meanwhile the money goes: it is not sent, and asks.
     freeAtMs = Date.now() + 300;
     rig.reset();

@@ -127,9 +127,9 @@ export function shownCounts({
 
 /** What an attempt waits for that is not its own work. */
 export interface Held {
-  by: 'question' | 'budget' | 'provider';
+  by: 'question' | 'budget' | 'provider' | 'turn';
   text: string;
-  /** Of one held by a provider. */
+  /** Of one that waits for a provider, or for its turn to be sent there. */
   provider?: string;
   sinceMs: number;
 }

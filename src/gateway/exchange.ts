@@ -132,10 +132,13 @@ async function carry(
   };
   try {
     signal.throwIfAborted();
-    using silence = new Silence((isSilent) => caller.onSilence?.(provider, isSilent));
+    using silence = new Silence((waited) => caller.onSilence?.(provider, waited));
     const pause = (): (() => Promise<void> | undefined) => {
       const reserve = release?.();
+      silence.pause();
       return () => {
+        silence.heard();
+        silence.listen();
         sentMs = performance.now();
         if (reserve?.() ?? true) return undefined;
         settle();

@@ -1,37 +1,44 @@
-/** Notices a provider that sends nothing for a while. It ends nothing: time-outs are the transport's. */
+/** Notices what a request waits for: a provider that sends nothing, or its own turn. It ends nothing. */
+import type { Waited } from './caller.ts';
 
-/** A person should see by then that it is not the agent that is slow. */
-const SILENT_MS = 10_000;
+const SILENCE_LIMITS = {
+  /** A person should see by then that it is not the agent that is slow. */
+  silentMs: 10_000,
+  /** Turns come quickly, unless there is a rate limit. */
+  turnMs: 1000,
+};
 
 export class Silence implements Disposable {
-  readonly #tell: (isSilent: boolean) => void;
-  readonly #silentMs: number;
+  readonly #tell: (waited: Waited | undefined) => void;
+  readonly #limits: typeof SILENCE_LIMITS;
   #timer: NodeJS.Timeout | undefined;
-  #isSilent = false;
+  #told: Waited | undefined;
 
-  constructor(tell: (isSilent: boolean) => void, silentMs = SILENT_MS) {
+  constructor(tell: (waited: Waited | undefined) => void, limits = SILENCE_LIMITS) {
     this.#tell = tell;
-    this.#silentMs = silentMs;
+    this.#limits = limits;
     this.listen();
   }
 
   /** From now on something is expected. */
   listen(): void {
     if (this.#timer) return void this.#timer.refresh();
-    this.#timer = setTimeout(() => {
-      this.#isSilent = true;
-      this.#tell(true);
-    }, this.#silentMs);
-    this.#timer.unref();
+    this.#waitFor('provider', this.#limits.silentMs);
+  }
+
+  /** It is not sent for now: nobody can answer it. */
+  pause(): void {
+    this.heard();
+    this.#waitFor('turn', this.#limits.turnMs);
   }
 
   /** Something came, or nothing is expected: whoever reads it may be slow. */
   heard(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!this.#isSilent) return;
-    this.#isSilent = false;
-    this.#tell(false);
+    if (this.#told === undefined) return;
+    this.#told = undefined;
+    this.#tell(undefined);
   }
 
   async *over(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -45,18 +52,34 @@ export class Silence implements Disposable {
   [Symbol.dispose](): void {
     this.heard();
   }
+
+  #waitFor(waited: Waited, ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#told = waited;
+      this.#tell(waited);
+    }, ms);
+    this.#timer.unref();
+  }
 }
 
 type Notice =
-  { type: 'attempt.held'; by: 'provider'; provider: string; text: string } | { type: 'attempt.released' };
+  { type: 'attempt.held'; by: Waited; provider: string; text: string } | { type: 'attempt.released' };
 
-/** Of several silent requests of an attempt, only the first and the last are told of. */
-export function noticeSilence(tell: (notice: Notice) => void): (provider: string, isSilent: boolean) => void {
-  let silent = 0;
-  return (provider, isSilent) => {
-    silent += isSilent ? 1 : -1;
-    const text = `${provider} has sent nothing for ${SILENT_MS / 1000}s`;
-    if (isSilent && silent === 1) tell({ type: 'attempt.held', by: 'provider', provider, text });
-    else if (!isSilent && silent === 0) tell({ type: 'attempt.released' });
+/** Of several requests of an attempt that wait, only the first and the last are told of. */
+export function noticeSilence(
+  tell: (notice: Notice) => void,
+): (provider: string, waited: Waited | undefined) => void {
+  let waiting = 0;
+  return (provider, waited) => {
+    waiting += waited ? 1 : -1;
+    if (waited && waiting === 1)
+      tell({ type: 'attempt.held', by: waited, provider, text: describe(provider, waited) });
+    else if (!waited && waiting === 0) tell({ type: 'attempt.released' });
   };
+}
+
+function describe(provider: string, waited: Waited): string {
+  return waited === 'turn'
+    ? `its next request to ${provider} waits for its turn`
+    : `${provider} has sent nothing for ${SILENCE_LIMITS.silentMs / 1000}s`;
 }

@@ -43,6 +43,8 @@ export class EventLines {
   /** Why a task goes on with another runtime, as it was told. */
   readonly #fallbacks = new Map<string, string>();
   readonly #asked = new Map<string, { event: EventOf<'attempt.asked'>; wasPut: boolean }>();
+  /** Tasks that were told to be held. */
+  readonly #held = new Set<string>();
   /** By attempt that runs. */
   readonly #spent = new Map<string, Spending>();
   /** Only where the whole run is seen: a part of it would be taken for all. */
@@ -147,6 +149,7 @@ export class EventLines {
       case 'run.resumed':
         return { text: 'goes on' };
       case 'run.cancelling':
+        this.#held.clear(); // what is let go now ends
         return {
           text: event.mode === 'now' ? 'is stopped now' : 'is cancelled: agents are asked to stop',
           color: 'ask',
@@ -160,9 +163,11 @@ export class EventLines {
       case 'task.expanded':
         return this.#expand(event);
       case 'attempt.held':
+        if (event.by === 'turn') return undefined; // a rate limit was told of, for all that wait for it
+        this.#held.add(event.task);
         return { text: `held: ${event.text}`, color: 'ask' };
       case 'attempt.released':
-        return { text: 'goes on', color: 'quiet' };
+        return this.#held.delete(event.task) ? { text: 'goes on', color: 'quiet' } : undefined;
       case 'task.merged':
         return (
           event.conflict && {

@@ -32,7 +32,8 @@ function heldSign(held: NonNullable<TaskView['held']>, waits: Waits, nowMs: numb
     return { glyph: glyphOf('asking'), word: 'asking', tone: 'ask', line: held.text };
   if (held.by === 'budget') return { glyph: PAUSED, word: 'budget', tone: 'ask', line: `held: ${held.text}` };
   const wait = waits.find(({ provider, untilMs }) => provider === held.provider && untilMs > nowMs);
-  if (!wait) return { glyph: PAUSED, word: 'silent', tone: 'ask', line: `held: ${held.text}` };
+  const word = held.by === 'turn' ? 'queued' : 'silent';
+  if (!wait) return { glyph: PAUSED, word, tone: 'ask', line: `held: ${held.text}` };
   const left = formatDuration(wait.untilMs - nowMs);
   return { glyph: PAUSED, word: 'limited', tone: 'ask', line: `held: ${wait.why}, next request in ${left}` };
 }
