@@ -197,7 +197,9 @@ describe('a budget', () => {
     settled(await loop.admit('a'));
     expect(await loop.admit('a')).toMatchObject({ isAdmitted: false });
     expect(loop.of('question.asked')).toEqual([]);
+    expect(loop.of('attempt.held')).toEqual([]);
     expect(loop.state.because).toBe('budget');
+    expect(loop.state.short).toEqual({ account: 'run', unit: 'usd', spent: 2, limit: 2 });
   });
 
   it('in dollars refuses a model whose price nobody knows, unless that is allowed', async () => {

@@ -214,6 +214,22 @@ Cost
     expect(text).toContain('  bosun budget spent-2 --usd 1  raise its budget\n  bosun resume spent-2 ');
     expect(renderHtml(report)).toContain('its budget is spent');
   });
+
+  it('say that the budget was too small for a request, how much that is, and what is enough', () => {
+    const events = spentRun().events.map((recorded) => {
+      const { event } = recorded;
+      if (event.type !== 'attempt.asked') return recorded;
+      const budget = { ...event.budget!, spent: 0.02, limit: 0.5, next: 1.14, isHard: true };
+      return { ...recorded, event: { ...event, budget } };
+    });
+    const report = buildReport(events, { diffs: new Map(), shownState: 'cancelled' });
+    const text = renderText(report, { color: false, width: 120 });
+    expect(text).toContain(
+      'stopped after 1.0s: its budget is too small for the next request, which can cost up to $1.14\n',
+    );
+    expect(text).toContain('of $0.50; too small for a request that can cost up to $1.14\n');
+    expect(text).toContain('  bosun budget spent-2 --usd 2  raise its budget\n');
+  });
 });
 
 describe('figures', () => {
@@ -256,6 +272,8 @@ describe('figures', () => {
     expect(raiseCommand('w-1', spending, { usd: 0.1 })).toBe('bosun budget w-1 --usd 7.1');
     expect(raiseCommand('w-1', spending, { usd: 8, tokens: 1000 })).toBe('bosun budget w-1 --tokens 2000');
     expect(raiseCommand('w-1', undefined, { usd: 8, minutes: 10 })).toBe('bosun budget w-1 --minutes 20');
+    const dear = { unit: 'usd', next: 1.14 } as const;
+    expect(raiseCommand('w-1', undefined, { usd: 1, minutes: 10 }, dear)).toBe('bosun budget w-1 --usd 2');
     expect(raiseCommand('w-1', undefined, {})).toBe('bosun budget w-1');
   });
 });

@@ -1,4 +1,5 @@
 /** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
+import type { BudgetMark } from './event.ts';
 import type { AgentError, Tokens } from './model.ts';
 import type { ChangedFile, FailReason, Outcome, ShownRunState, TaskState } from './run.ts';
 import type { BudgetUnit, Json, RuntimeName } from './workflow.ts';
@@ -28,6 +29,8 @@ interface RunFacts {
   state: ShownRunState;
   /** Why it was cancelled, where no person did it. */
   because: 'budget' | null;
+  /** Where that is the budget: which one, and what did not fit. */
+  short: BudgetMark | null;
   startedAtMs: number;
   /** Null while the run has not ended. */
   endedAtMs: number | null;

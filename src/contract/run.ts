@@ -1,4 +1,5 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
+import type { BudgetMark } from './event.ts';
 import type { Spending } from './model.ts';
 import type { BudgetUnit, RuntimeName } from './workflow.ts';
 
@@ -110,6 +111,8 @@ export interface RunView {
   limits?: Partial<Record<BudgetUnit, number>>;
   /** Why it was cancelled, where no person did it. */
   because?: 'budget';
+  /** Where that is the budget: which one, and what did not fit. */
+  short?: BudgetMark;
   /** Providers that had to be waited for, until when; those whose time has come may still be among them. */
   waits?: { provider: string; untilMs: number; why: string }[];
 }

@@ -41,6 +41,7 @@ export function reportOn(run: FoldedRun, extra: ReportExtra): RunReport {
       name: created.workflow.name,
       state: extra.shownState,
       because: run.because,
+      short: run.because === null ? null : run.short,
       startedAtMs: run.startedAtMs,
       endedAtMs,
       durationMs: Math.max(0, run.lastAtMs - run.startedAtMs - run.sleptMs),

@@ -46,7 +46,7 @@ export function costNotes(report: RunReport): string[] {
           `${count(cost.ownLogin, 'request')} metered, paid by the agent's own login: in dollars, what a key would have cost`,
         ]
       : []),
-    ...report.budgets.map((budget) => describeBudgetReport(budget, report.run.startedAtMs)),
+    ...report.budgets.map((budget) => describeBudgetReport(budget, report.run)),
     ...report.waits.map(describeWait),
     ...report.tasks.flatMap(({ id, attempts }) =>
       attempts.filter(({ claim }) => claim?.differs).map((attempt) => `${id}: ${describeClaim(attempt)}`),
@@ -79,7 +79,10 @@ export function describeClaim({ runtime, claim, cost }: AttemptReport): string {
 }
 
 /** "the run: $4.98 of $5.00; 80 % passed after 2m05s; raised to $10.00 by person after 3m" */
-function describeBudgetReport({ account, limits, warnings, raises }: BudgetReport, sinceMs: number): string {
+function describeBudgetReport(
+  { account, limits, warnings, raises }: BudgetReport,
+  { startedAtMs, short }: RunReport['run'],
+): string {
   const whose = account === 'run' ? 'the run' : account.replace(':', ' ');
   const used = limits.map(({ unit, limit, spent }) => {
     const all = describeUnit(unit, limit);
@@ -87,13 +90,15 @@ function describeBudgetReport({ account, limits, warnings, raises }: BudgetRepor
       ? `${describeUsd(spent)} of ${all}`
       : `${describeUnit(unit, spent).split(' ')[0]} of ${all}`;
   });
-  const after = (atMs: number): string => ` after ${formatDuration(atMs - sinceMs)}`;
+  const after = (atMs: number): string => ` after ${formatDuration(atMs - startedAtMs)}`;
   const told = [
     ...warnings.map(({ atMs, spent, limit }) => `${Math.round((spent / limit) * 100)} % used${after(atMs)}`),
     ...raises.map(
       ({ atMs, unit, limit, by }) => `set to ${describeUnit(unit, limit)} by ${by}${after(atMs)}`,
     ),
   ];
+  if (account === short?.account && short.next !== undefined)
+    told.push(`too small for a request that can cost up to ${describeUnit(short.unit, short.next)}`);
   return [`budget of ${whose}: ${used.join(', ')}`, ...told].join('; ');
 }
 

@@ -1,5 +1,5 @@
 /** Reads a run's events into what a report needs of each task. Pure; knows nothing of how a report looks. */
-import type { EventOf, Recorded } from '../contract/event.ts';
+import type { BudgetMark, EventOf, Recorded } from '../contract/event.ts';
 import type { Isolation } from '../contract/isolation.ts';
 import type { ConflictReport, QuestionReport } from '../contract/report.ts';
 import type { RunState } from '../contract/run.ts';
@@ -24,6 +24,8 @@ export interface FoldedRun {
   endedAtMs: number | null;
   state: RunState;
   because: 'budget' | null;
+  /** The last budget of the run that nobody raised when it was asked about. */
+  short: BudgetMark | null;
   head: string;
   tasks: Map<string, Folded>;
   conflicts: ConflictReport[];
@@ -66,6 +68,7 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
     endedAtMs: null,
     state: 'running',
     because: null,
+    short: null,
     head: created.base,
     tasks: new Map(),
     conflicts: [],
@@ -257,8 +260,11 @@ function closeAsk(run: FoldedRun, task: Folded, event: EventOf<'attempt.answered
   closeQuestion(run, event, atMs);
   const budget = task.asked.get(event.id);
   task.asked.delete(event.id);
-  if (!budget || event.answer === 'no' || event.limit === undefined) return;
-  const { account, unit } = budget;
+  if (!budget) return;
+  const { account, unit, spent, limit, next } = budget;
+  if (event.answer === 'no' && event.by !== 'ended' && account === 'run')
+    run.short ??= { account, unit, spent, limit, ...(next !== undefined && { next }) };
+  if (event.answer === 'no' || event.limit === undefined) return;
   noteLimits(run.budgets, { account, limits: { [unit]: event.limit }, by: event.by }, atMs);
 }
 
@@ -309,6 +315,7 @@ function tooMuch(what: string): string {
 function reopen(run: FoldedRun, within: string | null): void {
   run.state = 'running';
   run.because = null;
+  run.short = null;
   run.endedAtMs = null;
   const reopened = new Set<string>();
   for (const { report, isMet } of run.tasks.values()) {

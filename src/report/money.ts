@@ -2,6 +2,7 @@
  * What models cost, in few words, for a terminal and for the page. It never formats by a language's rules: `status`
  * uses it, and the first use of the language data takes longer than all else that a short command does.
  */
+import type { BudgetMark } from '../contract/event.ts';
 import { NO_TOKENS, tokensInAll, type Spending } from '../contract/model.ts';
 import { formatDuration } from '../base/units.ts';
 import type { BudgetUnit } from '../contract/workflow.ts';
@@ -51,19 +52,23 @@ export function shareUsed(spending: Spending | undefined, limits: Limits = {}): 
   return Math.max(spending.usd / usd, tokensInAll(spending.tokens) / tokens, spending.requests / requests);
 }
 
-/** What to type where the budget of a run is spent: gives it as much again. */
-export function raiseCommand(run: string, spending: Spending = NOTHING, limits: Limits = {}): string {
+/** What to type where the budget of a run stopped it, as `short` says: gives it as much again, or as often as it takes. */
+export function raiseCommand(
+  run: string,
+  spending: Spending = NOTHING,
+  limits: Limits = {},
+  short?: Pick<BudgetMark, 'unit' | 'next'> | null,
+): string {
   const { usd, requests } = spending;
   const spent = { usd, tokens: tokensInAll(spending.tokens), requests };
   const unit =
+    short?.unit ??
     (['usd', 'tokens', 'requests'] as const).find((each) => spent[each] >= (limits[each] ?? Infinity)) ??
-    // A hard one also stops before it is spent, where the next request could cost more than is left.
-    (['minutes', 'usd', 'tokens'] as const).find((each) => limits[each] !== undefined) ??
     'minutes';
   const limit = limits[unit];
   if (limit === undefined) return `bosun budget ${run}`;
   // Beyond what is spent, also where many answers were under way; sums of fractions are never exact.
-  const times = unit === 'minutes' ? 1 : Math.floor(spent[unit] / limit + 1e-9);
+  const times = unit === 'minutes' ? 1 : Math.floor((spent[unit] + (short?.next ?? 0)) / limit + 1e-9);
   const raised = limit * (times + 1);
   return `bosun budget ${run} --${unit} ${Number(raised.toPrecision(9))}`;
 }

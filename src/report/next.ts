@@ -66,6 +66,7 @@ function raiseOf({ run, totals, budgets }: Omit<RunReport, 'next'>): string {
     run.id,
     { usd, tokens, requests, unpriced, estimated },
     Object.fromEntries(limits.map(({ unit, limit }) => [unit, limit])),
+    run.short,
   );
 }
 

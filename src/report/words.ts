@@ -9,6 +9,7 @@ import type {
 } from '../contract/report.ts';
 import type { ShownRunState, TaskState } from '../contract/run.ts';
 import { formatDuration } from '../base/units.ts';
+import { describeStop } from '../schedule/budget-words.ts';
 
 export type Tone = 'good' | 'bad' | 'busy' | 'ask' | 'quiet';
 type State = TaskState | ShownRunState;
@@ -92,7 +93,7 @@ export function countStates(byState: Totals['byState']): { state: TaskState; cou
 /** "failed after 4m12s" */
 export function headline({ run }: RunReport): string {
   if (run.state === 'cancelled' && run.because === 'budget')
-    return `stopped after ${formatDuration(run.durationMs)}: its budget is spent`;
+    return `stopped after ${formatDuration(run.durationMs)}: ${describeStop(run.short)}`;
   if (run.state === 'interrupted') return `interrupted after ${formatDuration(run.durationMs)}`;
   const verb = run.endedAtMs === null ? 'for' : run.state === 'done' ? 'in' : 'after';
   return `${run.state} ${verb} ${formatDuration(run.durationMs)}`;

@@ -9,6 +9,12 @@ export function describeBudget({ account, unit, spent, limit, next }: BudgetMark
   return `${whose} has used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}${more}`;
 }
 
+/** Why the budget of a run stopped it. */
+export function describeStop(short: Pick<BudgetMark, 'unit' | 'next'> | undefined | null): string {
+  if (short?.next === undefined) return 'its budget is spent';
+  return `its budget is too small for the next request, which can cost up to ${describeUnit(short.unit, short.next)}`;
+}
+
 export function describeUnit(unit: BudgetUnit, value: number): string {
   if (unit === 'usd') return describeUsd(value);
   const rounded = unit === 'minutes' ? Math.round(value * 10) / 10 : Math.round(value);

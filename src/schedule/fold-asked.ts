@@ -37,9 +37,10 @@ export function askAnswered(state: State, event: EventOf<'attempt.answered'>): '
   if (!ask.budget) return undefined;
   if (event.answer === 'yes' && event.limit !== undefined)
     setLimits(state, ask.budget.account, { [ask.budget.unit]: event.limit });
-  return event.answer === 'no' && event.by !== 'ended' && ask.budget.account === RUN_ACCOUNT
-    ? 'stop'
-    : undefined;
+  if (event.answer !== 'no' || event.by === 'ended' || ask.budget.account !== RUN_ACCOUNT) return undefined;
+  const { raiseTo: _, isHard: _hard, ...short } = ask.budget;
+  state.short ??= short;
+  return 'stop';
 }
 
 /** Nobody is left who could use an answer; a budget is not the attempt's own. */

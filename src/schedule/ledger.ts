@@ -91,7 +91,7 @@ export class Ledger {
       if (short === undefined) break;
       if (short.isSpent) {
         void this.#askFor(node, attempt, short.account, short.mark);
-        hold(describeBudget(short.mark));
+        if (!short.account.isHard) hold(describeBudget(short.mark)); // else nobody is waited for
       }
       if (!showing) {
         const text = `${describeBudget(short.mark)}; the rest is reserved for requests under way`;

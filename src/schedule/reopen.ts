@@ -19,6 +19,7 @@ export function reopen(state: State, again: (node: Node) => boolean): void {
   delete state.endedAtMs;
   delete state.cancelling;
   delete state.because;
+  delete state.short;
   for (const node of state.nodes.values()) delete node.stopping;
   const reopened = new Set<Node>();
   const take = (node: Node): void => {

@@ -1,6 +1,6 @@
 /** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
 import type { Held, QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
-import type { Ask, EventOf, ValueRef } from '../contract/event.ts';
+import type { Ask, BudgetMark, EventOf, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, Limits } from './budget.ts';
@@ -163,6 +163,8 @@ export interface State {
   waits: Map<string, { untilMs: number; why: string }>;
   /** Why the run is being cancelled, where no person did it. */
   because?: 'budget';
+  /** Where it is the budget: what was asked for last. */
+  short?: BudgetMark;
   /** The value that a reference stands for; the same for the same reference, always. */
   read(ref: ValueRef): Json;
   createdAtMs: number;

@@ -19,6 +19,7 @@ export function runView(state: State): RunView {
     lastSeq: 0, // the store knows it
     ...runSpending(state),
     ...(state.because && { because: state.because }),
+    ...(state.short && { short: state.short }),
     ...(state.waits.size > 0 && {
       waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
     }),

@@ -1,11 +1,11 @@
 /** What agents say and do, and what their models cost, as words for the lines of a run. Pure. */
-import type { Event, EventOf } from '../../contract/event.ts';
+import type { BudgetMark, Event, EventOf } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import { BUDGET_UNITS } from '../../contract/workflow.ts';
 import { nameFallback } from '../../report/cost-words.ts';
 import { tellWaiting } from '../../report/money.ts';
 import { agentLine } from '../../schedule/agent-line.ts';
-import { describeBudget, describeUnit } from '../../schedule/budget-words.ts';
+import { describeBudget, describeStop, describeUnit } from '../../schedule/budget-words.ts';
 import type { Color } from './output.ts';
 
 export interface Told {
@@ -84,9 +84,13 @@ export function tellStart(event: EventOf<'attempt.started'>): Told {
   return { text: `started (attempt ${attempt}${memory})` };
 }
 
-export function tellRunEnd({ state, because }: EventOf<'run.finished'>, cost: string): Told {
+export function tellRunEnd(
+  { state, because }: EventOf<'run.finished'>,
+  cost: string,
+  short: BudgetMark | undefined,
+): Told {
   const color = state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'ask';
-  const words = state === 'cancelled' && because === 'budget' ? 'stopped: its budget is spent' : state;
+  const words = state === 'cancelled' && because === 'budget' ? `stopped: ${describeStop(short)}` : state;
   return { text: cost === '' ? words : `${words}, ${cost}`, color };
 }
 

@@ -1,6 +1,6 @@
 /** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
 import { formatDuration } from '../../base/units.ts';
-import type { Event, EventOf, Recorded } from '../../contract/event.ts';
+import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
 import type { LeftOut } from '../../contract/run.ts';
@@ -54,6 +54,8 @@ export class EventLines {
   readonly #expansions = new Map<string, string[]>();
   /** Tasks whose agents say what they say in a protocol: what their programs log is not their words. */
   readonly #speakers = new Set<string>();
+  /** What the run had no money for. */
+  #short: BudgetMark | undefined;
   #startMs: number | undefined;
   #columns = NAME_COLUMNS_MIN;
 
@@ -147,6 +149,7 @@ export class EventLines {
         if (event.ms < 0) return undefined;
         return { text: `slept for ${formatDuration(event.ms)}, which counts for nobody`, color: 'quiet' };
       case 'run.resumed':
+        this.#short = undefined;
         return { text: 'goes on' };
       case 'run.cancelling':
         this.#held.clear(); // what is let go now ends
@@ -155,7 +158,7 @@ export class EventLines {
           color: 'ask',
         };
       case 'run.finished':
-        return tellRunEnd(event, this.#costOf(this.#inAll).slice(2));
+        return tellRunEnd(event, this.#costOf(this.#inAll).slice(2), this.#short);
       case 'task.retried':
         return { text: 'is tried again' };
       case 'task.delayed':
@@ -204,6 +207,10 @@ export class EventLines {
       case 'attempt.answered': {
         const asked = this.#asked.get(event.id);
         this.#asked.delete(event.id);
+        if (event.answer === 'no' && asked?.event.budget?.account === 'run') {
+          this.#short ??= asked.event.budget;
+          this.#held.clear();
+        }
         return tellAnswer(event, asked?.event, asked?.wasPut ?? false);
       }
       case 'question.asked':

@@ -2,6 +2,7 @@
 import { formatDuration } from '../../../base/units.ts';
 import { isOpen, type TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
+import { describeStop } from '../../../schedule/budget-words.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
 import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/plain.ts';
@@ -48,7 +49,7 @@ function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string
   const noun = taskCount === 1 ? 'task' : 'tasks';
   const cost = costOf(run);
   return [
-    `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, isSpent(run) ? 'stopped: its budget is spent,' : run.state)}${took}`,
+    `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, isSpent(run) ? `stopped: ${describeStop(run.short)},` : run.state)}${took}`,
     `  ${formatCount(taskCount)} ${noun}: ${tellCounts(run.counts)}${cost && ` · ${cost}`}`,
   ];
 }
@@ -123,7 +124,7 @@ function nextOf({ run }: Status): string[] {
   if (run.state === 'interrupted')
     answers.push(`  its bosun process is gone; continue with: bosun resume ${run.id}`);
   if (isSpent(run)) {
-    const raise = raiseCommand(run.id, run.spending, run.limits);
+    const raise = raiseCommand(run.id, run.spending, run.limits, run.short);
     answers.push(`  all work is kept; continue with: ${raise} && bosun resume ${run.id}`);
   }
   return answers.length > 0 ? ['', ...answers] : [];
