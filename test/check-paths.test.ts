@@ -38,10 +38,26 @@ describe('a glob that matches nothing', () => {
   });
 
   test('is told once, however many tasks name it', () => {
-    const scope = { shared: ['CHANGES.md'] };
+    const scope = { shared: ['changes/*.md'] };
     const tasks = { a: { run: 'x', scope }, b: { run: 'x', scope }, c: { run: 'x', scope } };
     expect(warnAboutGlobs(WorkflowFile.parse({ name: 'x', tasks }), [], () => false)).toEqual([
-      '"CHANGES.md" in "scope.shared" of 3 tasks and agents matches no file of the last commit; fine if it means new files',
+      '"changes/*.md" in "scope.shared" of 3 tasks and agents matches no file of the last commit; fine if it means new files',
+    ]);
+  });
+
+  test('is fine where it names a new file, unless another one is called almost the same', () => {
+    const files = ['cost.txt', 'a.txt', 'main.ts'].map((each) => ({ path: each, isLink: false }));
+    const tell = (...write: string[]): string[] =>
+      warnAboutGlobs(
+        WorkflowFile.parse({ name: 'x', tasks: { a: { run: 'x', scope: { write } } } }),
+        files,
+        () => false,
+      );
+    expect(tell('out.txt', 'q.txt', 'NEW.md', 'docs/new.md')).toEqual([]);
+    expect(tell('costs.txt', 'main.js', 'lib/**').map((told) => told.replace(/^.*new files/, ''))).toEqual([
+      '; did you mean "cost.txt"?',
+      '; did you mean "main.ts"?',
+      '',
     ]);
   });
 

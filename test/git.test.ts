@@ -357,7 +357,7 @@ describe('landing', () => {
     await refused(/README\.md/);
     await repository.git('reset', '-q', '--hard');
     await repository.write({ 'new.txt': 'untracked\n' });
-    await refused(/would overwrite files .*\(new\.txt\).*move them/);
+    await refused(/would overwrite files .*\(new\.txt\).*commit them, or move them/);
     expect(await readFile(path.join(repository.path, 'new.txt'), 'utf8')).toBe('untracked\n');
     await writeFile(path.join(repository.path, '.git', 'MERGE_HEAD'), `${git.repository.head}\n`);
     await refused(/in the middle of something \(MERGE_HEAD\)/);

@@ -114,7 +114,7 @@ describe('merging a result', () => {
     expect(costs.map((message) => message.trim().split('\n').at(-1))).toEqual([
       'Bosun-Cost: $0.0548',
       'Bosun-Cost: unknown',
-      'Bosun-Cost: $0.0000',
+      'Bosun-Attempt: 1', // a plain command
     ]);
   });
 

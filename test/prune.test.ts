@@ -70,6 +70,7 @@ describe('bosun prune', () => {
       const preview = await cli(repository.path, 'prune', '--keep', '1', '--dry-run');
       expect([preview.code, preview.stdout]).toEqual([0, expect.stringMatching(/ {2}done {7}w-1\n$/)]);
       expect(preview.stderr).toContain('kept w-2: its branch is not merged (--unmerged takes it, too)');
+      expect(preview.stderr).toContain('would remove 1 run; nothing was removed');
       const unasked = await cli(repository.path, 'prune', '--keep', '1');
       expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
       expect((await cli(repository.path, 'prune')).stderr).toContain('say which runs may go');

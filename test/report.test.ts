@@ -10,6 +10,7 @@ import { WorkflowFile } from '../src/contract/workflow.ts';
 import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html.ts';
 import { renderJson } from '../src/report/json.ts';
+import { nextCommands } from '../src/report/next.ts';
 import { renderText } from '../src/report/text.ts';
 import { capture } from '../src/system/process.ts';
 import {
@@ -239,6 +240,14 @@ describe('the report', () => {
       'bosun merge tidy-1',
     ]);
     expect(commands(tenTasks(), 'cancelled')[0]).toBe('bosun resume');
+    const report = reportOf(smallFailure(), 'failed');
+    const left = { snapshot: 'c0ffee', changedCount: 2 };
+    for (const task of report.tasks.filter(({ state }) => state === 'failed'))
+      task.attempts = task.attempts.map((attempt) => ({ ...attempt, ...left }));
+    expect(nextCommands(report)[1]).toEqual({
+      command: 'bosun diff tidy-1 --task verify',
+      why: 'see what it left; it is not merged',
+    });
     const { events, diffs } = smallFailure();
     const error = { kind: 'auth', message: 'p rejected the key from P_KEY (401)' } as const;
     const rejected = events.map((each) =>

@@ -1,7 +1,8 @@
 /** Says which globs of scopes match nothing in a commit: most likely a slip, though new files may be meant. Pure. */
+import path from 'node:path';
 import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, fixedNames } from '../base/globs.ts';
-import { didYouMean } from '../base/suggest.ts';
+import { didYouMean, suggest } from '../base/suggest.ts';
 import type { Scope, Workflow } from '../contract/workflow.ts';
 import { isTemplate } from '../schedule/item-scope.ts';
 import { describe } from './problem.ts';
@@ -27,14 +28,14 @@ export function warnAboutGlobs(workflow: Workflow, files: readonly Listed[], isT
   const search = new Search(files, isThere);
   const found = new Map<string, { lead: string; places: string[]; field: keyof Scope; tail: string }>();
   const look = (one: Workflow, within: string): void => {
-    for (const { scope, path } of scopesOf(one)) {
+    for (const { scope, path: place } of scopesOf(one)) {
       for (const [field, glob] of globsOf(scope)) {
         const tail = warnAboutGlob(field, glob, search);
         if (tail === undefined) continue;
         const lead = `${within}"${glob}" in `;
         const key = `${lead} ${field}`;
         if (!found.has(key)) found.set(key, { lead, places: [], field, tail });
-        found.get(key)!.places.push(describe([...path, field]));
+        found.get(key)!.places.push(describe([...place, field]));
       }
     }
     for (const [file, nested] of Object.entries(one.nested ?? {})) look(nested, `${within}${file}: `);
@@ -65,7 +66,19 @@ function warnAboutGlob(field: keyof Scope, glob: string, search: Search): string
   }
   const near = search.near(glob);
   if (field === 'hide') return `matches no file of the last commit, so nothing is hidden${near}`;
+  if (near === '' && fixedNames(parseGlob(glob)).join('/') === glob) return undefined; // a new file, by its name
   return `matches no file of the last commit; fine if it means new files${near}`;
+}
+
+/** An ending that two names share does not make them alike. */
+function nearFile(name: string, beside: ReadonlySet<string>): string {
+  const ending = path.extname(name);
+  const [same, others] = [new Set<string>(), new Set<string>()];
+  for (const each of beside)
+    if (ending !== '' && each.endsWith(ending)) same.add(each.slice(0, -ending.length));
+    else others.add(each);
+  const stem = suggest(ending === '' ? name : name.slice(0, -ending.length), same);
+  return stem === undefined ? didYouMean(name, others) : `; did you mean "${stem}${ending}"?`;
 }
 
 class Search {
@@ -102,7 +115,7 @@ class Search {
     for (const name of names) {
       const beside = this.#namesIn(above);
       if (!beside.has(name)) {
-        const near = didYouMean(name, beside);
+        const near = nearFile(name, beside);
         return above === '' ? near : near.replace('"', () => `"${above}`);
       }
       above = `${above}${name}/`;

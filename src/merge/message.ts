@@ -11,17 +11,18 @@ export interface MessageParts {
   task: string;
   attempt: number;
   agent?: string;
-  /** In dollars; 0 where the agent spent nothing, null where nobody knows the price. */
+  /** In dollars, null where nobody knows the price; an agent that asked no model has spent nothing. */
   costUsd?: number | null;
 }
 
-export function mergeMessage({ title, run, task, attempt, agent, costUsd = 0 }: MessageParts): string {
+export function mergeMessage({ title, run, task, attempt, agent, costUsd }: MessageParts): string {
+  const spent = costUsd === undefined && agent !== undefined ? 0 : costUsd;
   const trailers = [
     `Bosun-Run: ${oneLine(run)}`,
     `${TASK_TRAILER}: ${oneLine(task)}`,
     ...(agent === undefined ? [] : [`Bosun-Agent: ${oneLine(agent)}`]),
     `Bosun-Attempt: ${attempt}`,
-    `Bosun-Cost: ${costUsd === null ? 'unknown' : `$${costUsd.toFixed(4)}`}`,
+    ...(spent === undefined ? [] : [`Bosun-Cost: ${spent === null ? 'unknown' : `$${spent.toFixed(4)}`}`]),
   ];
   return `${titled(oneLine(title) || oneLine(task))}\n\n${trailers.join('\n')}\n`;
 }

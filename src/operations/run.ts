@@ -13,6 +13,7 @@ import { createRun, type Drive } from '../drive.ts';
 import { baseRef } from '../collect/collect.ts';
 import { commitDirtyTree } from '../system/dirty-tree.ts';
 import { holdObjects, requireObjects } from '../system/hold-objects.ts';
+import { FILE_NAMES } from './check.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
 import { checkIsolation } from './isolation.ts';
 import { requireTask } from './find-task.ts';
@@ -73,9 +74,12 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const notes = [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)];
     const changed = await repository.changed('all');
     const dirty = changed.length > 0 && (options.dirty ?? false);
-    // The workflow file itself is read as it is.
-    const own = path.relative(repository.top, path.resolve(options.cwd, source));
-    if (!dirty && changed.some((file) => file !== own)) {
+    // Workflows and agents are read as they are.
+    const own = [source, ...FILE_NAMES].map((file) =>
+      path.relative(repository.top, path.resolve(options.cwd, file)),
+    );
+    const isOwn = (file: string): boolean => own.includes(file) || /^\.(bosun|claude\/agents)\//.test(file);
+    if (!dirty && !changed.every(isOwn)) {
       notes.push(
         'there are changes that are not committed; the run works from the last commit (--dirty includes them)',
       );

@@ -1,7 +1,7 @@
 /** Says what a person would type now. Knows the commands' names, never what they do. */
 import type { NextCommand, RunReport } from '../contract/report.ts';
 import { raiseCommand } from './money.ts';
-import { labeller, outsideCountOf } from './words.ts';
+import { changedCountOf, labeller, outsideCountOf } from './words.ts';
 
 const RETRIES_MAX = 3;
 const ANSWERS_MAX = 3;
@@ -44,6 +44,12 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   for (const task of failed.filter((each) => !isRejected(each)).slice(0, RETRIES_MAX)) {
     next.push({ command: `bosun retry ${task.id}`, why: whyRetry(report, task.id, task.reason) });
   }
+  const worked = failed.find((task) => changedCountOf(task) > 0);
+  if (worked)
+    next.push({
+      command: `bosun diff ${run.id} --task ${worked.id}`,
+      why: 'see what it left; it is not merged',
+    });
   const limited = tasks.find(({ attempts }) => outsideCountOf(attempts) > 0);
   if (limited) {
     const command = `bosun diff ${run.id} --task ${limited.id} --outside`;

@@ -158,7 +158,7 @@ async function refuseLoss(
   const files = [...inTheWay];
   throw new BosunError(
     'wrong-state',
-    `merging would overwrite files in ${top} that git does not track (${names(files)}); nothing was changed: move them away, then merge again`,
+    `merging would overwrite files in ${top} that git does not track (${names(files)}); nothing was changed: commit them, or move them away, then merge again`,
     { data: { files } },
   );
 }

@@ -94,6 +94,8 @@ describe('where bosun is started', () => {
 
   it('uncommitted changes: the run works from the last commit and says so; --dirty includes them', async () => {
     await using repository = await withCommand('cat README.md new.txt > seen.txt; true');
+    await repository.write({ 'bosun.yml': '# read as it is\n', '.bosun/agents/a.md': '---\n---\n' });
+    expect((await bosun(repository.path, 'exec', '--', 'true')).stderr).not.toContain('not committed');
     await repository.write({ 'README.md': 'changed\n', 'new.txt': 'new\n' });
     const clean = await bosun(repository.path, 'run');
     expect(clean.stderr).toMatch(

@@ -11,6 +11,8 @@ export async function run(typed: Typed): Promise<number> {
   const isDry = isOn(typed, 'dryRun');
   const ask = async (found: Prunable): Promise<boolean> => {
     show(found);
+    if (isDry && found.runs.length > 0)
+      writeError(`would remove ${count(found.runs.length, 'run')}; nothing was removed\n`);
     if (isDry || found.runs.length === 0) return false;
     if (isOn(typed, 'yes')) return true;
     if (process.stdin.isTTY) return await confirm(`Remove ${count(found.runs.length, 'run')}? [y/N] `);
