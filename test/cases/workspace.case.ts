@@ -203,10 +203,7 @@ export function workspaceSuite(
       const { repository } = w.engine;
       await repository.write({ 'a.txt': 'changed\n', 'new.txt': 'n\n' });
       await repository.git('rm', '-qr', 'b.txt', 'dir');
-      await repository.write({ dir: 'now a file\n' });
-      await repository.git('add', '-A');
-      await repository.git('commit', '-qm', 'second');
-      const second = await repository.git('rev-parse', 'HEAD');
+      const second = await repository.commit('second', { dir: 'now a file\n' });
       const base = await w.workspaces.base(second);
       const workspace = await w.workspaces.create(base, 'later');
       expect(await w.sh('ls; cat a.txt dir; git status --porcelain; git log --format=%s', workspace)).toBe(
@@ -215,10 +212,7 @@ export function workspaceSuite(
       await w.sh('rm new.txt dir; mkdir dir; echo again > dir/c.txt', workspace);
       expect(await changed(workspace)).toEqual(['D dir', 'A dir/c.txt', 'D new.txt']);
       await repository.git('checkout', '-q', '--detach', 'HEAD~1');
-      await repository.write({ 'third.txt': '3\n' });
-      await repository.git('add', '-A');
-      await repository.git('commit', '-qm', 'third');
-      const third = await w.workspaces.base(await repository.git('rev-parse', 'HEAD'));
+      const third = await w.workspaces.base(await repository.commit('third', { 'third.txt': '3\n' }));
       expect(third.lowers.length).toBeLessThanOrEqual(2);
       expect(await w.sh('ls; cat third.txt', await w.workspaces.create(third, 'third'))).toBe(
         'a.txt\nb.txt\ndir\nthird.txt\n3',
@@ -360,9 +354,7 @@ export function workspaceSuite(
 
     test('of a new commit, and on what was made of it, work after the repository was moved', async () => {
       await using w = await world({ files: { 'a.txt': 'a\n' } });
-      await w.engine.repository.write({ 'a.txt': 'second\n' });
-      await w.engine.repository.git('commit', '-qam', 'second');
-      const head = await w.engine.repository.git('rev-parse', 'HEAD');
+      const head = await w.engine.repository.commit('second', { 'a.txt': 'second\n' });
       const places = [path.join(w.engine.repository.path, '..', 'moved'), w.engine.repository.path];
       for (const [index, to] of places.entries()) {
         await rename(places.at(index - 1)!, to);
@@ -441,12 +433,7 @@ export function workspaceSuite(
       await using w = await world();
       const { repository } = w.engine;
       const commits: string[] = [];
-      for (let n = 0; n < 6; n += 1) {
-        await repository.write({ 'n.txt': `${n}\n` });
-        await repository.git('add', '-A');
-        await repository.git('commit', '-qm', `n${n}`);
-        commits.push(await repository.git('rev-parse', 'HEAD'));
-      }
+      for (let n = 0; n < 6; n += 1) commits.push(await repository.commit(`n${n}`, { 'n.txt': `${n}\n` }));
       const workspaces = open(w.engine.git, launcherOf(w.engine), { deltasMax: 2, recentMs: 0 });
       const used = await workspaces.create(await workspaces.base(commits[0]!), 'used');
       for (const commit of commits.slice(1)) await workspaces.base(commit);
