@@ -85,8 +85,8 @@ async function openQuestion(
 ): Promise<RunView['questions'][number]> {
   const open = run.questions;
   const id = named === undefined ? undefined : await questionId(journal, run, named);
-  const question =
-    id === undefined ? (open.length === 1 ? open[0] : undefined) : open.find((each) => each.id === id);
+  const meant = id === undefined ? open : open.filter(({ task }) => task === id);
+  const question = open.find((each) => each.id === id) ?? (meant.length === 1 ? meant[0] : undefined);
   if (question) {
     const pending = await journal.store.requests(run.id);
     const said = pending.find(({ request }) => request.do === 'answer' && request.question === question.id);

@@ -84,7 +84,7 @@ describe('a person who is asked', () => {
     );
     await started.prints('"question.asked"');
     expect((await bosun(repository.path, 'status')).stdout).toContain('May it change docs/d.md?');
-    const said = await bosun(repository.path, 'answer', 'work+1', answer);
+    const said = await bosun(repository.path, 'answer', answer === 'yes' ? 'work' : 'work+1', answer);
     expect([said.code, said.stderr]).toEqual([
       0,
       `answered work+1 (run fenced-1): May it change docs/d.md? ${answer}\n`,
