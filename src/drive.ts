@@ -25,6 +25,7 @@ import type { Node, State } from './schedule/state.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
 import { eventsOf, noBeginning } from './store/events.ts';
+import { InFlight, leftInFlight } from './store/in-flight.ts';
 import type { Store } from './store/store.ts';
 import { tryRemoveTree } from './system/remove-tree.ts';
 import { takeOver, type KnownWorkspace } from './take-over.ts';
@@ -94,6 +95,7 @@ export class Drive {
   readonly #steered = new Map<string, Set<(text: string) => void>>();
   /** How often in a row an attempt of a task was lost with a helper of ours. */
   readonly #lost = new Map<string, number>();
+  #charging: { facts: Set<Fact>; forget(): void } | undefined;
   #clock: NodeJS.Timeout | undefined;
   #asked = 0;
   #merging: Promise<void> = Promise.resolve();
@@ -122,6 +124,7 @@ export class Drive {
       loop: this.#loop,
       desk: this.#asks,
       price: (model, tokens) => options.stages.models.price(model, tokens),
+      inFlight: new InFlight(options.stages.home.run(state.id)),
     });
   }
 
@@ -137,7 +140,7 @@ export class Drive {
       follow: (work) => this.#follow(work),
     });
     for (const node of this.state.nodes.values()) this.#actAgain(node);
-    this.#loop.start([...facts, ...lost]);
+    this.#loop.start([...facts, ...this.#chargeLeft(), ...lost]);
     this.#clock = setInterval(() => this.#ledger.lookAtClock(), CLOCK_MS);
     try {
       return await this.#loop.finished;
@@ -210,7 +213,19 @@ export class Drive {
   }
 
   /** What people said, once it is in the journal. */
+  /** Requests that an engine had sent when it was killed: what came of them nobody knows, but they were sent. */
+  #chargeLeft(): Fact[] {
+    const { sent, forget } = leftInFlight(this.#options.stages.home.run(this.state.id));
+    const known = sent.filter(({ task }) => this.state.nodes.has(task));
+    if (known.length === 0) forget();
+    const facts = known.map(({ use, ...of }): Fact => ({ type: 'model.used', ...of, ...use }));
+    this.#charging = { facts: new Set(facts), forget };
+    return facts;
+  }
+
   #hear(fact: Fact): void {
+    this.#ledger.heard(fact);
+    if (this.#charging?.facts.has(fact)) this.#charging.forget();
     if (fact.type === 'budget.set') this.#ledger.changed();
     if (fact.type !== 'task.steered') return;
     for (const listener of this.#steered.get(fact.task) ?? []) listener(fact.text);

@@ -1,13 +1,21 @@
 /** Agents that try to use a model for free, or for more than their budget: real HTTP, gateway and ledger. */
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Attempt } from '../src/attempt.ts';
+import type { Fact } from '../src/contract/event.ts';
+import { workflow } from '../src/definition/builder.ts';
+import { createRun, Drive } from '../src/drive.ts';
 import { liveTransport } from '../src/gateway/live.ts';
 import { priceTable } from '../src/gateway/prices.ts';
 import { resolveProviders } from '../src/gateway/providers.ts';
 import type { Transport } from '../src/gateway/transport.ts';
+import { enterEngineRoom } from '../src/operations/engine-room.ts';
 import { ask, begin, events, makeRig, sendJson, until, type Rig } from './fixtures/gateway.ts';
+import { makeRepository } from './fixtures/repository.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
 
 const MODEL = 'claude-opus-5-5'; // 4 dollars for a million tokens in, 20 out, 8 into a cache for an hour
@@ -241,3 +249,44 @@ async function stream(outgoing: ServerResponse, text: string): Promise<void> {
     await sleep(1);
   }
 }
+
+it('requests that an engine had sent when it was killed are charged by the next one, once', async () => {
+  await using repository = await makeRepository();
+  await using room = await enterEngineRoom(repository.path);
+  const { store, stages, home } = room;
+  const base = await repository.git('rev-parse', 'HEAD');
+  const agent = { runtime: 'codex', model: 'm' } as const;
+  const checked = workflow({ name: 'w', tasks: { one: { agent, prompt: 'Work.' } } });
+  const made = { workflow: checked, source: 'test', inputs: {}, base, dirty: false };
+  const id = await createRun(store, made, 1);
+  const tokens = { input: 1000, output: 100, cacheRead: 0, cacheWrite: 0 };
+  const wish = { provider: 'p', model: 'm', tokens, tokensMax: 1100, usd: null };
+  const used = async (): Promise<(true | undefined)[]> =>
+    (await store.read(id)).flatMap(({ event }) => (event.type === 'model.used' ? [event.estimated] : []));
+  const drive = async (facts: Fact[], work: (attempt: Attempt) => Promise<void>): Promise<void> => {
+    const options = { store, stages, nowMs: Date.now };
+    const driven = await Drive.open(id, {
+      ...options,
+      attempt: async (_, attempt) => {
+        await work(attempt);
+        const { task, attempt: n } = attempt.start;
+        return { type: 'attempt.finished', task, attempt: n, outcome: { kind: 'done' }, durationMs: 1 };
+      },
+    });
+    await driven.run(facts);
+  };
+  const dies = drive([], async ({ admit }) => {
+    const admissions = await Promise.all([1, 2, 3, 4].map(() => admit(wish, new AbortController().signal)));
+    const [answered, never, paused] = admissions.map((each) => (each.isAdmitted ? each : undefined));
+    answered!.settle({ provider: 'p', model: 'm', tokens, usd: null });
+    never!.settle();
+    paused!.pause!();
+    await expect.poll(used, { timeout: 10_000 }).toEqual([undefined]);
+    await sleep(20);
+    throw new Error('killed');
+  });
+  await expect(dies).rejects.toThrow('killed');
+  await drive([{ type: 'run.resumed', by: 'test' }], () => Promise.resolve());
+  expect(await used()).toEqual([undefined, true]);
+  expect(readdirSync(path.join(home.run(id), 'in-flight'))).toEqual([]);
+});

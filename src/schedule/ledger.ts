@@ -1,10 +1,10 @@
 /**
  * Holds every request to a model until it may be paid for: reserves before, settles after. A budget that asks at its
  * limit reserves what is likely, so that no more is overspent than the answers already under way; a hard one reserves
- * the worst case, and is never overspent. What was spent is a fold over the journal; what is reserved lives
- * here alone and dies with the engine, as the requests do.
+ * the worst case, and is never overspent. What was spent is a fold over the journal; what is reserved lives here alone
+ * and dies with the engine, as the requests do: the next one charges an estimate for these (`store/in-flight.ts`).
  */
-import type { BudgetMark } from '../contract/event.ts';
+import type { BudgetMark, Fact } from '../contract/event.ts';
 import {
   tokensInAll,
   type Admission,
@@ -14,6 +14,7 @@ import {
   type Wish,
 } from '../contract/model.ts';
 import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
+import type { InFlight } from '../store/in-flight.ts';
 import type { AskDesk } from './ask-desk.ts';
 import { accountsOf, limitsOf, noSpending, RUN_ACCOUNT, spend, workedMs, writtenBudgets } from './budget.ts';
 import type { Loop } from './loop.ts';
@@ -54,6 +55,8 @@ export interface LedgerOptions {
   desk: AskDesk;
   /** Dollars for so many tokens of a model; null where nobody knows. */
   price(model: string, tokens: Tokens): number | null;
+  /** Keeps note of what is under way. */
+  inFlight?: Pick<InFlight, 'begin'>;
 }
 
 export class Ledger {
@@ -63,6 +66,8 @@ export class Ledger {
   readonly #loops = new Map<string, number>();
   /** Requests that are held, by attempt. */
   readonly #holds = new Map<string, number>();
+  /** A request is under way until the journal has what it used. */
+  readonly #landings = new WeakMap<Fact, () => void>();
   #outputTokens = OUTPUT_TOKENS_FIRST;
 
   constructor(options: LedgerOptions) {
@@ -137,6 +142,11 @@ export class Ledger {
     }
   }
 
+  /** It is in the journal. */
+  heard(fact: Fact): void {
+    this.#landings.get(fact)?.();
+  }
+
   /** Limits were set anew. */
   changed(): void {
     for (const account of this.#accounts.values()) delete account.refusal;
@@ -148,10 +158,17 @@ export class Ledger {
     const tokens = { ...wish.tokens, output };
     const likely = { usd: this.#options.price(wish.model, tokens) ?? 0, tokens: tokensInAll(tokens) };
     const worst = worstOf(wish);
+    const { provider, model } = wish;
+    const usd = wish.usd === null ? null : likely.usd;
+    const guess: ModelUse = { provider, model, tokens, usd, estimated: true };
+    const unheard = accounts.some((account) => this.#isCapped(account)) ? atWorst(guess, wish) : guess;
     let isReserved = false;
+    let landed = (): void => {};
     const reserve = (isIt: boolean): void => {
       if (isReserved === isIt) return;
       isReserved = isIt;
+      if (isIt && wish.tokensMax > 0)
+        landed = this.#options.inFlight?.begin({ task: node.id, attempt, use: unheard }) ?? landed;
       const sign = isIt ? 1 : -1;
       for (const { reserved, isHard } of accounts) {
         reserved.usd += sign * (isHard ? worst.usd : likely.usd);
@@ -173,12 +190,15 @@ export class Ledger {
           spend(account.spent, use);
           this.#warn(account);
         }
-        this.#options.loop.note({ type: 'model.used', task: node.id, attempt, ...use });
-      }
+        const fact = { type: 'model.used' as const, task: node.id, attempt, ...use };
+        this.#landings.set(fact, landed);
+        this.#options.loop.note(fact);
+      } else landed();
       this.#wake();
     };
     const pause = (): (() => boolean) => {
       reserve(false);
+      landed();
       this.#wake();
       return () => {
         if (isSettled || this.#shortOf(accounts, wish)) return false;
