@@ -131,8 +131,7 @@ it('a key that the provider rejects is named by where it is from, with what to d
     {
       kind: 'auth',
       status: 401,
-      message:
-        'anthropic rejected the key from ANTHROPIC_API_KEY (401); set a valid one, then continue with: bosun resume',
+      message: 'anthropic rejected the key from ANTHROPIC_API_KEY (401); set a valid one',
     },
   ]);
 });

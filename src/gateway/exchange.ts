@@ -244,7 +244,7 @@ function describeError(
   { status, rejectedKey }: ModelResponse,
 ): string {
   if (rejectedKey !== undefined)
-    return `${provider} rejected the key from ${rejectedKey} (${status}); set a valid one, then continue with: bosun resume`;
+    return `${provider} rejected the key from ${rejectedKey} (${status}); set a valid one`;
   return `${provider} answered ${status} to a request for ${model || path}`;
 }
 
