@@ -6,16 +6,16 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../src/operations/doctor/finding.ts';
 import { Scratch } from '../src/operations/doctor/scratch.ts';
-import { tryFences } from '../src/operations/doctor/try-fences.ts';
+import { tryFences, tryGit } from '../src/operations/doctor/try-fences.ts';
 import { tryForkBomb, tryToEnd } from '../src/operations/doctor/try-processes.ts';
 import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
 import { BareLauncher } from '../src/sandbox/none.ts';
 import type { Launch, Running } from '../src/system/process.ts';
 import { bosun, BOSUN, startProgram } from './fixtures/cli.ts';
-import { withoutBubblewrap, withoutUserNamespaces } from './fixtures/poor-machine.ts';
+import { withoutBubblewrap, withoutUserNamespaces, withPrivateNull } from './fixtures/poor-machine.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
-const NAMES = ['writes', 'reads', 'network', 'namespaces', 'fork bomb', 'grant', 'cancel'];
+const NAMES = ['writes', 'reads', 'network', 'namespaces', 'git inside', 'fork bomb', 'grant', 'cancel'];
 const DOCTOR_MS_MAX = 4000; // two seconds, and as much again for a machine that has other things to do
 
 async function scratch(change: (sandbox: Sandbox) => Sandbox = (same) => same): Promise<Scratch> {
@@ -42,6 +42,7 @@ describe('fences that are tried', () => {
     await using place = await scratch();
     const findings = [
       ...(await tryFences(place)),
+      await tryGit(place),
       await tryForkBomb(place),
       ...(await tryToEnd(place, true)),
     ];
@@ -64,6 +65,7 @@ describe('fences that are tried', () => {
   it('are not taken for held where nothing could be tried', async () => {
     await using place = await scratch((sandbox) => liar(sandbox, ['/bin/sh', '-c', 'exit 3']));
     expect(levels(await tryFences(place))).toEqual({ fences: 'fail' });
+    expect((await tryGit(place)).level).toBe('fail');
     expect((await tryForkBomb(place)).level).toBe('fail');
     expect(levels(await tryToEnd(place, true))).toEqual({ cancel: 'fail' });
   });
@@ -118,6 +120,15 @@ describe('bosun doctor', () => {
     const second = await startProgram(doctor, repository.path).finished;
     expect(second.code).toBe(1);
     expect(second.stdout).toMatch(/^fail +isolation .*required by \.bosun\/config\.yaml/m);
+  });
+
+  it('says what to do where git does not work behind the fence: a /dev/null that only root may write', async () => {
+    await using repository = await makeRepository();
+    const doctor = withPrivateNull([BOSUN, 'doctor']);
+    const { code, stdout } = await startProgram(doctor, repository.path).finished;
+    expect(stdout).toMatch(/^fail +git inside +git does not work .*\/dev\/null/m);
+    expect(stdout).toContain('sudo chmod 666 /dev/null');
+    expect(code).toBe(1);
   });
 
   it('says what to set where user namespaces are forbidden', async () => {

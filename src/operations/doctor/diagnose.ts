@@ -19,7 +19,7 @@ import {
 } from './machine.ts';
 import { checkRuntimes } from './runtimes.ts';
 import { Scratch } from './scratch.ts';
-import { tryFences } from './try-fences.ts';
+import { tryFences, tryGit } from './try-fences.ts';
 import { tryForkBomb, tryToEnd } from './try-processes.ts';
 
 export async function diagnose(options: { cwd: string }): Promise<Finding[]> {
@@ -73,7 +73,7 @@ function checkIsolation(sandbox: Sandbox, home: Home | undefined): Finding[] {
   try {
     demands = demandsOfConfigs(home);
   } catch (error) {
-    return [{ name, level: 'fail', found: (error as Error).message, advice: 'mend the configuration' }];
+    return [{ name, level: 'fail', found: (error as Error).message, advice: 'fix the configuration' }];
   }
   const required = demands.length > 0 ? `; required by ${demands.join(' and ')}` : '';
   const found = `${describeIsolation({ ...isolationOf(sandbox), notes: [] }).split(';')[0]}${required}`;
@@ -87,10 +87,12 @@ function checkIsolation(sandbox: Sandbox, home: Home | undefined): Finding[] {
 /** All at once: each in a workspace of its own. */
 async function tryOut(scratch: Scratch, { kind }: Sandbox): Promise<Finding[]> {
   const hasFences = kind === 'fences';
+  const isLinux = process.platform === 'linux';
   const tried = await Promise.all([
     hasFences ? tryFences(scratch) : [],
+    hasFences && isLinux ? tryGit(scratch) : [],
     hasFences ? tryForkBomb(scratch) : [],
-    process.platform === 'linux' ? tryToEnd(scratch, hasFences) : [],
+    isLinux ? tryToEnd(scratch, hasFences) : [],
   ]);
   return tried.flat();
 }

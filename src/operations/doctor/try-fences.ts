@@ -1,5 +1,5 @@
 /** Tries what fences promise, for real: each forbidden thing is attempted inside, and what came of it is a finding. */
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -65,6 +65,23 @@ export async function tryFences(scratch: Scratch): Promise<Finding[]> {
   }
   const isUntouched = (await readFile(outside, 'utf8')) === '';
   return [writes(said, isUntouched), reads(said), network(said, await server.answers()), namespaces(said)];
+}
+
+/** Agents use git all the time, and it needs more of a machine than most programs do. */
+export async function tryGit(scratch: Scratch): Promise<Finding> {
+  const name = 'git inside';
+  const script = 'cd open && git init --quiet . && git hash-object -w file > /dev/null';
+  const { exit, stderr } = await ended(await scratch.launch(['/bin/sh', '-c', script]));
+  if (exit.code === 0) return { name, level: 'ok', found: 'git works behind the fence' };
+  const why = stderr.trim().split('\n').at(-1) || `it ended with ${exit.signal ?? exit.code}`;
+  const { mode } = statSync('/dev/null');
+  const advice =
+    (mode & 0o002) === 0
+      ? 'everybody must be able to write /dev/null: sudo chmod 666 /dev/null'
+      : exit.code === 127
+        ? 'install git where every user finds it, such as in /usr/bin'
+        : 'agents cannot use git until this is solved; the whole message: bosun exec -- git status';
+  return { name, level: 'fail', found: `git does not work behind the fence (${why})`, advice };
 }
 
 const NO = ['EROFS', 'EACCES', 'EPERM'];

@@ -71,7 +71,7 @@ async function tryGrant(running: Running, prints: (text: string) => Promise<bool
     return {
       name,
       level: 'warn',
-      found: 'what an agent is granted holds from its next attempt on',
+      found: "grants take effect at the agent's next attempt",
       advice: buildAdvice(),
     };
   const beganMs = performance.now();
@@ -80,7 +80,13 @@ async function tryGrant(running: Running, prints: (text: string) => Promise<bool
   } catch (error) {
     return { name, level: 'fail', found: (error as Error).message };
   }
-  if (!(await prints('granted'))) return { name, level: 'fail', found: 'a running command does not get it' };
+  if (!(await prints('granted')))
+    return {
+      name,
+      level: 'fail',
+      found: 'a running command does not get it',
+      advice: 'fix the other findings first; without it, grants take effect at the next attempt',
+    };
   const tookMs = Math.round(performance.now() - beganMs);
   return {
     name,
