@@ -15,12 +15,18 @@ import { stateDirectory } from './state-directory.ts';
 const OWNER = /^(\d+)-/;
 
 export async function makeScratch(commonDir: string): Promise<string> {
-  const state = stateDirectory(commonDir);
-  const directory = placeIn(state);
-  if (isDirectory(state) && lstatSync(directory, { throwIfNoEntry: false }) === undefined)
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const isOurs = isDirectory(state) && isDirectory(directory);
-  return await mkdtemp(isOurs ? path.join(directory, `${process.pid}-`) : path.join(tmpdir(), 'bosun-git-'));
+  try {
+    const state = stateDirectory(commonDir);
+    const directory = placeIn(state);
+    if (isDirectory(state)) {
+      if (lstatSync(directory, { throwIfNoEntry: false }) === undefined)
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+      if (isDirectory(directory)) return await mkdtemp(path.join(directory, `${process.pid}-`));
+    }
+  } catch {
+    // somebody else's, or a disk that cannot be written: who only looks needs neither
+  }
+  return await mkdtemp(path.join(tmpdir(), 'bosun-git-'));
 }
 
 /** Takes away what is nobody's any more. */
