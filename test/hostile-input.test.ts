@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { comparedName } from '../src/base/dot-git.ts';
 import { normalizeGlob } from '../src/base/glob-syntax.ts';
@@ -9,12 +10,15 @@ import { compilePattern } from '../src/base/pattern.ts';
 import type { Json, Workflow } from '../src/contract/workflow.ts';
 import { checkExpansionApart } from '../src/definition/expansion-thread.ts';
 import { hostProblem } from '../src/definition/check-hosts.ts';
+import { meterFor } from '../src/gateway/meter.ts';
 import { compilePasses } from '../src/gateway/passes.ts';
 import type { Asked } from '../src/model-server/asked.ts';
 import { Plan } from '../src/model-server/plan.ts';
 import { LogTail } from '../src/report/log-tail.ts';
 import { inOneLine } from '../src/report/plain.ts';
 import { agentError } from '../src/runtime/agent-error.ts';
+import { readMessages } from '../src/runtime/agent-lines.ts';
+import { MessageStream } from '../src/runtime/message-stream.ts';
 import { usageIn } from '../src/runtime/cli-usage.ts';
 import { jsonIn } from '../src/runtime/json-in-text.ts';
 import { outputProblem } from '../src/runtime/structured-output.ts';
@@ -47,12 +51,23 @@ const scope = (output: Json) => ({ tasks: { a: { output } }, inputs: {}, run: { 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 const lines = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
+const names = (count: number, start = 't'): string[] =>
+  Array.from({ length: count }, (_, n) => `${start}${n}`);
+/** Made beforehand: what it takes to make them is nobody's. */
+const MANY_KEYS = `{"usage":{"a":1},${names(500_000)
+  .map((name) => `"${name}":1`)
+  .join(',')}}\n`;
+const EVENT = Buffer.from(`data: ${MANY_KEYS}`);
+const chunksOf = (text: string): Buffer[] => {
+  const bytes = Buffer.from(text);
+  return Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, n) =>
+    bytes.subarray(n * 65_536, (n + 1) * 65_536),
+  );
+};
 const tried = (expression: string, output: Json): void => {
   expect(() => evaluate(expression, scope(output))).toThrow(ExpressionError);
 };
 const workflow = { name: 'w', agents: {}, inputs: {}, concurrency: 1, tasks: {} } as unknown as Workflow;
-const names = (count: number, start = 't'): string[] =>
-  Array.from({ length: count }, (_, n) => `${start}${n}`);
 const planned = (count: number, task: (n: number) => Json): Promise<unknown> =>
   checkExpansionApart(Object.fromEntries(names(count).map((name, n) => [name, task(n)])), workflow, {
     scope: {},
@@ -63,6 +78,18 @@ const CASES: Record<string, () => unknown> = {
   'JSON that nests without end': () =>
     expect(parseJson('['.repeat(400_000) + ']'.repeat(400_000))).toBeUndefined(),
   'a text full of brackets': () => jsonIn(`${'['.repeat(2000)}${'1,'.repeat(300_000)}1 x ]`, true),
+  'JSON with very many keys': () => expect(parseJson(MANY_KEYS)).toBeUndefined(),
+  'a message of an agent with very many keys': async () => {
+    let why = '';
+    const stream = new MessageStream((problem) => (why = problem));
+    stream.readFrom(Readable.from(chunksOf(MANY_KEYS)));
+    expect(await stream.toArray()).toEqual([]);
+    expect(why).toContain('too many parts');
+  },
+  'a line of an agent with very many keys': async () => {
+    expect(await readMessages(Readable.from(chunksOf(MANY_KEYS)), () => {})).toContain('"t0":1');
+  },
+  'an event of a provider with very many keys': () => meterFor('chat', 'text/event-stream').push(EVENT),
   'a code fence that is never closed': () => jsonIn(`\`\`\`\n${'\n'.repeat(60_000)}x`, true),
   'a pattern with two ways to repeat': () => compilePattern('^(a+)+$').test(`${'a'.repeat(5000)}!`),
   'a schema with such a pattern': async () =>

@@ -6,6 +6,7 @@ export const JSON_DEPTH_MAX = 200;
 
 /** Each is an object of its own in memory: far more than an agent needs, and read in a moment. */
 const JSON_CONTAINERS_MAX = 100_000;
+const JSON_KEYS_MAX = 100_000;
 const JSON_VALUES_MAX = 1_000_000;
 
 /** What a text is like, if it is JSON. */
@@ -34,8 +35,9 @@ export function shapeOf(text: string): JsonShape {
     if (code === 0x22) {
       at = endOfString(text, at);
       if (at === -1) break;
-    } else if (code === 0x3a) keys += 1;
-    else if (code === 0x2c) {
+    } else if (code === 0x3a) {
+      if ((keys += 1) > JSON_KEYS_MAX) return { isTooMuch: true, keys };
+    } else if (code === 0x2c) {
       if ((commas += 1) > JSON_VALUES_MAX) return { isTooMuch: true, keys };
     } else if (code === 0x5b || code === 0x7b) {
       depth += 1;

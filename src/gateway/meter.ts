@@ -2,6 +2,7 @@
  * Watches an answer go by and finds out what it cost. It never changes, holds back or copies what passes, but for
  * the few lines that can hold counts, and parses no event without them.
  */
+import { parseJson } from '../base/parse-json.ts';
 import type { Api } from './route.ts';
 import { isLast, later, usageIn, type Counted } from './usage.ts';
 
@@ -87,13 +88,10 @@ class StreamMeter implements Meter {
   #consider(line: Buffer): void {
     for (let at = line.indexOf(this.#key); at !== -1; at = line.indexOf(this.#key, at + 1)) {
       if (!isObjectNext(line, at + this.#key.length)) continue;
-      try {
-        const event: unknown = JSON.parse(line.toString('utf8', DATA.length));
-        this.#tokens = later(this.#api, this.#tokens, usageIn(this.#api, event));
-        this.#isFinal ||= isLast(this.#api, event);
-      } catch {
-        // cut in the middle, or not what it seems to be
-      }
+      const event = parseJson(line.toString('utf8', DATA.length));
+      if (event === undefined) return; // cut in the middle, or not what it seems to be
+      this.#tokens = later(this.#api, this.#tokens, usageIn(this.#api, event));
+      this.#isFinal ||= isLast(this.#api, event);
       return;
     }
   }
@@ -115,14 +113,21 @@ class BodyMeter implements Meter {
   }
 
   seen(): Seen {
-    let tokens: Counted | undefined;
-    try {
-      tokens = usageIn(this.#api, JSON.parse(Buffer.concat(this.#parts).toString()));
-    } catch {
-      // cut in the middle, or not what it seems to be
-    }
+    const text = Buffer.concat(this.#parts).toString();
+    // Embeddings are millions of numbers.
+    const answer = this.#api === 'embeddings' ? parsed(text) : parseJson(text);
+    const tokens = usageIn(this.#api, answer);
     const outputGuess = this.#api === 'embeddings' ? 0 : Math.ceil(this.#bytes / BYTES_PER_TOKEN);
     return { tokens, outputGuess, isFinal: tokens !== undefined };
+  }
+}
+
+/** Undefined where it was cut in the middle, or is not what it seems to be. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import type { JsonSchema } from '../contract/model.ts';
 
 /** How many places are tried, and how much is read for all of them: a text may be full of brackets. */
 const TRIES_MAX = 2000;
-const TRIED_CHARS_MAX = 4 * 1024 * 1024;
+const TRIED_CHARS_MAX = 2 * 1024 * 1024;
 
 /** The whole text as JSON; where JSON was asked for also the last object or list in it. */
 export function jsonIn(text: string, isAsked: boolean): Json | undefined {

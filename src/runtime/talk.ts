@@ -2,10 +2,11 @@
  * Runs an agent's program that is talked with over its stdin and stdout, one JSON object a line, until all is said or
  * something ends it. What is said is the business of those who talk (claude-code.ts, acp.ts).
  */
-import { Transform, type Readable, type Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { whenAwakeFor } from '../base/awake.ts';
 import type { Running } from '../system/process.ts';
 import { runCommand, failed, type Ended } from './agent-command.ts';
+import { MessageStream } from './message-stream.ts';
 import type { Job } from './runtime.ts';
 
 /** How long a program may take to end once its stdin is closed. */
@@ -14,11 +15,6 @@ const LEAVE_MS = 1500;
 const NOTICE_MS = 2000;
 /** A program that has not said a word for so long will not. Long, since a hundred may start at once. */
 const START_MS = 10 * 60_000;
-const LINE_BYTES_MAX = 8 * 1024 * 1024;
-/** Some print a warning or two where only messages belong. */
-const GARBAGE_LINES_MAX = 20;
-const GARBAGE_CHARS_MAX = 2000;
-
 /** The program's two ends, as far as they concern those who talk. */
 export interface Peer {
   stdin: Writable;
@@ -58,7 +54,7 @@ export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
       problem ??= why;
       running.kill();
     };
-    const messages = new Messages(breakOff);
+    const messages = new MessageStream(breakOff);
     const { startMs = START_MS } = talk;
     callOff = whenAwakeFor(startMs, () => {
       if (!messages.hasBegun) breakOff(`it said nothing for ${startMs / 1000} s`);
@@ -126,69 +122,4 @@ function stoppable(running: Running, onAsked: () => boolean): Running {
       running.kill();
     },
   };
-}
-
-/** Lets lines through that begin like an object. Holds nothing back, so that long ones cost nothing. */
-class Messages extends Transform {
-  readonly #breakOff: (why: string) => void;
-  #lineBytes = 0;
-  #isMessage: boolean | undefined;
-  #garbage = '';
-  #garbageLines = 0;
-  #hasBegun = false;
-
-  constructor(breakOff: (why: string) => void) {
-    super();
-    this.#breakOff = breakOff;
-  }
-
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
-  /** The first of what was no message. */
-  get garbage(): string {
-    return this.#garbage.trim();
-  }
-
-  readFrom(stdout: Readable): void {
-    stdout.pipe(this);
-    stdout.on('error', () => {});
-    // A pipe that breaks has ended, too.
-    stdout.once('close', () => this.end());
-  }
-
-  override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
-    let from = 0;
-    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
-      this.#add(chunk.subarray(from, at + 1));
-      this.#endLine();
-      from = at + 1;
-    }
-    this.#add(chunk.subarray(from));
-    done();
-  }
-
-  #add(piece: Buffer): void {
-    if (piece.length === 0) return;
-    this.#lineBytes += piece.length;
-    this.#isMessage ??= piece[0] === 0x7b; // {
-    if (this.#isMessage) {
-      this.#hasBegun = true;
-      if (this.#lineBytes <= LINE_BYTES_MAX) this.push(piece);
-      else this.#breakOff(`it printed a message of more than ${LINE_BYTES_MAX} bytes`);
-    } else if (this.#garbage.length < GARBAGE_CHARS_MAX)
-      this.#garbage = `${this.#garbage}${piece.toString()}`.slice(0, GARBAGE_CHARS_MAX);
-  }
-
-  #endLine(): void {
-    if (this.#isMessage === false && this.#lineBytes > 1) {
-      this.#garbageLines += 1;
-      if (this.#garbageLines > GARBAGE_LINES_MAX) {
-        this.#breakOff(`it printed what is no message of its protocol: ${this.garbage}`);
-      }
-    }
-    this.#lineBytes = 0;
-    this.#isMessage = undefined;
-  }
 }
