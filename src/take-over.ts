@@ -82,7 +82,7 @@ async function snapshotLost(
     task: node.id,
     attempt: node.attempt,
     outcome: { kind: 'lost' },
-    durationMs: 0,
+    durationMs: Math.max(0, state.lastAtMs - (node.attemptAtMs ?? state.lastAtMs)),
   };
   // The engine may have died before the journal knew of the workspace: then it is found by its name.
   const name = node.workspace ?? newestOf(names, workspaceId(state.id, node.id, node.attempt));

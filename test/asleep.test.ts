@@ -4,7 +4,12 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Fact, Recorded } from '../src/contract/event.ts';
+import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { buildReport } from '../src/report/build.ts';
+import { workedMs } from '../src/schedule/budget.ts';
 import { ClockJumps } from '../src/schedule/clock-jumps.ts';
+import { runView, taskView } from '../src/schedule/view.ts';
 import { BOSUN, start, startProgram } from './fixtures/cli.ts';
 import { makeRepository } from './fixtures/repository.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
@@ -92,4 +97,42 @@ test('minutes that nobody worked are on no budget', () => {
   loop.nowMs += 10 * 60_000;
   loop.ledger.lookAtClock();
   expect(loop.state.questions.size).toBe(1);
+});
+
+test('what lies between two engines of a run is nobody’s time, in every view alike', () => {
+  const loop = new TinyLoop({ budget: { minutes: 10 }, tasks: { a: { run: 'true' } } });
+  const { workflow } = loop.state;
+  const journal: Recorded[] = [];
+  const keep = (event: Recorded['event']): void =>
+    void journal.push({ run: 'w-1', seq: journal.length, atMs: loop.nowMs, event });
+  keep({ type: 'run.created', id: 'w-1', workflow, source: 's', inputs: {}, base: 'c0', dirty: false });
+  loop.events.forEach(keep);
+  const at = (nowMs: number, ...facts: Fact[]): void => {
+    loop.nowMs = nowMs;
+    const known = loop.events.length;
+    loop.submit(...facts);
+    loop.events.slice(known).forEach(keep);
+  };
+  const isolation: Fact = { type: 'run.isolation', kind: 'none', notes: [] };
+  const ended = (attempt: number, kind: 'lost' | 'done', durationMs: number): Fact => ({
+    type: 'attempt.finished',
+    task: 'a',
+    attempt,
+    outcome: { kind },
+    durationMs,
+  });
+  at(0, isolation);
+  at(3000, { type: 'attempt.output', task: 'a', attempt: 1, stream: 'stdout', text: 'x\n' });
+  at(600_000, isolation, ended(1, 'lost', 3000));
+  at(602_000, ended(2, 'done', 2000));
+  expect(loop.state.state).toBe('done');
+  expect(workedMs(loop.state.clocks.get('run')!, loop.nowMs)).toBe(5000);
+  expect(runView(loop.state)).toMatchObject({ endedAtMs: 602_000, idleMs: 597_000 });
+  expect(taskView(loop.node('a'))).toMatchObject({ workedMs: 5000 });
+  const live = new LiveModel();
+  live.see(journal);
+  expect(live.row('a', 700_000)?.elapsedMs).toBe(5000);
+  const { run, tasks } = buildReport(journal, { diffs: new Map(), shownState: 'done' });
+  expect(run).toMatchObject({ durationMs: 5000, idleMs: 597_000 });
+  expect(tasks[0]!.attempts.map(({ durationMs }) => durationMs)).toEqual([3000, 2000]);
 });

@@ -37,9 +37,9 @@ function printed(task: string, text: string): Event {
   return { type: 'attempt.output', task, attempt: 1, stream: 'stdout', text };
 }
 
-function ended(task: string): Event[] {
+function ended(task: string, durationMs = 1): Event[] {
   return [
-    { type: 'attempt.finished', task, attempt: 1, outcome: { kind: 'done' }, durationMs: 1 },
+    { type: 'attempt.finished', task, attempt: 1, outcome: { kind: 'done' }, durationMs },
     { type: 'task.finished', task, outcome: { kind: 'done' } },
   ];
 }
@@ -62,20 +62,20 @@ describe('the live view', () => {
       { id: 'one', depth: 0, state: 'running', agent: '', attempt: 1, elapsedMs: 2500, line: 'second' },
       { id: 'two', depth: 0, state: 'waiting', agent: '', attempt: 0, elapsedMs: undefined, line: '' },
     ]);
-    see(4000, ...ended('one'));
+    see(4000, ...ended('one', 3000));
     expect(model.rows(10, 9000).rows[0]).toMatchObject({ state: 'done', elapsedMs: 3000, line: '' });
   });
 
-  it('counts the time of the last attempt, and of a run that is gone on with from there', () => {
+  it('counts the time of all attempts, and of a run that is gone on with from there', () => {
     const { model, see } = modelOf({ one: { run: 'true' }, two: { run: 'true' } });
     see(1000, started('one'), ...ended('one'), started('two'));
     see(9000, { type: 'run.resumed', by: 'person' });
     see(
       9000,
-      { type: 'attempt.finished', task: 'two', attempt: 1, outcome: { kind: 'lost' }, durationMs: 0 },
+      { type: 'attempt.finished', task: 'two', attempt: 1, outcome: { kind: 'lost' }, durationMs: 700 },
       started('two', 2),
     );
-    expect(model.rows(10, 9500).rows.map(({ elapsedMs }) => elapsedMs)).toEqual([0, 500]);
+    expect(model.rows(10, 9500).rows.map(({ elapsedMs }) => elapsedMs)).toEqual([1, 1200]);
     expect(model.run?.sinceMs).toBe(9000);
   });
 

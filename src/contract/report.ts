@@ -34,8 +34,10 @@ interface RunFacts {
   startedAtMs: number;
   /** Null while the run has not ended. */
   endedAtMs: number | null;
-  /** Up to the last event where the run has not ended. */
+  /** Up to the last event where the run has not ended; without `idleMs`. */
   durationMs: number;
+  /** How long nobody was at work in between: it had ended, its engine had, or the machine slept. */
+  idleMs: number;
   baseCommit: string;
   branch: string;
   /** The base where nothing was merged. */

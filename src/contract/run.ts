@@ -97,6 +97,8 @@ export interface RunView {
   state: RunState;
   createdAtMs: number;
   endedAtMs?: number;
+  /** Of the time since it was created, how long nobody was at work: it had ended, or its engine, or the machine slept. */
+  idleMs?: number;
   baseCommit: string;
   headCommit: string;
   branch: string;
@@ -149,6 +151,9 @@ export interface TaskView {
   agent?: string;
   startedAtMs?: number;
   endedAtMs?: number;
+  /** How long its attempts were at work that have ended, and since when one is. */
+  workedMs?: number;
+  attemptAtMs?: number;
   message?: string;
   lastLine?: string;
   commit?: string;

@@ -20,7 +20,7 @@ export interface FoldedRun {
   startedAtMs: number;
   lastAtMs: number;
   /** Of the time until then, what nobody was there for. */
-  sleptMs: number;
+  idleMs: number;
   endedAtMs: number | null;
   state: RunState;
   because: 'budget' | null;
@@ -64,7 +64,7 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
     created,
     startedAtMs: atMs,
     lastAtMs: atMs,
-    sleptMs: 0,
+    idleMs: 0,
     endedAtMs: null,
     state: 'running',
     because: null,
@@ -84,6 +84,8 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
 }
 
 function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
+  if (event.type === 'run.isolation' && run.isolations.length > 0)
+    run.idleMs += Math.max(0, atMs - run.lastAtMs); // since an earlier engine ended
   // A clock may jump back; a report's times do not.
   run.lastAtMs = Math.max(run.lastAtMs, atMs);
   switch (event.type) {
@@ -92,7 +94,7 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
       forgetAsked(run, run.lastAtMs);
       return;
     case 'clock.jumped':
-      run.sleptMs += Math.max(0, event.ms);
+      run.idleMs += Math.max(0, event.ms);
       return;
     case 'run.resumed':
       reopen(run, null);

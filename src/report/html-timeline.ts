@@ -16,8 +16,8 @@ export function renderTimeline(report: RunReport, anchorOf: (task: string) => st
   const longest = [...ran].sort((a, b) => (weight(a) === weight(b) ? 0 : weight(b) - weight(a)));
   const kept = new Set(longest.slice(0, ROWS_MAX));
   const rows = ran.filter((task) => kept.has(task)).sort((a, b) => a.startedAtMs! - b.startedAtMs!);
-  const { startedAtMs, durationMs } = report.run;
-  const spanMs = Math.max(1, durationMs);
+  const { startedAtMs, durationMs, idleMs } = report.run;
+  const spanMs = Math.max(1, durationMs + idleMs);
   const share = (atMs: number): number => Math.min(100, Math.max(0, ((atMs - startedAtMs) / spanMs) * 100));
   const height = AXIS + rows.length * ROW;
   const ticks = ticksOf(spanMs).map((ms, index) => {
@@ -26,7 +26,9 @@ export function renderTimeline(report: RunReport, anchorOf: (task: string) => st
     return markup`<line class="tick" x1="${x}%" x2="${x}%" y1="${AXIS - 6}" y2="${height}"/><text class="scale${index % 2 === 1 ? ' odd' : ''}" x="${x}%" y="12" text-anchor="${anchor}">${ms === 0 ? '0' : formatTick(ms)}</text>`;
   });
   const bars = rows.flatMap((task, index) =>
-    task.attempts.map((attempt) => bar(task, attempt, AXIS + index * ROW, share, startedAtMs + durationMs)),
+    task.attempts.map((attempt) =>
+      bar(task, attempt, AXIS + index * ROW, share, startedAtMs + durationMs + idleMs),
+    ),
   );
   const left = ran.length - rows.length;
   return markup`<div class="timeline" tabindex="0" role="region" aria-label="Timeline of attempts"><ol class="names">${rows.map((task) => name(task, anchorOf))}</ol><svg class="bars" xmlns="http://www.w3.org/2000/svg" width="100%" height="${height}" role="img" aria-label="When each attempt ran">${ticks}${bars}</svg></div>${left > 0 ? markup`<p class="note">Those that failed or took longest; ${count(left, 'shorter one')} left out.</p>` : null}`;

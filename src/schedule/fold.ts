@@ -54,6 +54,9 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     },
     waits: new Map(),
     createdAtMs: atMs,
+    lastAtMs: atMs,
+    idleMs: 0,
+    hasEngine: false,
     counts: {},
   };
   const added = addTasks(state, event.workflow.tasks, event.workflow, event.inputs, undefined);
@@ -63,6 +66,7 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
 
 export function apply(state: State, event: Event, atMs: number): void {
   change(state, event, atMs);
+  state.lastAtMs = Math.max(state.lastAtMs, atMs);
   while (state.ready.peek() && state.ready.peek()!.state !== 'ready') state.ready.shift();
 }
 
@@ -71,8 +75,9 @@ function change(state: State, event: Event, atMs: number): void {
     case 'run.created':
       throw new Error('a run is created once');
     case 'run.isolation':
-      return forgetAsked(state); // whoever asked an earlier engine is gone
+      return engineStarted(state, atMs);
     case 'clock.jumped':
+      state.idleMs += Math.max(0, event.ms);
       return shiftClocks(state, event.ms);
     case 'model.waiting':
       return noteWait(state, event, atMs);
@@ -104,6 +109,17 @@ function change(state: State, event: Event, atMs: number): void {
     default:
       return changeNode(state, nodeOf(state, event.task), event, atMs);
   }
+}
+
+/** Whoever asked an earlier engine is gone, and since that one ended nobody was at work. */
+function engineStarted(state: State, atMs: number): void {
+  forgetAsked(state);
+  if (state.hasEngine) {
+    const idleMs = Math.max(0, atMs - state.lastAtMs);
+    state.idleMs += idleMs;
+    shiftClocks(state, idleMs);
+  }
+  state.hasEngine = true;
 }
 
 type NodeEvent = Exclude<
@@ -199,6 +215,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.started = event;
       node.rounds = event.continues === undefined && event.purpose === 'work' ? 1 : node.rounds + 1;
       node.startedAtMs ??= atMs;
+      node.attemptAtMs = atMs;
       turnClocks(state, node, 1, atMs);
       delete node.next;
       delete node.isCollected;
@@ -242,6 +259,8 @@ function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: numb
 function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>, atMs: number): void {
   state.running--;
   delete node.held;
+  delete node.attemptAtMs;
+  node.workedMs = (node.workedMs ?? 0) + event.durationMs;
   turnClocks(state, node, -1, atMs);
   delete node.stopping;
   closeRequests(state, node);

@@ -88,6 +88,9 @@ export interface Node {
   isUncounted?: boolean;
   startedAtMs?: number;
   endedAtMs?: number;
+  /** How long its attempts were at work that have ended, and since when one is. */
+  workedMs?: number;
+  attemptAtMs?: number;
   workspace?: string;
   workspaceBase?: string;
   /** What the last attempt left is a commit. */
@@ -169,6 +172,11 @@ export interface State {
   read(ref: ValueRef): Json;
   createdAtMs: number;
   endedAtMs?: number;
+  /** When the last event was. */
+  lastAtMs: number;
+  /** How long no engine was at work on it since it was created, or all of the machine slept. */
+  idleMs: number;
+  hasEngine: boolean;
   counts: Partial<Record<TaskState, number>>;
 }
 

@@ -66,8 +66,6 @@ const RANKS: Record<TaskState, number> = {
 
 export class LiveModel {
   readonly #lines = new Map<string, string>();
-  /** When the last attempt of each task began. */
-  readonly #begun = new Map<string, number>();
   /** When the run began, or was gone on with: what lay between was nobody's work. */
   #sinceMs = 0;
   #state: State | undefined;
@@ -77,7 +75,6 @@ export class LiveModel {
     for (const { event, atMs } of events) {
       if (event.type === 'run.created' || event.type === 'run.resumed' || event.type === 'task.retried')
         this.#sinceMs = atMs;
-      if (event.type === 'attempt.started') this.#begun.set(event.task, atMs);
       if (event.type === 'run.created') this.#state = create(event, atMs);
       else if (this.#state) apply(this.#state, event, atMs);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
@@ -160,13 +157,15 @@ export class LiveModel {
     return [...(this.#state?.waits ?? [])].map(([provider, wait]) => ({ provider, ...wait }));
   }
 
-  #elapsedMs({ id, startedAtMs, endedAtMs }: Node, nowMs: number): number | undefined {
-    const begunMs = this.#begun.get(id) ?? startedAtMs;
-    if (begunMs === undefined) return undefined;
-    return Math.max(
-      0,
-      endedAtMs === undefined ? nowMs - Math.max(begunMs, this.#sinceMs) : endedAtMs - begunMs,
-    );
+  /** As the report has it: what its attempts took, else how long it is open. */
+  #elapsedMs(node: Node, nowMs: number): number | undefined {
+    const { startedAtMs, endedAtMs, workedMs, attemptAtMs } = node;
+    if (startedAtMs === undefined) return undefined;
+    if (attemptAtMs === undefined && workedMs !== undefined) return workedMs;
+    const begunMs = attemptAtMs ?? startedAtMs;
+    const elapsedMs =
+      endedAtMs === undefined ? nowMs - Math.max(begunMs, this.#sinceMs) : endedAtMs - begunMs;
+    return (workedMs ?? 0) + Math.max(0, elapsedMs);
   }
 
   #keepLine(task: string, text: string): void {

@@ -25,9 +25,9 @@ export async function run(typed: Typed): Promise<number> {
 function tell(runs: ShownRun[]): void {
   const paint = painter(hasColor(process.stdout));
   const width = Math.max(...runs.map(({ id }) => id.length));
-  for (const { id, state, createdAtMs, endedAtMs, counts } of runs) {
+  for (const { id, state, createdAtMs, endedAtMs, idleMs = 0, counts } of runs) {
     const when = new Date(createdAtMs).toLocaleString('sv').slice(0, 16);
-    const took = endedAtMs === undefined ? '' : formatDuration(endedAtMs - createdAtMs);
+    const took = endedAtMs === undefined ? '' : formatDuration(endedAtMs - createdAtMs - idleMs);
     const shown = paint(toneOf(state), padColumns(`${glyphOf(state)} ${state}`, 13));
     writeOut(
       `${shown}  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}  ${paint('quiet', tellCounts(counts))}\n`,

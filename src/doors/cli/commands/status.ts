@@ -40,11 +40,12 @@ function render(status: Status, nowMs: number): string {
 
 function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string[] {
   const tone = toneOf(run.state);
+  const sinceMs = run.createdAtMs + (run.idleMs ?? 0);
   const took =
     run.endedAtMs !== undefined
-      ? ` in ${formatDuration(run.endedAtMs - run.createdAtMs)}`
-      : isOpen(run)
-        ? ` for ${formatDuration(nowMs - run.createdAtMs)}`
+      ? ` in ${formatDuration(run.endedAtMs - sinceMs)}`
+      : isOpen(run) && run.state !== 'interrupted'
+        ? ` for ${formatDuration(nowMs - sinceMs)}`
         : '';
   const noun = taskCount === 1 ? 'task' : 'tasks';
   const cost = costOf(run);
@@ -86,7 +87,7 @@ function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: numbe
     const cells = [
       padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
       ...(agentWidth > 0 ? [agent.padEnd(agentWidth)] : []),
-      timeOf(task, nowMs).padStart(6),
+      timeOf(task, run.state === 'interrupted' ? undefined : nowMs).padStart(6),
       ...(costWidth > 0 ? [costs[n]!.padStart(costWidth)] : []),
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ];
@@ -107,8 +108,16 @@ function depthOf({ id, parent }: TaskView): number {
   return parent === undefined ? 0 : id.split(/\/|\.(?=\d+$)/).length - 1;
 }
 
-function timeOf({ startedAtMs, endedAtMs, state }: TaskView, nowMs: number): string {
+/** As the report has it: what its attempts took, else how long it was open. `nowMs` is absent where nobody works. */
+function timeOf(
+  { startedAtMs, endedAtMs, workedMs, attemptAtMs, state }: TaskView,
+  nowMs: number | undefined,
+): string {
   if (startedAtMs === undefined) return '';
+  if (attemptAtMs !== undefined && nowMs !== undefined)
+    return formatDuration((workedMs ?? 0) + nowMs - attemptAtMs);
+  if (workedMs !== undefined) return formatDuration(workedMs);
+  if (nowMs === undefined) return '';
   if (endedAtMs !== undefined) return formatDuration(endedAtMs - startedAtMs);
   return state === 'running' || state === 'merging' || state === 'asking'
     ? formatDuration(nowMs - startedAtMs)
