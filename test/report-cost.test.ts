@@ -3,6 +3,7 @@ import type { RunReport } from '../src/contract/report.ts';
 import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html.ts';
 import { forProvider, raiseCommand, shortCount, tellWaiting } from '../src/report/money.ts';
+import { describeUsd } from '../src/schedule/budget-words.ts';
 import { renderText } from '../src/report/text.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';
@@ -233,6 +234,14 @@ Cost
 });
 
 describe('figures', () => {
+  it('of the same cost are the same, however it was added up', () => {
+    const added = [0.0011, 0.00105, 0.0011].reduce((sum, usd) => sum + usd, 0);
+    const other = 0.00325;
+    expect(added).not.toBe(other);
+    expect([added, other, 0.00325 - 1e-12].map(describeUsd)).toEqual(['$0.0033', '$0.0033', '$0.0033']);
+    expect([0, 0.1, 1.005, 0.0999].map(describeUsd)).toEqual(['$0.00', '$0.10', '$1.01', '$0.0999']);
+  });
+
   it('are short where there is little room', () => {
     expect([0, 950, 1000, 9540, 120_400, 999_600, 1_250_000, 12_300_000].map(shortCount)).toEqual([
       '0',

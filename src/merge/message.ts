@@ -1,4 +1,5 @@
 /** The messages of commits that reach a branch; their trailers say where they come from. */
+import { roundUsd } from '../schedule/budget-words.ts';
 import { IDENTITY, type Identity } from '../system/git.ts';
 
 export const TASK_TRAILER = 'Bosun-Task';
@@ -22,7 +23,7 @@ export function mergeMessage({ title, run, task, attempt, agent, costUsd }: Mess
     `${TASK_TRAILER}: ${oneLine(task)}`,
     ...(agent === undefined ? [] : [`Bosun-Agent: ${oneLine(agent)}`]),
     `Bosun-Attempt: ${attempt}`,
-    ...(spent === undefined ? [] : [`Bosun-Cost: ${spent === null ? 'unknown' : `$${spent.toFixed(4)}`}`]),
+    ...(spent === undefined ? [] : [`Bosun-Cost: ${spent === null ? 'unknown' : roundUsd(spent, 4)}`]),
   ];
   return `${titled(oneLine(title) || oneLine(task))}\n\n${trailers.join('\n')}\n`;
 }
