@@ -66,6 +66,16 @@ describe('the live view', () => {
     expect(model.rows(10, 9000).rows[0]).toMatchObject({ state: 'done', elapsedMs: 3000, line: '' });
   });
 
+  it('counts a group neither at the top nor among what there is no room for', () => {
+    const { model, see } = modelOf({ w: { run: 'true', 'for-each': ['a', 'b', 'c', 'd'] } });
+    see(1, { type: 'task.expanded', task: 'w', kind: 'for-each', items: ['a', 'b', 'c', 'd'] });
+    see(1, started('w.1'), started('w.2'));
+    const { rows, left, leftCount } = model.rows(2, 2);
+    expect(rows.map(({ id }) => id)).toEqual(['w.1', 'w.2']);
+    expect([left, leftCount]).toEqual([{ ready: 2 }, 2]);
+    expect(model.run!.counts).toEqual({ running: 2, ready: 2 });
+  });
+
   it('counts the time of all attempts, and of a run that is gone on with from there', () => {
     const { model, see } = modelOf({ one: { run: 'true' }, two: { run: 'true' } });
     see(1000, started('one'), ...ended('one'), started('two'));

@@ -119,11 +119,13 @@ export class LiveModel {
     const shown = new Set(chosen);
     chosen.sort((a, b) => (a.order < b.order ? -1 : 1));
     const left: LiveRows['left'] = {};
-    for (const node of nodes) if (!shown.has(node)) left[node.state] = (left[node.state] ?? 0) + 1;
+    // What stands for others is not counted at the top either.
+    const others = nodes.filter((node) => !shown.has(node) && !node.isUncounted);
+    for (const { state } of others) left[state] = (left[state] ?? 0) + 1;
     return {
       rows: chosen.map((node) => this.#row(node, shown, nowMs)),
       left,
-      leftCount: nodes.length - chosen.length,
+      leftCount: others.length,
     };
   }
 
