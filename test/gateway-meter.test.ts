@@ -264,6 +264,19 @@ describe('the same tool call again and again', () => {
   });
 });
 
+it('an answer of more parts than anybody means is not taken apart, and is estimated', () => {
+  const parts = '{},'.repeat(200_000);
+  const usage = '"usage":{"input_tokens":5,"output_tokens":5}';
+  for (const [type, text] of [
+    ['application/json', `{"a":[${parts}{}],${usage}}`],
+    ['text/event-stream', `data: {"a":[${parts}{}],${usage}}\n\n`],
+  ] as const) {
+    const meter = meterFor('messages', type);
+    meter.push(Buffer.from(text));
+    expect(meter.seen()).toMatchObject({ tokens: undefined, isFinal: false });
+  }
+});
+
 it.each([
   ['nothing', MESSAGES, {}],
   ['no number', MESSAGES, { input_tokens: -5, output_tokens: 12.5 }],

@@ -7,7 +7,7 @@ import type { Api } from './route.ts';
 import { isLast, later, usageIn, type Counted } from './usage.ts';
 
 /** One event of a stream, or one answer that is no stream; a larger one is metered by its size. */
-const TEXT_BYTES_MAX = 32 * 1024 * 1024;
+const TEXT_BYTES_MAX = 8 * 1024 * 1024;
 const BYTES_PER_TOKEN = 4;
 const NEWLINE = 0x0a;
 const OPENING_BRACE = 0x7b;
@@ -113,21 +113,10 @@ class BodyMeter implements Meter {
   }
 
   seen(): Seen {
-    const text = Buffer.concat(this.#parts).toString();
-    // Embeddings are millions of numbers.
-    const answer = this.#api === 'embeddings' ? parsed(text) : parseJson(text);
-    const tokens = usageIn(this.#api, answer);
+    // undefined where it was cut in the middle, or is not what it seems to be
+    const tokens = usageIn(this.#api, parseJson(Buffer.concat(this.#parts).toString()));
     const outputGuess = this.#api === 'embeddings' ? 0 : Math.ceil(this.#bytes / BYTES_PER_TOKEN);
     return { tokens, outputGuess, isFinal: tokens !== undefined };
-  }
-}
-
-/** Undefined where it was cut in the middle, or is not what it seems to be. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }
 
