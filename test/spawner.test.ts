@@ -83,3 +83,21 @@ function isOurs(line: string): boolean {
   }
   return false;
 }
+
+test('a start that failed keeps no program from its end', { timeout: 30_000 }, () => {
+  const late = path.join(directory, 'late');
+  const program = `
+    import { mkdirSync } from 'node:fs';
+    import { LinuxLauncher } from ${JSON.stringify(path.resolve('src/sandbox/linux.ts'))};
+    const launcher = new LinuxLauncher({ sockets: ${JSON.stringify(late)} });
+    const start = () => launcher.launch({ argv: ['/bin/true'], cwd: '/', env: {} });
+    try { start(); } catch (error) { console.log(error.code); }
+    mkdirSync(${JSON.stringify(late)});
+    const running = start();
+    running.stdout.resume();
+    running.stderr.resume();
+    console.log((await running.exited).code);
+  `;
+  const args = ['--input-type=module', '-e', program];
+  expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 10_000 })).toBe('ENOENT\n0\n');
+});

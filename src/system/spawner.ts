@@ -115,8 +115,8 @@ export class Spawner {
   start({ argv, env, input, fence }: SpawnRequest): SpawnedChild {
     const child = new SpawnedChild(input !== undefined, fence !== undefined);
     const id = randomBytes(ID_BYTES).toString('hex');
+    this.#open(); // it may throw, and then nobody waits for the child
     this.#children.set(id, child);
-    this.#open();
     if (this.#children.size === 1) this.#keepAwake(true);
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const kind = input === undefined ? 'nothing' : 'input';

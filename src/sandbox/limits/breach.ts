@@ -42,6 +42,13 @@ export function freeSpaceBreach(usedBytes: number, freeBytes: number, floorBytes
   };
 }
 
+export function freeFilesBreach(made: number, left: number, floor: number): Breach {
+  return {
+    limit: 'disk',
+    message: `made ${made} files and directories and the disk has room for ${left} more; ${floor} must stay possible`,
+  };
+}
+
 /** Rounded up above, so that what is past a limit never reads as equal to it. */
 function megabytes(bytes: number): string {
   const mb = bytes / 1024 ** 2;

@@ -1,7 +1,7 @@
 /** Looks at the disk use of all sandboxes in turn, for a small share of a core in total. It tells; it ends nothing. */
 import { statfsSync, statSync } from 'node:fs';
 import type { Breach } from '../../system/fence.ts';
-import { depthBreach, diskBreach, entriesBreach, freeSpaceBreach } from './breach.ts';
+import { depthBreach, diskBreach, entriesBreach, freeFilesBreach, freeSpaceBreach } from './breach.ts';
 import { measureDisk, type DiskUse } from './disk-used.ts';
 import { heldFiles } from './held-files.ts';
 import { memoryFiles } from './memory-used.ts';
@@ -28,12 +28,15 @@ interface Watched extends DiskWatched {
   hadHidden: boolean;
 }
 
-/** What is left of a file system. */
+/** What is left of a file system, and how fast it becomes less. */
 interface Free {
   bytes: number;
-  atMs: number;
-  /** How fast it becomes less. */
   lossPerMs: number;
+  /** Files that can still be made; without end where the file system does not count them. */
+  files: number;
+  filesMin: number;
+  filesLossPerMs: number;
+  atMs: number;
 }
 
 /** Share of a core that all walks together may take, over time. */
@@ -49,6 +52,10 @@ const FILL_ENTRIES_PER_MS = 200;
 const UNSEEN_MS_MAX = 2000;
 /** Who wrote less is not to blame for a full disk. */
 const BLAME_BYTES_MIN = 16 * 1024 ** 2;
+const BLAME_ENTRIES_MIN = 256;
+/** So many files must stay possible, or this part of all on a small file system. */
+const FILES_MIN = 16_384;
+const FILES_SHARE_MIN = 1 / 16;
 const BLAME_EVERY_MS = 1000;
 /** Who fills the disk is ended this long before too little is left: nothing is seen or ended at once. */
 const AHEAD_MS = 400;
@@ -150,8 +157,18 @@ export class DiskRounds {
 
   /** With the disk all but full, or about to be, the one that wrote most is ended; the others go on. */
   #blame(nowMs: number): void {
-    for (const [device, { bytes }] of this.#free) {
-      if (!this.#isLow(device) || nowMs < (this.#blameAtMs.get(device) ?? 0)) continue;
+    for (const [device, { bytes, files, filesMin }] of this.#free) {
+      if (this.#hasFewFiles(device) && nowMs >= (this.#blameAtMs.get(device) ?? 0)) {
+        const entries = (one: Watched): number => one.last?.entries ?? 0;
+        const [most] = [...this.#watched]
+          .filter((one) => one.device === device && entries(one) >= BLAME_ENTRIES_MIN)
+          .toSorted((a, b) => entries(b) - entries(a));
+        if (most === undefined) continue;
+        this.#blameAtMs.set(device, nowMs + BLAME_EVERY_MS);
+        this.#end(most, freeFilesBreach(entries(most), files, filesMin));
+        continue;
+      }
+      if (!this.#isFull(device) || nowMs < (this.#blameAtMs.get(device) ?? 0)) continue;
       this.#recount();
       const [most] = [...this.#watched]
         .filter((one) => one.device === device)
@@ -165,6 +182,16 @@ export class DiskRounds {
   }
 
   #isLow(device: number): boolean {
+    return this.#isFull(device) || this.#hasFewFiles(device);
+  }
+
+  #hasFewFiles(device: number): boolean {
+    const free = this.#free.get(device);
+    if (free === undefined) return false;
+    return free.files - Math.min(free.filesLossPerMs * AHEAD_MS, free.filesMin) < free.filesMin;
+  }
+
+  #isFull(device: number): boolean {
     const free = this.#free.get(device);
     if (free === undefined) return false;
     const soonBytes = free.bytes - Math.min(free.lossPerMs * AHEAD_MS, this.#freeBytesMin);
@@ -181,12 +208,20 @@ export class DiskRounds {
     for (const one of this.#watched) {
       if (free.has(one.device)) continue;
       try {
-        const { bavail, bsize } = statfsSync(one.directories[0]!);
+        const { bavail, bsize, files: filesMax, ffree } = statfsSync(one.directories[0]!);
         const bytes = bavail * bsize;
+        const files = filesMax > 0 ? ffree : Infinity;
         free.set(one.device, bytes);
-        const before = this.#free.get(one.device) ?? { bytes, atMs: atMs - 1 };
-        const lossPerMs = Math.max(0, before.bytes - bytes) / Math.max(1, atMs - before.atMs);
-        this.#free.set(one.device, { bytes, atMs, lossPerMs });
+        const before = this.#free.get(one.device) ?? { bytes, files, atMs: atMs - 1 };
+        const passedMs = Math.max(1, atMs - before.atMs);
+        this.#free.set(one.device, {
+          bytes,
+          lossPerMs: Math.max(0, before.bytes - bytes) / passedMs,
+          files,
+          filesMin: Math.min(FILES_MIN, Math.floor(filesMax * FILES_SHARE_MIN)),
+          filesLossPerMs: files === Infinity ? 0 : Math.max(0, before.files - files) / passedMs,
+          atMs,
+        });
       } catch {
         // the layer is gone: its sandbox is about to be let go
       }
