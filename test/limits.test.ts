@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { tryCgroups } from '../src/sandbox/limits/cgroup.ts';
 import { chooseLimits } from '../src/sandbox/limits/choose-limits.ts';
 import { DiskRounds } from '../src/sandbox/limits/disk-rounds.ts';
@@ -266,6 +266,33 @@ describe('the watchdog of an engine', () => {
         expect.stringMatching(/^filled wrote \d+ MB and the disk has \d+ MB left; 256 MB must stay free$/),
       ]);
       expect((bavail * bsize) / MB).toBeGreaterThan(256);
+    } finally {
+      await run('umount', ['--lazy', disk]);
+    }
+  });
+
+  test.runIf(process.getuid?.() === 0)('keeps files possible where a disk runs out of them', async () => {
+    const disk = path.join(directory, 'files');
+    mkdirSync(disk);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=1g,nr_inodes=8000', 'tmpfs', disk]);
+    try {
+      const breaches: string[] = [];
+      using watchdog = new Watchdog();
+      const fill =
+        'for my $n (1 .. 9000) { open(my $f, ">", "$n") or exit; select(undef, undef, undef, 0.0005) }';
+      watchdog.watch({
+        initPid: start(`cd ${disk}; sleep 0.2; perl -e '${fill}'; sleep 20`),
+        limits: {},
+        disk: [disk],
+        onBreach: ({ message }) => breaches.push(message),
+      });
+      await vi.waitUntil(() => breaches.length > 0, 15_000);
+      expect(breaches).toEqual([
+        expect.stringMatching(
+          /^made \d+ files and directories and the disk has room for \d+ more; 500 must stay possible$/,
+        ),
+      ]);
+      expect(statfsSync(disk).ffree).toBeGreaterThan(0);
     } finally {
       await run('umount', ['--lazy', disk]);
     }
