@@ -230,7 +230,9 @@ describe('collecting', () => {
       engine,
       `echo b >> a.txt; printf '\\0\\377' > b.bin; echo c > c.txt`,
     );
-    const patch = await engine.git.diff(engine.head, collected.commit);
+    const pieces: Buffer[] = [];
+    await engine.git.streamDiff(engine.head, collected.commit, (piece) => void pieces.push(piece));
+    const patch = Buffer.concat(pieces);
     await writeFile(path.join(engine.repository.path, '.git/bosun/p.patch'), patch);
     await engine.repository.git('apply', '--index', '.git/bosun/p.patch');
     expect(await engine.repository.git('write-tree')).toBe(

@@ -15,6 +15,8 @@ import { compilePasses } from '../src/gateway/passes.ts';
 import type { Asked } from '../src/model-server/asked.ts';
 import { Plan } from '../src/model-server/plan.ts';
 import { LogTail } from '../src/report/log-tail.ts';
+import { reportDiff } from '../src/report/patch.ts';
+import { PatchReader } from '../src/report/patch-reader.ts';
 import { inOneLine } from '../src/report/plain.ts';
 import { agentError } from '../src/runtime/agent-error.ts';
 import { readMessages } from '../src/runtime/agent-lines.ts';
@@ -57,6 +59,7 @@ const names = (count: number, start = 't'): string[] =>
 const MANY_KEYS = `{"usage":{"a":1},${names(500_000)
   .map((name) => `"${name}":1`)
   .join(',')}}\n`;
+const PATCH = Buffer.from(`@@ -0,0 +1,1000000 @@\n${'+a\n'.repeat(1_000_000)}`);
 const EVENT = Buffer.from(`data: ${MANY_KEYS}`);
 const chunksOf = (text: string): Buffer[] => {
   const bytes = Buffer.from(text);
@@ -156,6 +159,11 @@ const CASES: Record<string, () => unknown> = {
     ).ignores('dir0/file', false),
   'a line of carriage returns': () =>
     new LogTail().add({ attempt: 1, stream: 'stdout', text: `${'\r'.repeat(65_535)}x\n` }, 1e6),
+  'a patch of a million lines': () => {
+    const reader = new PatchReader();
+    reader.add(PATCH);
+    reportDiff(reader.end(), 256_000);
+  },
   'a message of blanks': () => inOneLine(`x${' '.repeat(65_536)}x`),
   'texts that look like what differs by chance': () => {
     for (const text of [

@@ -11,6 +11,7 @@ import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html.ts';
 import { renderJson } from '../src/report/json.ts';
 import { nextCommands } from '../src/report/next.ts';
+import type { Patch } from '../src/report/patch-reader.ts';
 import { renderText } from '../src/report/text.ts';
 import { capture } from '../src/system/process.ts';
 import {
@@ -18,6 +19,7 @@ import {
   hostile,
   manyTasks,
   SCRIPT,
+  patchOf,
   smallFailure,
   tenTasks,
   type Fixture,
@@ -30,7 +32,11 @@ function reportOf(fixture: Fixture, shownState: ShownRunState, notes: string[] =
   const event: Event = { type: 'run.isolation', kind: 'fences', notes };
   const [first, ...rest] = fixture.events;
   const events = [first!, { ...first!, event }, ...rest];
-  return buildReport(events, { diffs: fixture.diffs, shownState });
+  return buildReport(events, { diffs: patchesOf(fixture.diffs), shownState });
+}
+
+function patchesOf(diffs: Fixture['diffs']): Map<string, Patch> {
+  return new Map([...diffs].map(([task, text]) => [task, patchOf([Buffer.from(text)])]));
 }
 
 function taskOf(report: RunReport, id: string): RunReport['tasks'][number] {

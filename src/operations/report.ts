@@ -11,6 +11,7 @@ import { renderHtml } from '../report/html.ts';
 import { renderJson } from '../report/json.ts';
 import { LIMITS } from '../report/limits.ts';
 import { renderText } from '../report/text.ts';
+import { PatchReader, type Patch } from '../report/patch-reader.ts';
 import { JournalHash } from '../schedule/journal-hash.ts';
 import { eventsOf, noBeginning } from '../store/events.ts';
 import { whole } from '../store/values.ts';
@@ -134,10 +135,14 @@ class Ranges {
     if (base !== undefined) this.#ranges.set(event.task, [base, event.collected.commit]);
   }
 
-  async diffs(git: EngineGit): Promise<Map<string, string>> {
+  async diffs(git: EngineGit): Promise<Map<string, Patch>> {
     const changed = [...this.#ranges].filter(([, [from, to]]) => from !== to).slice(0, DIFFS_MAX);
-    const diffs = new Map<string, string>();
-    for (const [task, [from, to]] of changed) diffs.set(task, (await git.diff(from, to)).toString());
+    const diffs = new Map<string, Patch>();
+    for (const [task, [from, to]] of changed) {
+      const reader = new PatchReader();
+      await git.streamDiff(from, to, (piece) => reader.add(piece));
+      diffs.set(task, reader.end());
+    }
     return diffs;
   }
 }

@@ -12,10 +12,11 @@ import { isolationLines } from './isolation.ts';
 import { LIMITS, shareOut } from './limits.ts';
 import { nextCommands } from './next.ts';
 import { reportDiff } from './patch.ts';
+import type { Patch } from './patch-reader.ts';
 
 export interface ReportExtra {
   /** The patch of each task, by its id. */
-  diffs: Map<string, string>;
+  diffs: Map<string, Patch>;
   /** Whether an engine drives the run is not in its journal. */
   shownState: ShownRunState;
   /** Where the tasks stand, as the engine recorded it: the fold here only follows what is shown. */
@@ -79,7 +80,7 @@ function reportTasks(run: FoldedRun, { diffs, shownState, views = [] }: ReportEx
   }
   const folded = inOrder(run);
   const diffShares = shareOut(
-    folded.map(({ report }) => diffs.get(report.id)?.length ?? 0),
+    folded.map(({ report }) => diffs.get(report.id)?.text.length ?? 0),
     LIMITS.diffCharsInAll,
     LIMITS.diffCharsPerTask,
   );

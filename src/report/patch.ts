@@ -1,6 +1,7 @@
-/** Reads a unified diff as git writes it: counts, files and numbered lines. Never fails: what it cannot read is shown as it is. */
+/** Reads a unified diff as git writes it: files and numbered lines. Never fails: what it cannot read is shown as it is. */
 import type { DiffReport } from '../contract/report.ts';
 import { clipLines } from './limits.ts';
+import type { Patch } from './patch-reader.ts';
 
 export interface PatchFile {
   path: string;
@@ -17,24 +18,14 @@ export interface PatchLine {
   text: string;
 }
 
-export function reportDiff(patch: string, charsMax: number): DiffReport {
-  const lines = patch.split('\n');
+export function reportDiff({ text, lines: all, ...counts }: Patch, charsMax: number): DiffReport {
+  const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
-  let files = 0;
-  let linesAdded = 0;
-  let linesRemoved = 0;
-  for (const file of readPatch(lines)) {
-    files += 1;
-    linesAdded += file.added;
-    linesRemoved += file.removed;
-  }
   const kept = clipLines(lines, charsMax);
   return {
     patch: kept.map((line) => `${line}\n`).join(''),
-    files,
-    linesAdded,
-    linesRemoved,
-    linesLeftOut: lines.length - kept.length,
+    ...counts,
+    linesLeftOut: all - kept.length,
   };
 }
 

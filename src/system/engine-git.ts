@@ -267,12 +267,7 @@ export class EngineGit {
     await this.trees[Symbol.asyncDispose]();
   }
 
-  /** A patch that `git apply` takes, binary files included. */
-  async diff(from: string, to: string): Promise<Buffer> {
-    return (await this.run([...DIFF, from, to])).stdout;
-  }
-
-  /** The same, piece by piece: it may be larger than memory. */
+  /** A patch that `git apply` takes, binary files included, piece by piece: it may be larger than memory. */
   async streamDiff(from: string, to: string, write: (piece: Buffer) => Promise<void> | void): Promise<void> {
     const child = this.start([...DIFF, from, to]);
     child.stdin!.end();
