@@ -352,7 +352,7 @@ export class Surroundings implements AsyncDisposable {
     if (running.grant === undefined)
       return {
         ...answer,
-        why: `${answer.why}; it holds from the next attempt on, for this machine cannot open a running sandbox`,
+        why: `${answer.why}; it takes effect at the next attempt, since this machine cannot open a running sandbox`,
       };
     await running.grant(directoriesOf(answer.globs, await workspace.tree()));
     return answer;

@@ -72,7 +72,7 @@ describe('the file of a cassette', () => {
     expect(() => shelf.record(saying())).toThrow(/something is on it already; name a new file/);
     expect(() =>
       recordingTransport(saying(), '/dev/null', { placeOf: () => undefined, secrets: [] }),
-    ).toThrow(/it is no ordinary file/);
+    ).toThrow(/it is not an ordinary file/);
     expect(readFileSync(shelf.file, 'utf8')).toBe(before);
   });
 
@@ -141,7 +141,7 @@ describe('the file of a cassette', () => {
     using shelf = new Shelf();
     expect(() => shelf.replay()).toThrow(/cannot replay .*run\.cassette: ENOENT/);
     writeFileSync(shelf.file, 'name: x\n');
-    expect(() => shelf.replay()).toThrow(/is no cassette: record one with/);
+    expect(() => shelf.replay()).toThrow(/is not a cassette: record one with/);
     writeFileSync(shelf.file, '{"cassette":"bosun","version":99}\n');
     expect(() => shelf.replay()).toThrow(/version 99, and this bosun reads version 1/);
     writeFileSync(shelf.file, '{"cassette":"bosun","version":1}\n{"torn\n');

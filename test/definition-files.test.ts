@@ -93,7 +93,10 @@ describe('files that use files', () => {
       '{ uses: /etc/other.yaml }',
       '3:14: "/etc/other.yaml" is an absolute path, which exists on one machine only; write it relative to this file',
     ],
-    ['{ uses: other.sh }', '3:14: "other.sh" is no workflow file; "uses" takes a .yaml, .yml or .json file'],
+    [
+      '{ uses: other.sh }',
+      '3:14: "other.sh" is not a workflow file; "uses" takes a .yaml, .yml or .json file',
+    ],
     ['{ uses: inner.yaml }', '3:14: inner.yaml requires the input "who"; add it to "with"'],
     [
       '{ uses: inner.yaml, with: { who: x, whoo: y } }',

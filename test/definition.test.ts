@@ -398,7 +398,7 @@ describe('tasks that make no sense', () => {
       'a: { agent: { fallback: [cli], command: x }, prompt: x }',
       '7:28: the agent of task "a" cannot fall back from "claude-code" to "cli": cli is a family of its own; the others are claude-code, opencode, codex and acp',
     ],
-    ['a: { run: x, output: { type: nothing } }', '7:16: "output" of task "a" is no usable JSON Schema: '],
+    ['a: { run: x, output: { type: nothing } }', '7:16: "output" of task "a" is not a usable JSON Schema: '],
   ])('%s', (task, message) => expect(messages(invalidTasks(`  ${task}\n`))[0]).toContain(message));
 
   test('a circle is named as a whole', () => {

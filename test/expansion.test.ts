@@ -52,7 +52,7 @@ describe('tasks that a task wrote', () => {
     expect(problem('plan')).toBe(
       'the output must be tasks (a map, or a list in which each has a "name"), but is "plan"',
     );
-    expect(problem([{ run: 'x' }])).toBe('item 1 of the output is no task with a "name"');
+    expect(problem([{ run: 'x' }])).toBe('item 1 of the output is not a task with a "name"');
     expect(
       problem([
         { name: 'a', run: 'x' },

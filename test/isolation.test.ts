@@ -97,7 +97,7 @@ describe('a machine with fences that cannot hold all', () => {
         'w',
       ).notes;
     };
-    expect(told('ask')).toEqual([expect.stringContaining('from its next attempt on')]);
+    expect(told('ask')).toEqual([expect.stringContaining("take effect at the agent's next attempt")]);
     expect(told('never')).toEqual([]);
   });
 

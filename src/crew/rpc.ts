@@ -39,7 +39,7 @@ export function readRequest(line: string): RpcRequest {
   if (message === undefined) throw new RpcError(-32700, 'the message is no JSON');
   const envelope = Envelope.safeParse(message);
   if (!envelope.success) {
-    throw new RpcError(-32600, 'the message is no request of JSON-RPC 2.0 with an id');
+    throw new RpcError(-32600, 'the message is not a JSON-RPC 2.0 request with an id');
   }
   const { id, method, params = {} } = envelope.data;
   if (!Object.hasOwn(METHODS, method)) {

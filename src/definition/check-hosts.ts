@@ -23,7 +23,7 @@ export function hostProblem(entry: string): string | undefined {
   if (entry === '*') return 'would be every host; name the hosts, such as example.com or *.example.com';
   if (isIPv6(entry)) return entry.includes('%') ? 'has a zone; write the address alone' : undefined;
   const split = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(entry);
-  if (!split) return 'is no host; an IPv6 address with a port is written [2001:db8::1]:443';
+  if (!split) return 'is not a host; an IPv6 address with a port is written [2001:db8::1]:443';
   const [, host = '', port] = split;
   return portProblem(port) ?? (host.startsWith('[') ? bracketProblem(host) : nameProblem(host));
 }
@@ -58,7 +58,7 @@ function nameProblem(host: string): string | undefined {
     return `holds letters beyond ASCII; write ${ascii === '' ? 'it as the network does' : host.replace(name, ascii)}`;
   }
   const isName = name.split('.').every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label));
-  if (!isName || name.length > HOST_CHARS_MAX) return 'is no host name; write one such as example.com';
+  if (!isName || name.length > HOST_CHARS_MAX) return 'is not a host name; write one such as example.com';
   return undefined;
 }
 

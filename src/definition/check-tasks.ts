@@ -138,7 +138,7 @@ function checkOutput(name: string, task: Task): Problem[] {
       {
         path,
         atKey: true,
-        message: `"output" of task "${name}" is no usable JSON Schema: ${why}`,
+        message: `"output" of task "${name}" is not a usable JSON Schema: ${why}`,
       },
     ];
   }

@@ -127,7 +127,7 @@ function use(uses: string, path: Path, surroundings: Surroundings): Defined | Pr
     );
   }
   if (!['.yaml', '.yml', '.json'].includes(extname(uses))) {
-    return problem(`"${uses}" is no workflow file; "uses" takes a .yaml, .yml or .json file`);
+    return problem(`"${uses}" is not a workflow file; "uses" takes a .yaml, .yml or .json file`);
   }
   const full = resolve(directory, uses);
   const real = realPath(full);

@@ -84,7 +84,8 @@ function byName(tasks: Json): Record<string, Json> | string {
     for (const [n, item] of tasks.entries()) {
       const isMap = typeof item === 'object' && item !== null && !Array.isArray(item);
       const name = isMap ? item['name'] : undefined;
-      if (!isMap || typeof name !== 'string') return `item ${n + 1} of the output is no task with a "name"`;
+      if (!isMap || typeof name !== 'string')
+        return `item ${n + 1} of the output is not a task with a "name"`;
       if (Object.hasOwn(named, name)) return `the output has two tasks named "${name}"`;
       // A strict schema has every field: null says nothing.
       const said = Object.entries(item).filter(([field, value]) => field !== 'name' && value !== null);

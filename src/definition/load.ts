@@ -59,7 +59,7 @@ async function loadModule(path: string, options: LoadOptions): Promise<Loaded> {
   }
   if (value === undefined) return fail('has no default export; write "export default workflow({ … })"');
   if (isBuilt(value)) return { workflow: value, warnings: [] };
-  if (typeof value !== 'object' || value === null) return fail('its default export is no workflow');
+  if (typeof value !== 'object' || value === null) return fail('its default export is not a workflow');
   const { nested: _, ...source } = value as Record<string, unknown>;
   const locate = (problem: Problem) => ({
     file: path,

@@ -33,7 +33,7 @@ export function checkIsolation(
   const grants =
     sandbox.kind === 'fences' && !canGrant && hasGrants(workflow)
       ? [
-          'what an agent is granted holds from its next attempt on: without a compiler at install, no running sandbox can be opened',
+          "grants take effect at the agent's next attempt: without a compiler at install, no running sandbox can be opened",
         ]
       : [];
   return {

@@ -80,7 +80,7 @@ export class MessageStream extends Transform {
     } else if (this.#isMessage === false && this.#lineBytes > 1) {
       this.#garbageLines += 1;
       if (this.#garbageLines > GARBAGE_LINES_MAX) {
-        this.#breakOff(`it printed what is no message of its protocol: ${this.garbage}`);
+        this.#breakOff(`it printed something that is not a message of its protocol: ${this.garbage}`);
       }
     }
     this.#line = [];

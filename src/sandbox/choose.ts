@@ -112,7 +112,7 @@ async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
   }
 }
 
-const TRY_AGAIN = 'mend that, and try again with: bosun doctor';
+const TRY_AGAIN = 'fix that, then try again with: bosun doctor';
 const ON_LINUX = 'run bosun on Linux; on Windows, in WSL2';
 const ON_MACOS: Obstacle = {
   what: 'what macOS offers is untested, and holds no limits and no process that leaves its group',

@@ -27,7 +27,7 @@ export const MACOS_NOTES = [
   'sandbox-exec: its profile was written from documentation and not tried on macOS',
   'no namespaces: loopback is shared and closed to commands, and a process that leaves its group is not held',
   'no limits on memory, processes, cpu or disk',
-  'access granted while a command runs holds from its next attempt on',
+  'access granted while a command runs takes effect at its next attempt',
 ];
 
 export class MacosLauncher implements Launcher {

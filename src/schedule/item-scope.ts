@@ -43,7 +43,7 @@ function fill(glob: string, field: string, each: Json, index: number): string {
       const scope = { tasks: {}, inputs: {}, run: { id: '', name: '' }, failed: false, each, index };
       const value = evaluate(part.expression, scope);
       const text = typeof value === 'number' ? String(value) : value;
-      const problem = typeof text === 'string' ? textProblem(text) : 'is no text and no number';
+      const problem = typeof text === 'string' ? textProblem(text) : 'is neither text nor a number';
       if (typeof text !== 'string' || problem !== undefined)
         return fail(`cannot be filled in: ${JSON.stringify(value).slice(0, 100)} ${problem}`);
       return text.replaceAll(WILDCARDS, (char) => `\\${char}`);

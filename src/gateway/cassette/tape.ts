@@ -120,7 +120,7 @@ function openNew(file: string): number {
   const isFile = stat.isFile();
   if (stat.size > 0 || !isFile) {
     closeSync(fd);
-    const why = isFile ? 'something is on it already' : 'it is no ordinary file';
+    const why = isFile ? 'something is on it already' : 'it is not an ordinary file';
     const next = isFile ? 'name a new file, or remove this one' : 'name another';
     throw new BosunError('usage', `cannot record on ${file}: ${why}; ${next}`);
   }
@@ -132,7 +132,10 @@ export function readTape(file: string): Exchange[] {
   const lines = linesOf(file);
   const header = Header.safeParse(parse(lines[0]));
   if (!header.success)
-    throw new BosunError('usage', `${file} is no cassette: record one with \`bosun run --record ${file}\``);
+    throw new BosunError(
+      'usage',
+      `${file} is not a cassette: record one with \`bosun run --record ${file}\``,
+    );
   if (header.data.version !== VERSION)
     throw new BosunError(
       'not-supported',

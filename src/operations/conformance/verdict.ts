@@ -24,7 +24,7 @@ export const ROWS = {
   'http-500': 'survives failures of the provider',
   hang: 'survives a silent provider',
   cut: 'survives an answer that breaks off',
-  garbage: 'survives an answer that is none',
+  garbage: 'survives a malformed response',
   huge: 'survives a flood of output',
   ends: 'never hangs',
 } as const;

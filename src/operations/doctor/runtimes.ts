@@ -44,7 +44,9 @@ export async function checkRuntimes(home: Home | undefined): Promise<Finding[]> 
     providers = [...resolveProviders(configsOf(home), process.env).values()];
   } catch (error) {
     if (!(error instanceof BosunError)) throw error;
-    return [{ name: 'models', level: 'fail', found: error.message, advice: 'mend it, then ask again' }];
+    return [
+      { name: 'models', level: 'fail', found: error.message, advice: 'fix it, then run bosun doctor again' },
+    ];
   }
   const names = Object.keys(AGENTS) as NamedAgent[];
   return [

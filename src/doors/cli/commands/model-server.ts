@@ -51,7 +51,7 @@ function portOf(typed: Typed): number | undefined {
   if (!/^\d{1,5}$/.test(text) || Number(text) > PORT_MAX)
     throw new BosunError(
       'usage',
-      `--port ${text} is no port; write a number from 0 (any free one) to ${PORT_MAX}`,
+      `--port must be a number from 0 (any free port) to ${PORT_MAX}, not "${text}"`,
     );
   return Number(text);
 }
