@@ -150,6 +150,7 @@ export class Spawner {
       cwd: '/',
       env: {},
       input: null,
+      detached: true, // what a terminal sends to all its processes is for the engine alone
     });
     spawned.stderr!.resume();
     let said = '';
