@@ -56,16 +56,17 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
   const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   await requireObjects(git, run.baseCommit, `run ${run.id}`);
-  const task =
+  const { id: task, label = task } =
     options.task === undefined
-      ? undefined
-      : (await requireTask(run.id, await journal.store.tasks(run.id), options.task)).id;
+      ? {}
+      : await requireTask(run.id, await journal.store.tasks(run.id), options.task);
   const [from, to] =
     task === undefined
       ? [run.baseCommit, run.headCommit]
       : rangeOf(await journal.store.read(run.id, { task, withoutOutput: true, valueBytesMax: 0 }), run.id, {
           ...options,
           task,
+          label: label ?? task,
         });
   const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
@@ -78,10 +79,13 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
 function rangeOf(
   events: Recorded[],
   run: string,
-  { task, attempt, outside = false }: DiffOptions & { task: string },
+  { task, label, attempt, outside = false }: DiffOptions & { task: string; label: string },
 ): [string, string] {
   if (events.length === 0)
-    throw new BosunError('not-found', `task ${task} of run ${run} has not started; see: bosun status ${run}`);
+    throw new BosunError(
+      'not-found',
+      `task ${label} of run ${run} has not started; see: bosun status ${run}`,
+    );
   const bases = new AttemptBases();
   let range: [string, string] | undefined;
   for (const { event } of events) {
@@ -95,7 +99,7 @@ function rangeOf(
     range = outside ? [commit, left?.snapshot ?? commit] : [base, commit];
   }
   if (range) return range;
-  const what = attempt === undefined ? `task ${task}` : `attempt ${attempt} of task ${task}`;
+  const what = attempt === undefined ? `task ${label}` : `attempt ${attempt} of task ${label}`;
   throw new BosunError(
     'not-found',
     `${what} of run ${run} has left nothing yet; see: bosun logs ${run} --task ${task}`,

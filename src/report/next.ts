@@ -9,6 +9,8 @@ const ANSWERS_MAX = 3;
 export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   const { run, questions, tasks } = report;
   const labelOf = labeller(report);
+  // A shell would read the brackets of a label: commands have the id.
+  const named = (id: string): string => (labelOf(id) === id ? '' : `${labelOf(id)}: `);
   const isOver = run.state === 'done' || run.state === 'failed' || run.state === 'cancelled';
   const next: NextCommand[] = [];
   if (run.state === 'interrupted') {
@@ -42,7 +44,10 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
       why: 'once the key is valid: tries all that failed again',
     });
   for (const task of failed.filter((each) => !isRejected(each)).slice(0, RETRIES_MAX)) {
-    next.push({ command: `bosun retry ${task.id}`, why: whyRetry(report, task.id, task.reason) });
+    next.push({
+      command: `bosun retry ${task.id}`,
+      why: `${named(task.id)}${whyRetry(report, task.id, task.reason)}`,
+    });
   }
   const worked = failed.find((task) => changedCountOf(task) > 0);
   if (worked)

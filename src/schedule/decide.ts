@@ -171,7 +171,7 @@ function endGroup(state: State, node: Node): Decision {
   if (broken.length === 0) return finishedDone(node, given);
   if (state.cancelling) return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
   const first = broken.find((child) => child.state === 'failed') ?? broken[0]!;
-  const message = `${broken.length} of ${node.children.length} tasks within did not succeed, first ${first.id}`;
+  const message = `${broken.length} of ${node.children.length} tasks within did not succeed, first ${first.label}`;
   return { ...failed(node, 'tasks', message), ...given };
 }
 

@@ -8,6 +8,8 @@ import type { Paint } from './output.ts';
 /** Of what is longer, the end of a log and the beginning of a patch are shown. */
 const LINES_MAX = 2000;
 const PATCH_BYTES_MAX = 1024 * 1024;
+/** A task that has left nothing is looked at again. */
+const DIFF_AGAIN_MS = 500;
 
 export interface OpenTaskOptions {
   cwd: string;
@@ -26,6 +28,7 @@ export class OpenTask {
   readonly #log: string[] = [];
   #diff: string[] | undefined;
   #isDiff = false;
+  #diffAgainMs = 0;
   #afterSeq = 0;
   #isReading = false;
   /** How far it is scrolled: in a log from its end, which is followed; in a diff from its beginning. */
@@ -46,28 +49,24 @@ export class OpenTask {
     return this.#isDiff ? 'diff' : 'log';
   }
 
-  /** Reads what is new in the journal; one read at a time. */
+  /** Reads what is new in the journal, or what the task changed once it has left something; one read at a time. */
   refresh(): void {
-    if (this.#isReading || this.#isDiff) return;
+    if (this.#isReading || (this.#isDiff && performance.now() < this.#diffAgainMs)) return;
     this.#isReading = true;
-    void this.#read()
-      .catch((error: Error) => this.#log.push(plainLine(error.message)))
-      .finally(() => {
-        this.#isReading = false;
-      });
+    const reading = this.#isDiff
+      ? this.#readDiff()
+      : this.#read().catch((error: Error) => this.#log.push(plainLine(error.message)));
+    void reading.finally(() => {
+      this.#isReading = false;
+    });
   }
 
   toggle(): void {
     this.#isDiff = !this.#isDiff;
     this.#offset = 0;
-    if (!this.#isDiff) return this.refresh();
     this.#diff = undefined;
-    void this.#patch()
-      .catch((error: Error) => [plainLine(error.message)])
-      .then((lines) => {
-        this.#diff = lines;
-        this.#options.changed();
-      });
+    this.#diffAgainMs = 0;
+    this.refresh();
   }
 
   /** Positive towards the end. */
@@ -97,6 +96,17 @@ export class OpenTask {
       if (this.#offset > 0) this.#offset += added.length;
       changed();
     }
+  }
+
+  async #readDiff(): Promise<void> {
+    try {
+      this.#diff = await this.#patch();
+      this.#diffAgainMs = Infinity;
+    } catch (error) {
+      this.#diff = [plainLine((error as Error).message)];
+      this.#diffAgainMs = performance.now() + DIFF_AGAIN_MS;
+    }
+    this.#options.changed();
   }
 
   async #patch(): Promise<string[]> {
