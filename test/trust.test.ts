@@ -189,6 +189,18 @@ describe('a run', () => {
     await using theirs = await makeRepository({ files: { 'bosun.yaml': 'name: x\n' } });
     expect(await initialise({ cwd: theirs.path })).toMatchObject({ written: false, trusted: false });
     expect(await refusal(new Bosun(theirs.path).run(asking('a.test')))).toContain('not-trusted');
+    // A clone in which others have written, and then one of whose commits all are the user's own.
+    await using cloned = await makeRepository();
+    await cloned.git('remote', 'add', 'origin', 'https://example.com/x.git');
+    const written = await cloned.git('log', '-1', '--format=%ae');
+    for (const [email, trusted] of [
+      ['someone@example.com', false],
+      [written.trim(), true],
+    ] as const) {
+      await cloned.git('config', 'user.email', email);
+      rmSync(path.join(cloned.path, 'bosun.yaml'), { force: true });
+      expect(await initialise({ cwd: cloned.path })).toMatchObject({ written: true, trusted });
+    }
   });
 
   it('shows nothing of the machine for the PATH that it sets itself', async () => {

@@ -5,8 +5,14 @@ import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { FILE_NAMES } from './check.ts';
+import { gitInRepository } from '../system/git.ts';
+import { inspectRepository } from '../system/repository.ts';
 import { findGit } from '../system/state-directory.ts';
+import { openWorkTree } from '../system/work-tree.ts';
 import { trust } from './trust.ts';
+
+/** Of the newest: whoever else writes here is among them. */
+const COMMITS_MAX = 1000;
 
 const FIRST = `# A workflow for bosun. Check it with "bosun check", run it with "bosun run".
 name: hello
@@ -49,7 +55,7 @@ export interface Initialised {
   file: string;
   /** False where a workflow was there already. */
   written: boolean;
-  /** Whoever starts with bosun at the top of a repository is its author: it is not asked about. */
+  /** Whoever starts with bosun at the top of a repository of their own is not asked about its workflows. */
   trusted: boolean;
 }
 
@@ -65,22 +71,41 @@ export async function initialise(options: { cwd: string }): Promise<Initialised>
     const what = `cannot write ${path.join(options.cwd, file)}`;
     throw machineError(cause, what) ?? new BosunError('system', `${what}: ${message}`, { cause });
   }
-  return { file, written: true, trusted: trustAll(options.cwd) };
+  return { file, written: true, trusted: await trustAll(options.cwd) };
 }
 
 /**
- * Outside of a repository there is nothing to trust yet. Where a stranger's agents or settings are already, or below the
- * top of what may be a stranger's repository, a run asks, should it have to.
+ * Outside of a repository there is nothing to trust yet. Where a stranger's agents or settings are already, in what was
+ * cloned from others, or below the top of what may be a stranger's repository, a run asks, should it have to.
  */
-function trustAll(cwd: string): boolean {
+async function trustAll(cwd: string): Promise<boolean> {
   const top = findGit(cwd)?.top;
   if (top === undefined || realpathSync(top) !== realpathSync(cwd)) return false;
   if (['.bosun', '.claude'].some((name) => existsSync(path.join(top, name)))) return false;
   try {
+    if (await hasOthersWork(top)) return false;
     trust({ cwd, everything: true });
     return true;
   } catch (error) {
     if (error instanceof BosunError) return false;
     throw error;
   }
+}
+
+/** It has a remote, so a pull may bring anything, and others have written in it. */
+async function hasOthersWork(top: string): Promise<boolean> {
+  const remotes = await gitInRepository(['config', '--get-regexp', String.raw`^remote\.`], {
+    cwd: top,
+    codes: [0, 1],
+  });
+  if (remotes.code !== 0) return false;
+  const repository = await inspectRepository(top);
+  await using tree = await openWorkTree(repository);
+  const log = await tree.run(['log', `--max-count=${COMMITS_MAX}`, '--format=%ae', repository.head]);
+  const { email: own } = await repository.identity();
+  return log.stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .some((email) => email !== own);
 }
