@@ -89,12 +89,16 @@ export function distrust(options: { cwd: string; repository?: string }): string 
   throw new BosunError('not-found', `${at} is not trusted; see what is with: bosun trust --list`);
 }
 
-function needTrust({ cwd, source, trust: own }: Asking, asked: string[]): void {
-  if (asked.length === 0 || (own ?? process.env.BOSUN_TRUST === '1')) return;
+/** Of what is asked for, that which nobody agreed to yet. */
+export function notTrusted(cwd: string, asked: string[]): string[] {
   const directory = gitDirectory(cwd);
   const known = directory === undefined ? undefined : trustedAt(directory);
-  if (known?.everything) return;
-  const fresh = asked.filter((each) => !known?.asked.includes(each));
+  return known?.everything ? [] : asked.filter((each) => !known?.asked.includes(each));
+}
+
+function needTrust({ cwd, source, trust: own }: Asking, asked: string[]): void {
+  if (asked.length === 0 || (own ?? process.env.BOSUN_TRUST === '1')) return;
+  const fresh = notTrusted(cwd, asked);
   if (fresh.length === 0) return;
   if (fresh.length > ASKED_MAX)
     throw new BosunError(

@@ -39,6 +39,9 @@ test('a planted workflow is refused in one line until it is trusted, and asks ag
   expect(checked.stderr).toMatch(/^warning: .*config\.yaml: ignored "prices": a repository's/);
   expect((await bosun(repository, 'run', '--trust')).code).toBe(0);
   expect((await bosun(repository, 'trust')).stderr).toBe('trusted: reach a.test\n');
+  expect((await bosun(repository, 'trust')).stderr).toBe(
+    'bosun.yaml is already trusted with all that it asks for\n',
+  );
   const ran = await bosun(repository, 'run');
   expect(ran.code).toBe(0);
   expect(ran.stderr).toContain('ignored "prices"');

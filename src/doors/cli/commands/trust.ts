@@ -1,6 +1,6 @@
 /** `bosun trust` */
 import { askedBy } from '../../../operations/asked-by.ts';
-import { distrust, listTrusted, showAsked, trust, untrusted } from '../../../operations/trust.ts';
+import { distrust, listTrusted, notTrusted, showAsked, trust, untrusted } from '../../../operations/trust.ts';
 import { spellControls, safeJson } from '../../../report/plain.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
@@ -23,7 +23,10 @@ export async function run(typed: Typed): Promise<number> {
   const options = { cwd, ...given('file', name) };
   const isCode = await trustCode(options);
   const { source, asked } = await askedBy(options);
-  if (asked.length > 0) await remember(cwd, { source, asked });
+  const fresh = notTrusted(cwd, asked);
+  if (fresh.length > 0) await remember(cwd, { source, asked: fresh });
+  else if (asked.length > 0)
+    writeError(`${spellControls(source)} is already trusted with all that it asks for\n`);
   else if (!isCode)
     writeError(`${spellControls(source)} asks for nothing beyond this repository: no trust is needed\n`);
   return 0;
