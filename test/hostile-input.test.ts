@@ -134,6 +134,8 @@ const CASES: Record<string, () => unknown> = {
       `tasks.a.output.all(x, ${Array.from({ length: 300 }, (_, n) => `string(x) != '${n}q'`).join(' && ')})`,
       numbers(20_000),
     ),
+  'an expression that fails on each of many items': () =>
+    tried('tasks.a.output.all(x, x.y)', numbers(400_000)),
   'an expression that adds lists up in a loop': () =>
     tried('tasks.a.output.map(x, (tasks.a.output + tasks.a.output).size())', numbers(5000)),
   'an expression that adds lists up without one': () =>

@@ -44,6 +44,13 @@ export function registerBudget(environment: Environment): void {
     .registerFunction('step_(dyn, int): bool', (budget: ExpressionBudget, parts: bigint) =>
       take(budget, Number(parts)),
     )
+    .registerFunction(
+      'loop_(dyn, dyn, int): dyn',
+      (budget: ExpressionBudget, value: unknown, parts: bigint) => {
+        take(budget, itemsOf(value) * Number(parts));
+        return value;
+      },
+    )
     .registerFunction('weigh_(dyn, dyn): dyn', (budget: ExpressionBudget, value: unknown) => {
       take(budget, isOverBudget(budget) ? 0 : shallowSteps(value));
       return value;
@@ -99,8 +106,7 @@ const LOOKING_INTO = new Set(['join', 'json', 'hex', 'string', 'base64']);
 const COMPARING = new Set<string>(['==', '!=', '<', '<=', '>', '>=']);
 
 /** The expression with what it costs counted in it. */
-export function withBudget(environment: Environment, ast: ASTNode): string {
-  const no = environment.parse('false').ast;
+export function withBudget(ast: ASTNode): string {
   const made = (op: ASTNode['op'], args: unknown): ASTNode => ({ op, args }) as ASTNode;
   const isLiteral = ({ op }: ASTNode): boolean => op === 'value';
   const weighed = (name: string, node: ASTNode): ASTNode =>
@@ -139,13 +145,9 @@ export function withBudget(environment: Environment, ast: ASTNode): string {
     }
     if (!LOOPS.has(name) || given.length < 2 || given[0]!.op !== 'id')
       return made('rcall', [name, receiver, given]);
-    const [variable, first, ...rest] = given as [ASTNode, ASTNode, ...ASTNode[]];
-    const count = step(partsOf((node.args as [string, ASTNode, ASTNode[]])[2]));
-    const counted =
-      name === 'map' && rest.length === 0
-        ? [variable, count, first]
-        : [variable, made('?:', [count, first, no]), ...rest];
-    return made('rcall', [name, receiver, counted]);
+    // All at once, and outside of the loop: within it some loops take an error for one item's, and go on.
+    const parts = made('value', BigInt(partsOf((node.args as [string, ASTNode, ASTNode[]])[2])));
+    return made('rcall', [name, made('call', ['loop_', [BUDGET, receiver, parts]]), given]);
   };
 
   return serialize(change(ast) as ASTNode);
@@ -156,6 +158,11 @@ function partsOf(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, inner) => sum + partsOf(inner), 0);
   if (typeof value !== 'object' || value === null || !('op' in value)) return 0;
   return 1 + partsOf((value as ASTNode).args);
+}
+
+function itemsOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
 function shallowSteps(value: unknown): number {

@@ -162,7 +162,7 @@ function parse(expression: string): Parsed {
   try {
     const plain = strict.parse(expression);
     const references = refer(plain.ast, expression);
-    const counted = withBudget(environments.false, plain.ast);
+    const counted = withBudget(plain.ast);
     const usual = environments.false.parse(counted);
     const after = references.always ? environments.true.parse(counted) : usual;
     parsed = { references, plain, evaluate: { true: after, false: usual } };
@@ -178,19 +178,28 @@ function parse(expression: string): Parsed {
 function run(expression: string, scope: ExpressionScope): Json {
   const parsed = parse(expression);
   const budget = openBudget();
+  // A loop may meet an error with each of its items, and drop it: where it arose is of no use to anybody.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
     const values = context(parsed.references, scope);
     const value: unknown = parsed.evaluate[`${scope.failed ?? false}`]({
       ...values,
       [BUDGET_VARIABLE]: budget,
     });
+    if (isOverBudget(budget)) throw tooManySteps(expression); // "||" takes an error for an answer
     return fromCel(value);
   } catch (error) {
-    if (isOverBudget(budget))
-      throw new ExpressionError(`${quoted(expression)} takes too many steps on these values; simplify it`);
+    if (isOverBudget(budget)) throw tooManySteps(expression);
     if (error instanceof ExpressionError) throw error;
     throw new ExpressionError(explain(error, expression, scope), { cause: error });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+function tooManySteps(expression: string): ExpressionError {
+  return new ExpressionError(`${quoted(expression)} takes too many steps on these values; simplify it`);
 }
 
 function isGiven(field: [string, Lazy | undefined]): field is [string, Lazy] {
