@@ -30,7 +30,7 @@ import { OUTPUT_BYTES_MAX, OutputSink } from './runtime/output.ts';
 import type { Job, Result } from './runtime/runtime.ts';
 import { outputProblem } from './runtime/structured-output.ts';
 import { checkCommand } from './schedule/prompt.ts';
-import { PLAN_SCHEMA } from './schedule/plan-format.ts';
+import { planSchema } from './schedule/plan-format.ts';
 import { effectiveLimits, effectiveScope, withGranted } from './schedule/scope-of.ts';
 import type { EngineGit } from './system/engine-git.ts';
 import { runtimeOf, Surroundings } from './surroundings.ts';
@@ -197,7 +197,7 @@ function jobOf(
     files: around.files,
     memory: around.memory,
     models: around.models,
-    schema: task.output ?? (task.expand ? PLAN_SCHEMA : undefined),
+    schema: task.output ?? (task.expand ? planSchema(runtimeOf(attempt) === 'codex') : undefined),
     mcp: { ...agent?.mcp, ...around.tools },
     isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,

@@ -1,10 +1,11 @@
 /** Tasks that a planner wrote: checked as if they stood in the file, and kept to what the workflow gave. */
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Json, Task } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { checkExpansion } from '../src/definition/expansion.ts';
 import { create } from '../src/schedule/fold.ts';
-import { PLAN_SCHEMA, planFormat } from '../src/schedule/plan-format.ts';
+import { planFormat, planSchema } from '../src/schedule/plan-format.ts';
 import { renderWork } from '../src/schedule/prompt.ts';
 
 describe('tasks that a task wrote', () => {
@@ -189,8 +190,21 @@ describe('tasks that a task wrote', () => {
       run: 'x',
       check: null,
     };
-    expect(PLAN_SCHEMA).toHaveProperty('properties.tasks.items.required', Object.keys(task));
+    expect(planSchema(true)).toHaveProperty('properties.tasks.items.required', Object.keys(task));
     expect(checkExpansion({ tasks: [task] }, whole)).toMatchObject({ tasks: { a: { run: 'x', needs: [] } } });
+  });
+
+  test('are what the page allows also for the schema that an agent is given, but for a strict one', () => {
+    const plans = [
+      { tasks: { a: { run: 'x', check: null, retry: { attempts: 2 } } } },
+      { tasks: [{ name: 'a', run: 'x' }] },
+    ];
+    for (const plan of plans) {
+      expect(z.fromJSONSchema(planSchema(false)).safeParse(plan).error).toBeUndefined();
+      expect(z.fromJSONSchema(planSchema(true)).safeParse(plan).success).toBe(false);
+      expect(checkExpansion(plan, whole)).toMatchObject({ tasks: { a: { run: 'x' } } });
+    }
+    expect(z.fromJSONSchema(planSchema(false)).safeParse({ tasks: 'Done.' }).success).toBe(false);
   });
 
   test('are described to whoever writes them, with the agents that there are', () => {

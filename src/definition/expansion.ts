@@ -87,14 +87,20 @@ function byName(tasks: Json): Record<string, Json> | string {
       if (!isMap || typeof name !== 'string')
         return `item ${n + 1} of the output is not a task with a "name"`;
       if (Object.hasOwn(named, name)) return `the output has two tasks named "${name}"`;
-      // A strict schema has every field: null says nothing.
-      const said = Object.entries(item).filter(([field, value]) => field !== 'name' && value !== null);
-      named[name] = Object.fromEntries(said);
+      const { name: _, ...task } = item;
+      named[name] = withoutNulls(task);
     }
     return named;
   }
-  if (typeof tasks === 'object' && tasks !== null) return tasks;
+  if (typeof tasks === 'object' && tasks !== null)
+    return Object.fromEntries(Object.entries(tasks).map(([name, task]) => [name, withoutNulls(task)]));
   return `the output must be tasks (a map, or a list in which each has a "name"), but is ${show(tasks)}`;
+}
+
+/** A strict schema has every field: null says nothing. */
+function withoutNulls(task: Json): Json {
+  if (typeof task !== 'object' || task === null || Array.isArray(task)) return task;
+  return Object.fromEntries(Object.entries(task).filter(([, value]) => value !== null));
 }
 
 function told(problems: readonly Problem[]): string {

@@ -21,22 +21,20 @@ const TASK_FIELDS: Record<string, Json> = {
   check: text('A shell command that must succeed before the work counts.'),
 };
 
-export const PLAN_SCHEMA: Record<string, Json> = {
-  type: 'object',
-  properties: {
-    tasks: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: TASK_FIELDS,
-        required: Object.keys(TASK_FIELDS),
-        additionalProperties: false,
-      },
-    },
-  },
-  required: ['tasks'],
-  additionalProperties: false,
-};
+const PLAN = { type: 'object', required: ['tasks'], additionalProperties: false };
+const { name: _, ...UNNAMED } = TASK_FIELDS;
+
+/** `isStrict`: for models that take no other schema. Else a plan is what the page says; `checkExpansion` judges it. */
+export function planSchema(isStrict: boolean): Record<string, Json> {
+  const task = { type: 'object', properties: TASK_FIELDS };
+  if (isStrict) {
+    const items = { ...task, required: Object.keys(TASK_FIELDS), additionalProperties: false };
+    return { ...PLAN, properties: { tasks: { type: 'array', items } } };
+  }
+  const list = { type: 'array', items: { ...task, required: ['name'] } };
+  const map = { type: 'object', additionalProperties: { type: 'object', properties: UNNAMED } };
+  return { ...PLAN, properties: { tasks: { anyOf: [list, map] } } };
+}
 
 /** Goes after the prompt of the planner. */
 export function planFormat({ agents }: Pick<Workflow, 'agents'>, tasksMax: number): string {
