@@ -16,8 +16,8 @@ const asked: Event[] = [
   { type: 'access.requested', ...at, id: 'one+1', globs: ['src/api/**'] },
   { type: 'access.asked', ...at, id: 'one+1', globs: ['src/api/**'], owners: ['two'], timeoutMs: 1 },
   { type: 'access.unanswered', ...at, id: 'one+1' },
-  { type: 'question.asked', id: 'one+1', task: 'one', text: 'May it change src/api/**?', default: 'no' },
-];
+  { type: 'question.asked', id: 'one+1', task: 'one', text: 'May it change src/api/**?', default: 'no', timeoutMs: 600_000 },
+]; // prettier-ignore
 const granted: Event[] = [
   { type: 'question.answered', id: 'one+1', answer: 'yes', by: 'person' },
   { type: 'access.answered', ...at, id: 'one+1', globs: ['src/api/**'], answer: 'yes', by: 'person', why: 'person said yes' },
@@ -48,7 +48,7 @@ describe('requests for access', () => {
       'wants to change src/api/**  (one+1)',
       'one+1: asks two, which owns it',
       'one+1: no answer in time',
-      'asks: May it change src/api/**?  (bosun answer one+1 yes|no --run w-1)',
+      'asks: May it change src/api/**?  (bosun answer one+1 yes|no --run w-1; else no in 10m00s)',
       'one+1: yes, said person',
       'granted: src/api/** (by person): person said yes',
       expect.stringMatching(/^wants to change <b>\S*x {2}\(one\+2\)$/),
@@ -58,9 +58,16 @@ describe('requests for access', () => {
 
   it('are a question in the live view while the task goes on, until there is an answer', () => {
     const model = new LiveModel();
-    const options = { columns: 100, rows: 20, nowMs: 1, hasKeys: true, paint: painter(false), notice: '' };
+    const options = {
+      columns: 100,
+      rows: 20,
+      nowMs: history(...asked).at(-1)!.atMs + 30_000,
+      hasKeys: true,
+      paint: painter(false),
+      notice: '',
+    };
     model.see(history(...asked));
-    const question = '? one: May it change src/api/**?  [y]es [n]o';
+    const question = '? one: May it change src/api/**?  [y]es [n]o · else no in 9m30s';
     expect(renderFrame(model, options)).toContain(question);
     expect(renderFrame(model, options).join('\n')).toMatch(/asking +one/);
     model.see(granted.map((event, n) => ({ run: 'w-1', seq: 100 + n, atMs: 1, event })));

@@ -180,6 +180,8 @@ export interface QuestionView {
   /** What people call the task; absent where that is its id. */
   label?: string;
   text: string;
+  /** The answer where nobody gives one in time. */
   default: 'yes' | 'no';
   askedAtMs: number;
+  timeoutMs?: number;
 }

@@ -150,7 +150,7 @@ export interface State {
   running: number;
   /** Nodes that have not ended. */
   open: number;
-  questions: Map<string, QuestionView & { timeoutMs?: number }>;
+  questions: Map<string, QuestionView>;
   /** Requests for access that have no answer, by their ids. */
   requests: Map<string, AccessRequest>;
   /** Those of them that need a decision, in order. Empty whenever a batch of events is complete. */

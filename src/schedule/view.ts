@@ -24,14 +24,17 @@ export function runView(state: State): RunView {
     ...(state.waits.size > 0 && {
       waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
     }),
-    questions: [...state.questions.values()].map(({ id, task, text, default: fallback, askedAtMs }) => ({
-      id,
-      task,
-      ...labelOf(state.nodes.get(task)),
-      text,
-      default: fallback,
-      askedAtMs,
-    })),
+    questions: [...state.questions.values()].map(
+      ({ id, task, text, default: fallback, askedAtMs, timeoutMs }) => ({
+        id,
+        task,
+        ...labelOf(state.nodes.get(task)),
+        text,
+        default: fallback,
+        askedAtMs,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      }),
+    ),
   };
 }
 

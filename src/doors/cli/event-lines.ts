@@ -19,7 +19,7 @@ import {
   type Told,
 } from './agent-events.ts';
 import { TaskNames } from '../../schedule/task-names.ts';
-import { formatCount, formatElapsed } from './figures.ts';
+import { formatCount, formatElapsed, tellDefault } from './figures.ts';
 import type { Paint } from './output.ts';
 
 const NAME_COLUMNS_MIN = 8;
@@ -215,7 +215,7 @@ export class EventLines {
       }
       case 'question.asked':
         if (this.#asked.has(event.id)) this.#asked.get(event.id)!.wasPut = true;
-        return { text: `asks: ${event.text}  (bosun answer ${event.id} yes|no --run ${run})`, color: 'ask' };
+        return { text: `asks: ${event.text}  (${tellHow(event, run)})`, color: 'ask' };
       case 'question.answered':
         return {
           text: `${event.id}: ${event.answer}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}`,
@@ -302,6 +302,12 @@ function linesOf(text: string): string[] {
   const lines = text.trimEnd().split('\n').map(plainLine);
   const left = lines.length - LINES_SHOWN_MAX;
   return left > 0 ? [...lines.slice(0, LINES_SHOWN_MAX), `… and ${count(left, 'more line')}`] : lines;
+}
+
+/** What to type, and what happens where nobody does. */
+function tellHow(event: EventOf<'question.asked'>, run: string): string {
+  const otherwise = tellDefault({ ...event, askedAtMs: 0 }, 0);
+  return `bosun answer ${event.id} yes|no --run ${run}${otherwise && `; else ${otherwise}`}`;
 }
 
 function keyOf({ task, attempt }: { task: string; attempt: number }): string {

@@ -1,12 +1,20 @@
 /** Times and counts as the terminal shows them. */
 import { formatDuration } from '../../base/units.ts';
-import type { TaskState } from '../../contract/run.ts';
+import type { QuestionView, TaskState } from '../../contract/run.ts';
 import { countStates } from '../../report/words.ts';
 
 /** A time that runs: below a minute always in seconds, so that a column of them can be read. */
 export function formatElapsed(ms: number): string {
   const shownMs = Math.max(0, ms);
   return shownMs < 60_000 ? `${(Math.floor(shownMs / 100) / 10).toFixed(1)}s` : formatDuration(shownMs);
+}
+
+type Asked = Pick<QuestionView, 'default' | 'askedAtMs' | 'timeoutMs'>;
+
+/** What becomes of a question that nobody answers: "no in 9m58s"; empty where it waits for ever. */
+export function tellDefault({ default: answer, askedAtMs, timeoutMs }: Asked, nowMs: number): string {
+  if (timeoutMs === undefined) return '';
+  return `${answer} in ${formatDuration(Math.max(0, askedAtMs + timeoutMs - nowMs))}`;
 }
 
 /** 9950 → "9,950". By hand: the first use of the language data takes longer than all else a short command does. */

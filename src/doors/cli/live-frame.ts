@@ -3,7 +3,7 @@ import { columnsOf, fitColumns, padColumns, wrapColumns } from '../../report/col
 import { plainLine, spellControls, inOneLine } from '../../report/plain.ts';
 import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../report/money.ts';
 import { glyphOf, toneOf } from '../../report/words.ts';
-import { formatCount, formatElapsed, tellCounts } from './figures.ts';
+import { formatCount, formatElapsed, tellCounts, tellDefault } from './figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './live-model.ts';
 import type { OpenTask } from './live-task.ts';
 import type { Paint } from './output.ts';
@@ -150,10 +150,12 @@ function leftOf({ left, leftCount }: LiveRows, { columns, paint }: FrameOptions)
 }
 
 /** The whole of it: nobody can answer half a question. */
-function questionOf(model: LiveModel, { columns, paint, hasKeys }: FrameOptions): string[] {
+function questionOf(model: LiveModel, { columns, paint, hasKeys, nowMs }: FrameOptions): string[] {
   const { question, run } = model;
   if (!question) return [];
-  const how = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
+  const keys = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
+  const otherwise = tellDefault(question, nowMs);
+  const how = otherwise === '' ? keys : `${keys} · else ${otherwise}`;
   // A budget is often not the task's own; its question says whose it is.
   const whose = question.id.endsWith('+budget') ? '' : `${question.label}: `;
   const words = plainLine(`? ${whose}${question.text.replaceAll('\n', ' ')}`);

@@ -100,7 +100,7 @@ export class LiveModel {
   }
 
   /** The one that was asked first. */
-  get question(): Required<QuestionView> | undefined {
+  get question(): (QuestionView & { label: string }) | undefined {
     const first = this.#state?.questions.values().next().value;
     return first && { ...first, label: this.#state!.nodes.get(first.task)?.label ?? first.task };
   }

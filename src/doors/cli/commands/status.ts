@@ -1,6 +1,6 @@
 /** `bosun status`: the one command that must be quick; it loads nothing that it does not show. */
 import { formatDuration } from '../../../base/units.ts';
-import { isOpen, type TaskView } from '../../../contract/run.ts';
+import { isOpen, type QuestionView, type TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
 import { describeStop } from '../../../schedule/budget-words.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
@@ -8,7 +8,7 @@ import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
 import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
-import { formatCount, tellCounts } from '../figures.ts';
+import { formatCount, tellCounts, tellDefault } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { signOf } from '../task-sign.ts';
 
@@ -33,7 +33,7 @@ function render(status: Status, nowMs: number): string {
     ...headOf(status, paint, nowMs),
     ...waitsOf(status, paint, nowMs),
     ...tasksOf(status, paint, columns, nowMs),
-    ...nextOf(status),
+    ...nextOf(status, nowMs),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -124,11 +124,16 @@ function timeOf(
     : '';
 }
 
-function nextOf({ run }: Status): string[] {
+function howOf(question: QuestionView, run: Status['run'], nowMs: number): string {
+  const otherwise = run.state === 'interrupted' ? '' : tellDefault(question, nowMs);
+  return `bosun answer ${question.id} yes|no --run ${run.id}${otherwise && `  (else ${otherwise})`}`;
+}
+
+function nextOf({ run }: Status, nowMs: number): string[] {
   const answers = isOpen(run)
     ? run.questions
         .slice(0, 3)
-        .map(({ id, text }) => `  ${plainLine(text)}  bosun answer ${id} yes|no --run ${run.id}`)
+        .map((question) => `  ${plainLine(question.text)}  ${howOf(question, run, nowMs)}`)
     : [];
   if (run.state === 'interrupted')
     answers.push(`  its bosun process is gone; continue with: bosun resume ${run.id}`);
