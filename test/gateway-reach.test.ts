@@ -186,6 +186,27 @@ it.each<[string, string, Record<string, unknown>]>([
   expect(rig.got).toEqual([]);
 });
 
+it.each<[string, string, Record<string, unknown>]>([
+  ['Tools', RESPONSES, { input: 'x', Tools: [{ type: 'web_search' }] }],
+  ['MCP_Servers', MESSAGES, { messages: [], MCP_Servers: [{ url: EVIL }] }],
+  ['maxTokens', MESSAGES, { messages: [], maxTokens: 1 }],
+  ['Image_URL', CHAT, { messages: user({ type: 'image_url', Image_URL: { url: EVIL } }) }],
+  ['imageUrl', CHAT, { messages: user({ type: 'image_url', imageUrl: EVIL }) }],
+])('a field that some servers take for another is refused: %s', async (name, url, body) => {
+  const answer = await ask(await open(), url, body);
+  expect(answer.body).toContain(`may take \\"${name}\\" for`);
+  expect(rig.got).toEqual([]);
+});
+
+it.each<[string, string, Record<string, unknown>]>([
+  ['a picture', CHAT, { messages: user({ type: 'image', image: EVIL }) }],
+  ['the name of a file', CHAT, { messages: user({ type: 'file', file: { file_id: EVIL } }) }],
+  ['a source of no type', MESSAGES, { messages: user({ type: 'image', source: { url: EVIL } }) }],
+])('an address may not stand for %s', async (_, url, body) => {
+  expect((await ask(await open(), url, body)).body).toContain('past its fence');
+  expect(rig.got).toEqual([]);
+});
+
 it('what is fetched or kept has more tokens than the request has bytes', async () => {
   const door = await open({ mayReach: mayReach(['evil.test']) });
   await ask(door, CHAT, { messages: [picture('user')] });

@@ -189,7 +189,8 @@ function fence(around: Surroundings, { provider, dialect }: Route, api: Api, bod
   for (const tool of removed)
     deny(`${tool} of ${provider}`, 0, 'a tool that runs at the provider, past the fence');
   if (!refusal) return reached;
-  const { host, port, message } = refusal;
+  const { host, port, message, isFinal } = refusal;
+  if (isFinal) throw new BodyProblem(400, `bosun: ${message}`);
   const remedy =
     port > 0
       ? `add ${JSON.stringify(host)} to scope.network`

@@ -78,6 +78,7 @@ export function isStrayPath(path: string): boolean {
   return (
     !/^\/[\x21-\x7e]*$/.test(path) ||
     path.includes('#') ||
+    /%25/.test(way) || // what is decoded twice may be anything
     /(^|\/|\\|%2f|%5c)(\.|%2e){1,2}(;|\/|\\|%2f|%5c|$)/i.test(way)
   );
 }

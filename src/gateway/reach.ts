@@ -3,6 +3,7 @@
  * tool servers, and addresses of pictures and files. Changes the parsed request it is given; sends nothing.
  */
 import type { Api } from './route.ts';
+import { meantBy } from './spelling.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
 export interface Reach {
@@ -23,8 +24,8 @@ export interface Reached {
   pictures: number;
   /** The request is not what the agent sent any more. */
   isChanged: boolean;
-  /** Why the request may not go at all. */
-  refusal?: { host: string; port: number; message: string };
+  /** Why the request may not go at all; `isFinal` where nothing allows it. */
+  refusal?: { host: string; port: number; message: string; isFinal?: true };
 }
 
 /** Tools that the agent itself runs. All others are taken for the provider's: new ones come faster than we learn. */
@@ -51,6 +52,8 @@ export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
     onMore: () => (reached.hasMore = true),
     onPicture: () => (reached.pictures += 1),
   };
+  const misspelt = refusedSpelling(Object.keys(body), 'request');
+  if (misspelt) return refuse(reached, misspelt);
   if (api === 'embeddings') return refuse(reached, refusedContent(body, look));
   const isKept = (tool: string): boolean => {
     const mayUse = reach.mayUse(tool);
@@ -185,6 +188,8 @@ function refusedIn(value: unknown, look: Look, depth: number, within = ''): Reac
   if (look.api === 'responses' && isReference(value)) look.onMore();
   for (const key in value) {
     if (isOwn(key, { isCall, within, type, api: look.api })) continue;
+    const misspelt = refusedSpelling([key], 'content');
+    if (misspelt) return misspelt;
     const item = value[key];
     if (isSet(item) && (key === 'file_id' || key === 'file_ids')) look.onMore();
     const media = mediaIn(key, item, value);
@@ -210,6 +215,21 @@ function isOwn(
   return key === 'annotations' && api === 'responses' && type === 'output_text';
 }
 
+function refusedSpelling(keys: string[], where: 'request' | 'content'): Reached['refusal'] {
+  for (const key of keys) {
+    const meant = meantBy(key, where);
+    if (meant === undefined) continue;
+    const shown = key.slice(0, NAME_CHARS_MAX);
+    return {
+      host: meant,
+      port: 0,
+      message: `the provider may take "${shown}" for "${meant}"; send "${meant}"`,
+      isFinal: true,
+    };
+  }
+  return undefined;
+}
+
 /** To an item that the provider keeps; its type need not be said. */
 function isReference({ type, id, role }: Fields): boolean {
   return type === 'item_reference' || (!isSet(type) && !isSet(role) && typeof id === 'string');
@@ -229,12 +249,17 @@ function mediaIn(key: string, value: unknown, within: Fields): string | undefine
   );
 }
 
+/** Some servers take an address there, too. */
+const MAY_BE_ADDRESSES = new Set(['file_data', 'file_id', 'image', 'video', 'audio', 'file']);
+
 /** What the provider would take for an address. */
 function urlIn(key: string, value: unknown): unknown {
   if (key.endsWith('_url') || key === 'fileUri' || key === 'file_uri')
     return isFields(value) ? (value.url ?? undefined) : (value ?? undefined);
-  if (key === 'source' && isFields(value) && value.type === 'url') return value.url;
-  return key === 'file_data' && typeof value === 'string' && /^\s*\w+:\/\//.test(value) ? value : undefined;
+  if (key === 'source' && isFields(value) && (value.type === 'url' || isSet(value.url))) return value.url;
+  return MAY_BE_ADDRESSES.has(key) && typeof value === 'string' && /^\s*\w+:\/\//.test(value)
+    ? value
+    : undefined;
 }
 
 function refusedUrl(text: unknown, verb: string, reach: Pick<Reach, 'mayReach'>): Reached['refusal'] {
