@@ -4,6 +4,7 @@ import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html.ts';
 import { forProvider, raiseCommand, shortCount, tellWaiting } from '../src/report/money.ts';
 import { describeUsd } from '../src/schedule/budget-words.ts';
+import { journalHash } from '../src/schedule/journal-hash.ts';
 import { renderText } from '../src/report/text.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';
@@ -27,6 +28,7 @@ describe('what a report says of money', () => {
       requests: 4,
       unpriced: 1,
       ownLogin: 1,
+      replayed: 0,
       estimated: 0,
     });
     expect(tasks.map(({ id, cost }) => [id, cost.usd, cost.requests])).toEqual([
@@ -205,6 +207,19 @@ Cost
       expect(page.includes(words), words).toBe(true);
     // Once with its attempt, once with what is said of all.
     expect(page.split('codex says 12,600 tokens')).toHaveLength(3);
+  });
+
+  it('say that a recording answered, and cost nothing', () => {
+    const events = crew().events.map((recorded) =>
+      recorded.event.type === 'model.used'
+        ? { ...recorded, event: { ...recorded.event, replayed: true as const } }
+        : recorded,
+    );
+    const report = buildReport(events, { diffs: new Map(), shownState: 'done' });
+    expect(renderText(report, { color: false, width: 120 })).toContain(
+      '  4 requests answered from a recording, at no cost: in dollars, what the recording cost\n',
+    );
+    expect(journalHash(events)).toBe(journalHash(crew().events));
   });
 
   it('say that the budget stopped a run, and what to type to go on', () => {

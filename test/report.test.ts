@@ -68,6 +68,7 @@ describe('the report', () => {
         requests: 0,
         unpriced: 0,
         ownLogin: 0,
+        replayed: 0,
         estimated: 0,
       },
     });

@@ -70,6 +70,8 @@ export interface ModelUse {
   usd: number | null;
   /** The agent's own login paid, not a key of ours: `usd` is what a key would have cost. */
   ownLogin?: true;
+  /** A cassette answered: nobody paid, `usd` is what it cost when it was recorded. */
+  replayed?: true;
   /** The provider did not report all of the usage (the agent hung up, the stream was cut): these are estimates. */
   estimated?: true;
 }

@@ -78,6 +78,8 @@ export interface Cost {
   unpriced: number;
   /** Requests that the agent's own login paid for, not a key of ours. */
   ownLogin: number;
+  /** Requests that a cassette answered: they cost nothing, the dollars are those of the recording. */
+  replayed: number;
   /** Requests whose usage the provider never reported: their part is an estimate. */
   estimated: number;
 }

@@ -233,9 +233,9 @@ async function relay(
     isWhole = true;
     if (route.api !== undefined) around.luck.succeeded();
   } finally {
-    const { ownLogin } = response;
+    const { ownLogin, replayed } = response;
     const isFree = meter === undefined && route.isFree && !isWhole;
-    settle(isFree ? undefined : useOf(around.priceOf, wish, { ownLogin, meter, isWhole }));
+    settle(isFree ? undefined : useOf(around.priceOf, wish, { ownLogin, replayed, meter, isWhole }));
   }
 }
 

@@ -33,6 +33,8 @@ export interface ModelResponse {
   body: AsyncIterable<Buffer>;
   /** The agent's own login was used, not a key of ours. */
   ownLogin?: true;
+  /** A cassette answered, not the provider. */
+  replayed?: true;
   /** Where the key is from that the provider rejected, such as "ANTHROPIC_API_KEY". */
   rejectedKey?: string;
 }

@@ -11,14 +11,16 @@ export interface Sent extends Wish {
 /** What was heard of an answer; nothing where none came. */
 interface Heard {
   ownLogin?: true | undefined;
+  replayed?: true | undefined;
   meter?: Meter | undefined;
   isWhole?: boolean;
 }
 
 /** Of a request whose final counts never came: what it had for input, and what can have been written in the time. */
-export function useOf(priceOf: PriceOf, wish: Sent, { ownLogin, meter, isWhole = false }: Heard): ModelUse {
+export function useOf(priceOf: PriceOf, wish: Sent, heard: Heard): ModelUse {
+  const { ownLogin, replayed, meter, isWhole = false } = heard;
   const { provider, model } = wish;
-  const own = ownLogin && { ownLogin };
+  const own = { ...(ownLogin && { ownLogin }), ...(replayed && { replayed }) };
   if (wish.tokensMax === 0) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
   const { tokens: said, outputGuess, isFinal } = meter?.seen() ?? NOTHING_SEEN;
   // Nothing was sent for no input: a count of 0 is none, or not one that can be read.

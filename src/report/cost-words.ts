@@ -41,6 +41,11 @@ export function costNotes(report: RunReport): string[] {
           `the cost of ${count(cost.estimated, 'request')} is estimated: ${cost.estimated === 1 ? 'it' : 'they'} ended before the provider reported its usage`,
         ]
       : []),
+    ...(cost.replayed > 0
+      ? [
+          `${count(cost.replayed, 'request')} answered from a recording, at no cost: in dollars, what the recording cost`,
+        ]
+      : []),
     ...(cost.ownLogin > 0
       ? [
           `${count(cost.ownLogin, 'request')} metered, paid by the agent's own login: in dollars, what a key would have cost`,

@@ -9,17 +9,19 @@ export function noCost(): Cost {
     requests: 0,
     unpriced: 0,
     ownLogin: 0,
+    replayed: 0,
     estimated: 0,
   });
 }
 
-export function withUse(cost: Cost, { tokens, usd, ownLogin, estimated }: ModelUse): Cost {
+export function withUse(cost: Cost, { tokens, usd, ownLogin, replayed, estimated }: ModelUse): Cost {
   return costOf({
     usdKnown: cost.usdKnown + (usd ?? 0),
     tokensByKind: addTokens(cost.tokensByKind, tokens),
     requests: cost.requests + 1,
     unpriced: cost.unpriced + (usd === null ? 1 : 0),
     ownLogin: cost.ownLogin + (ownLogin ? 1 : 0),
+    replayed: cost.replayed + (replayed ? 1 : 0),
     estimated: cost.estimated + (estimated ? 1 : 0),
   });
 }
@@ -32,6 +34,7 @@ export function sumCosts(costs: Iterable<Cost>): Cost {
     sum.requests += cost.requests;
     sum.unpriced += cost.unpriced;
     sum.ownLogin += cost.ownLogin;
+    sum.replayed += cost.replayed;
     sum.estimated += cost.estimated;
   }
   return costOf(sum);

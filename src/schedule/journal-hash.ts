@@ -54,7 +54,9 @@ const LEFT_OUT = new Set<string>([
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot'.split(' '),
+  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed'.split(
+    ' ',
+  ),
 );
 /** Who that was differs from machine to machine; what was said does not. */
 const PEOPLE = new Set<string>(['run.resumed', 'run.cancelling', 'task.retried', 'question.answered']);

@@ -35,6 +35,7 @@ export function replayTransport(file: string, options: ReplayOptions): Transport
       return {
         status,
         headers,
+        replayed: true,
         ...(ownLogin && { ownLogin }),
         ...(rejectedKey !== undefined && { rejectedKey }),
         body: play(exchange, response, place, wait, signal),
