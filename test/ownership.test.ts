@@ -372,16 +372,16 @@ describe('the network of a scope', () => {
     [':443', 'no host'],
     ['a b', 'blank'],
     ['', 'is empty'],
-    ['256.1.1.1', 'no IPv4 address'],
-    ['1.2.3', 'no IPv4 address'],
-    ['[example.com]:80', 'no IPv6 address'],
+    ['256.1.1.1', 'not an IPv4 address'],
+    ['1.2.3', 'not an IPv4 address'],
+    ['[example.com]:80', 'not an IPv6 address'],
     ['2001:db8::1::2', 'is written [2001:db8::1]:443'],
     ['fe80::1%eth0', 'zone'],
     ['example.com.', 'write example.com'],
     ['bücher.example', 'write xn--bcher-kva.example'],
-    ['-a.com', 'no host name'],
-    ['a..com', 'no host name'],
-    [`${'a'.repeat(64)}.com`, 'no host name'],
+    ['-a.com', 'not a host name'],
+    ['a..com', 'not a host name'],
+    [`${'a'.repeat(64)}.com`, 'not a host name'],
   ])('cannot name %j, and says what to write instead', (entry, message) => {
     expect(inNetwork(entry)).toEqual([expect.stringContaining(message)]);
   });

@@ -40,7 +40,7 @@ function portProblem(port: string | undefined): string | undefined {
 function bracketProblem(host: string): string | undefined {
   const inside = host.slice(1, -1);
   if (isIPv6(inside) && !inside.includes('%')) return undefined;
-  return 'has brackets around what is no IPv6 address; write it as [2001:db8::1]:443';
+  return 'has brackets around what is not an IPv6 address; write it as [2001:db8::1]:443';
 }
 
 function nameProblem(host: string): string | undefined {
@@ -50,7 +50,7 @@ function nameProblem(host: string): string | undefined {
   if (name.includes('*'))
     return 'has a "*" that does not stand for a whole first part; write *.example.com, or each host';
   if (name !== host && /^[\d.]+$/.test(name)) return 'is an address with a wildcard; write each address';
-  if (/^[\d.]+$/.test(name)) return 'is no IPv4 address; write four numbers from 0 to 255, such as 192.0.2.1';
+  if (/^[\d.]+$/.test(name)) return 'is not an IPv4 address; write four numbers from 0 to 255, such as 192.0.2.1';
   if (name.endsWith('.')) return `ends in a dot; write ${host.replace(/\.+$/, '')}`;
   // oxlint-disable-next-line no-control-regex
   if (/[^\x00-\x7f]/.test(name)) {
