@@ -42,11 +42,19 @@ export async function credentialsFor(provider: Provider, request: ModelRequest):
   return { outgoing, scrub, isLogin: false, shared: secret ?? '', source: key };
 }
 
+/** A key is seldom another one than that of the request before. */
+const lastScrubs = new WeakMap<Provider, { secrets: string; scrub: Scrub }>();
+
 /** Headers that users configure may hold a key, too. */
-function scrubFor({ headers }: Provider, secrets: string[]): Scrub {
+function scrubFor(provider: Provider, secrets: string[]): Scrub {
+  const last = lastScrubs.get(provider);
+  if (last?.secrets === secrets.join('\n')) return last.scrub;
+  const { headers } = provider;
   const configured = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
   const all = [...secrets, ...configured.map(([, value]) => value)];
-  return new Scrub(all.map((value) => value.replace(/^(bearer|basic) +/i, '')));
+  const scrub = new Scrub(all.map((value) => value.replace(/^(bearer|basic) +/i, '')));
+  lastScrubs.set(provider, { secrets: secrets.join('\n'), scrub });
+  return scrub;
 }
 
 /** The provider's own words say nothing of who could renew it. */

@@ -103,8 +103,12 @@ export function exchange(call: Call, connections: Connections, signal: AbortSign
     });
     request.on('error', fail);
     // Also of what Node takes for the end of HTTP, such as 101: then nothing else is said.
-    request.once('close', () => fail(brokenOff(upstream)));
+    let isAnswered = false;
+    request.once('close', () => {
+      if (!isAnswered) fail(brokenOff(upstream));
+    });
     request.once('response', (response) => {
+      isAnswered = true;
       clearTimeout(timer);
       resolve(new Answer(response, upstream, signal));
     });
