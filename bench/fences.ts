@@ -6,13 +6,14 @@
  * The hand-written line has one process to do after the other (setpriv, unshare, sh, mount, bwrap), which our
  * launcher does in one. It sets no limits and watches nothing; ours does both.
  */
+import { chmodSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
+import { findHome } from '../src/home.ts';
 import { launchOf, placed, type FencedLaunch } from './fenced.ts';
 import { handWrittenLine, launchLine, lineMs } from './launch-line.ts';
 import { atMost, forScale, interleave, roundsOr, timed, type Bench, type Figure } from './measure.ts';
 import { makeRepository } from './repository.ts';
 import { runToEnd } from './run-to-end.ts';
-import { scratch } from './scratch.ts';
 
 const FILES = 100;
 const ROUNDS = 51;
@@ -24,18 +25,24 @@ export const bench: Bench = {
   name: 'fences',
   about: `a sandboxed start, alone and ${CROWD} at once, against a hand-written bwrap line with the same mounts`,
   async *figures(): AsyncIterable<Figure> {
-    const { launcher, launch } = await launchOf(await makeRepository(FILES), {
+    const repo = await makeRepository(FILES);
+    const { launcher, launch } = await launchOf(repo, {
       name: 'fences',
       tasks: { task: { agent: AGENT, prompt: 'nothing' } },
     });
     const one = { ...launch, argv: ['true'] };
+    // Nobody else gets into the state directory; our launcher has a handle, the line that is written by hand has not.
+    const { directory: state, layers } = findHome(repo)!;
+    for (let at = layers; at.startsWith(state); at = path.dirname(at)) chmodSync(at, 0o755);
     const sides: Record<'bosun' | 'hand' | 'line', (what: FencedLaunch) => Promise<unknown>> = {
       bosun: (what) => runToEnd(launcher, what),
       hand: (what) => lineMs(handWrittenLine(what)),
       line: (what) => lineMs(launchLine(what)),
     };
     const atOnce = (side: (what: FencedLaunch) => Promise<unknown>, count: number) => (): Promise<number> => {
-      const directory = scratch('layers');
+      // Beside the base, as workspaces are: the launcher names both from the directory above them.
+      const directory = mkdtempSync(path.join(layers, 'bench-'));
+      chmodSync(directory, 0o755);
       const all = Array.from({ length: count }, (_, n) => placed(one, path.join(directory, String(n))));
       return timed(() => Promise.all(all.map(side)));
     };

@@ -6,16 +6,16 @@ import type stringWidth from 'string-width';
 const CHARS_PER_COLUMN_MAX = 32;
 /** One column each, whatever stands beside them: ASCII, Latin letters, and the signs and lines of our own views. */
 const NARROW = /^[ -~¡-¬®-˿‐-‧←-↓─-╿○●✓✗]*$/;
-const clusters = new Intl.Segmenter();
 
 /** Columns a terminal needs for it: two for ideographs and emoji, none for marks, whatever they are made of. */
 export function columnsOf(text: string): number {
   return NARROW.test(text) ? text.length : measure(text);
 }
 
+/** Tables that take a third of the time that a command starts in: each is loaded once it is needed. */
 let library: typeof stringWidth | undefined;
+let clusters: Intl.Segmenter | undefined;
 
-/** Its tables take a tenth of the time that a command starts in, so they are loaded once they are needed. */
 function measure(text: string): number {
   library ??= (createRequire(import.meta.url)('string-width') as { default: typeof stringWidth }).default;
   return library(text);
@@ -26,6 +26,7 @@ export function fitColumns(text: string, columnsMax: number): string {
   if (start.length === text.length && columnsOf(text) <= columnsMax) return text;
   let fitting = '';
   let columns = 0;
+  clusters ??= new Intl.Segmenter();
   for (const { segment } of clusters.segment(start)) {
     columns += columnsOf(segment);
     if (columns >= columnsMax) break;

@@ -1,4 +1,5 @@
 /** The report as a person reads it in a terminal: short, aligned, what went wrong first. Never lets an agent's bytes through. */
+import { grouped } from '../base/grouped.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunReport, TaskReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
@@ -88,12 +89,9 @@ export function renderText(report: RunReport, options: TextOptions): string {
 function head(report: RunReport, paint: Paint, width: number): string[] {
   const { run, totals } = report;
   const tone = toneOf(run.state);
-  const states = countStates(totals.byState).map(
-    ({ state, count }) => `${count.toLocaleString('en')} ${state}`,
-  );
+  const states = countStates(totals.byState).map(({ state, count }) => `${grouped(count)} ${state}`);
   const { linesAdded, linesRemoved } = totals;
-  const lines =
-    linesAdded === null ? [] : [`+${linesAdded.toLocaleString('en')} -${linesRemoved!.toLocaleString('en')}`];
+  const lines = linesAdded === null ? [] : [`+${grouped(linesAdded)} -${grouped(linesRemoved!)}`];
   const sum = [
     `${count(totals.tasks, 'task')}: ${states.join(', ')}`,
     count(totals.attempts, 'attempt'),

@@ -1,4 +1,5 @@
 /** The words and signs of a report, the same in a terminal and on the page. */
+import { grouped } from '../base/grouped.ts';
 import type {
   AccessReport,
   AttemptReport,
@@ -78,12 +79,12 @@ export function reasonOf(task: TaskReport): string {
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+  return `${grouped(number)} ${number === 1 ? one : many}`;
 }
 
 /** As the last line of a list that is cut short. */
 export function more(total: number, shown: number): string[] {
-  return total > shown ? [`  … and ${(total - shown).toLocaleString('en')} more`] : [];
+  return total > shown ? [`  … and ${grouped(total - shown)} more`] : [];
 }
 
 export function countStates(byState: Totals['byState']): { state: TaskState; count: number }[] {
@@ -133,7 +134,7 @@ export function describeAccess({ globs, answer, by, why }: AccessReport): string
 /** `api.example.com:443 (scope.network does not name it)`, and in how many attempts where there were more. */
 export function describeDenied({ host, port, why, count = 1 }: Partial<DeniedReport> & Place): string {
   const name = host.includes(':') && port !== 0 ? `[${host}]` : host;
-  const times = count > 1 ? `, in ${count.toLocaleString('en')} attempts` : '';
+  const times = count > 1 ? `, in ${grouped(count)} attempts` : '';
   return `${name}${port === 0 ? '' : `:${port}`} (${why})${times}`;
 }
 

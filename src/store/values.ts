@@ -2,7 +2,6 @@
  * Large values of events are kept beside them, each once: the event carries a reference. `slim` makes the event as it
  * is recorded, `whole` the event as it was. Knows nothing of where values are kept.
  */
-import { createHash } from 'node:crypto';
 import type { Event, ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 
@@ -70,6 +69,8 @@ function refOf(value: Json, keep: (value: Value) => void): ValueRef | undefined 
   if (text.length <= INLINE_BYTES_MAX / 4) return undefined; // whatever its characters
   const bytes = Buffer.byteLength(text);
   if (bytes <= INLINE_BYTES_MAX) return undefined;
+  // Only who writes needs it, and to load it takes a tenth of the time of a short command.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   const hash = createHash('sha256').update(text).digest('hex');
   keep({ hash, text });
   return { hash, bytes };
