@@ -2,7 +2,7 @@
  * What the engine starts for a task, as its launcher is given it, fence and all; and the same launch in directories
  * of its own, to be started as often as a bench likes. It starts nothing itself but the one run that it looks at.
  */
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Stages } from '../src/attempt.ts';
 import type { WorkflowSource } from '../src/contract/workflow.ts';
@@ -40,6 +40,14 @@ export async function launchOf(repo: string, source: WorkflowSource): Promise<Se
   return { launcher, launch: { ...seen, fence: seen.fence } };
 }
 
+/**
+ * Nobody else gets into the state directory, and each run sees to that; our launcher has a handle, lines that are
+ * written by hand have not.
+ */
+function openToAll(base: string): void {
+  for (let at = path.dirname(base); path.basename(at) !== '.git'; at = path.dirname(at)) chmodSync(at, 0o755);
+}
+
 /** Makes the directories that an attempt has to itself, and puts a launch into them. `directory` is new. */
 export function placed(launch: FencedLaunch, directory: string): FencedLaunch {
   const make = (name: string): string => {
@@ -56,6 +64,7 @@ export function placed(launch: FencedLaunch, directory: string): FencedLaunch {
     ...(fence.sockets !== undefined && { sockets: make('sockets') }),
   };
   if (overlay === undefined) return { ...launch, fence: own };
+  openToAll(overlay.lowers.at(-1)!);
   const [upper, work, at] = [make('upper'), make('work'), make('at')];
   return { ...launch, fence: own, cwd: at, overlay: { ...overlay, upper, work, at } };
 }

@@ -31,9 +31,7 @@ export const bench: Bench = {
       tasks: { task: { agent: AGENT, prompt: 'nothing' } },
     });
     const one = { ...launch, argv: ['true'] };
-    // Nobody else gets into the state directory; our launcher has a handle, the line that is written by hand has not.
-    const { directory: state, layers } = findHome(repo)!;
-    for (let at = layers; at.startsWith(state); at = path.dirname(at)) chmodSync(at, 0o755);
+    const { layers } = findHome(repo)!;
     const sides: Record<'bosun' | 'hand' | 'line', (what: FencedLaunch) => Promise<unknown>> = {
       bosun: (what) => runToEnd(launcher, what),
       hand: (what) => lineMs(handWrittenLine(what)),
