@@ -50,7 +50,8 @@ function nameProblem(host: string): string | undefined {
   if (name.includes('*'))
     return 'has a "*" that does not stand for a whole first part; write *.example.com, or each host';
   if (name !== host && /^[\d.]+$/.test(name)) return 'is an address with a wildcard; write each address';
-  if (/^[\d.]+$/.test(name)) return 'is not an IPv4 address; write four numbers from 0 to 255, such as 192.0.2.1';
+  if (/^[\d.]+$/.test(name))
+    return 'is not an IPv4 address; write four numbers from 0 to 255, such as 192.0.2.1';
   if (name.endsWith('.')) return `ends in a dot; write ${host.replace(/\.+$/, '')}`;
   // oxlint-disable-next-line no-control-regex
   if (/[^\x00-\x7f]/.test(name)) {
