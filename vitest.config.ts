@@ -22,7 +22,7 @@ const FIRST = [
   'attack/as-root',
 ];
 
-/** These wait for agents and clocks more than they work: four at a time find a core that is free. */
+/** These wait for agents and clocks more than they work: a third of them finds a core that is free. */
 const WAITING = [
   'test/real/*.test.ts',
   'test/runtime-{acp,claude-code,codex,opencode}.test.ts',
@@ -64,7 +64,7 @@ export default defineConfig({
     projects: [
       {
         extends: false,
-        test: { ...each, name: 'waiting', include: WAITING, maxWorkers: 4, sequence: { groupOrder: 0 } },
+        test: { ...each, name: 'waiting', include: WAITING, maxWorkers: 3, sequence: { groupOrder: 0 } },
       },
       {
         extends: false,
