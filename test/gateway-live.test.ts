@@ -88,6 +88,14 @@ describe('a request', () => {
     expect(connections).toBe(1);
   });
 
+  it('goes to no path that is encoded twice: who decodes it again finds another one', async () => {
+    await using upstream = await openUpstream((response) => response.end('{}'));
+    await using transport = transportTo(upstream.url);
+    const sent = transport.send({ ...requestOf(), path: '/models/%252e%252e/files' }, NEVER);
+    await expect(sent).rejects.toThrow('is not a path of an API');
+    expect(upstream.received).toEqual([]);
+  });
+
   it('fails where the provider changes the protocol, and waits for nothing', async () => {
     await using upstream = await openUpstream((response) => {
       response.socket!.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');

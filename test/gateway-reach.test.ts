@@ -288,6 +288,21 @@ it.each([
   expect(rig.got[0]!.body).toBe(received);
 });
 
+it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])(
+  'no header changes what is asked for: %s',
+  async (name) => {
+    await ask(await open(), MESSAGES, { messages: [] }, { [name]: 'DELETE', 'x-other': 'kept' });
+    expect(rig.got[0]!.headers).toMatchObject({ 'x-other': 'kept' });
+    expect(rig.got[0]!.headers).not.toHaveProperty(name);
+  },
+);
+
+it('a part of an item that has an id is nothing that the provider keeps', async () => {
+  const checks = [{ id: 'sc_1', code: 'malicious', message: 'x' }];
+  await ask(await open(), RESPONSES, { input: [{ type: 'computer_call', pending_safety_checks: checks }] });
+  expect(rig.wishes[0]!.isUnbounded).toBeUndefined();
+});
+
 it('a body that every reader takes for the same is sent as it came', async () => {
   const sent =
     '{ "messages" : [ {"role":"user", "content":"\\u0041: \\"a\\":1, \\\\"} ], "tools": [], "n": 1.50 }';

@@ -41,6 +41,8 @@ const SEARCH_FIELDS = ['web_search_options', 'search_parameters', 'plugins'];
 const SEARCH_MODELS = /:online$|-search-(preview|api)\b/;
 const NAME_CHARS_MAX = 100;
 const URL_CHARS_MAX = 200;
+/** Where the items of a conversation are: below the list of all that is looked through, and their own. */
+const ITEM_DEPTH = 2;
 /** Content nests a few levels at most; what is deeper is not looked through, so it may not go. */
 const DEPTH_MAX = 30;
 
@@ -185,7 +187,7 @@ function refusedIn(value: unknown, look: Look, depth: number, within = ''): Reac
   if (!isFields(value)) return undefined;
   const { type } = value;
   const isCall = typeof type === 'string' && CALLS[look.api]?.test(type) === true;
-  if (look.api === 'responses' && isReference(value)) look.onMore();
+  if (look.api === 'responses' && depth === ITEM_DEPTH && isReference(value)) look.onMore();
   for (const key in value) {
     if (isOwn(key, { isCall, within, type, api: look.api })) continue;
     const misspelt = refusedSpelling([key], 'content');
