@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Readable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { comparedName } from '../src/base/dot-git.ts';
 import { normalizeGlob } from '../src/base/glob-syntax.ts';
 import { compileGlobs, globsOverlap } from '../src/base/globs.ts';
@@ -8,12 +11,15 @@ import { normalText } from '../src/base/normal-text.ts';
 import { parseJson } from '../src/base/parse-json.ts';
 import { compilePattern } from '../src/base/pattern.ts';
 import type { Json, Workflow } from '../src/contract/workflow.ts';
+import { createRun, loadRun } from '../src/drive.ts';
+import { workflow as build } from '../src/definition/builder.ts';
 import { checkExpansionApart } from '../src/definition/expansion-thread.ts';
 import { hostProblem } from '../src/definition/check-hosts.ts';
 import { meterFor } from '../src/gateway/meter.ts';
 import { compilePasses } from '../src/gateway/passes.ts';
 import type { Asked } from '../src/model-server/asked.ts';
 import { Plan } from '../src/model-server/plan.ts';
+import { checkFile } from '../src/operations/check.ts';
 import { LogTail } from '../src/report/log-tail.ts';
 import { reportDiff } from '../src/report/patch.ts';
 import { PatchReader } from '../src/report/patch-reader.ts';
@@ -24,7 +30,9 @@ import { MessageStream } from '../src/runtime/message-stream.ts';
 import { usageIn } from '../src/runtime/cli-usage.ts';
 import { jsonIn } from '../src/runtime/json-in-text.ts';
 import { outputProblem } from '../src/runtime/structured-output.ts';
-import { checkExpression, evaluate, ExpressionError } from '../src/schedule/expression.ts';
+import { checkExpression, evaluate, ExpressionError, parseTemplate } from '../src/schedule/expression.ts';
+import { Loop } from '../src/schedule/loop.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
 import { rootRules } from '../src/workspace/ignore-rules.ts';
 
 /** The aim is 100 ms on a quiet machine; each of these took between 150 ms and for ever. */
@@ -76,6 +84,55 @@ const planned = (count: number, task: (n: number) => Json): Promise<unknown> =>
     scope: {},
     limits: {},
   });
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'bosun-hostile-input-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+const file = (name: string, text: string): { cwd: string; file: string } => {
+  writeFileSync(path.join(scratch, name), text);
+  return { cwd: scratch, file: name };
+};
+const WORKFLOWS = {
+  tasks: file(
+    'tasks.yaml',
+    `name: w\ntasks:\n${lines(2000, (n) => `  t${n}: { run: x, scope: { write: [dir${n}/**] } }`)}`,
+  ),
+  list: file('list.yaml', `name: w\ntasks:\n  a: { run: x, for-each: [${'1,'.repeat(60_000)}1] }\n`),
+  agents: file(
+    'agents.yaml',
+    `name: w\nagents:\n${lines(2000, (n) => `  a${n}: { promt: x }`)}\ntasks:\n  t: { run: x }\n`,
+  ),
+};
+const COSTLY = 'tasks.a.output.all(x, x + 1 > x && x - 1 < x)';
+/** How the second task ends, which is decided on once the first has given this output. */
+const driven = async (output: Json, second: Record<string, unknown>): Promise<string> => {
+  const tasks = { a: { run: 'x' }, b: { run: 'x', needs: ['a'], ...second } };
+  await using store = openSqliteStore(path.join(scratch, `${performance.now()}.db`));
+  const workflow = build({ name: 'w', concurrency: 1000, tasks });
+  const run = { workflow, source: 'test', inputs: {}, base: 'c0', dirty: false };
+  const { state, lastSeq } = await loadRun(store, await createRun(store, run, 0));
+  const loop = new Loop({
+    store,
+    state,
+    lastSeq,
+    nowMs: () => 0,
+    act: (decision) => {
+      if (decision.type !== 'attempt.started') return;
+      const { task, attempt } = decision;
+      const given = task === 'a' ? { output } : {};
+      loop.submit({
+        type: 'attempt.finished',
+        task,
+        attempt,
+        outcome: { kind: 'done' },
+        durationMs: 0,
+        ...given,
+      });
+    },
+  });
+  loop.start([]);
+  const { outcome } = (await loop.finished).nodes.get('b')!;
+  return outcome?.kind === 'failed' ? outcome.message : outcome!.kind;
+};
 
 const CASES: Record<string, () => unknown> = {
   'JSON that nests without end': () =>
@@ -129,6 +186,11 @@ const CASES: Record<string, () => unknown> = {
       l: numbers(20_000),
       t: 'a'.repeat(1_000_000),
     }),
+  'an expression that takes a text apart in each step': () =>
+    tried(
+      'tasks.a.output.all(x, x.split("").size() > 0)',
+      numbers(5000).map(() => 'ab'.repeat(1000)),
+    ),
   'an expression with a long loop': () =>
     tried(
       `tasks.a.output.all(x, ${Array.from({ length: 300 }, (_, n) => `string(x) != '${n}q'`).join(' && ')})`,
@@ -191,6 +253,28 @@ const CASES: Record<string, () => unknown> = {
       model: 'a'.repeat(200),
       turn: 0,
     } as Asked),
+  'a workflow of 2,000 tasks': async () =>
+    expect((await checkFile(WORKFLOWS.tasks)).owners).toHaveLength(2000),
+  'a workflow with a long list': () => expect(checkFile(WORKFLOWS.list)).rejects.toThrow('60001 items'),
+  'a workflow with thousands of mistakes': () =>
+    expect(checkFile(WORKFLOWS.agents)).rejects.toThrow('1980 more problems'),
+  'a text of very many expressions': () =>
+    expect(() => parseTemplate('${{ 1 }}'.repeat(30_000))).toThrow('more than 1000 expressions'),
+  'a task with many costly expressions': async () => {
+    const env = Object.fromEntries(names(500, 'V').map((name) => [name, `\${{ ${COSTLY} }}`]));
+    expect(await driven(numbers(5000), { env })).toContain('steps');
+  },
+  'a task with many expressions that give long lists': async () => {
+    const env = Object.fromEntries(names(500, 'V').map((name) => [name, '${{ tasks.a.output }}']));
+    expect(await driven(numbers(50_000), { env })).toContain('steps');
+  },
+  'a group of tasks that each have a costly condition': async () => {
+    const each = {
+      'for-each': '${{ tasks.a.output.filter(x, x < 200) }}',
+      if: `\${{ each < 0 || ${COSTLY} }}`,
+    };
+    expect(await driven(numbers(5000), each)).toBe('done');
+  },
   'a plan of 20,000 tasks': () => planned(20_000, () => ({ run: 'x' })),
   'a plan with too many needs': async () =>
     expect(await planned(300, () => ({ run: 'x', needs: names(300) }))).toEqual({

@@ -7,7 +7,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { HelperDied } from '../contract/errors.ts';
 import { whenAwakeFor } from './awake.ts';
 
-const MEMORY_MB_MAX = 256;
+const MEMORY_MB_USUAL = 256;
 const START_MS_MAX = 30_000;
 /** After so long the next question goes to a thread of its own: one hostile question is not everybody's. */
 const SLOW_MS = 250;
@@ -27,12 +27,12 @@ interface Thread {
 
 /**
  * To be called once, when the module is loaded: in its thread too, where it answers what is asked elsewhere. Most
- * questions take no time, so one thread answers all, one after the other. `msMax` is the time of the work itself, as
- * long as this process is awake. A thread that dies for no fault of the question is a helper that died.
+ * questions take no time, so one thread answers all, one after the other. `msMax` bounds the work itself, as long as
+ * this process is awake. A thread that dies for no fault of the question is a helper that died.
  */
 export function inThread<Question, Answer>(
   module: string,
-  msMax: number,
+  { msMax, memoryMbMax = MEMORY_MB_USUAL }: { msMax: number; memoryMbMax?: number },
   answer: (question: Question) => Answer,
 ): (question: Question) => Promise<Answer> {
   if (!isMainThread && workerData === markOf(module)) serve(answer);
@@ -42,7 +42,7 @@ export function inThread<Question, Answer>(
   let last: Promise<void> = Promise.resolve();
 
   const startThread = (): Thread => {
-    const worker = start(module);
+    const worker = start(module, memoryMbMax);
     worker.on('error', () => {}); // whoever waits for an answer hears of it
     worker.once('exit', () => {
       if (idle?.worker === worker) idle = undefined;
@@ -73,11 +73,13 @@ export function inThread<Question, Answer>(
       letOthers();
     };
     using timers = new DisposableStack();
-    timers.defer(whenAwakeFor(START_MS_MAX, () => died('it did not start')));
+    const stopWaiting = whenAwakeFor(START_MS_MAX, () => died('it did not start'));
+    timers.defer(stopWaiting);
     worker.ref();
     worker.once('error', failed).once('exit', exited);
     try {
       await Promise.race([ready, settled.promise]);
+      stopWaiting();
       timers.defer(whenAwakeFor(msMax, late));
       timers.defer(whenAwakeFor(SLOW_MS, slow));
       worker.once('message', answered);
@@ -136,11 +138,11 @@ function serve(answer: (question: never) => unknown): void {
   });
 }
 
-function start(module: string): Worker {
+function start(module: string, memoryMbMax: number): Worker {
   return new Worker(fileURLToPath(module), {
     workerData: markOf(module),
     env: {},
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
   });
 }
 

@@ -17,13 +17,13 @@ const FOLDERS = ['.bosun/agents', '.claude/agents'] as const;
 const FILES_MAX = 1000;
 const FILE_BYTES_MAX = 256 * 1024;
 
-/** All agents of a repository by name; those of `.bosun` win. */
-export function readAgentFiles(repository: string): Map<string, AgentFile> {
+/** All agents of a repository by name; those of `.bosun` win. `seen` may throw where there is too much to read. */
+export function readAgentFiles(repository: string, seen: (text: string) => void): Map<string, AgentFile> {
   const found = new Map<string, AgentFile>();
   for (const folder of FOLDERS) {
     for (const name of markdownFiles(join(repository, folder))) {
       const file = `${folder}/${name}`;
-      const read = readAgentFile(repository, file, folder === '.claude/agents');
+      const read = readAgentFile(repository, file, folder === '.claude/agents', seen);
       if (!found.has(read.name)) found.set(read.name, read);
     }
   }
@@ -39,7 +39,12 @@ function markdownFiles(directory: string): string[] {
   }
 }
 
-function readAgentFile(repository: string, file: string, isClaude: boolean): AgentFile & { name: string } {
+function readAgentFile(
+  repository: string,
+  file: string,
+  isClaude: boolean,
+  seen: (text: string) => void,
+): AgentFile & { name: string } {
   const fileName = file.slice(file.lastIndexOf('/') + 1, -'.md'.length);
   const placeholder = { name: fileName, agent: Agent.parse({}) };
   const read = readTextWithin(repository, join(repository, file), FILE_BYTES_MAX);
@@ -49,6 +54,7 @@ function readAgentFile(repository: string, file: string, isClaude: boolean): Age
       problems: [{ file, path: '', message: `cannot read ${file}: ${read.problem}` }],
     };
   }
+  seen(read.text);
   const { matter, body } = splitFrontMatter(read.text);
   if (matter === undefined) {
     const message =

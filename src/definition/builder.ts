@@ -1,6 +1,6 @@
 /** A workflow written in TypeScript: the same source, checked in the same way. */
 import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
-import { define, FILES_MAX } from './define.ts';
+import { define, FILES_MAX, TEXT_CHARS_MAX } from './define.ts';
 import { formatPath, throwProblems } from './problem.ts';
 
 export interface BuildOptions {
@@ -16,7 +16,7 @@ export function workflow(source: WorkflowSource, options: BuildOptions = {}): Wo
   const defined = define(
     source,
     (problem) => ({ path: formatPath(problem.path), message: problem.message }),
-    { directory, repository: directory, chain: [], files: { left: FILES_MAX } },
+    { directory, repository: directory, chain: [], left: { files: FILES_MAX, chars: TEXT_CHARS_MAX } },
   );
   if (!defined.workflow) return throwProblems(defined.problems);
   built.add(defined.workflow);

@@ -21,8 +21,8 @@ export interface Surroundings {
   repository: string | undefined;
   /** The files that led here, the first one first. */
   chain: { real: string; shown: string }[];
-  /** How many more files may be read: shared by all of one definition. */
-  files: { left: number };
+  /** How much more may be read: shared by all of one definition. */
+  left: { files: number; chars: number };
 }
 
 export interface Defined {
@@ -36,6 +36,15 @@ type Locate = (problem: Problem) => Located;
 
 const DEPTH_MAX = 10;
 export const FILES_MAX = 200;
+/** Of a workflow, all that it uses and the agents that are files. */
+export const TEXT_CHARS_MAX = 16 * 1024 * 1024;
+
+/** There is more to read than was allowed. */
+export class TooMuchText extends Error {
+  constructor() {
+    super(`it holds more than ${TEXT_CHARS_MAX / 1024 / 1024} MB of text with all that it uses`);
+  }
+}
 
 export function define(written: unknown, find: Locate, surroundings: Surroundings): Defined {
   const { data, agent, trace } = fillDefaults(written);
@@ -65,6 +74,7 @@ export function define(written: unknown, find: Locate, surroundings: Surrounding
 
 /** A file in YAML or JSON; its own problems bear its own name. */
 export function defineText(text: string, shown: string, surroundings: Surroundings): Defined {
+  spend(text, surroundings.left);
   const source = readSource(text, shown);
   if (source.problems.length > 0) return { problems: source.problems, warnings: source.warnings };
   const defined = define(source.data, source.locate, surroundings);
@@ -79,7 +89,7 @@ function complete(
   surroundings: Surroundings,
   defaults: Partial<Agent>,
 ): Located[] {
-  const problems = addAgents(workflow, surroundings.repository, defaults);
+  const problems = addAgents(workflow, surroundings, defaults);
   const own: Problem[] = [];
   for (const [name, task] of Object.entries(workflow.tasks)) {
     if (task.uses === undefined || task.uses.includes('${{')) continue;
@@ -103,11 +113,12 @@ function complete(
 }
 
 /** Agents that the workflow names and does not define may be files of the repository. */
-function addAgents(workflow: Workflow, repository: string | undefined, defaults: Partial<Agent>): Located[] {
+function addAgents(workflow: Workflow, surroundings: Surroundings, defaults: Partial<Agent>): Located[] {
+  const { repository, left } = surroundings;
   if (repository === undefined) return [];
   const missing = agentNames(workflow).filter(({ name }) => !Object.hasOwn(workflow.agents, name));
   if (missing.length === 0) return [];
-  const files = readAgentFiles(repository);
+  const files = readAgentFiles(repository, (text) => spend(text, left));
   const problems: Located[] = [];
   for (const name of new Set(missing.map((use) => use.name))) {
     const file = files.get(name);
@@ -119,7 +130,7 @@ function addAgents(workflow: Workflow, repository: string | undefined, defaults:
 }
 
 function use(uses: string, path: Path, surroundings: Surroundings): Defined | Problem {
-  const { chain, files, directory, repository } = surroundings;
+  const { chain, left, directory, repository } = surroundings;
   const problem = (message: string): Problem => ({ path, message });
   if (isAbsolute(uses)) {
     return problem(
@@ -139,13 +150,18 @@ function use(uses: string, path: Path, surroundings: Surroundings): Defined | Pr
   }
   if (chain.length > DEPTH_MAX)
     return problem(`files use each other more than ${DEPTH_MAX} levels deep; make it flatter`);
-  if (--files.left < 0) return problem(`more than ${FILES_MAX} files are used in all; use fewer`);
+  if (--left.files < 0) return problem(`more than ${FILES_MAX} files are used in all; use fewer`);
   // What a file of the repository uses lies there too; what a person named elsewhere may use what lies beside it.
   const isTheirs = repository !== undefined && isWithin(realPath(repository), chain[0]?.real ?? full);
   const read = isTheirs ? readTextWithin(repository, full) : readText(full);
   if ('problem' in read) return problem(`cannot read "${uses}": ${read.problem}`);
-  const inner = { directory: dirname(full), repository, chain: [...chain, { real, shown }], files };
+  const inner = { directory: dirname(full), repository, chain: [...chain, { real, shown }], left };
   return defineText(read.text, shown, inner);
+}
+
+function spend(text: string, left: Surroundings['left']): void {
+  left.chars -= text.length;
+  if (left.chars < 0) throw new TooMuchText();
 }
 
 export function realPath(path: string): string {

@@ -10,7 +10,9 @@ const CHECK_MS_MAX = 10_000;
 type Question = Parameters<typeof checkExpansion>;
 type Expansion = ReturnType<typeof checkExpansion>;
 
-const ask = inThread(import.meta.url, CHECK_MS_MAX, (question: Question) => checkExpansion(...question));
+const ask = inThread(import.meta.url, { msMax: CHECK_MS_MAX }, (question: Question) =>
+  checkExpansion(...question),
+);
 
 /** What `checkExpansion` says; a plan that takes too long to check is refused. */
 export async function checkExpansionApart(...question: Question): Promise<Expansion> {

@@ -1,11 +1,24 @@
-/** A file, or its text → checked Workflow. What is wrong is thrown as one error that tells all of it. */
+/**
+ * A file, or its text → checked Workflow. What is wrong is thrown as one error that tells all of it. A file that is
+ * large, with all that it uses, is read in a thread: nobody else waits for it.
+ */
 import { basename, dirname, extname, resolve } from 'node:path';
 import { registerHooks, type ResolveHookSync } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import type { BosunError } from '../contract/errors.ts';
+import { inThread, ThreadFailure } from '../base/in-thread.ts';
+import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { isBuilt } from './builder.ts';
-import { define, defineText, FILES_MAX, realPath, type Defined, type Surroundings } from './define.ts';
+import {
+  define,
+  defineText,
+  FILES_MAX,
+  realPath,
+  TEXT_CHARS_MAX,
+  TooMuchText,
+  type Defined,
+  type Surroundings,
+} from './define.ts';
 import { formatPath, throwProblems, type Located, type Problem } from './problem.ts';
 import { isWithin, readText, readTextWithin } from './read-text.ts';
 
@@ -17,7 +30,14 @@ export interface LoadOptions {
 export interface Loaded {
   workflow: Workflow;
   warnings: string[];
+  /** It took a thread to read: so should whatever looks at all of it. */
+  isLarge: boolean;
 }
+
+/** Some 50 ms of work; to start a thread takes as long. */
+const HERE_CHARS_MAX = 24 * 1024;
+const LOAD_MS_MAX = 30_000;
+const LOAD_MEMORY_MB_MAX = 1024;
 
 /** Of the same kind as this file: TypeScript in a checkout, compiled in the package. */
 const INDEX = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
@@ -35,12 +55,53 @@ export async function loadWorkflow(path: string, options: LoadOptions = {}): Pro
   const read = isTheirs ? readTextWithin(repository, path) : readText(path);
   if ('problem' in read)
     return throwProblems([{ path: '', message: `cannot read ${path}: ${read.problem}` }]);
-  return parseWorkflow(read.text, path, options);
+  try {
+    return parseWorkflow(read.text, path, options, HERE_CHARS_MAX);
+  } catch (error) {
+    if (!(error instanceof TooMuchText)) throw error;
+    return loadApart({ text: read.text, file: path, options });
+  }
 }
 
 /** `file` is what messages call the text; paths in it are relative to it. */
-export function parseWorkflow(text: string, file: string, options: LoadOptions = {}): Loaded {
-  return settle(defineText(text, file, surroundingsOf(file, options)));
+export function parseWorkflow(
+  text: string,
+  file: string,
+  options: LoadOptions = {},
+  charsMax = TEXT_CHARS_MAX,
+): Loaded {
+  return settle(defineText(text, file, surroundingsOf(file, options, charsMax)));
+}
+
+interface Question {
+  text: string;
+  file: string;
+  options: LoadOptions;
+}
+
+const askThread = inThread(
+  import.meta.url,
+  { msMax: LOAD_MS_MAX, memoryMbMax: LOAD_MEMORY_MB_MAX },
+  ({ text, file, options }: Question) => {
+    try {
+      return { loaded: { ...parseWorkflow(text, file, options), isLarge: true } };
+    } catch (error) {
+      if (!(error instanceof BosunError)) throw error;
+      return { wrong: error.message, data: error.data }; // what a thread throws loses all but its message
+    }
+  },
+);
+
+async function loadApart(question: Question): Promise<Loaded> {
+  try {
+    const answer = await askThread(question);
+    if ('loaded' in answer) return answer.loaded;
+    throw new BosunError('invalid-workflow', answer.wrong, { data: answer.data });
+  } catch (error) {
+    if (!(error instanceof ThreadFailure)) throw error;
+    const message = `cannot be read: ${error.message}; split the work into several workflows`;
+    return throwProblems([{ file: question.file, path: '', message }]);
+  }
 }
 
 /** A module whose default export is a workflow: made by the builder, or the plain source of one. */
@@ -58,7 +119,7 @@ async function loadModule(path: string, options: LoadOptions): Promise<Loaded> {
     hooks.deregister();
   }
   if (value === undefined) return fail('has no default export; write "export default workflow({ … })"');
-  if (isBuilt(value)) return { workflow: value, warnings: [] };
+  if (isBuilt(value)) return { workflow: value, warnings: [], isLarge: false };
   if (typeof value !== 'object' || value === null) return fail('its default export is not a workflow');
   const { nested: _, ...source } = value as Record<string, unknown>;
   const locate = (problem: Problem) => ({
@@ -86,17 +147,17 @@ function problemsOf(error: unknown): Located[] | undefined {
   return (error as BosunError & { data?: { problems?: Located[] } }).data?.problems;
 }
 
-function surroundingsOf(file: string, options: LoadOptions): Surroundings {
+function surroundingsOf(file: string, options: LoadOptions, charsMax = TEXT_CHARS_MAX): Surroundings {
   const full = resolve(file);
   return {
     directory: dirname(full),
     repository: options.repository,
     chain: [{ real: realPath(full), shown: file || basename(full) }],
-    files: { left: FILES_MAX },
+    left: { files: FILES_MAX, chars: charsMax },
   };
 }
 
 function settle(defined: Defined): Loaded {
   if (!defined.workflow) return throwProblems(defined.problems);
-  return { workflow: defined.workflow, warnings: defined.warnings };
+  return { workflow: defined.workflow, warnings: defined.warnings, isLarge: false };
 }

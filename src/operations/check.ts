@@ -5,27 +5,19 @@ import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { isModule, loadWorkflow } from '../definition/load.ts';
-import { reachOf } from '../definition/reach.ts';
-import { ownership, type Owner } from '../definition/ownership.ts';
-import { unsupported } from '../definition/supported.ts';
-import { hasGlobs, warnAboutGlobs } from '../definition/warn-about-globs.ts';
+import { examine, type Examined } from '../definition/examine.ts';
+import { hasGlobs } from '../definition/warn-about-globs.ts';
 import { repositoryConfig } from '../home.ts';
-import { committedFiles } from '../system/repository.ts';
+import { listCommitted } from '../system/repository.ts';
 import { checkCode, type TrustOptions } from './trust.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
 
-export interface Checked {
+export interface Checked extends Omit<Examined, 'globWarnings'> {
   /** The path as a person would write it, from where they are. */
   file: string;
   workflow: Workflow;
   warnings: string[];
-  /** What is valid and cannot be run yet, one line each. */
-  refused: string[];
-  /** Which files belong to which tasks, as written; empty where no task declares a write scope. */
-  owners: Owner[];
-  /** What it asks for beyond the repository, a line each. */
-  asks: string[];
   /** What the repository's configuration says in vain; a run says it too. */
   ignored: string[];
 }
@@ -39,29 +31,20 @@ export async function checkFile(options: { cwd: string; file?: string } & TrustO
   // Messages name the file as it was asked for; a caller in another directory still has to find it.
   const named = path.resolve(file) === full ? file : full;
   if (isModule(full)) checkCode({ ...options, file: full, source: file, top });
-  const { workflow, warnings } = await loadWorkflow(named, top === undefined ? {} : { repository: top });
-  const { owners } = ownership(workflow);
-  const all = [...warnings, ...(await globWarnings(workflow, top, file))];
+  const loaded = await loadWorkflow(named, top === undefined ? {} : { repository: top });
+  const { workflow, warnings, isLarge } = loaded;
+  const question = { workflow, top: top ?? cwd, listing: await listingFor(workflow, top) };
+  const { globWarnings, ...examined } = await examine(question, file, isLarge);
   const ignored = top === undefined ? [] : ignoredIn(repositoryConfig(top));
-  return {
-    file,
-    workflow,
-    warnings: all,
-    refused: unsupported(workflow),
-    owners,
-    ignored,
-    asks: reachOf(workflow, top ?? cwd),
-  };
+  const all = [...warnings, ...globWarnings.map((warning) => `${file}: ${warning}`)];
+  return { file, workflow, warnings: all, ignored, ...examined };
 }
 
 /** Only a repository that has a commit can say which globs match nothing. */
-async function globWarnings(workflow: Workflow, top: string | undefined, file: string): Promise<string[]> {
-  if (top === undefined || !hasGlobs(workflow)) return [];
+async function listingFor(workflow: Workflow, top: string | undefined): Promise<Buffer | undefined> {
+  if (top === undefined || !hasGlobs(workflow)) return undefined;
   // What git has to say is no matter of a check: a run says it.
-  const files = await committedFiles(top).catch(() => undefined);
-  if (!files) return [];
-  const isThere = (name: string): boolean => existsSync(path.join(top, name));
-  return warnAboutGlobs(workflow, files, isThere).map((warning) => `${file}: ${warning}`);
+  return listCommitted(top).catch(() => undefined);
 }
 
 /** In this directory, or in one above it within the repository. */

@@ -14,7 +14,7 @@ interface Question {
   output: Json;
 }
 
-const ask = inThread(import.meta.url, CHECK_MS_MAX, problemOf);
+const ask = inThread(import.meta.url, { msMax: CHECK_MS_MAX }, problemOf);
 
 /** What is wrong with an output, or undefined. */
 export async function outputProblem(schema: Record<string, Json>, output: Json): Promise<string | undefined> {

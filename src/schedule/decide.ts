@@ -10,6 +10,7 @@ import { decideAccess } from './decide-access.ts';
 import { decideAsked, isHeld } from './decide-asked.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from './expression.ts';
 import { inherited, runsAnyway } from './fold.ts';
+import { itemGlobsProblem } from './item-scope.ts';
 import { groupOutput } from './outputs.ts';
 import { renderInputs, renderText, renderWork, scopeOf } from './prompt.ts';
 import { delayBeforeRetryMs } from './retry.ts';
@@ -78,6 +79,8 @@ function expandItems(state: State, node: Node): Decision {
   if (items.length > ITEMS_MAX) {
     throw new ExpressionError(`for-each has ${items.length} items; at most ${ITEMS_MAX} are allowed`);
   }
+  const tooMany = itemGlobsProblem(node.task, items.length);
+  if (tooMany !== undefined) throw new ExpressionError(tooMany);
   checkRoom(state, items.length);
   return { type: 'task.expanded', task: node.id, kind: 'for-each', items };
 }

@@ -12,6 +12,10 @@ import { unreadParts } from './expression-values.ts';
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 /** To evaluate a part of an expression is a step, some 100 ns. */
 const STEPS_MAX = 100_000;
+/** Of all expressions that a decision about one task evaluates. */
+const STEPS_TOGETHER_MAX = 500_000;
+/** What it takes to read an expression and to begin with it. */
+const EXPRESSION_STEPS = 500;
 /** What takes as long as a step. */
 const CHARS_PER_STEP = 200;
 const ITEMS_PER_STEP = 4;
@@ -22,6 +26,7 @@ const ZONE_STEPS = 1000;
 /** What one evaluation may still cost; expressions see it under a name that nobody else can use. */
 export interface ExpressionBudget {
   stepsLeft: number;
+  allowance: Allowance;
   patterns: Map<string, Pattern>;
 }
 
@@ -29,13 +34,23 @@ export const BUDGET_VARIABLE = 'budget_';
 const BUDGET: ASTNode = { op: 'id', args: BUDGET_VARIABLE } as ASTNode;
 const tooLong = new ExpressionError('');
 
-export function openBudget(): ExpressionBudget {
-  return { stepsLeft: STEPS_MAX, patterns: new Map() };
+/** What several expressions may still cost together. */
+export interface Allowance {
+  stepsLeft: number;
+}
+
+export function openAllowance(stepsLeft = STEPS_TOGETHER_MAX): Allowance {
+  return { stepsLeft };
+}
+
+export function openBudget(allowance: Allowance = openAllowance()): ExpressionBudget {
+  allowance.stepsLeft -= EXPRESSION_STEPS;
+  return { stepsLeft: STEPS_MAX, allowance, patterns: new Map() };
 }
 
 /** Whether it ended since it took too many steps. */
 export function isOverBudget(budget: ExpressionBudget): boolean {
-  return budget.stepsLeft < 0;
+  return budget.stepsLeft < 0 || budget.allowance.stepsLeft < 0;
 }
 
 export function registerBudget(environment: Environment): void {
@@ -81,8 +96,10 @@ export function registerBudget(environment: Environment): void {
 
 /** A loop may go on after this with its next item, so that what is over must cost nothing. */
 function take(budget: ExpressionBudget, steps: number): true {
-  if ((budget.stepsLeft -= steps) >= 0) return true;
-  throw tooLong;
+  budget.stepsLeft -= steps;
+  budget.allowance.stepsLeft -= steps;
+  if (isOverBudget(budget)) throw tooLong;
+  return true;
 }
 
 /** To compile takes longer than to test: some 10 ms for 600 characters. */
@@ -137,7 +154,10 @@ export function withBudget(ast: ASTNode): string {
 
   const changedCall = ([name, receiver, given]: [string, ASTNode, ASTNode[]], node: ASTNode): ASTNode => {
     if (name === 'matches') return made('rcall', ['matches_', receiver, [BUDGET, ...given]]);
-    if (LOOKING_THROUGH.has(name)) return made('rcall', [name, weighed('weighText_', receiver), given]);
+    if (LOOKING_THROUGH.has(name)) {
+      const looked = made('rcall', [name, weighed('weighText_', receiver), given]);
+      return name === 'split' ? weighed('weigh_', looked) : looked; // it may make a text of every character
+    }
     if (LOOKING_INTO.has(name)) return made('rcall', [name, weighed('weighAll_', receiver), given]);
     if (name.startsWith('get') && given.length > 0) {
       const counted = made('?:', [step(ZONE_STEPS), given[0], given[0]]);

@@ -3,6 +3,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Json } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
 import { kindOf, Later, type Lazy } from './expression-values.ts';
+import type { Allowance } from './expression-budget.ts';
 
 export interface ExpressionScope {
   /** What each task gave, by its name. Only the tasks that the expression names are looked up. */
@@ -14,6 +15,8 @@ export interface ExpressionScope {
   run: { id: string; name: string };
   /** What `failed()` answers: whether something this task needs has failed. */
   failed?: boolean;
+  /** What all expressions that are evaluated together may still cost. */
+  allowance?: Allowance;
 }
 
 export class ExpressionError extends Error {

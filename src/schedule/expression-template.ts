@@ -4,14 +4,17 @@ export type TemplatePart = { kind: 'text'; text: string } | { kind: 'expression'
 
 const OPEN = '${{';
 const CLOSE = '}}';
+const EXPRESSIONS_MAX = 1000;
 
-/** Throws a SyntaxError, with a message for people, where a part is not closed or is empty. */
+/** Throws a SyntaxError, with a message for people, where a part is not closed or is empty, or there are too many. */
 export function splitTemplate(text: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let at = 0;
-  for (;;) {
+  for (let count = 1; ; count++) {
     const open = text.indexOf(OPEN, at);
     if (open === -1) break;
+    if (count > EXPRESSIONS_MAX)
+      throw new SyntaxError(`the text holds more than ${EXPRESSIONS_MAX} expressions; compute it in a task`);
     if (open > at) parts.push({ kind: 'text', text: text.slice(at, open) });
     const close = closing(text, open + OPEN.length);
     if (close === -1) throw new SyntaxError('"${{" is never closed; add "}}" after the expression');

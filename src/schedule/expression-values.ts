@@ -67,8 +67,8 @@ function convertFields(
 }
 const OWN = { enumerable: true, configurable: true, writable: true };
 
-/** Throws a TypeError, with a message for people, on what JSON cannot hold. */
-export function fromCel(value: unknown): Json {
+/** Throws a TypeError, with a message for people, on what JSON cannot hold. `counted` gets the number of values. */
+export function fromCel(value: unknown, counted?: (values: number) => void): Json {
   const left = { values: VALUES_MAX, chars: CHARS_MAX };
   const convert = (inner: unknown): Json => {
     if (--left.values < 0) throw new TypeError(`the result holds more than ${VALUES_MAX} values`);
@@ -102,7 +102,9 @@ export function fromCel(value: unknown): Json {
     }
     throw new TypeError('the result is no JSON value; wrap it in string(…)');
   };
-  return convert(value);
+  const result = convert(value);
+  counted?.(VALUES_MAX - left.values);
+  return result;
 }
 
 /** "text", "a list", …: what a value is, in words. */

@@ -177,7 +177,8 @@ function parse(expression: string): Parsed {
 
 function run(expression: string, scope: ExpressionScope): Json {
   const parsed = parse(expression);
-  const budget = openBudget();
+  const budget = openBudget(scope.allowance);
+  if (isOverBudget(budget)) throw tooManySteps(expression);
   // A loop may meet an error with each of its items, and drop it: where it arose is of no use to anybody.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -188,7 +189,7 @@ function run(expression: string, scope: ExpressionScope): Json {
       [BUDGET_VARIABLE]: budget,
     });
     if (isOverBudget(budget)) throw tooManySteps(expression); // "||" takes an error for an answer
-    return fromCel(value);
+    return fromCel(value, (values) => (budget.allowance.stepsLeft -= values));
   } catch (error) {
     if (isOverBudget(budget)) throw tooManySteps(expression);
     if (error instanceof ExpressionError) throw error;

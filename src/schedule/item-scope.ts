@@ -2,10 +2,14 @@
 import { normalizeGlob } from '../base/glob-syntax.ts';
 import type { Json, Scope, Task } from '../contract/workflow.ts';
 import { evaluate, parseTemplate } from './expression.ts';
+import { openAllowance } from './expression-budget.ts';
 import { ExpressionError } from './expression-failure.ts';
 
 /** The fields that may speak of `each` and `index`. What reaches beyond the repository is for people to write out. */
 export const ITEM_FIELDS = ['write', 'shared', 'hide'] as const;
+/** What an expression in a glob may cost: it names a file, and there may be thousands of items. */
+const FILL_STEPS_MAX = 1000;
+const ITEM_GLOBS_MAX = 20_000;
 const WILDCARDS = /[*?[\]{}()!\\]/g;
 
 export function hasTemplate({ scope = {} }: Pick<Task, 'scope'>): boolean {
@@ -20,6 +24,13 @@ export function isTemplate(glob: string): boolean {
 export function templateBound(glob: string): string {
   const start = glob.slice(0, glob.indexOf('${{'));
   return `${start.slice(0, start.lastIndexOf('/') + 1)}**`;
+}
+
+/** They are all filled in at once, when the task becomes its items. */
+export function itemGlobsProblem({ scope = {} }: Pick<Task, 'scope'>, items: number): string | undefined {
+  const count = ITEM_FIELDS.reduce((sum, field) => sum + (scope[field]?.filter(isTemplate).length ?? 0), 0);
+  if (count * items <= ITEM_GLOBS_MAX) return undefined;
+  return `its scope has ${count} globs to fill in for ${items} items, and at most ${ITEM_GLOBS_MAX} in all are allowed; use fewer`;
 }
 
 /** Throws an ExpressionError, with a message for people, where a value does not name files of the repository. */
@@ -40,7 +51,15 @@ function fill(glob: string, field: string, each: Json, index: number): string {
   const text = parseTemplate(glob)
     .map((part) => {
       if (part.kind === 'text') return part.text;
-      const scope = { tasks: {}, inputs: {}, run: { id: '', name: '' }, failed: false, each, index };
+      const scope = {
+        tasks: {},
+        inputs: {},
+        run: { id: '', name: '' },
+        failed: false,
+        each,
+        index,
+        allowance: openAllowance(FILL_STEPS_MAX),
+      };
       const value = evaluate(part.expression, scope);
       const text = typeof value === 'number' ? String(value) : value;
       const problem = typeof text === 'string' ? textProblem(text) : 'is neither text nor a number';

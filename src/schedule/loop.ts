@@ -2,6 +2,7 @@
  * The loop that drives a run: facts in → journal → decisions → journal → act. Nothing is acted on before it is
  * recorded; facts that arrive together are recorded together.
  */
+import { Breather } from '../base/breather.ts';
 import { isOpen } from '../contract/run.ts';
 import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
 import type { Request, Store } from '../store/store.ts';
@@ -159,21 +160,24 @@ export class Loop {
       events.push(recorded);
       this.#touch(event, before, touched);
     };
-    const settle = (): void => {
+    const breather = new Breather();
+    // Thousands of tasks may be decided on at once, and each may have costly expressions.
+    const settle = async (): Promise<void> => {
       for (let next = decide(state); next; next = decide(state)) {
         take(next);
         decisions.push(next);
+        if (breather.isDue) await breather.breathe();
       }
     };
     if (jumpedMs !== 0) take({ type: 'clock.jumped', ms: jumpedMs }); // before anything is measured by this clock
     // What holds is written down before anything is started behind it.
     while (facts[0]?.type === 'run.isolation') take(facts.shift()!);
-    settle(); // a run that is taken over may have something open
+    await settle(); // a run that is taken over may have something open
     for (const fact of facts) {
       take(fact);
-      settle();
+      await settle();
     }
-    if (events.length === 0 && handled.length === 0) return;
+    if (this.#isOver || (events.length === 0 && handled.length === 0)) return;
 
     fault?.(`before:${events.map((event) => event.type).join(',')}`);
     const first = this.#lastSeq + 1;

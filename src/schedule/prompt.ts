@@ -2,6 +2,7 @@
 import { EXPANSION_TASKS_MAX, type Input, type Json } from '../contract/workflow.ts';
 import { normalizeGlob } from '../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from './expression.ts';
+import { openAllowance, type Allowance } from './expression-budget.ts';
 import { ExpressionError } from './expression-failure.ts';
 import type { Lazy } from './expression-values.ts';
 import { outputReader } from './outputs.ts';
@@ -21,16 +22,18 @@ interface Work {
 /** What an attempt is given: the prompt of an agent, or the command of a `run` task. */
 export function renderWork(state: State, node: Node): Work {
   const { task } = node;
+  const allowance = openAllowance();
+  const fill = (text: string): string => renderText(state, node, text, allowance);
   const env: Record<string, string> = {};
-  for (const [key, text] of Object.entries(task.env ?? {})) env[key] = renderText(state, node, text);
+  for (const [key, text] of Object.entries(task.env ?? {})) env[key] = fill(text);
   const prompt = node.resolving
     ? resolvePrompt(state, node)
     : task.run !== undefined
-      ? renderCommand(state, node, task.run, env, RUN_VARIABLE)
-      : withFormat(node, renderText(state, node, task.prompt ?? ''));
-  if (task.check !== undefined) renderCommand(state, node, task.check, env, CHECK_VARIABLE);
+      ? renderCommand(task.run, fill, env, RUN_VARIABLE)
+      : withFormat(node, fill(task.prompt ?? ''));
+  if (task.check !== undefined) renderCommand(task.check, fill, env, CHECK_VARIABLE);
   const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
-    ? task.artifacts.map((glob) => artifactGlob(renderText(state, node, glob)))
+    ? task.artifacts.map((glob) => artifactGlob(fill(glob)))
     : undefined;
   for (const [key, value] of [...Object.entries(env), ['the prompt', prompt] as const])
     if (value.includes('\0'))
@@ -48,14 +51,13 @@ function withFormat({ task, workflow }: Node, prompt: string): string {
  * So what an earlier agent wrote cannot run as code.
  */
 function renderCommand(
-  state: State,
-  node: Node,
   command: string,
+  fill: (text: string) => string,
   env: Record<string, string>,
   variable: string,
 ): string {
   for (const [n, part] of parseTemplate(command).entries())
-    if ('expression' in part) env[`${variable}${n}`] = renderText(state, node, `\${{${part.expression}}}`);
+    if ('expression' in part) env[`${variable}${n}`] = fill(`\${{${part.expression}}}`);
   return commandOf(command, variable);
 }
 
@@ -77,8 +79,9 @@ function artifactGlob(glob: string): string {
   return normalized.glob;
 }
 
-export function renderText(state: State, node: Node, text: string): string {
-  return text.includes('${{') ? render(text, scopeOf(state, node, text)) : text;
+/** Texts that are filled in together share what their expressions may cost. */
+export function renderText(state: State, node: Node, text: string, allowance?: Allowance): string {
+  return text.includes('${{') ? render(text, scopeOf(state, node, text, allowance)) : text;
 }
 
 /** What a task does in one line: what its author says of it, or how its prompt begins. */
@@ -95,6 +98,7 @@ export function titleOf(state: State, node: Node): string {
 export function renderInputs(state: State, node: Node): Record<string, Json> {
   const nested = node.workflow.nested![node.task.uses!]!;
   const inputs: Record<string, Json> = {};
+  const allowance = openAllowance();
   for (const [key, input] of Object.entries(nested.inputs))
     if (input.default !== undefined) inputs[key] = input.default;
   for (const [key, value] of Object.entries(node.task.with ?? {})) {
@@ -102,7 +106,9 @@ export function renderInputs(state: State, node: Node): Record<string, Json> {
     else {
       const parts = parseTemplate(value);
       const isWhole = parts.length === 1 && parts[0]?.kind === 'expression';
-      inputs[key] = isWhole ? evaluate(value, scopeOf(state, node, value)) : renderText(state, node, value);
+      inputs[key] = isWhole
+        ? evaluate(value, scopeOf(state, node, value, allowance))
+        : renderText(state, node, value, allowance);
       const wrong = misfit(nested.inputs[key]!, inputs[key]);
       if (wrong !== undefined)
         throw new ExpressionError(`input "${key}" of ${node.task.uses} ${wrong} (from ${value})`);
@@ -120,7 +126,12 @@ function misfit({ type, options }: Input, value: Json): string | undefined {
 }
 
 /** What an expression of this node may speak of. Only the tasks it names are looked at: there may be thousands. */
-export function scopeOf(state: State, node: Node, text: string): ExpressionScope {
+export function scopeOf(
+  state: State,
+  node: Node,
+  text: string,
+  allowance: Allowance = openAllowance(),
+): ExpressionScope {
   const asking = node.parent?.kind === 'for-each' ? node.parent : node; // items have no needs of their own
   const names = new Set(asking.task.needs);
   for (const match of text.matchAll(/tasks(?:\.(\w+)|\[\s*['"]([^'"]+)['"]\s*\])/g))
@@ -136,6 +147,7 @@ export function scopeOf(state: State, node: Node, text: string): ExpressionScope
     inputs: node.inputs,
     run: { id: state.id, name: state.workflow.name },
     failed: asking.needs.some(hasFailed),
+    allowance,
     ...(node.each && { each: node.each.value, index: node.each.index }),
   };
 }

@@ -126,13 +126,16 @@ async function refuseForeignTree(top: string, gitDir: string): Promise<void> {
   );
 }
 
-/** The files of the last commit; undefined where there is none. */
-export async function committedFiles(top: string): Promise<{ path: string; isLink: boolean }[] | undefined> {
+/** The files of the last commit, as git lists them; undefined where there is none. */
+export async function listCommitted(top: string): Promise<Buffer | undefined> {
   const repository = await inspectRepository(top).catch(() => undefined);
   if (repository === undefined) return undefined;
   await using tree = await openWorkTree(repository);
-  const listed = await tree.run(['ls-tree', '-r', '-z', '--full-tree', repository.head]);
-  return splitNul(listed.stdout).map((line) => ({
+  return (await tree.run(['ls-tree', '-r', '-z', '--full-tree', repository.head])).stdout;
+}
+
+export function listedFiles(listing: Uint8Array): { path: string; isLink: boolean }[] {
+  return splitNul(Buffer.from(listing.buffer, listing.byteOffset, listing.length)).map((line) => ({
     path: line.subarray(line.indexOf(9) + 1).toString(),
     isLink: line.subarray(0, 6).toString() === '120000',
   }));
