@@ -5,7 +5,7 @@
  *   launch PARENT_PID [OPTION...] -- COMMAND [ARGUMENT...]
  *     -u UID               become this user, with the group of the same number, first; for root
  *     -s DIRECTORY         put an empty directory in the place of one that this user may not enter
- *     -r PATH              keep this path where it is, below such a directory
+ *     -r PATH              keep this path where it is, below such a directory; both from the outside in
  *     -w DIRECTORY         what relative paths of -o begin at
  *     -o OPTIONS AT        mount an overlay
  *     -e                   make the command's own directory an empty one in memory
@@ -53,7 +53,7 @@
 /* As WATCHES_MAX and WATCHERS_MAX of src/sandbox/lines.ts. */
 #define WATCHES_MAX "32768"
 #define WATCHERS_MAX "128"
-enum { FAILED = 125, KEPT_MAX = 256, NAMED_FILES_MAX = 5, MEMLOCK_BYTES = 1024 * 1024 };
+enum { FAILED = 125, PLACES_MAX = 512, NAMED_FILES_MAX = 5, MEMLOCK_BYTES = 1024 * 1024 };
 
 static void fail(const char *what) {
   dprintf(2, MARK "%s: %s\n", what, strerror(errno));
@@ -88,8 +88,9 @@ static void close_from(unsigned first) {
   if (syscall(SYS_close_range, first, ~0U, 0) < 0) fail("close_range");
 }
 
-struct kept {
+struct place {
   const char *path;
+  int is_kept; /* else an empty directory goes here */
   int tree;
 };
 
@@ -109,21 +110,25 @@ static void make_place(const char *path, int is_directory) {
   close(file);
 }
 
-/* Directories such as /root let nobody else through: the few paths that are needed are shown in empty ones instead. */
-static void shadow(const char **shadows, int shadow_count, struct kept *kept, int kept_count) {
+/* Directories such as /root let nobody else through: the few paths that are needed are shown in empty ones instead.
+   From the outside in: what is shown may have such a directory in it. */
+static void shadow(struct place *places, int count) {
   umask(022);
-  for (int n = 0; n < kept_count; n++) {
-    kept[n].tree = (int)syscall(SYS_open_tree, AT_FDCWD, kept[n].path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-    if (kept[n].tree < 0) fail(kept[n].path);
+  for (struct place *each = places; each < places + count; each++) {
+    if (!each->is_kept) continue;
+    each->tree = (int)syscall(SYS_open_tree, AT_FDCWD, each->path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (each->tree < 0) fail(each->path);
   }
-  for (int n = 0; n < shadow_count; n++)
-    if (mount("tmpfs", shadows[n], "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755") < 0) fail(shadows[n]);
-  for (int n = 0; n < kept_count; n++) {
+  for (struct place *each = places; each < places + count; each++) {
+    if (!each->is_kept) {
+      if (mount("tmpfs", each->path, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755") < 0) fail(each->path);
+      continue;
+    }
     struct stat entry;
-    if (fstat(kept[n].tree, &entry) < 0) fail(kept[n].path);
-    make_place(kept[n].path, S_ISDIR(entry.st_mode));
-    if (syscall(SYS_move_mount, kept[n].tree, "", AT_FDCWD, kept[n].path, MOVE_MOUNT_F_EMPTY_PATH) < 0) fail(kept[n].path);
-    close(kept[n].tree);
+    if (fstat(each->tree, &entry) < 0) fail(each->path);
+    make_place(each->path, S_ISDIR(entry.st_mode));
+    if (syscall(SYS_move_mount, each->tree, "", AT_FDCWD, each->path, MOVE_MOUNT_F_EMPTY_PATH) < 0) fail(each->path);
+    close(each->tree);
   }
 }
 
@@ -287,17 +292,17 @@ static int inside(int argc, char **argv) {
 /* `argv` begins with the options. */
 static int start(pid_t parent, int argc, char **argv, int has_status) {
   uid_t uid = 0;
-  const char *shadows[KEPT_MAX], *from = "/", *cwd = "/", *overlay = NULL, *at = NULL;
-  struct kept kept[KEPT_MAX];
-  int shadow_count = 0, kept_count = 0, is_empty = 0, is_fence = 0, n = 0;
+  const char *from = "/", *cwd = "/", *overlay = NULL, *at = NULL;
+  struct place places[PLACES_MAX];
+  int place_count = 0, is_empty = 0, is_fence = 0, n = 0;
   for (; n < argc && strcmp(argv[n], "--") != 0; n++) {
     char option = argv[n][0] == '-' ? argv[n][1] : 0;
     int values = option == 'o' ? 2 : strchr("ef", option) ? 0 : 1;
-    if (n + values >= argc || shadow_count == KEPT_MAX || kept_count == KEPT_MAX) return FAILED;
+    if (n + values >= argc || place_count == PLACES_MAX) return FAILED;
     switch (option) {
       case 'u': uid = (uid_t)atoi(argv[n + 1]); break;
-      case 's': shadows[shadow_count++] = argv[n + 1]; break;
-      case 'r': kept[kept_count++].path = argv[n + 1]; break;
+      case 's':
+      case 'r': places[place_count++] = (struct place){.path = argv[n + 1], .is_kept = option == 'r'}; break;
       case 'w': from = argv[n + 1]; break;
       case 'o': overlay = argv[n + 1], at = argv[n + 2]; break;
       case 'e': is_empty = 1; break;
@@ -313,10 +318,10 @@ static int start(pid_t parent, int argc, char **argv, int has_status) {
   die_with(parent);
   close_from(is_fence ? NAMED_FILES_MAX + has_status : 3);
   if (uid != 0) {
-    if (shadow_count > 0) {
+    if (place_count > 0) {
       if (unshare(CLONE_NEWNS) < 0) fail("unshare");
       if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("mount");
-      shadow(shadows, shadow_count, kept, kept_count);
+      shadow(places, place_count);
     }
     become(uid);
     die_with(parent);

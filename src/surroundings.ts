@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
+import { isWithin } from './base/is-within.ts';
 import { Stopwatch } from './base/stopwatch.ts';
 import { parseSizeBytes } from './base/units.ts';
 import { BosunError } from './contract/errors.ts';
@@ -30,6 +31,7 @@ import { toolchains } from './sandbox/toolchains.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
 import type { Launch, Prepared, Running } from './system/process.ts';
+import { realPath } from './system/real-path.ts';
 import { tryRemoveTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
@@ -255,11 +257,13 @@ export class Surroundings implements AsyncDisposable {
     // Of the engine's own PATH: what a workflow or an agent calls one must show nothing.
     const reads = [...new Set([...toolchains(process.env.PATH ?? '').paths, ...ownReads])];
     if (!isFenced) return { reads };
+    const hidden = stateWithin(ownReads, this.#stages.home.directory);
     const { workspaceAt } = this.#stages.launcher;
     const fence: Fence = {
       ...(workspaceAt !== undefined && { at: workspaceAt }),
       ...parts,
       read: reads,
+      ...(hidden.length > 0 && { hidden }),
       own,
       ...(sockets && { sockets: sockets.directory }),
       egress: sockets?.hasEgress ?? false,
@@ -393,6 +397,19 @@ function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {
     ...(disk !== undefined && { diskBytes: parseSizeBytes(disk) }),
     ...(files !== undefined && { openFiles: files }),
   };
+}
+
+/** Where the state directory would be seen: journal, other workspaces and the sockets of other agents are there. */
+function stateWithin(reads: readonly string[], state: string): string[] {
+  return reads.flatMap((file) => {
+    const real = realPath(file);
+    if (isWithin(state, real))
+      throw new BosunError(
+        'invalid-workflow',
+        `"scope.read" names ${file}, which is part of what bosun keeps of its runs; remove it`,
+      );
+    return isWithin(real, state) ? [path.join(file, path.relative(real, state))] : [];
+  });
 }
 
 function readPath(file: string, top: string): string {

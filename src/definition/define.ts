@@ -1,5 +1,4 @@
 /** Data → checked Workflow, with the files it uses and the agents it names. It runs no code of theirs. */
-import { realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { WorkflowFile, type Agent, type Workflow } from '../contract/workflow.ts';
 import { readAgentFiles } from './agent-files.ts';
@@ -9,7 +8,9 @@ import { checkReads } from './check-reads.ts';
 import { fillDefaults } from './defaults.ts';
 import { checkWith } from './inputs.ts';
 import type { Located, Path, Problem } from './problem.ts';
-import { isWithin, readText, readTextWithin } from './read-text.ts';
+import { readText, readTextWithin } from './read-text.ts';
+import { realPath } from '../system/real-path.ts';
+import { isWithin } from '../base/is-within.ts';
 import { salvage } from './salvage.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { readSource } from './source.ts';
@@ -162,12 +163,4 @@ function use(uses: string, path: Path, surroundings: Surroundings): Defined | Pr
 function spend(text: string, left: Surroundings['left']): void {
   left.chars -= text.length;
   if (left.chars < 0) throw new TooMuchText();
-}
-
-export function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path; // what is not there is told of when it is read
-  }
 }

@@ -13,14 +13,15 @@ import {
   define,
   defineText,
   FILES_MAX,
-  realPath,
   TEXT_CHARS_MAX,
   TooMuchText,
   type Defined,
   type Surroundings,
 } from './define.ts';
 import { formatPath, throwProblems, type Located, type Problem } from './problem.ts';
-import { isWithin, readText, readTextWithin } from './read-text.ts';
+import { readText, readTextWithin } from './read-text.ts';
+import { realPath } from '../system/real-path.ts';
+import { isWithin } from '../base/is-within.ts';
 
 export interface LoadOptions {
   /** Where agents may be files: `.bosun/agents` and `.claude/agents`. */

@@ -6,8 +6,8 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { ownerOf } from '../base/dot-git.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
-import { realPath } from './define.ts';
-import { isWithin } from './read-text.ts';
+import { realPath } from '../system/real-path.ts';
+import { isWithin } from '../base/is-within.ts';
 import { scopesOf } from './scopes-of.ts';
 
 /** Sorted, each once. `top` is where the repository's files are. */

@@ -1,7 +1,7 @@
 /** Reads a small text file, with a plain answer where that cannot be done. It knows nothing of what is in it. */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { sep } from 'node:path';
+import { isWithin } from '../base/is-within.ts';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -44,11 +44,6 @@ export function readTextWithin(
   } catch (error) {
     return { problem: reason(error as NodeJS.ErrnoException) };
   }
-}
-
-/** Both are absolute; links are not looked at. */
-export function isWithin(directory: string, path: string): boolean {
-  return path === directory || path.startsWith(directory === sep ? sep : directory + sep);
 }
 
 function decode(bytes: Buffer): { text: string } | { problem: string } {

@@ -44,15 +44,28 @@ export function bwrapOptions(
   options.push(...systemMounts(), ...etcMounts(etc));
   options.push('--proc', '/proc', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev');
   options.push(...inMemory('/tmp'), ...inMemory(INSIDE.home), '--symlink', '/tmp', '/var/tmp');
-  for (const file of fence.read) options.push('--ro-bind', file, file);
+  options.push(...readMounts(fence));
   for (const directory of fence.own) options.push('--bind', directory, directory);
   if (fence.sockets !== undefined) options.push('--ro-bind', fence.sockets, INSIDE.sockets);
   if (native !== undefined) options.push('--ro-bind', native, INSIDE.launch);
   const { at = cwd } = fence;
   if (!emptyCwd) options.push(...workspaceMounts(cwd, at, fence));
   for (const [name, value] of Object.entries(env)) options.push('--setenv', name, value);
+  for (const directory of fence.hidden ?? []) options.push('--remount-ro', directory);
   options.push('--remount-ro', '/', '--chdir', emptyCwd ? INSIDE.home : at);
   return options;
+}
+
+/** From the outside in: what is hidden covers what is around it, and not what is shown within. */
+function readMounts({ read, hidden = [] }: Fence): string[] {
+  const mounts: [at: string, options: string[]][] = [
+    ...read.map((file): [string, string[]] => [file, ['--ro-bind', file, file]]),
+    ...hidden.map((file): [string, string[]] => [
+      file,
+      ['--perms', '0755', '--size', '1048576', '--tmpfs', file],
+    ]),
+  ];
+  return mounts.sort(([a], [b]) => a.length - b.length).flatMap(([, options]) => options);
 }
 
 /** Every directory above one that stays as it is must be a mount point, else it could be renamed out of the way. */

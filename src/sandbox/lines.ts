@@ -6,7 +6,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { findProgram, type OverlayMount } from '../system/process.ts';
 import { parentOfAll } from './parent-of-all.ts';
-import type { Shadows } from './shadows.ts';
+import type { Shadow } from './shadows.ts';
 
 /** What the launch itself says on stderr begins so, and its exit code is this: then the command never ran. */
 export const MARK = 'bosun-launch: ';
@@ -19,7 +19,7 @@ export interface LaunchPlan {
   overlay: OverlayMount | undefined;
   /** Who to become first. */
   uid: number | undefined;
-  shadows: Shadows;
+  shadows: Shadow[];
   /** The command makes its namespaces itself (bwrap). */
   isFence: boolean;
 }
@@ -30,8 +30,7 @@ export function nativeWords(around: LaunchPlan): string[] {
   const from = overlay && parentOfAll(layersOf(overlay));
   return [
     ...(uid === undefined ? [] : ['-u', String(uid)]),
-    ...(uid === undefined ? [] : shadows.directories.flatMap((directory) => ['-s', directory])),
-    ...(uid === undefined ? [] : shadows.kept.flatMap((file) => ['-r', file])),
+    ...(uid === undefined ? [] : shadows.flatMap(({ path, isKept }) => [isKept ? '-r' : '-s', path])),
     ...(from === undefined ? [] : ['-w', from, '-o', mountOptions(overlay!, from), overlay!.at]),
     ...(emptyCwd ? ['-e'] : []),
     ...(isFence ? ['-f'] : ['-d', cwd]),
@@ -49,35 +48,30 @@ POSIX::close($_) for grep { /^[0-9]+$/ && $_ >= $first && $_ != fileno $list } r
 exec { $ARGV[0] } @ARGV or exit 127;
 `;
 
-/** $1 mount, then directories to shadow, "--", paths to keep, "--", the rest. */
+/** $1 mount, then paths from the outside in, "s" before those to shadow and "r" before those to keep, "--", the rest. */
 const SHADOW = `
 failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
 mount=$1 place=/run; shift
-[ $# -gt 0 ] && why=$("$mount" -t tmpfs -o size=1m,mode=0755 tmpfs "$place" 2>&1) || failed
-shadows=; count=0
-for each in "$@"; do
-  [ "$each" = -- ] && break
-  count=$((count + 1))
-done
+[ "$1" != -- ] && why=$("$mount" -t tmpfs -o size=1m,mode=0755 tmpfs "$place" 2>&1) || failed
 n=0
 for each in "$@"; do
-  n=$((n + 1))
-  [ "$n" -le $((count + 1)) ] && continue
   [ "$each" = -- ] && break
+  n=$((n + 1))
+  case $each in s*) continue;; esac
+  each=\${each#r}
   if [ -d "$each" ]; then mkdir "$place/$n"; else : > "$place/$n"; fi
   why=$("$mount" --rbind "$each" "$place/$n" 2>&1) || failed
 done
 n=0
-while [ "$n" -lt "$count" ]; do
-  why=$("$mount" -t tmpfs -o size=1m,mode=0755 tmpfs "$1" 2>&1) || failed
-  n=$((n + 1)); shift
-done
-n=$((n + 1)); shift
 while [ "$1" != -- ]; do
-  n=$((n + 1))
-  mkdir -p "$(dirname "$1")"
-  if [ -d "$place/$n" ]; then mkdir -p "$1"; else : > "$1"; fi
-  why=$("$mount" --move "$place/$n" "$1" 2>&1) || failed
+  n=$((n + 1)) each=\${1#?}
+  case $1 in
+    s*) why=$("$mount" -t tmpfs -o size=1m,mode=0755 tmpfs "$each" 2>&1) || failed;;
+    r*)
+      mkdir -p "$(dirname "$each")"
+      if [ -d "$place/$n" ]; then mkdir -p "$each"; else [ -e "$each" ] || : > "$each"; fi
+      why=$("$mount" --move "$place/$n" "$each" 2>&1) || failed;;
+  esac
   shift
 done
 shift
@@ -140,14 +134,19 @@ export class UtilLinux {
     const script = (text: string, ...args: string[]): string[] => [sh, '-c', text, 'sh', ...args];
     const words = (program: string, options: string): string[] => [program, ...options.split(' ')];
     const withoutCaps = words(setpriv, '--inh-caps=-all --ambient-caps=-all --');
-    const isShadowed = uid !== undefined && shadows.directories.length > 0;
+    const isShadowed = uid !== undefined && shadows.length > 0;
     return [
       ...words(setpriv, '--pdeathsig KILL --'),
       ...(this.#perl === undefined ? [] : [this.#perl, '-e', CLOSE, isFence ? '5' : '3']),
       ...(isShadowed
         ? [
             ...words(unshare, '--mount --propagation private --'),
-            ...script(SHADOW, mount, ...shadows.directories, '--', ...shadows.kept, '--'),
+            ...script(
+              SHADOW,
+              mount,
+              ...shadows.map(({ path, isKept }) => (isKept ? `r${path}` : `s${path}`)),
+              '--',
+            ),
           ]
         : []),
       ...(uid === undefined

@@ -33,7 +33,6 @@ import { shadowsFor } from './shadows.ts';
 
 /** For bwrap and what comes before it; the command's own goes another way. */
 const ENV = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
-const NO_SHADOWS = { directories: [], kept: [] };
 
 /** Built from native/launch.c where there is a compiler; without it the same is done by util-linux, more slowly. */
 const NATIVE = path.resolve(import.meta.dirname, '../../build/launch');
@@ -252,7 +251,7 @@ export class LinuxLauncher implements Launcher {
   }
 
   #plan(around: Omit<LaunchPlan, 'uid' | 'shadows'>, needed: string[]): LaunchPlan {
-    const shadows = this.uid === undefined ? NO_SHADOWS : shadowsFor(needed, this.uid);
+    const shadows = this.uid === undefined ? [] : shadowsFor(needed, this.uid);
     return { ...around, uid: this.uid, shadows };
   }
 }

@@ -1,4 +1,5 @@
 /** What of this machine every sandbox shows, read-only: the system's programs and libraries. Never a secret of anybody's. */
+import { isWithin } from '../base/is-within.ts';
 import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 
 /** Read-only stores that whole systems are built from, where there are any. */
@@ -39,11 +40,7 @@ function shown(file: string): string[] {
 export function outermost(paths: string[]): string[] {
   const kept: string[] = [];
   for (const file of [...new Set(paths)].sort((a, b) => a.length - b.length)) {
-    if (!kept.some((other) => isAbove(other, file))) kept.push(file);
+    if (!kept.some((other) => isWithin(other, file))) kept.push(file);
   }
   return kept.sort();
-}
-
-export function isAbove(directory: string, file: string): boolean {
-  return file === directory || file.startsWith(directory === '/' ? '/' : `${directory}/`);
 }

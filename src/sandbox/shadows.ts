@@ -1,33 +1,34 @@
 /** Finds directories that the sandbox's user may not enter although something below them is to be shown to him. */
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { isAbove } from './machine.ts';
+import { isWithin } from '../base/is-within.ts';
 
-export interface Shadows {
-  /** Directories in whose place an empty one must stand. */
-  directories: string[];
-  /** What must be kept below them. */
-  kept: string[];
+/** A directory in whose place an empty one must stand, or what must be kept below such a one. */
+export interface Shadow {
+  path: string;
+  isKept: boolean;
 }
 
 const OTHERS_MAY_ENTER = 0o001;
 /** Asked again and again for the same few directories; they do not change while an engine runs. */
 const entered = new Map<string, boolean>();
 
-export function shadowsFor(paths: readonly string[], uid: number): Shadows {
-  const directories = new Set<string>();
+/** From the outside in: what is kept may have a closed directory in it, below which something is to be shown too. */
+export function shadowsFor(paths: readonly string[], uid: number): Shadow[] {
+  const closed = new Set<string>();
   const kept: string[] = [];
   for (const file of [...new Set(paths)].sort((a, b) => a.length - b.length)) {
-    const closed = firstClosed('/', path.dirname(file), uid);
+    const above = kept.findLast((other) => isWithin(other, file));
+    const inTheWay = firstClosed(above ?? '/', path.dirname(file), uid);
     // Into a directory that is closed itself nobody gets, but what lies in it may be wanted.
-    if (closed === undefined || !isOpen(file, uid)) continue;
-    directories.add(closed);
-    const isThere = kept.some(
-      (other) => isAbove(other, file) && !firstClosed(other, path.dirname(file), uid),
-    );
-    if (!isThere) kept.push(file);
+    if (inTheWay === undefined || !isOpen(file, uid)) continue;
+    closed.add(inTheWay);
+    kept.push(file);
   }
-  return { directories: [...directories], kept };
+  return [
+    ...[...closed].map((directory) => ({ path: directory, isKept: false })),
+    ...kept.map((file) => ({ path: file, isKept: true })),
+  ].sort((a, b) => a.path.length - b.path.length);
 }
 
 /** The topmost below `from`, down to `directory`. */

@@ -2,7 +2,8 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { isAbove, isSystem, outermost } from './machine.ts';
+import { isWithin } from '../base/is-within.ts';
+import { isSystem, outermost } from './machine.ts';
 import { isThere, toolHomes, toolVariables } from './tool-homes.ts';
 
 const COMPANIONS = ['lib', 'lib64', 'libexec', 'include', 'pyvenv.cfg'];
@@ -59,16 +60,16 @@ export function toolchains(searchPath: string, home = homedir()): Toolchains {
 function search(searchPath: string, home: string): string[] {
   const shown = new Set<string>();
   for (const directory of searchPath.split(':')) {
-    if (!path.isAbsolute(directory) || isAbove(directory, home)) continue;
+    if (!path.isAbsolute(directory) || isWithin(directory, home)) continue;
     // What the system's administrator installs lies elsewhere, and is linked to from there.
-    if (isSystem(directory) && !isAbove('/usr/local', directory)) continue;
+    if (isSystem(directory) && !isWithin('/usr/local', directory)) continue;
     if (!isReadable(directory)) continue;
     for (const file of [directory, ...companions(directory), ...linkTargets(directory)]) shown.add(file);
   }
   for (const { show } of toolHomes(searchPath)) for (const file of show) shown.add(file);
   const secrets = SECRETS.map((name) => path.join(home, name));
   const allowed = [...shown].filter(
-    (file) => !isSystem(file) && !secrets.some((secret) => isAbove(file, secret)),
+    (file) => !isSystem(file) && !secrets.some((secret) => isWithin(file, secret)),
   );
   return outermost(allowed).slice(0, PATHS_MAX);
 }

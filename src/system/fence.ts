@@ -15,6 +15,8 @@ export interface Fence {
   empty?: string[];
   /** Directories and files of the machine that can be read, at the same path. */
   read: string[];
+  /** Directories within those that look empty, but for what else is shown there. */
+  hidden?: string[];
   /** Directories of the machine that can be written, at the same path: the attempt's own files. */
   own: string[];
   /** The directory with the attempt's own sockets; inside it is /run/bosun. */
