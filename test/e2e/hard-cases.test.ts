@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bosun, BOSUN, eventsIn, start, startProgram } from '../fixtures/cli.ts';
+import { bosun, eventsIn, start } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 
 const withWorkflow = (workflow: string, files: Record<string, string> = {}): Promise<TestRepository> =>
@@ -39,18 +39,6 @@ describe('cancel', () => {
     running.child.kill('SIGINT');
     expect((await running.finished).code).toBe(3);
     expect((await bosun(repository.path, 'status')).stdout).toContain('cancelled');
-  });
-
-  it('asks commands to end where a terminal tells all its processes, as Ctrl-C does', async () => {
-    await using repository = await withWorkflow(
-      'name: t\ntasks: { a: { run: \'trap "echo bye > bye.txt; exit 1" TERM; echo begun; sleep 30 & wait\' } }\n',
-    );
-    const running = startProgram(['setsid', BOSUN, 'run', '--json'], repository.path);
-    await running.prints('"text":"begun');
-    process.kill(-running.child.pid!, 'SIGINT');
-    const { code, stdout } = await running.finished;
-    expect(code).toBe(3);
-    expect(stdout).toContain('"changedCount":1');
   });
 
   it('works again after a retry of a cancelled run', async () => {

@@ -1,7 +1,7 @@
-/** What people see and are told is true, also of a run whose process is gone and of tasks that cannot hear. */
+/** What people are told of a run is true, also where its process is gone or a task cannot hear; Ctrl-C reaches its commands. */
 import { describe, expect, it } from 'vitest';
 import { enterEngineRoom } from '../../src/operations/engine-room.ts';
-import { bosun, start } from '../fixtures/cli.ts';
+import { bosun, BOSUN, start, startProgram } from '../fixtures/cli.ts';
 import { makeRepository } from '../fixtures/repository.ts';
 
 const WORKFLOW = `name: t
@@ -52,4 +52,17 @@ describe('a run whose bosun process was killed', () => {
       /was interrupted: its bosun process died[^]*run t-1 has ended: cancelled\n$/,
     );
   });
+});
+
+it('Ctrl-C, of which a terminal tells all processes, asks commands to end', async () => {
+  const run = 'trap "echo bye > bye.txt; exit 1" TERM; echo begun; sleep 30 & wait';
+  await using repository = await makeRepository({
+    files: { 'bosun.yaml': `name: t\ntasks: { a: { run: '${run}' } }\n` },
+  });
+  const running = startProgram(['setsid', BOSUN, 'run', '--json'], repository.path);
+  await running.prints('"text":"begun');
+  process.kill(-running.child.pid!, 'SIGINT');
+  const { code, stdout } = await running.finished;
+  expect(code).toBe(3);
+  expect(stdout).toContain('"changedCount":1');
 });
