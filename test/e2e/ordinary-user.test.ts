@@ -1,5 +1,5 @@
 /** The fences hold for an engine that is not root, too: all of them at once, in a repository of that user's own. */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -19,7 +19,12 @@ test.runIf(process.getuid?.() === 0)(
     const marker = `ordinary-${process.pid}-`;
     const home = await mkdtemp(path.join(tmpdir(), 'bosun-home-'));
     await using repository = await makeRepository({
-      files: { 'src/a.ts': 'a\n', 'docs/d.md': 'd\n', 'README.md': 'readme\n' },
+      files: {
+        'src/a.ts': 'a\n',
+        'docs/d.md': 'd\n',
+        'README.md': 'readme\n',
+        'hogs/memory-tables.pl': await readFile('test/fixtures/hogs/memory-tables.pl'),
+      },
     });
     const server = createServer((_, response) => void response.end('served\n')).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -45,6 +50,7 @@ tasks:
       (setsid sleep 1000 &)
       git commit --quiet -am inside && echo committed
   memory: { run: "echo x > m; perl -e 'my $x = q(x) x 209715200; sleep 10'", limits: { memory: 64MB } }
+  tables: { run: 'echo x > t; perl hogs/memory-tables.pl 150', limits: { memory: 100MB } }
   forks: { run: "echo x > f; perl -e 'my $end = time + 10; fork while time < $end'", limits: { processes: 40 } }
   disk: { run: 'echo x > d; dd if=/dev/zero of=big bs=1M count=100; sleep 10', limits: { disk: 16MB } }
   alone: { run: 'curl -s -m 2 http://127.0.0.1:${port}/' }
@@ -65,6 +71,7 @@ tasks:
       expect(run.changed('scoped')).toEqual(['M docs/d.md', 'M src/a.ts']);
       for (const [task, message] of [
         ['memory', /^used \d+ MB of memory; 64 MB are allowed$/],
+        ['tables', /^used \d+ MB of memory; 100 MB are allowed$/],
         ['forks', /^ran \d+ processes and threads; 40 are allowed$/],
         ['disk', /^wrote \d+ MB to disk; 16 MB are allowed$/],
       ] as const) {
