@@ -30,6 +30,14 @@ const WAITING = [
   'test/e2e/cli.test.ts',
 ];
 
+/** These run a second time as an ordinary user. Others start programs as one: see test/fixtures/ordinary-user.ts. */
+const AS_USER_TOO = [
+  'test/attack/links.test.ts',
+  'test/e2e/{hostile-files,truth}.test.ts',
+  'test/fault/{merge,prune}.test.ts',
+  'test/{disk-floor,hold-objects,memory-used,money-held,nothing-lost,planted-git}.test.ts',
+];
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification): number => {
@@ -57,6 +65,20 @@ const each = {
   retry: 1,
 } as const;
 
+/** Whoever runs the tests as an ordinary user has no need of it. */
+const ordinaryUser = {
+  extends: false,
+  test: {
+    ...each,
+    name: 'ordinary user',
+    include: AS_USER_TOO,
+    globalSetup: 'test/fixtures/equip-ordinary-user.ts',
+    setupFiles: 'test/fixtures/become-ordinary-user.ts',
+    maxWorkers: 2,
+    sequence: { groupOrder: 1 },
+  },
+} as const;
+
 export default defineConfig({
   test: {
     include: ALL,
@@ -77,6 +99,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      ...(process.getuid?.() === 0 ? [ordinaryUser] : []),
     ],
   },
 });

@@ -21,10 +21,13 @@ import { land } from '../../src/system/land.ts';
 import { recoverLanding } from '../../src/system/landing.ts';
 import { inspectRepository } from '../../src/system/repository.ts';
 import { gitIn, makeRepository, type TestRepository } from '../fixtures/repository.ts';
+import { HAS_SMALL_DISKS, smallDisk } from '../fixtures/small-disk.ts';
 
 const exec = promisify(execFile);
 const PROGRAM = path.resolve('test/fixtures/merge-program.ts');
 const POINTS_MAX = 40;
+/** Root takes every point; for an ordinary user every second one is enough, since none of them looks at who merges. */
+const STEP = process.getuid?.() === 0 ? 1 : 2;
 const FILES = {
   'a.txt': 'a\n',
   'gone/b.txt': 'b\n',
@@ -118,7 +121,7 @@ describe('a merge', () => {
       await using world = await makeWorld();
       const ends: string[] = [];
       let point = 1;
-      for (; point < POINTS_MAX; point++) {
+      for (; point < POINTS_MAX; point += STEP) {
         const top = path.join(path.dirname(world.repository.path), `copy-${point}`);
         cpSync(world.repository.path, top, { recursive: true, preserveTimestamps: true });
         await gitIn(top)('update-index', '-q', '--refresh');
@@ -138,7 +141,8 @@ describe('a merge', () => {
         expect(await recoverLanding(path.join(home, 'landing'), top), 'once more').toBeUndefined();
       }
       expect(point).toBeLessThan(POINTS_MAX);
-      expect(ends.join(' ')).toMatch(/^nothing (undone ){8,}(finished ?)+$/);
+      expect(ends.join(' ')).toMatch(/^nothing (undone )+(finished ?)+$/);
+      expect(ends.length * STEP).toBeGreaterThan(9);
       expect(await gitIn(world.repository.path)('fsck')).toBe('');
     },
   );
@@ -217,70 +221,62 @@ describe('a merge', () => {
     rmSync(victim, { recursive: true });
   });
 
-  it.runIf(process.getuid?.() === 0)('that meets a full disk leaves everything as it was', async () => {
-    const disk = mkdtempSync(path.join(tmpdir(), 'bosun-disk-'));
-    await exec('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', disk]);
-    try {
-      const top = path.join(disk, 'repository');
-      const git = async (...args: string[]): Promise<string> => gitIn(top)(...args);
-      await gitIn(disk)('init', '-q', '-b', 'main', top);
-      writeFileSync(path.join(top, 'a.txt'), 'a\n');
-      await git('add', '-A');
-      await git('commit', '-qm', 'Start');
-      const before = await git('rev-parse', 'HEAD');
-      // small when packed, larger than the disk when written
-      for (const name of ['a.txt', 'b.txt']) writeFileSync(path.join(top, name), 'x'.repeat(1_400_000));
-      await git('add', '-A');
-      await git('commit', '-qm', 'result');
-      const after = await git('rev-parse', 'HEAD');
-      await git('reset', '-q', '--hard', before);
-      const engine = await openEngineGit(await inspectRepository(top));
-      const directory = path.join(engine.home, 'landing');
-      const request = { directory, commit: after, base: before, message: 'Merge\n', what: 'run r-1' };
-      writeFileSync(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
-      await expect(land(engine, request)).rejects.toMatchObject({
-        code: 'system',
-        message: expect.stringMatching(/nothing was merged.*no space/i),
-      });
-      expect(await seen(top)).toEqual({ head: before, status: '', files: { 'a.txt': 'a\n' }, locked: false });
-      expect(existsSync(directory)).toBe(false);
-      rmSync(path.join(disk, 'filler'));
-      expect(await land(engine, request)).toMatchObject({ kind: 'fast-forward', head: after });
-      expect((await seen(top)).status).toBe('');
-    } finally {
-      await exec('umount', ['--lazy', disk]);
-    }
+  it.runIf(HAS_SMALL_DISKS)('that meets a full disk leaves everything as it was', async () => {
+    await using small = await smallDisk('6-mb');
+    const disk = small.directory;
+    const top = path.join(disk, 'repository');
+    const git = async (...args: string[]): Promise<string> => gitIn(top)(...args);
+    await gitIn(disk)('init', '-q', '-b', 'main', top);
+    writeFileSync(path.join(top, 'a.txt'), 'a\n');
+    await git('add', '-A');
+    await git('commit', '-qm', 'Start');
+    const before = await git('rev-parse', 'HEAD');
+    // small when packed, larger than the disk when written
+    for (const name of ['a.txt', 'b.txt']) writeFileSync(path.join(top, name), 'x'.repeat(1_400_000));
+    await git('add', '-A');
+    await git('commit', '-qm', 'result');
+    const after = await git('rev-parse', 'HEAD');
+    await git('reset', '-q', '--hard', before);
+    const engine = await openEngineGit(await inspectRepository(top));
+    const directory = path.join(engine.home, 'landing');
+    const request = { directory, commit: after, base: before, message: 'Merge\n', what: 'run r-1' };
+    writeFileSync(path.join(disk, 'filler'), Buffer.alloc(4_000_000));
+    await expect(land(engine, request)).rejects.toMatchObject({
+      code: 'system',
+      message: expect.stringMatching(/nothing was merged.*no space/i),
+    });
+    expect(await seen(top)).toEqual({ head: before, status: '', files: { 'a.txt': 'a\n' }, locked: false });
+    expect(existsSync(directory)).toBe(false);
+    rmSync(path.join(disk, 'filler'));
+    expect(await land(engine, request)).toMatchObject({ kind: 'fast-forward', head: after });
+    expect((await seen(top)).status).toBe('');
   });
 
-  it.runIf(process.getuid?.() === 0)('is undone on a disk with no space for even a directory', async () => {
-    const disk = mkdtempSync(path.join(tmpdir(), 'bosun-disk-'));
-    await exec('mount', ['-t', 'tmpfs', '-o', 'size=6m,nr_inodes=600', 'tmpfs', disk]);
-    try {
-      await using world = await makeWorld(disk);
-      const { path: top } = world.repository;
-      const engine = await openEngineGit(await inspectRepository(top));
-      let fillers = 0;
-      const fill = (point: string): void => {
-        if (point === 'staged' || point === 'intended' || point === 'locked') return;
-        try {
-          for (; ; fillers++) writeFileSync(path.join(disk, `filler-${fillers}`), '', { flag: 'wx' });
-        } catch {}
-      };
-      await expect(
-        land(engine, {
-          directory: path.join(engine.home, 'landing'),
-          commit: world.after,
-          base: world.before,
-          message: 'Merge\n',
-          what: 'run r-1',
-          fault: fill,
-        }),
-      ).rejects.toThrow(/^nothing was merged.*no space/);
-      expect(fillers).toBeGreaterThan(0);
-      expect(await seen(top)).toEqual({ head: world.before, ...isBefore });
-    } finally {
-      await exec('umount', ['--lazy', disk]);
-    }
+  it.runIf(HAS_SMALL_DISKS)('is undone on a disk with no space for even a directory', async () => {
+    await using small = await smallDisk('6-mb-600-files');
+    const disk = small.directory;
+    await using world = await makeWorld(disk);
+    const { path: top } = world.repository;
+    const engine = await openEngineGit(await inspectRepository(top));
+    let fillers = 0;
+    const fill = (point: string): void => {
+      if (point === 'staged' || point === 'intended' || point === 'locked') return;
+      try {
+        for (; ; fillers++) writeFileSync(path.join(disk, `filler-${fillers}`), '', { flag: 'wx' });
+      } catch {}
+    };
+    await expect(
+      land(engine, {
+        directory: path.join(engine.home, 'landing'),
+        commit: world.after,
+        base: world.before,
+        message: 'Merge\n',
+        what: 'run r-1',
+        fault: fill,
+      }),
+    ).rejects.toThrow(/^nothing was merged.*no space/);
+    expect(fillers).toBeGreaterThan(0);
+    expect(await seen(top)).toEqual({ head: world.before, ...isBefore });
   });
 
   it('leaves everything as it was where it is disturbed', async () => {
