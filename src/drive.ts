@@ -24,7 +24,7 @@ import { titleOf } from './schedule/prompt.ts';
 import type { Node, State } from './schedule/state.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
-import { eventsOf, noBeginning } from './store/events.ts';
+import { noBeginning, pagesOf } from './store/events.ts';
 import { InFlight, leftInFlight } from './store/in-flight.ts';
 import type { Store } from './store/store.ts';
 import { tryRemoveTree } from './system/remove-tree.ts';
@@ -58,10 +58,12 @@ export async function createRun(store: Store, run: NewRun, atMs: number, lastNum
 export async function loadRun(store: Store, id: string): Promise<{ state: State; lastSeq: number }> {
   const view: RunView | undefined = await store.run(id);
   let state: State | undefined;
-  for await (const { event, atMs } of eventsOf(store, id, { withoutOutput: true, valueBytesMax: 0 })) {
-    if (state) apply(state, event, atMs);
-    else if (event.type === 'run.created') state = create(event, atMs);
-    else break;
+  for await (const page of pagesOf(store, id, { withoutOutput: true, valueBytesMax: 0 })) {
+    for (const { event, atMs } of page) {
+      if (state) apply(state, event, atMs);
+      else if (event.type === 'run.created') state = create(event, atMs);
+      else throw noBeginning(id);
+    }
   }
   if (!view || !state) throw noBeginning(id);
   return { state, lastSeq: view.lastSeq };

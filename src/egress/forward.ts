@@ -1,7 +1,8 @@
 /** Carries one plain HTTP request to its target and the answer back, both as streams. Never decides where to. */
-import { request, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { request } from '../system/http.ts';
 import { HOP_BY_HOP } from '../base/hop-by-hop.ts';
 import { formatAuthority } from './authority.ts';
 import { Refusal, type Target } from './gate.ts';

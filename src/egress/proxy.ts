@@ -3,16 +3,11 @@
  * identity, so there is no token to steal. Every request is decided anew; nothing is kept, logged or decrypted.
  */
 import { chmod, chown, lstat, rm } from 'node:fs/promises';
-import {
-  createServer,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
+import { createServer, STATUS_CODES } from '../system/http.ts';
 import { listen } from '../system/listen.ts';
 import { AllowList } from './allow-list.ts';
 import { formatAuthority, HOST_CHARS_MAX } from './authority.ts';

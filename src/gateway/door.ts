@@ -4,8 +4,9 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, chown, lstat, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from '../system/http.ts';
 import { BosunError } from '../contract/errors.ts';
 import { listen } from '../system/listen.ts';
 import { openSocketPath, type SocketPath } from '../system/socket-path.ts';

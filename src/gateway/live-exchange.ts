@@ -1,9 +1,11 @@
 /** One request over HTTP and its answer, once: it never retries. Every wait in it has an end. */
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type http from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIPv4 } from 'node:net';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { Agent, request as plainRequest } from '../system/http.ts';
 import { hungUp } from './patience.ts';
 import { TransportError } from './transport.ts';
 
@@ -42,7 +44,7 @@ export class Connections implements Disposable {
     const options = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX };
     const make = (more: object): { 'http:': http.Agent; 'https:': https.Agent } => {
       const agents = {
-        'http:': new http.Agent({ ...options, ...more }),
+        'http:': new Agent({ ...options, ...more }),
         'https:': new https.Agent({ ...options, ...more }),
       };
       this.#all.push(agents['http:'], agents['https:']);
@@ -74,7 +76,7 @@ export function exchange(call: Call, connections: Connections, signal: AbortSign
       failure.mayCost = request.writableFinished;
       reject(failure);
     };
-    const { request: send } = url.protocol === 'https:' ? https : http;
+    const send = url.protocol === 'https:' ? https.request : plainRequest;
     const request = send({
       agent: connections.for(url),
       hostname: url.hostname.replace(/^\[|\]$/g, ''),

@@ -2,8 +2,9 @@
  * A model server that says what a script tells it to: Anthropic Messages, OpenAI chat completions and responses,
  * Gemini. It checks no keys and knows no model; it keeps nothing of a conversation, a request brings all of it.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createServer } from '../system/http.ts';
 import { parseDurationMs, TIMER_MS_MAX } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Plan } from './plan.ts';

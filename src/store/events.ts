@@ -13,11 +13,20 @@ export async function* eventsOf(
   run: string,
   options: Omit<ReadOptions, 'limit'> = {},
 ): AsyncGenerator<Recorded> {
+  for await (const page of pagesOf(store, run, options)) yield* page;
+}
+
+/** The same, a page at a time: for who looks at all of them, and at once. */
+export async function* pagesOf(
+  store: Store,
+  run: string,
+  options: Omit<ReadOptions, 'limit'> = {},
+): AsyncGenerator<Recorded[]> {
   let afterSeq = options.afterSeq ?? 0;
   for (;;) {
     const page = await store.read(run, { ...options, afterSeq, limit: EVENTS_PER_PAGE });
     if (page.length === 0) return;
-    yield* page;
+    yield page;
     afterSeq = page.at(-1)!.seq;
   }
 }

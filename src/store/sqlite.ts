@@ -136,11 +136,14 @@ class SqliteStore implements Store {
         bytes += ref.bytes;
         return this.value(run, ref);
       };
-      for (const row of this.#prepare(sql).iterate(...values, options.limit ?? -1)) {
-        const body = String(row.body);
+      // Thousands of rows stand between a resume and its first task: lists take half the time that objects do.
+      const statement = this.#prepare(sql);
+      statement.setReturnArrays(true);
+      const rows = statement.all(...values, options.limit ?? -1) as unknown as [number, number, string][];
+      for (const [seq, atMs, body] of rows) {
         bytes += body.length;
         const event = whole(this.#parse(body) as Event, read, options.valueBytesMax);
-        page.push({ run, seq: Number(row.seq), atMs: Number(row.at_ms), event });
+        page.push({ run, seq, atMs, event });
         if (options.limit !== undefined && bytes > PAGE_BYTES_MAX) break;
       }
       return page;
