@@ -16,7 +16,7 @@ import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
 import { OUR_TOOLS, type Admission, type AgentError, type McpServer, type Wish } from './contract/model.ts';
 import type { DoorAt } from './gateway/door.ts';
-import { noticeSilence } from './gateway/silence.ts';
+import { noticeWaits } from './gateway/waiting.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
 import { programReads } from './runtime/find-agent.ts';
 import { obeyedSettings } from './runtime/obeyed-settings.ts';
@@ -310,7 +310,7 @@ export class Surroundings implements AsyncDisposable {
         runtime: runtimeOf(this.#attempt),
         place: { run, paths: this.#paths },
         admit: (wish, signal) => this.#admit(wish, signal),
-        onSilence: noticeSilence((notice) => this.#attempt.emit({ ...notice, ...names })),
+        onWait: noticeWaits((notice) => this.#attempt.emit({ ...notice, ...names })),
         mayReach: mayReach(this.#scope.network ?? []),
         onDenied: (denied) => this.#denied(denied),
         failed: (error) => (this.modelError = error),

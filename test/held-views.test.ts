@@ -9,7 +9,7 @@ import { renderFrame } from '../src/doors/cli/live-frame.ts';
 import { LiveModel } from '../src/doors/cli/live-model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { signOf } from '../src/doors/cli/task-sign.ts';
-import { noticeSilence, Silence } from '../src/gateway/silence.ts';
+import { noticeWaits, Waiting } from '../src/gateway/waiting.ts';
 import { heldOf, runView, taskView } from '../src/schedule/view.ts';
 import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
 
@@ -52,26 +52,26 @@ it('tasks that wait for an answer are counted as asking, however many are listed
 describe('a provider', () => {
   it('that sends nothing is told of, once for several requests, until it speaks', async () => {
     const told: string[] = [];
-    const notice = noticeSilence((event) => told.push(event.type));
+    const notice = noticeWaits((event) => told.push(event.type));
     {
-      using one = new Silence((waited) => notice('p', waited), { silentMs: 5, turnMs: 5 });
-      using two = new Silence((waited) => notice('p', waited), { silentMs: 5, turnMs: 5 });
+      using one = new Waiting((waited) => notice('p', waited), { silentMs: 5, turnMs: 5 });
+      using two = new Waiting((waited) => notice('p', waited), { silentMs: 5, turnMs: 5 });
       await sleep(60);
       expect(told).toEqual(['attempt.held']);
       one.heard();
-      expect(two).toBeInstanceOf(Silence);
+      expect(two).toBeInstanceOf(Waiting);
       expect(told).toEqual(['attempt.held']);
     }
     expect(told).toEqual(['attempt.held', 'attempt.released']);
-    using quick = new Silence(() => told.push('wrong'));
+    using quick = new Waiting(() => told.push('wrong'));
     quick.listen();
     expect(told).toHaveLength(2);
   });
 
   it('to which nothing was sent is not called silent', async () => {
     const told: (string | undefined)[] = [];
-    using silence = new Silence((waited) => told.push(waited), { silentMs: 5, turnMs: 20 });
-    silence.pause();
+    using waiting = new Waiting((waited) => told.push(waited), { silentMs: 5, turnMs: 20 });
+    waiting.pause();
     await sleep(10);
     expect(told).toEqual([]);
     await sleep(50);
@@ -83,8 +83,8 @@ describe('a provider', () => {
       word: 'queued',
       line: 'held: waits for its turn',
     });
-    silence.heard();
-    silence.listen();
+    waiting.heard();
+    waiting.listen();
     await sleep(50);
     expect(told).toEqual(['turn', undefined, 'provider']);
   });

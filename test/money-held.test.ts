@@ -154,7 +154,7 @@ describe('a request that waits for a rate limit', () => {
         undefined,
         { transport },
         (wish, signal) => loop.ledger.admit(loop.node(task), 1, wish, signal),
-        { onSilence: (provider, waited) => waits.push(`${provider} ${waited ?? 'goes on'}`) },
+        { onWait: (provider, waited) => waits.push(`${provider} ${waited ?? 'goes on'}`) },
       );
     const waits: string[] = [];
     const [a, b] = [await doorOf('a'), await doorOf('b')];

@@ -10,7 +10,7 @@ export interface Caller {
   /** Resolves when the request may go, which may take hours (a person is asked); the agent meanwhile waits. */
   admit(wish: Wish, signal: AbortSignal): Promise<Admission>;
   /** A request has waited for a while; undefined where it goes on. */
-  onSilence?(provider: string, waited: Waited | undefined): void;
+  onWait?(provider: string, waited: Waited | undefined): void;
   /** Whether the provider may fetch this for the agent; nothing may be where it is absent. */
   mayReach?(url: URL): boolean;
   /** Told once of each thing that the provider may not do for the agent; the port is 0 where there is none. */

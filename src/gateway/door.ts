@@ -11,7 +11,7 @@ import { BosunError } from '../contract/errors.ts';
 import { listen } from '../system/listen.ts';
 import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
 import { exchange, type Surroundings } from './exchange.ts';
-import { Luck } from './luck.ts';
+import { FailureStreak } from './failure-streak.ts';
 import { BodyProblem, mb } from './request-body.ts';
 
 const DOOR_LIMITS = {
@@ -30,7 +30,7 @@ const TOKEN_BYTES = 24;
 export type DoorAt =
   'tcp' | { socketPath: string; /** Whose it becomes, where the engine is root. */ uid?: number };
 
-export type DoorOptions = Omit<Surroundings, 'hold' | 'bodyBytesMax' | 'luck' | 'told'> & {
+export type DoorOptions = Omit<Surroundings, 'hold' | 'bodyBytesMax' | 'failures' | 'told'> & {
   limits?: Partial<DoorLimits>;
   onClosed?(door: GatewayDoor): void;
 };
@@ -63,7 +63,7 @@ export class GatewayDoor implements AsyncDisposable {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
   readonly #underWay = new Set<Promise<void>>();
-  readonly #luck = new Luck();
+  readonly #failures = new FailureStreak();
   readonly #told = new Set<string>();
   #path: SocketPath | undefined;
   #heldBytes = 0;
@@ -140,7 +140,7 @@ export class GatewayDoor implements AsyncDisposable {
         );
     };
     const { bodyBytesMax } = this.#limits;
-    const around = { ...this.#options, bodyBytesMax, hold, luck: this.#luck, told: this.#told };
+    const around = { ...this.#options, bodyBytesMax, hold, failures: this.#failures, told: this.#told };
     const done = exchange(around, incoming, outgoing, url).finally(() => {
       this.#heldBytes -= heldBytes;
       this.#underWay.delete(done);

@@ -14,13 +14,13 @@ import {
 import type { Caller } from './caller.ts';
 import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
-import type { Luck } from './luck.ts';
+import type { FailureStreak } from './failure-streak.ts';
 import { meterFor } from './meter.ts';
 import type { PriceOf } from './prices.ts';
 import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
 import { limitReach, type Reached } from './reach.ts';
 import { routeOf, type Api, type Passes, type Route } from './route.ts';
-import { Silence } from './silence.ts';
+import { Waiting } from './waiting.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
 import { useOf, type Sent } from './use-of.ts';
 import { wishOf } from './wish.ts';
@@ -38,7 +38,7 @@ export interface Surroundings {
   hold(bytes: number): void;
   onError(error: AgentError): void;
   /** Of the attempt's requests, how the last ones ended. */
-  luck: Luck;
+  failures: FailureStreak;
   /** What the attempt was told that the provider may not do for it. */
   told: Set<string>;
 }
@@ -69,7 +69,7 @@ export async function exchange(
   } catch (error) {
     if (gone.signal.aborted) return;
     const told = tellOf(error);
-    around.luck.failed(told);
+    around.failures.failed(told);
     around.onError(told);
     complain(outgoing, dialect, statusFor(dialect, error), told.message);
   }
@@ -100,7 +100,7 @@ async function carry(
         403,
         'bosun: what a model answers later is not metered; ask without "background"',
       );
-    if (route.api !== undefined) around.luck.check();
+    if (route.api !== undefined) around.failures.check();
     let isAsSent = isPlain;
     for (const request of [parsed, ...requestsIn(parsed)]) {
       const reached = fence(around, route, api, request);
@@ -132,13 +132,13 @@ async function carry(
   };
   try {
     signal.throwIfAborted();
-    using silence = new Silence((waited) => caller.onSilence?.(provider, waited));
+    using waiting = new Waiting((waited) => caller.onWait?.(provider, waited));
     const pause = (): (() => Promise<void> | undefined) => {
       const reserve = release?.();
-      silence.pause();
+      waiting.pause();
       return () => {
-        silence.heard();
-        silence.listen();
+        waiting.heard();
+        waiting.listen();
         sentMs = performance.now();
         if (reserve?.() ?? true) return undefined;
         settle();
@@ -147,9 +147,9 @@ async function carry(
     };
     const request = { task, attempt, provider, dialect, method, path, headers, body, beforeAgain, pause };
     const response = await transport.send(request, signal);
-    silence.heard();
-    silence.listen();
-    const heard = { ...response, body: silence.over(response.body) };
+    waiting.heard();
+    waiting.listen();
+    const heard = { ...response, body: waiting.over(response.body) };
     await relay(around, route, { ...wish, sentMs }, heard, outgoing, signal, settle);
   } catch (error) {
     // The agent may be gone, but the provider has the request: it thinks, and charges for it.
@@ -221,7 +221,7 @@ async function relay(
       ? await beginningOf(response.body)
       : await pass({ ...response, status: said }, headers, outgoing, signal, new Beginning());
     const message = describeError(wish, route, response) + reasonIn(kind, body.bytes());
-    around.luck.failed({ kind, message, status });
+    around.failures.failed({ kind, message, status });
     around.onError({ kind, status, message });
     if (isRetold) complain(outgoing, route.dialect, said, `bosun gave up on ${wish.provider}`, mark);
     return;
@@ -231,7 +231,7 @@ async function relay(
   try {
     await pass(response, headers, outgoing, signal, meter);
     isWhole = true;
-    if (route.api !== undefined) around.luck.succeeded();
+    if (route.api !== undefined) around.failures.succeeded();
   } finally {
     const { ownLogin, replayed } = response;
     const isFree = meter === undefined && route.isFree && !isWhole;

@@ -1,20 +1,20 @@
 /** Notices what a request waits for: a provider that sends nothing, or its own turn. It ends nothing. */
 import type { Waited } from './caller.ts';
 
-const SILENCE_LIMITS = {
+const WAIT_LIMITS = {
   /** A person should see by then that it is not the agent that is slow. */
   silentMs: 10_000,
   /** Turns come quickly, unless there is a rate limit. */
   turnMs: 1000,
 };
 
-export class Silence implements Disposable {
+export class Waiting implements Disposable {
   readonly #tell: (waited: Waited | undefined) => void;
-  readonly #limits: typeof SILENCE_LIMITS;
+  readonly #limits: typeof WAIT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
   #told: Waited | undefined;
 
-  constructor(tell: (waited: Waited | undefined) => void, limits = SILENCE_LIMITS) {
+  constructor(tell: (waited: Waited | undefined) => void, limits = WAIT_LIMITS) {
     this.#tell = tell;
     this.#limits = limits;
     this.listen();
@@ -66,7 +66,7 @@ type Notice =
   { type: 'attempt.held'; by: Waited; provider: string; text: string } | { type: 'attempt.released' };
 
 /** Of several requests of an attempt that wait, only the first and the last are told of. */
-export function noticeSilence(
+export function noticeWaits(
   tell: (notice: Notice) => void,
 ): (provider: string, waited: Waited | undefined) => void {
   let waiting = 0;
@@ -81,5 +81,5 @@ export function noticeSilence(
 function describe(provider: string, waited: Waited): string {
   return waited === 'turn'
     ? `its next request to ${provider} waits for its turn`
-    : `${provider} has sent nothing for ${SILENCE_LIMITS.silentMs / 1000}s`;
+    : `${provider} has sent nothing for ${WAIT_LIMITS.silentMs / 1000}s`;
 }

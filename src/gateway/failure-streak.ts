@@ -6,7 +6,7 @@ import { TransportError } from './transport.ts';
 const FAILURES_MAX = 3;
 
 /** Requests that failed on the provider's side, one right after the other. */
-export class Luck {
+export class FailureStreak {
   #failures = 0;
   #last: AgentError | undefined;
 
