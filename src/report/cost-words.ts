@@ -1,5 +1,5 @@
 /** What a run cost, in words that are the same in a terminal and on the page. */
-import { grouped } from '../base/grouped.ts';
+import { formatCount } from '../base/format-count.ts';
 import type { AttemptReport, BudgetReport, Cost, RunReport, WaitReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
 import { describeUnit, describeUsd } from '../schedule/budget-words.ts';
@@ -19,7 +19,7 @@ export function shortCost({ usdKnown: usd, unpriced, requests, estimated }: Cost
 
 /** "3,100 in, 190 out, 93,000 from the cache, 4,000 into it" */
 export function describeTokens({ tokensByKind: { input, output, cacheRead, cacheWrite } }: Cost): string {
-  const shown = (number: number): string => grouped(number);
+  const shown = formatCount;
   return [
     `${shown(input)} in`,
     `${shown(output)} out`,

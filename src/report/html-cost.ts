@@ -1,5 +1,5 @@
 /** The part of the page on money: what each task used of models, and what is to be said about it. */
-import { grouped } from '../base/grouped.ts';
+import { formatCount } from '../base/format-count.ts';
 import type { Cost, RunReport, TaskReport } from '../contract/report.ts';
 import { sumCosts } from './cost.ts';
 import { costNotes, fallbacksOf, shortCost } from './cost-words.ts';
@@ -42,7 +42,7 @@ function row(task: TaskReport, anchor: string | null): Markup {
 
 function cells({ requests, tokensByKind, ...cost }: Cost): Markup[] {
   const { input, output, cacheRead, cacheWrite } = tokensByKind;
-  const counts = [requests, input, output, cacheRead, cacheWrite].map((number) => grouped(number));
+  const counts = [requests, input, output, cacheRead, cacheWrite].map((number) => formatCount(number));
   return [...counts, shortCost({ ...cost, requests, tokensByKind })].map(
     (text) => markup`<td class="sum">${text}</td>`,
   );

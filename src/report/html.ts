@@ -2,7 +2,7 @@
  * The report as one page in one file. It asks nothing of the network and runs no script: its policy allows
  * its own style, by hash, and nothing else, so that what agents wrote stays text even if an escape were missed.
  */
-import { grouped } from '../base/grouped.ts';
+import { formatCount } from '../base/format-count.ts';
 import { createHash } from 'node:crypto';
 import type { RunReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
@@ -65,7 +65,7 @@ function renderHead(report: RunReport): Markup {
   const lines =
     totals.linesAdded === null
       ? 'lines not counted'
-      : markup`<span class="plus">+${grouped(totals.linesAdded)}</span> <span class="minus">−${grouped(totals.linesRemoved!)}</span> lines`;
+      : markup`<span class="plus">+${formatCount(totals.linesAdded)}</span> <span class="minus">−${formatCount(totals.linesRemoved!)}</span> lines`;
   const inputs = Object.entries(run.inputs).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return markup`<header>
 <p class="crumb">${run.name} · ${run.source}</p>
@@ -73,9 +73,9 @@ function renderHead(report: RunReport): Markup {
 <p class="lede"><code>${run.branch}</code> at <code>${shortCommit(run.headCommit)}</code>, from <code>${shortCommit(run.baseCommit)}</code> · ${formatDate(run.startedAtMs)}${run.dirty ? ' · started from uncommitted changes' : ''}${inputs.length > 0 ? ` · ${inputs.join(', ')}` : ''}</p>
 ${bar(states)}
 <dl class="tiles">
-${tile('Tasks', grouped(totals.tasks), markup`${states.map(({ state, count }) => markup`<span class="count"><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${count} ${state}</span> `)}`)}
-${tile('Attempts', grouped(totals.attempts), `${formatDuration(run.durationMs)} in all`)}
-${tile('Files changed', grouped(totals.changedFiles), lines)}
+${tile('Tasks', formatCount(totals.tasks), markup`${states.map(({ state, count }) => markup`<span class="count"><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${count} ${state}</span> `)}`)}
+${tile('Attempts', formatCount(totals.attempts), `${formatDuration(run.durationMs)} in all`)}
+${tile('Files changed', formatCount(totals.changedFiles), lines)}
 ${tile('Cost', shortCost(totals.cost) || '–', costDetail(report))}
 </dl>
 </header>`;

@@ -1,5 +1,5 @@
 /** The report as a person reads it in a terminal: short, aligned, what went wrong first. Never lets an agent's bytes through. */
-import { grouped } from '../base/grouped.ts';
+import { formatCount } from '../base/format-count.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunReport, TaskReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
@@ -89,9 +89,9 @@ export function renderText(report: RunReport, options: TextOptions): string {
 function head(report: RunReport, paint: Paint, width: number): string[] {
   const { run, totals } = report;
   const tone = toneOf(run.state);
-  const states = countStates(totals.byState).map(({ state, count }) => `${grouped(count)} ${state}`);
+  const states = countStates(totals.byState).map(({ state, count }) => `${formatCount(count)} ${state}`);
   const { linesAdded, linesRemoved } = totals;
-  const lines = linesAdded === null ? [] : [`+${grouped(linesAdded)} -${grouped(linesRemoved!)}`];
+  const lines = linesAdded === null ? [] : [`+${formatCount(linesAdded)} -${formatCount(linesRemoved!)}`];
   const sum = [
     `${count(totals.tasks, 'task')}: ${states.join(', ')}`,
     count(totals.attempts, 'attempt'),

@@ -1,5 +1,5 @@
 /** The words and signs of a report, the same in a terminal and on the page. */
-import { grouped } from '../base/grouped.ts';
+import { formatCount } from '../base/format-count.ts';
 import type {
   AccessReport,
   AttemptReport,
@@ -79,12 +79,12 @@ export function reasonOf(task: TaskReport): string {
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {
-  return `${grouped(number)} ${number === 1 ? one : many}`;
+  return `${formatCount(number)} ${number === 1 ? one : many}`;
 }
 
 /** As the last line of a list that is cut short. */
 export function more(total: number, shown: number): string[] {
-  return total > shown ? [`  … and ${grouped(total - shown)} more`] : [];
+  return total > shown ? [`  … and ${formatCount(total - shown)} more`] : [];
 }
 
 export function countStates(byState: Totals['byState']): { state: TaskState; count: number }[] {
@@ -134,7 +134,7 @@ export function describeAccess({ globs, answer, by, why }: AccessReport): string
 /** `api.example.com:443 (scope.network does not name it)`, and in how many attempts where there were more. */
 export function describeDenied({ host, port, why, count = 1 }: Partial<DeniedReport> & Place): string {
   const name = host.includes(':') && port !== 0 ? `[${host}]` : host;
-  const times = count > 1 ? `, in ${grouped(count)} attempts` : '';
+  const times = count > 1 ? `, in ${formatCount(count)} attempts` : '';
   return `${name}${port === 0 ? '' : `:${port}`} (${why})${times}`;
 }
 

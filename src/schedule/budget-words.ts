@@ -1,5 +1,5 @@
 /** Budgets in words for people. Pure. */
-import { grouped } from '../base/grouped.ts';
+import { formatCount } from '../base/format-count.ts';
 import type { BudgetMark } from '../contract/event.ts';
 import type { BudgetUnit } from '../contract/workflow.ts';
 
@@ -19,7 +19,7 @@ export function describeStop(short: Pick<BudgetMark, 'unit' | 'next'> | undefine
 export function describeUnit(unit: BudgetUnit, value: number): string {
   if (unit === 'usd') return describeUsd(value);
   const rounded = unit === 'minutes' ? Math.round(value * 10) / 10 : Math.round(value);
-  return `${grouped(rounded)} ${unit}`;
+  return `${formatCount(rounded)} ${unit}`;
 }
 
 /** Cents are nothing to look at where all of it is less than one. */

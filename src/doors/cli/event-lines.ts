@@ -19,7 +19,8 @@ import {
   type Told,
 } from './agent-events.ts';
 import { TaskNames } from '../../schedule/task-names.ts';
-import { formatCount, formatElapsed, tellDefault } from './figures.ts';
+import { formatCount } from '../../base/format-count.ts';
+import { formatElapsed, tellDefault } from './figures.ts';
 import type { Paint } from './output.ts';
 
 const NAME_COLUMNS_MIN = 8;

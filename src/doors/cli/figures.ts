@@ -1,4 +1,5 @@
 /** Times and counts as the terminal shows them. */
+import { formatCount } from '../../base/format-count.ts';
 import { formatDuration } from '../../base/units.ts';
 import type { QuestionView, TaskState } from '../../contract/run.ts';
 import { countStates } from '../../report/words.ts';
@@ -15,11 +16,6 @@ type Asked = Pick<QuestionView, 'default' | 'askedAtMs' | 'timeoutMs'>;
 export function tellDefault({ default: answer, askedAtMs, timeoutMs }: Asked, nowMs: number): string {
   if (timeoutMs === undefined) return '';
   return `${answer} in ${formatDuration(Math.max(0, askedAtMs + timeoutMs - nowMs))}`;
-}
-
-/** 9950 → "9,950". By hand: the first use of the language data takes longer than all else a short command does. */
-export function formatCount(count: number): string {
-  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
 type Counts = Partial<Record<TaskState, number>>;

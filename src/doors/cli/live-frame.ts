@@ -3,7 +3,8 @@ import { columnsOf, fitColumns, padColumns, wrapColumns } from '../../report/col
 import { plainLine, spellControls, inOneLine } from '../../report/plain.ts';
 import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../report/money.ts';
 import { glyphOf, toneOf } from '../../report/words.ts';
-import { formatCount, formatElapsed, tellCounts, tellDefault } from './figures.ts';
+import { formatCount } from '../../base/format-count.ts';
+import { formatElapsed, tellCounts, tellDefault } from './figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './live-model.ts';
 import type { OpenTask } from './live-task.ts';
 import type { Paint } from './output.ts';

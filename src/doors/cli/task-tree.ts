@@ -2,7 +2,7 @@
 import type { Task, Workflow } from '../../contract/workflow.ts';
 import { columnsOf, fitColumns, padColumns } from '../../report/columns.ts';
 import { plainLine } from '../../report/plain.ts';
-import { formatCount } from './figures.ts';
+import { formatCount } from '../../base/format-count.ts';
 import type { Paint } from './output.ts';
 
 const LINES_MAX = 200;

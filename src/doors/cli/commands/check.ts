@@ -5,7 +5,7 @@ import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
 import { spellControls } from '../../../report/plain.ts';
 import { count } from '../../../report/words.ts';
 import { given, type Typed } from '../command.ts';
-import { formatCount } from '../figures.ts';
+import { formatCount } from '../../../base/format-count.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint, say } from '../output.ts';
 import { renderTree } from '../task-tree.ts';
 import { trustOf, withTrust } from '../with-trust.ts';

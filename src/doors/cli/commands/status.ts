@@ -8,7 +8,8 @@ import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
 import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
-import { formatCount, tellCounts, tellDefault } from '../figures.ts';
+import { formatCount } from '../../../base/format-count.ts';
+import { tellCounts, tellDefault } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { signOf } from '../task-sign.ts';
 
