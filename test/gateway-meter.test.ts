@@ -292,3 +292,49 @@ it.each([
   expect(tokens.input).toBeGreaterThanOrEqual(50);
   expect(tokens.output).toBeGreaterThanOrEqual(12);
 });
+
+const GEMINI_USE = { promptTokenCount: 50, totalTokenCount: 50 };
+it.each([
+  ['messages', MESSAGES, { content: [], usage: { input_tokens: 50, output_tokens: 0 } }],
+  [
+    'chat',
+    CHAT,
+    { choices: [{ message: { content: '' } }], usage: { prompt_tokens: 50, completion_tokens: 0 } },
+  ],
+  ['responses', RESPONSES, { output: [], usage: { input_tokens: 50, output_tokens: 0 } }],
+  ['generate', GENERATE, { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: GEMINI_USE }],
+])(
+  'a whole answer with no output that says so costs its input and is no estimate: %s',
+  async (_, url, said) => {
+    rig.serve((outgoing) => sendJson(outgoing, { id: 'x'.repeat(100), ...said }));
+    await ask(await rig.open(), url, { model: 'claude-opus-5-5', max_tokens: 500 });
+    expect(rig.settled[0]).toMatchObject({ tokens: { input: 50, output: 0 } });
+    expect(rig.settled[0]).not.toHaveProperty('estimated');
+  },
+);
+
+it('a whole stream with no output that says so costs its input and is no estimate', async () => {
+  const start = { type: 'message_start', message: { usage: { input_tokens: 50, output_tokens: 0 } } };
+  const end = { type: 'message_delta', usage: { output_tokens: 0 } };
+  rig.serve((outgoing) => sendEvents(outgoing, events(start, end, { type: 'message_stop' })));
+  await ask(await rig.open(), MESSAGES, { model: 'claude-opus-5-5', max_tokens: 500 });
+  expect(rig.settled[0]).toMatchObject({ tokens: { input: 50, output: 0 } });
+  expect(rig.settled[0]).not.toHaveProperty('estimated');
+});
+
+it('a count of 0 for an answer that has output is not believed', async () => {
+  const usage = { input_tokens: 50, output_tokens: 0 };
+  rig.serve((outgoing) => sendJson(outgoing, { content: [{ type: 'text', text: 'x'.repeat(400) }], usage }));
+  const door = await rig.open();
+  await ask(door, MESSAGES, { model: 'claude-opus-5-5', max_tokens: 500 });
+  const start = { type: 'message_start', message: { usage } };
+  const delta = { type: 'content_block_delta', delta: { text: 'word' } };
+  const end = { type: 'message_delta', usage };
+  const words = Array.from({ length: 100 }, () => delta);
+  rig.serve((outgoing) => sendEvents(outgoing, events(start, ...words, end)));
+  await ask(door, MESSAGES, { model: 'claude-opus-5-5', max_tokens: 500 });
+  for (const use of rig.settled) {
+    expect(use).toMatchObject({ estimated: true });
+    expect(use!.tokens.output).toBeGreaterThanOrEqual(100);
+  }
+});

@@ -4,11 +4,13 @@
  */
 import { parseJson } from '../base/parse-json.ts';
 import type { Api } from './route.ts';
-import { isLast, later, usageIn, type Counted } from './usage.ts';
+import { hasContent, isLast, later, usageIn, type Counted } from './usage.ts';
 
 /** One event of a stream, or one answer that is no stream; a larger one is metered by its size. */
 const TEXT_BYTES_MAX = 8 * 1024 * 1024;
 const BYTES_PER_TOKEN = 4;
+/** A stream that says nothing still begins, ends, counts and keeps the connection alive. */
+const EMPTY_EVENTS_MAX = 10;
 const NEWLINE = 0x0a;
 const OPENING_BRACE = 0x7b;
 const DATA = Buffer.from('data:');
@@ -26,6 +28,8 @@ interface Seen {
   outputGuess: number;
   /** The counts are those that the provider gives at the end. */
   isFinal: boolean;
+  /** The counts say that nothing was written, and so does what went by. */
+  isEmpty: boolean;
 }
 
 export function meterFor(api: Api, contentType: string): Meter {
@@ -65,8 +69,9 @@ class StreamMeter implements Meter {
 
   seen(): Seen {
     if (this.#lineBytes > 0) this.#endOfLine(Buffer.alloc(0));
+    const isEmpty = this.#isFinal && this.#tokens?.isEmpty === true && this.#events <= EMPTY_EVENTS_MAX;
     // an event holds a token at least
-    return { tokens: this.#tokens, outputGuess: this.#events, isFinal: this.#isFinal };
+    return { tokens: this.#tokens, outputGuess: this.#events, isFinal: this.#isFinal, isEmpty };
   }
 
   #keep(part: Buffer): void {
@@ -114,9 +119,11 @@ class BodyMeter implements Meter {
 
   seen(): Seen {
     // undefined where it was cut in the middle, or is not what it seems to be
-    const tokens = usageIn(this.#api, parseJson(Buffer.concat(this.#parts).toString()));
+    const answer = parseJson(Buffer.concat(this.#parts).toString());
+    const tokens = usageIn(this.#api, answer);
+    const isEmpty = tokens?.isEmpty === true && !hasContent(this.#api, answer);
     const outputGuess = this.#api === 'embeddings' ? 0 : Math.ceil(this.#bytes / BYTES_PER_TOKEN);
-    return { tokens, outputGuess, isFinal: tokens !== undefined };
+    return { tokens, outputGuess, isFinal: tokens !== undefined, isEmpty };
   }
 }
 

@@ -1,12 +1,14 @@
 /** Reads what an answer cost in tokens out of its JSON, for each interface. Pure; it never guesses. */
 import type { Tokens } from '../contract/model.ts';
 import type { Api } from './route.ts';
-import { isFields } from '../base/fields.ts';
+import { fieldsOf, isFields } from '../base/fields.ts';
 
 /** Tokens as the price table wants them. */
 export interface Counted extends Tokens {
   /** The part of `cacheWrite` that is kept for an hour, which costs more. */
   cacheWriteHour?: number;
+  /** The output was counted, and there was none; else 0 only means that nothing was said of it. */
+  isEmpty?: true;
 }
 
 /** Of a whole answer or of one event of a stream; undefined where it says nothing of tokens. */
@@ -34,7 +36,11 @@ export function usageIn(api: Api, answer: unknown): Counted | undefined {
 export function later(api: Api, before: Counted | undefined, now: Counted | undefined): Counted | undefined {
   if (before === undefined || now === undefined) return now ?? before;
   const output = Math.max(before.output, now.output);
-  if (api !== 'messages') return { ...(now.input + now.cacheRead > 0 ? now : before), output };
+  const empty = output === 0 && (now.isEmpty ?? before.isEmpty) && { isEmpty: true as const };
+  if (api !== 'messages') {
+    const { isEmpty: _, ...last } = now.input + now.cacheRead > 0 ? now : before;
+    return { ...last, output, ...empty };
+  }
   const cacheWriteHour = Math.max(before.cacheWriteHour ?? 0, now.cacheWriteHour ?? 0);
   return {
     input: Math.max(before.input, now.input),
@@ -42,7 +48,22 @@ export function later(api: Api, before: Counted | undefined, now: Counted | unde
     cacheRead: Math.max(before.cacheRead, now.cacheRead),
     cacheWrite: Math.max(before.cacheWrite, now.cacheWrite),
     ...(cacheWriteHour > 0 && { cacheWriteHour }),
+    ...empty,
   };
+}
+
+/** Whether a whole answer has anything in it that a model wrote. */
+export function hasContent(api: Api, answer: unknown): boolean {
+  if (Array.isArray(answer)) return answer.some((part) => hasContent(api, part));
+  const { content, output, choices, candidates } = fieldsOf(answer);
+  if (api === 'messages') return isFilled(content);
+  if (api === 'responses') return isFilled(output);
+  if (api === 'generate')
+    return listOf(candidates).some((one) => isFilled(fieldsOf(fieldsOf(one).content).parts));
+  return listOf(choices).some((choice) => {
+    const { content: text, reasoning_content, reasoning, tool_calls } = fieldsOf(fieldsOf(choice).message);
+    return [text, reasoning_content, reasoning, tool_calls].some(isFilled);
+  });
 }
 
 /** Whether an event of a stream that has counts is the one with the final counts. */
@@ -63,6 +84,7 @@ function fromMessages(usage: unknown): Counted | undefined {
     output: count(usage.output_tokens),
     cacheRead: count(usage.cache_read_input_tokens),
     cacheWrite: count(usage.cache_creation_input_tokens),
+    ...(usage.output_tokens === 0 && { isEmpty: true }),
   };
   const hour = isFields(usage.cache_creation) ? count(usage.cache_creation.ephemeral_1h_input_tokens) : 0;
   return hour > 0 ? { ...counted, cacheWriteHour: Math.min(hour, counted.cacheWrite) } : counted;
@@ -79,6 +101,7 @@ function fromOpenAi(usage: unknown, input: string, output: string): Counted | un
     output: count(usage[`${output}_tokens`]),
     cacheRead,
     cacheWrite,
+    ...(usage[`${output}_tokens`] === 0 && { isEmpty: true }),
   };
 }
 
@@ -92,12 +115,25 @@ function fromEmbeddings(usage: unknown): Counted | undefined {
 function fromGemini(usage: unknown): Counted | undefined {
   if (!isFields(usage)) return undefined;
   const cacheRead = count(usage.cachedContentTokenCount);
+  const asked = count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount);
+  const output = count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount);
+  // A count of 0 is left out here, but not from the total.
+  const isEmpty = output === 0 && asked > 0 && usage.totalTokenCount === asked;
   return {
     input: Math.max(0, count(usage.promptTokenCount) - cacheRead) + count(usage.toolUsePromptTokenCount),
-    output: count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
+    output,
     cacheRead,
     cacheWrite: 0,
+    ...(isEmpty && { isEmpty }),
   };
+}
+
+function isFilled(value: unknown): boolean {
+  return (typeof value === 'string' || Array.isArray(value)) && value.length > 0;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function count(value: unknown): number {

@@ -22,10 +22,10 @@ export function useOf(priceOf: PriceOf, wish: Sent, heard: Heard): ModelUse {
   const { provider, model } = wish;
   const own = { ...(ownLogin && { ownLogin }), ...(replayed && { replayed }) };
   if (wish.tokensMax === 0) return { provider, model, tokens: NO_TOKENS, usd: wish.usd, ...own };
-  const { tokens: said, outputGuess, isFinal } = meter?.seen() ?? NOTHING_SEEN;
+  const { tokens: said, outputGuess, isFinal, isEmpty } = meter?.seen() ?? NOTHING_SEEN;
   // Nothing was sent for no input: a count of 0 is none, or not one that can be read.
   const hasInput = said !== undefined && said.input + said.cacheRead + said.cacheWrite > 0;
-  const hasOutput = said !== undefined && (said.output > 0 || outputGuess === 0);
+  const hasOutput = said !== undefined && (said.output > 0 || outputGuess === 0 || isEmpty);
   const isEstimated = !hasInput || !hasOutput || !(isWhole || isFinal);
   const counted = hasInput ? { ...said } : { ...wish.tokens, output: said?.output ?? 0 };
   if (isEstimated) {
@@ -39,6 +39,6 @@ export function useOf(priceOf: PriceOf, wish: Sent, heard: Heard): ModelUse {
   return { provider, model, tokens, usd, ...own, ...(isEstimated && { estimated: true }) };
 }
 
-const NOTHING_SEEN = { tokens: undefined, outputGuess: 0, isFinal: false };
+const NOTHING_SEEN = { tokens: undefined, outputGuess: 0, isFinal: false, isEmpty: false };
 /** Fast models write so much. */
 const OUTPUT_TOKENS_PER_S = 100;
