@@ -60,6 +60,45 @@ describe('a budget', () => {
     settled(await loop.admit('other'));
   });
 
+  it.each([
+    ['first', ['free', 'capped']],
+    ['last', ['capped', 'free']],
+  ])('of an agent that is written in a task is for that task alone, whoever asks %s', async (_, order) => {
+    const capped = { ...AGENT, budget: { usd: 3, enforce: 'hard' } } as const;
+    const loop = new TinyLoop({
+      // called like a runtime, and like a task: these are other agents
+      agents: { codex: { ...AGENT, budget: { usd: 1, enforce: 'hard' } }, capped: AGENT },
+      tasks: { free: TASK, capped: { ...TASK, agent: capped }, named: { ...TASK, agent: 'capped' } },
+    });
+    for (const task of order) settled(await loop.admit(task));
+    settled(await loop.admit('free'));
+    settled(await loop.admit('named'));
+    expect(await loop.admit('capped')).toMatchObject({
+      isAdmitted: false,
+      message: expect.stringContaining('the agent of task capped has used $2.00 of $3.00') as string,
+    });
+    settled(await loop.admit('free'));
+  });
+
+  it('of an agent that is written in a for-each is shared by its items', async () => {
+    const agent = { ...AGENT, budget: { usd: 3, enforce: 'hard' } } as const;
+    const loop = new TinyLoop({ tasks: { each: { ...TASK, agent, 'for-each': [1, 2] }, other: TASK } });
+    settled(await loop.admit('each.1'));
+    expect(await loop.admit('each.2')).toMatchObject({ isAdmitted: false });
+    settled(await loop.admit('other'));
+  });
+
+  it('that a person set for the agents of a runtime, as earlier versions named them, holds for all of them together', async () => {
+    const loop = new TinyLoop({ tasks: { a: TASK, b: TASK } });
+    settled(await loop.admit('a'));
+    loop.submit({ type: 'budget.set', account: 'agent:codex', limits: { usd: 3 }, by: 'person' });
+    settled(await loop.admit('b'));
+    expect(await isOpen(loop.admit('a'))).toBe(true);
+    expect(loop.of('question.asked')).toMatchObject([
+      { text: expect.stringContaining('$4.00 of $3.00') as string },
+    ]);
+  });
+
   it('goes on with the very same requests once it is raised', async () => {
     const loop = new TinyLoop({ budget: { usd: 3 }, tasks: { a: TASK } });
     settled(await loop.admit('a'));

@@ -227,7 +227,7 @@ export interface Ask {
 
 /** How much of a budget is spent. */
 export interface BudgetMark {
-  /** `run`, `agent:<name>` or `task:<id>`. */
+  /** `run`, `agent:<name>`, `agent:task:<id>` for an agent that is written in a task, or `task:<id>`. */
   account: string;
   unit: BudgetUnit;
   spent: number;

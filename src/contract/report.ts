@@ -85,7 +85,7 @@ export interface Cost {
 }
 
 export interface BudgetReport {
-  /** `run`, `agent:<name>` or `task:<id>`. */
+  /** `run`, `agent:<name>`, `agent:task:<id>` for an agent that is written in a task, or `task:<id>`. */
   account: string;
   limits: LimitReport[];
   warnings: { atMs: number; unit: BudgetUnit; spent: number; limit: number }[];

@@ -7,6 +7,7 @@ import {
   accountsOf,
   limitsOf,
   noSpending,
+  ownAgentAccount,
   RUN_ACCOUNT,
   writtenBudgets,
   type Limits,
@@ -34,13 +35,15 @@ export async function budgetsOf(options: BudgetOptions): Promise<{ run: string; 
 }
 
 export interface SetBudgetOptions extends BudgetOptions {
-  /** `run`, `agent:<name>` or `task:<id>`. */
+  /** `run`, `agent:<name>` (the task's, for an agent that is written in it) or `task:<id>`. */
   account: string;
   limits: Partial<Record<BudgetUnit, number>>;
 }
 
 /** Takes effect at once where an engine drives the run; else when it is gone on with. */
-export async function setBudget(options: SetBudgetOptions): Promise<{ run: string; isLive: boolean }> {
+export async function setBudget(
+  options: SetBudgetOptions,
+): Promise<{ run: string; account: string; isLive: boolean }> {
   const { limits } = options;
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
@@ -55,7 +58,7 @@ export async function setBudget(options: SetBudgetOptions): Promise<{ run: strin
     const drive = await room.drive(run.id);
     await drive.note([{ type: 'budget.set', account, limits, by: 'person' }]);
   }
-  return { run: run.id, isLive };
+  return { run: run.id, account, isLive };
 }
 
 function viewsOf(state: State): AccountView[] {
@@ -72,8 +75,9 @@ function requireAccount(state: State, said: string): string {
   const known = new Set([...state.nodes.values()].flatMap(accountsOf));
   if (said === RUN_ACCOUNT || known.has(said)) return said;
   const [kind, name] = said.split(/:(.*)/s);
-  const labelled = [...state.nodes.values()].find(({ label }) => label === name);
-  const account = `task:${labelled?.id}`;
-  if (kind === 'task' && known.has(account)) return account;
+  const task = [...state.nodes.values()].find(({ id, label }) => label === name || id === name)?.id;
+  // An agent that is written in a task has no name but the task's.
+  const account = kind === 'agent' ? ownAgentAccount(`${task}`) : `task:${task}`;
+  if (known.has(account)) return account;
   throw new BosunError('not-found', `run ${state.id} has no ${kind} ${name}`);
 }

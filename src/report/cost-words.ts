@@ -2,7 +2,7 @@
 import { formatCount } from '../base/format-count.ts';
 import type { AttemptReport, BudgetReport, Cost, RunReport, WaitReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
-import { describeUnit, describeUsd } from '../schedule/budget-words.ts';
+import { describeAccount, describeUnit, describeUsd } from '../schedule/budget-words.ts';
 import { forProvider, tellUsd } from './money.ts';
 import { count } from './words.ts';
 
@@ -89,7 +89,7 @@ function describeBudgetReport(
   { account, limits, warnings, raises }: BudgetReport,
   { startedAtMs, short }: RunReport['run'],
 ): string {
-  const whose = account === 'run' ? 'the run' : account.replace(':', ' ');
+  const whose = describeAccount(account);
   const used = limits.map(({ unit, limit, spent }) => {
     const all = describeUnit(unit, limit);
     return unit === 'usd'

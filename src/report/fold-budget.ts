@@ -2,6 +2,7 @@
 import type { EventOf } from '../contract/event.ts';
 import type { AttemptReport, BudgetReport, Cost } from '../contract/report.ts';
 import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
+import { ownAgentAccount } from '../schedule/budget.ts';
 import { sumCosts } from './cost.ts';
 import type { FoldedRun } from './fold.ts';
 import type { Folded } from './fold-tasks.ts';
@@ -43,10 +44,9 @@ export function budgetReports(run: FoldedRun): BudgetReport[] {
   };
   for (const task of run.tasks.values()) {
     add('run', run.created.workflow.budget, task);
-    const { agent } = task.definition;
-    const name = typeof agent === 'string' ? agent : agent?.runtime;
-    const written = typeof agent === 'string' ? task.workflow.agents[agent]?.budget : agent?.budget;
-    if (name !== undefined) add(`agent:${withinOf(run, task)}${name}`, written, task);
+    for (const payer of payersOf(run, task)) add(...accountOf(run, payer), task);
+    const runtime = sharedRuntimeOf(task);
+    if (runtime !== undefined) add(`agent:${withinOf(run, task)}${runtime}`, undefined, task);
     for (let at: Folded | undefined = task; at; at = parentOf(run, at)) {
       const { budget, uses } = at.definition;
       add(`task:${at.report.id}`, budget ?? at.workflow.nested?.[uses ?? '']?.budget, task);
@@ -87,6 +87,31 @@ export function lengthMs(times: (readonly [fromMs: number, toMs: number])[]): nu
     untilMs = Math.max(untilMs, toMs);
   }
   return sumMs;
+}
+
+/** Tasks whose agents' money a task spends: its own, and planners' where a plan made up its agent. */
+function payersOf(run: FoldedRun, task: Folded): Folded[] {
+  const payers = task.definition.agent === undefined ? [] : [task];
+  if (typeof task.definition.agent !== 'object') return payers;
+  for (let at = parentOf(run, task); at && at.report.group !== 'uses'; at = parentOf(run, at))
+    if (at.definition.expand && at.definition.agent !== undefined) payers.push(at);
+  return payers;
+}
+
+function accountOf(run: FoldedRun, task: Folded): [account: string, written: Budget | undefined] {
+  const agent = task.definition.agent!;
+  if (typeof agent === 'string')
+    return [`agent:${withinOf(run, task)}${agent}`, task.workflow.agents[agent]?.budget];
+  const parent = parentOf(run, task);
+  const whole = parent?.report.group === 'for-each' ? parent : task; // its items are one
+  return [ownAgentAccount(whole.report.id), agent.budget];
+}
+
+/** Only a person can have limited what agents on a runtime spend together. */
+function sharedRuntimeOf({ definition: { agent }, workflow }: Folded): string | undefined {
+  return typeof agent === 'object' && !Object.hasOwn(workflow.agents, agent.runtime)
+    ? agent.runtime
+    : undefined;
 }
 
 /** Agents of a workflow that is used by another one are its own. */

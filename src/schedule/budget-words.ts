@@ -5,9 +5,14 @@ import type { BudgetUnit } from '../contract/workflow.ts';
 
 /** Such as: the run has spent $4.98 of $5.00. */
 export function describeBudget({ account, unit, spent, limit, next }: BudgetMark): string {
-  const whose = account === 'run' ? 'the run' : account.replace(':', ' ');
   const more = next === undefined ? '' : `, and the next request can cost up to ${describeUnit(unit, next)}`;
-  return `${whose} has used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}${more}`;
+  return `${describeAccount(account)} has used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}${more}`;
+}
+
+/** Whose budget it is: "the run", "agent critic", "the agent of task review", "task review". */
+export function describeAccount(account: string): string {
+  if (account === 'run') return 'the run';
+  return account.replace(/^agent:task:/, 'the agent of task ').replace(/^(agent|task):/, '$1 ');
 }
 
 /** Why the budget of a run stopped it. */

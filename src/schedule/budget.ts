@@ -10,7 +10,7 @@ export type Limits = Partial<Record<BudgetUnit, number>>;
 
 /** The run, the agent, whoever's plan made up that agent, the task, and every task that it belongs to. */
 export function accountsOf(node: Node): string[] {
-  const accounts = [RUN_ACCOUNT, ...agentBudgets(node).keys()];
+  const accounts = [RUN_ACCOUNT, ...agentBudgets(node).keys(), ...sharedAccount(node)];
   for (let at: Node | undefined = node; at; at = at.parent) accounts.push(`task:${at.id}`);
   return accounts;
 }
@@ -35,14 +35,32 @@ function agentBudgets(node: Node): Map<string, Budget | undefined> {
   const budgets = new Map<string, Budget | undefined>();
   const add = (of: Node): void => {
     const agent = agentOf(of, 'work');
-    if (!agent) return;
-    const account = `agent:${withinOf(of)}${agent.name}`;
-    if (!budgets.has(account)) budgets.set(account, agent.agent.budget);
+    if (agent) budgets.set(agentAccount(of, agent.name), agent.agent.budget);
   };
   add(node);
   if (typeof node.task.agent !== 'object') return budgets;
   for (let at = node.parent; at && at.kind !== 'uses'; at = at.parent) if (at.task.expand) add(at);
   return budgets;
+}
+
+function agentAccount(node: Node, name: string): string {
+  if (typeof node.task.agent !== 'object') return `agent:${withinOf(node)}${name}`;
+  return ownAgentAccount(node.each ? node.parent!.id : node.id);
+}
+
+/** Of an agent that is written in a task: no other task's, but all the items of a for-each are one. */
+export function ownAgentAccount(task: string): string {
+  return `agent:task:${task}`;
+}
+
+/**
+ * Agents that are written in tasks can be limited together, by their runtime, but only by a person: the journals of
+ * earlier versions have such limits. An agent that is called like a runtime has that account for itself.
+ */
+function sharedAccount(node: Node): string[] {
+  const { agent } = node.task;
+  if (typeof agent !== 'object' || Object.hasOwn(node.workflow.agents, agent.runtime)) return [];
+  return [`agent:${withinOf(node)}${agent.runtime}`];
 }
 
 /** With what a person set since. */

@@ -16,10 +16,10 @@ import {
 import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
 import type { InFlight } from '../store/in-flight.ts';
 import type { AskDesk } from './ask-desk.ts';
-import { accountsOf, limitsOf, noSpending, RUN_ACCOUNT, spend, workedMs, writtenBudgets } from './budget.ts';
+import { accountsOf, limitsOf, noSpending, spend, workedMs, writtenBudgets } from './budget.ts';
 import type { Loop } from './loop.ts';
 import type { Node } from './state.ts';
-import { describeBudget, describeUnit } from './budget-words.ts';
+import { describeAccount, describeBudget, describeUnit } from './budget-words.ts';
 
 const WARN_AT = 0.8;
 /** What an answer is expected to be long until some were seen. */
@@ -366,13 +366,9 @@ function refused(message: string): Extract<Admission, { isAdmitted: false }> {
 }
 
 function describeUnbounded(account: string): string {
-  return `the hard budget of ${whoseOf(account)} allows no request with input whose tokens nobody can tell (what the provider stores or fetches, such as previous_response_id, file_id or an address; documents; sound): send it as text, or use "enforce: ask"`;
-}
-
-function whoseOf(account: string): string {
-  return account === RUN_ACCOUNT ? 'the run' : account.replace(':', ' ');
+  return `the hard budget of ${describeAccount(account)} allows no request with input whose tokens nobody can tell (what the provider stores or fetches, such as previous_response_id, file_id or an address; documents; sound): send it as text, or use "enforce: ask"`;
 }
 
 function describeUnpriced(account: string, model: string): string {
-  return `the price is unknown for ${model || 'what is asked for'}, and ${whoseOf(account)} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+  return `the price is unknown for ${model || 'what is asked for'}, and ${describeAccount(account)} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
 }

@@ -37,3 +37,23 @@ describe('a run whose budget is spent', { timeout: 60_000 }, () => {
     await terminal.shows('exit 4');
   });
 });
+
+it('an agent that is written in a task has a budget of its own, and is named by its task', async () => {
+  const agent = (usd: number): string => `{ runtime: cli, command: 'true', budget: { usd: ${usd} } }`;
+  const tasks = [1, 2].map((n) => `  t${n}: { agent: ${agent(n)}, prompt: Work. }\n`).join('');
+  const files = { 'README.md': 'one\n', 'bosun.yaml': `name: two\ntasks:\n${tasks}  no: { run: 'false' }\n` };
+  await using repository = await makeRepository({ files });
+  const run = await bosun(repository.path, 'run');
+  expect(run.code, run.stderr).toBe(1);
+  const raised = await bosun(repository.path, 'budget', '--agent', 't2', '--usd', '5');
+  expect(raised.stderr).toContain('run two-1: the agent of task t2 may use $5.00');
+  const { stdout } = await bosun(repository.path, 'budget');
+  expect(stdout).toContain('the agent of task t1: $0.00, 0 tokens, 0 requests  of $1.00');
+  expect(stdout).toContain('the agent of task t2: $0.00, 0 tokens, 0 requests  of $5.00');
+  const report = await bosun(repository.path, 'report', '--json');
+  const { budgets } = JSON.parse(report.stdout) as { budgets: { account: string; limits: unknown }[] };
+  expect(budgets.map(({ account, limits }) => [account, limits])).toEqual([
+    ['agent:task:t1', [{ unit: 'usd', limit: 1, spent: 0 }]],
+    ['agent:task:t2', [{ unit: 'usd', limit: 5, spent: 0 }]],
+  ]);
+});

@@ -5,7 +5,7 @@ import { BUDGET_UNITS } from '../../contract/workflow.ts';
 import { nameFallback } from '../../report/cost-words.ts';
 import { tellWaiting } from '../../report/money.ts';
 import { agentLine } from '../../schedule/agent-line.ts';
-import { describeBudget, describeStop, describeUnit } from '../../schedule/budget-words.ts';
+import { describeAccount, describeBudget, describeStop, describeUnit } from '../../schedule/budget-words.ts';
 import type { Color } from './output.ts';
 
 export interface Told {
@@ -52,7 +52,7 @@ function tellLimits({ account, limits, by }: EventOf<'budget.set'>): Told {
     const limit = limits[unit];
     return limit === undefined ? [] : [describeUnit(unit, limit)];
   });
-  return { text: `the budget of ${nameOf(account)} is ${all.join(', ')} now (by ${by})` };
+  return { text: `the budget of ${describeAccount(account)} is ${all.join(', ')} now (by ${by})` };
 }
 
 function tellSteer({ text, by }: EventOf<'task.steered'>): Told {
@@ -100,8 +100,4 @@ export function tellError({ error, outcome }: EventOf<'attempt.finished'>): stri
   const { message } = outcome;
   if (message.includes(error.message)) return message.includes(`(${error.kind})`) ? '' : ` (${error.kind})`;
   return ` (${error.kind}: ${error.message})`;
-}
-
-function nameOf(account: string): string {
-  return account === 'run' ? 'the run' : account.replace(':', ' ');
 }

@@ -3,7 +3,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { tokensInAll } from '../../../contract/model.ts';
 import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/workflow.ts';
 import { budgetsOf, setBudget, type AccountView } from '../../../operations/budget.ts';
-import { describeUnit, describeUsd } from '../../../schedule/budget-words.ts';
+import { describeAccount, describeUnit, describeUsd } from '../../../schedule/budget-words.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { safeJson } from '../../../report/plain.ts';
 import { writeError, writeOut } from '../output.ts';
@@ -11,14 +11,13 @@ import { writeError, writeOut } from '../output.ts';
 export async function run(typed: Typed): Promise<number> {
   const of = { cwd: process.cwd(), ...given('run', typed.args[0]) };
   const limits = limitsOf(typed);
-  const account = accountOf(typed);
   if (Object.keys(limits).length > 0) {
-    const set = await setBudget({ ...of, account, limits });
+    const set = await setBudget({ ...of, account: accountOf(typed), limits });
     const words = BUDGET_UNITS.flatMap((unit) =>
       limits[unit] === undefined ? [] : [describeUnit(unit, limits[unit])],
     );
     const next = set.isLive ? '' : `; continue with: bosun resume ${set.run}`;
-    writeError(`run ${set.run}: ${nameOf(account)} may use ${words.join(', ')}${next}\n`);
+    writeError(`run ${set.run}: ${describeAccount(set.account)} may use ${words.join(', ')}${next}\n`);
     return 0;
   }
   const { run, accounts } = await budgetsOf(of);
@@ -34,7 +33,7 @@ function lineOf({ account, limits, spending }: AccountView): string {
   const allowed = BUDGET_UNITS.flatMap((unit) =>
     limits[unit] === undefined ? [] : [describeUnit(unit, limits[unit])],
   );
-  return `  ${nameOf(account)}: ${spent}${allowed.length > 0 ? `  of ${allowed.join(', ')}` : '  (no limit)'}\n`;
+  return `  ${describeAccount(account)}: ${spent}${allowed.length > 0 ? `  of ${allowed.join(', ')}` : '  (no limit)'}\n`;
 }
 
 function limitsOf(typed: Typed): Partial<Record<BudgetUnit, number>> {
@@ -56,8 +55,4 @@ function accountOf(typed: Typed): string {
     throw new BosunError('usage', 'use --agent or --task, not both');
   if (agent !== undefined) return `agent:${agent}`;
   return task === undefined ? 'run' : `task:${task}`;
-}
-
-function nameOf(account: string): string {
-  return account === 'run' ? 'the run' : account.replace(':', ' ');
 }
