@@ -141,8 +141,9 @@ export class Drive {
       know: (task, workspace) => this.#workspacesOf(task).push(workspace),
       follow: (work) => this.#follow(work),
     });
+    const charged = await this.#chargeLeft();
     for (const node of this.state.nodes.values()) this.#actAgain(node);
-    this.#loop.start([...facts, ...this.#chargeLeft(), ...lost]);
+    this.#loop.start([...facts, ...charged, ...lost]);
     this.#clock = setInterval(() => this.#ledger.lookAtClock(), CLOCK_MS);
     try {
       return await this.#loop.finished;
@@ -214,17 +215,27 @@ export class Drive {
     }
   }
 
-  /** What people said, once it is in the journal. */
   /** Requests that an engine had sent when it was killed: what came of them nobody knows, but they were sent. */
-  #chargeLeft(): Fact[] {
-    const { sent, forget } = leftInFlight(this.#options.stages.home.run(this.state.id));
-    const known = sent.filter(({ task }) => this.state.nodes.has(task));
-    if (known.length === 0) forget();
-    const facts = known.map(({ use, ...of }): Fact => ({ type: 'model.used', ...of, ...use }));
+  async #chargeLeft(): Promise<Fact[]> {
+    const { store, stages } = this.#options;
+    const { sent, forget } = leftInFlight(stages.home.run(this.state.id));
+    for (const [note, { task }] of sent) if (!this.state.nodes.has(task)) sent.delete(note);
+    // It may have been killed when the journal had it, and the note was still there.
+    if (sent.size > 0)
+      for await (const { event } of eventsOf(store, this.state.id, { withoutOutput: true, valueBytesMax: 0 }))
+        if (event.type === 'model.used' && event.note !== undefined) sent.delete(event.note);
+    if (sent.size === 0) forget();
+    const facts = [...sent].map(([note, { use, ...of }]): Fact => ({
+      type: 'model.used',
+      ...of,
+      ...use,
+      note,
+    }));
     this.#charging = { facts: new Set(facts), forget };
     return facts;
   }
 
+  /** What is in the journal now. */
   #hear(fact: Fact): void {
     this.#ledger.heard(fact);
     if (this.#charging?.facts.has(fact)) this.#charging.forget();

@@ -222,8 +222,15 @@ describe('the hash of a journal', () => {
     const used = (...inputs: number[]): Event[] => [
       CREATED,
       ...inputs.map(
-        (input) =>
-          ({ type: 'model.used', task: 'a', attempt: 1, model: 'm', tokens: { input } }) as unknown as Event,
+        (input, at) =>
+          ({
+            type: 'model.used',
+            task: 'a',
+            attempt: 1,
+            model: 'm',
+            tokens: { input },
+            note: `${at}`,
+          }) as unknown as Event,
       ),
     ];
     expect(hashOf(used(1, 2))).toBe(hashOf(used(2, 1)));

@@ -1,7 +1,9 @@
 /** Agents that try to use a model for free, or for more than their budget: real HTTP, gateway and ledger. */
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -14,9 +16,10 @@ import { priceTable } from '../src/gateway/prices.ts';
 import { resolveProviders } from '../src/gateway/providers.ts';
 import type { Transport } from '../src/gateway/transport.ts';
 import { enterEngineRoom } from '../src/operations/engine-room.ts';
+import { InFlight, leftInFlight } from '../src/store/in-flight.ts';
 import { ask, begin, events, makeRig, sendJson, until, type Rig } from './fixtures/gateway.ts';
 import { makeRepository } from './fixtures/repository.ts';
-import { TinyLoop } from './fixtures/tiny-loop.ts';
+import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
 
 const MODEL = 'claude-opus-5-5'; // 4 dollars for a million tokens in, 20 out, 8 into a cache for an hour
 const MESSAGES = '/anthropic/v1/messages';
@@ -250,43 +253,125 @@ async function stream(outgoing: ServerResponse, text: string): Promise<void> {
   }
 }
 
-it('requests that an engine had sent when it was killed are charged by the next one, once', async () => {
-  await using repository = await makeRepository();
-  await using room = await enterEngineRoom(repository.path);
-  const { store, stages, home } = room;
+describe('requests that an engine had sent when it was killed', () => {
+  it('are charged by the next one, once', async () => {
+    await using rig = await runWithNotes();
+    const dies = rig.drive([], async ({ admit }) => {
+      const admissions = await Promise.all([1, 2, 3, 4].map(() => admit(WISH, new AbortController().signal)));
+      const [answered, never, paused] = admissions.map((each) => (each.isAdmitted ? each : undefined));
+      answered!.settle(USE);
+      never!.settle();
+      paused!.pause!();
+      await expect.poll(rig.used, { timeout: 10_000 }).toEqual([undefined]);
+      await sleep(20);
+      throw new Error('killed');
+    });
+    await expect(dies).rejects.toThrow('killed');
+    await rig.drive([RESUMED], () => Promise.resolve());
+    expect(await rig.used()).toEqual([undefined, true]);
+    expect(readdirSync(rig.notes)).toEqual([]);
+  });
+
+  it('are not charged again where the journal has them, whenever it was killed', async () => {
+    await using rig = await runWithNotes();
+    const killed = (point: string): void => {
+      if (point.startsWith('after:') && point.includes('model.used')) throw new Error('killed');
+    };
+    const work = async ({ admit, stop }: Attempt): Promise<void> => {
+      const [answered] = await Promise.all([1, 2].map(() => admit(WISH, new AbortController().signal)));
+      if (answered!.isAdmitted) answered!.settle(USE);
+      await once(stop.now, 'abort');
+    };
+    await expect(rig.drive([], work, killed)).rejects.toThrow('killed');
+    expect(await rig.used()).toEqual([undefined]);
+    expect(readdirSync(rig.notes)).toHaveLength(1);
+    await expect(rig.drive([RESUMED], () => Promise.resolve(), killed)).rejects.toThrow('killed');
+    expect(await rig.used()).toEqual([undefined, true]);
+    expect(readdirSync(rig.notes)).toHaveLength(1);
+    await rig.drive([RESUMED], () => Promise.resolve());
+    expect(await rig.used()).toEqual([undefined, true]);
+    expect(readdirSync(rig.notes)).toEqual([]);
+  });
+});
+
+describe('notes of requests under way', () => {
+  const sent = { task: 'a', attempt: 1, use: { provider: 'p', model: 'm', tokens: tokensOf(1, 1), usd: 1 } };
+
+  it('stay few while a run is so busy that some request is always under way', async () => {
+    await using scratch = await mkdtempDisposable(path.join(tmpdir(), 'bosun-notes-'));
+    const inFlight = new InFlight(scratch.path);
+    inFlight.begin(sent);
+    for (let n = 0; n < 3000; n++) inFlight.begin(sent).end();
+    const last = inFlight.begin(sent);
+    const left = leftInFlight(scratch.path);
+    expect(left.sent.size).toBe(2);
+    expect([...left.sent]).toContainEqual([last.id, sent]);
+    const [file] = readdirSync(path.join(scratch.path, 'in-flight'));
+    const lines = readFileSync(path.join(scratch.path, 'in-flight', file!), 'utf8').split('\n');
+    expect(lines.length).toBeLessThan(1100);
+    left.forget();
+    expect(leftInFlight(scratch.path).sent.size).toBe(0);
+  });
+
+  it('that cannot be removed fail nobody', async () => {
+    await using scratch = await mkdtempDisposable(path.join(tmpdir(), 'bosun-notes-'));
+    const inFlight = new InFlight(scratch.path);
+    const noted = inFlight.begin(sent);
+    const [file] = readdirSync(path.join(scratch.path, 'in-flight'));
+    const place = path.join(scratch.path, 'in-flight', file!);
+    const left = leftInFlight(scratch.path);
+    rmSync(place);
+    mkdirSync(path.join(place, 'in-the-way'), { recursive: true });
+    noted.end();
+    left.forget();
+    expect(readdirSync(place)).toEqual(['in-the-way']);
+  });
+});
+
+const WISH = { provider: 'p', model: 'm', tokens: tokensOf(1000, 100), tokensMax: 1100, usd: null };
+const USE = { provider: 'p', model: 'm', tokens: tokensOf(1000, 100), usd: null };
+const RESUMED: Fact = { type: 'run.resumed', by: 'test' };
+
+interface RunWithNotes extends AsyncDisposable {
+  /** Where the notes are. */
+  notes: string;
+  /** Of each request in the journal, whether it is an estimate. */
+  used(this: void): Promise<(true | undefined)[]>;
+  drive(
+    facts: Fact[],
+    work: (attempt: Attempt) => Promise<void>,
+    fault?: (point: string) => void,
+  ): Promise<void>;
+}
+
+/** A run of one task in a real journal, whose attempts are given. */
+async function runWithNotes(): Promise<RunWithNotes> {
+  await using stack = new AsyncDisposableStack();
+  const repository = stack.use(await makeRepository());
+  const { store, stages, home } = stack.use(await enterEngineRoom(repository.path));
   const base = await repository.git('rev-parse', 'HEAD');
   const agent = { runtime: 'codex', model: 'm' } as const;
   const checked = workflow({ name: 'w', tasks: { one: { agent, prompt: 'Work.' } } });
-  const made = { workflow: checked, source: 'test', inputs: {}, base, dirty: false };
-  const id = await createRun(store, made, 1);
-  const tokens = { input: 1000, output: 100, cacheRead: 0, cacheWrite: 0 };
-  const wish = { provider: 'p', model: 'm', tokens, tokensMax: 1100, usd: null };
-  const used = async (): Promise<(true | undefined)[]> =>
-    (await store.read(id)).flatMap(({ event }) => (event.type === 'model.used' ? [event.estimated] : []));
-  const drive = async (facts: Fact[], work: (attempt: Attempt) => Promise<void>): Promise<void> => {
-    const options = { store, stages, nowMs: Date.now };
-    const driven = await Drive.open(id, {
-      ...options,
-      attempt: async (_, attempt) => {
-        await work(attempt);
-        const { task, attempt: n } = attempt.start;
-        return { type: 'attempt.finished', task, attempt: n, outcome: { kind: 'done' }, durationMs: 1 };
-      },
-    });
-    await driven.run(facts);
+  const id = await createRun(store, { workflow: checked, source: 'test', inputs: {}, base, dirty: false }, 1);
+  const kept = stack.move();
+  return {
+    notes: path.join(home.run(id), 'in-flight'),
+    used: async () =>
+      (await store.read(id)).flatMap(({ event }) => (event.type === 'model.used' ? [event.estimated] : [])),
+    drive: async (facts, work, fault) => {
+      const driven = await Drive.open(id, {
+        store,
+        stages,
+        nowMs: Date.now,
+        ...(fault && { fault }),
+        attempt: async (_, attempt) => {
+          await work(attempt);
+          const { task, attempt: n } = attempt.start;
+          return { type: 'attempt.finished', task, attempt: n, outcome: { kind: 'done' }, durationMs: 1 };
+        },
+      });
+      await driven.run(facts);
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
-  const dies = drive([], async ({ admit }) => {
-    const admissions = await Promise.all([1, 2, 3, 4].map(() => admit(wish, new AbortController().signal)));
-    const [answered, never, paused] = admissions.map((each) => (each.isAdmitted ? each : undefined));
-    answered!.settle({ provider: 'p', model: 'm', tokens, usd: null });
-    never!.settle();
-    paused!.pause!();
-    await expect.poll(used, { timeout: 10_000 }).toEqual([undefined]);
-    await sleep(20);
-    throw new Error('killed');
-  });
-  await expect(dies).rejects.toThrow('killed');
-  await drive([{ type: 'run.resumed', by: 'test' }], () => Promise.resolve());
-  expect(await used()).toEqual([undefined, true]);
-  expect(readdirSync(path.join(home.run(id), 'in-flight'))).toEqual([]);
-});
+}

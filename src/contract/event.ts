@@ -56,7 +56,8 @@ export type Fact =
   /** What the agent says and does. */
   | { type: 'attempt.agent'; task: string; attempt: number; event: AgentEvent }
   /** A model answered the agent, at this price. */
-  | ({ type: 'model.used'; task: string; attempt: number } & ModelUse)
+  /** `note` is that of the request while it was under way: what is in the journal is not charged again. */
+  | ({ type: 'model.used'; task: string; attempt: number; note?: string } & ModelUse)
   /** The wall clock went so far without the engine: it slept, or somebody set the clock. Nobody's minutes. */
   | { type: 'clock.jumped'; ms: number }
   /** A provider has to be waited for, by all agents alike. */

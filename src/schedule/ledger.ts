@@ -14,7 +14,7 @@ import {
   type Wish,
 } from '../contract/model.ts';
 import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
-import type { InFlight } from '../store/in-flight.ts';
+import type { InFlight, Noted } from '../store/in-flight.ts';
 import type { AskDesk } from './ask-desk.ts';
 import { accountsOf, limitsOf, noSpending, spend, workedMs, writtenBudgets } from './budget.ts';
 import type { Loop } from './loop.ts';
@@ -67,7 +67,7 @@ export class Ledger {
   /** Requests that are held, by attempt. */
   readonly #holds = new Map<string, number>();
   /** A request is under way until the journal has what it used. */
-  readonly #landings = new WeakMap<Fact, () => void>();
+  readonly #landings = new WeakMap<Fact, Noted>();
   #outputTokens = OUTPUT_TOKENS_FIRST;
 
   constructor(options: LedgerOptions) {
@@ -144,7 +144,7 @@ export class Ledger {
 
   /** It is in the journal. */
   heard(fact: Fact): void {
-    this.#landings.get(fact)?.();
+    this.#landings.get(fact)?.end();
   }
 
   /** Limits were set anew. */
@@ -163,12 +163,12 @@ export class Ledger {
     const guess: ModelUse = { provider, model, tokens, usd, estimated: true };
     const unheard = accounts.some((account) => this.#isCapped(account)) ? atWorst(guess, wish) : guess;
     let isReserved = false;
-    let landed = (): void => {};
+    let noted: Noted | undefined;
     const reserve = (isIt: boolean): void => {
       if (isReserved === isIt) return;
       isReserved = isIt;
       if (isIt && wish.tokensMax > 0)
-        landed = this.#options.inFlight?.begin({ task: node.id, attempt, use: unheard }) ?? landed;
+        noted = this.#options.inFlight?.begin({ task: node.id, attempt, use: unheard });
       const sign = isIt ? 1 : -1;
       for (const { reserved, isHard } of accounts) {
         reserved.usd += sign * (isHard ? worst.usd : likely.usd);
@@ -190,15 +190,16 @@ export class Ledger {
           spend(account.spent, use);
           this.#warn(account);
         }
-        const fact = { type: 'model.used' as const, task: node.id, attempt, ...use };
-        this.#landings.set(fact, landed);
+        const note = noted && { note: noted.id };
+        const fact = { type: 'model.used' as const, task: node.id, attempt, ...use, ...note };
+        if (noted) this.#landings.set(fact, noted);
         this.#options.loop.note(fact);
-      } else landed();
+      } else noted?.end();
       this.#wake();
     };
     const pause = (): (() => boolean) => {
       reserve(false);
-      landed();
+      noted?.end();
       this.#wake();
       return () => {
         if (isSettled || this.#shortOf(accounts, wish)) return false;
