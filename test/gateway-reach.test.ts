@@ -192,10 +192,49 @@ it.each<[string, string, Record<string, unknown>]>([
   ['maxTokens', MESSAGES, { messages: [], maxTokens: 1 }],
   ['Image_URL', CHAT, { messages: user({ type: 'image_url', Image_URL: { url: EVIL } }) }],
   ['imageUrl', CHAT, { messages: user({ type: 'image_url', imageUrl: EVIL }) }],
+  ['tool\u017f', MESSAGES, { messages: [], toolſ: [{ type: 'web_search_20250305' }] }],
+  ['max_to\u212aens', CHAT, { messages: [], max_toKens: 9 }],
+  ['\u017fource', MESSAGES, { messages: user({ type: 'image', ſource: { url: EVIL } }) }],
+  ['Url', CHAT, { messages: user({ type: 'image_url', image_url: { Url: EVIL } }) }],
+  ['URL', CHAT, { messages: user({ type: 'image_url', image_url: { url: DATA, URL: EVIL } }) }],
+  ['Type', MESSAGES, { messages: user({ type: 'image', source: { Type: 'url', Url: EVIL } }) }],
+  ['Type', MESSAGES, { messages: [], tools: [{ Type: 'web_fetch_20250910', name: 'web_fetch' }] }],
+  ['TYPE', RESPONSES, { input: 'x', tools: [{ type: 'function', TYPE: 'web_search' }] }],
+  ['Type', RESPONSES, { input: 'x', tools: [{ type: 'namespace', tools: [{ Type: 'web_search' }] }] }],
+  ['Type', RESPONSES, { input: [{ type: 'additional_tools', tools: [{ Type: 'web_search' }] }] }],
+  ['Type', RESPONSES, { input: 'x', tools: [{ type: 'shell', environment: { Type: 'container_auto' } }] }],
+  ['Url', MESSAGES, { messages: [], mcp_servers: [{ type: 'url', url: DATA, Url: EVIL }] }],
+  ['MaxOutputTokens', GENERATE, { contents: [], generationConfig: { MaxOutputTokens: 9 } }],
 ])('a field that some servers take for another is refused: %s', async (name, url, body) => {
   const answer = await ask(await open(), url, body);
   expect(answer.body).toContain(`may take \\"${name}\\" for`);
   expect(rig.got).toEqual([]);
+});
+
+it('what an agent calls the parameters of its own tools, and what it calls them with, is its own', async () => {
+  const properties = { Url: { Type: 'string' }, Content: {}, toolſ: {}, imageUrl: {} };
+  const parameters = { type: 'object', properties };
+  const input = { Url: EVIL, Type: 'url' };
+  const door = await open();
+  const tool = { name: 'fetch', input_schema: parameters };
+  const used = { type: 'tool_use', id: 't', name: 'fetch', input };
+  const asked = [
+    [MESSAGES, { messages: [{ role: 'assistant', content: [used] }], tools: [tool] }],
+    [CHAT, { messages: [], tools: [{ type: 'function', function: { name: 'fetch', parameters } }] }],
+    [
+      RESPONSES,
+      {
+        input: [
+          { type: 'tool_search_output', tools: [{ type: 'function', name: 'fetch', parameters }] },
+          { type: 'function_call', name: 'fetch', arguments: JSON.stringify(input) },
+        ],
+      },
+    ],
+    [GENERATE, { contents: [], tools: [{ functionDeclarations: [{ name: 'fetch', parameters }] }] }],
+  ] as const;
+  for (const [url, body] of asked) await ask(door, url, body);
+  expect(rig.errors).toEqual([]);
+  expect(rig.got).toHaveLength(asked.length);
 });
 
 it.each<[string, string, Record<string, unknown>]>([

@@ -3,8 +3,8 @@
  * tool servers, and addresses of pictures and files. Changes the parsed request it is given; sends nothing.
  */
 import type { Api } from './route.ts';
-import { meantBy } from './spelling.ts';
-import { isFields, type Fields } from '../base/fields.ts';
+import { meantBy, type Where } from './spelling.ts';
+import { fieldsOf, isFields, type Fields } from '../base/fields.ts';
 
 export interface Reach {
   /** Whether `scope.network` names the host. */
@@ -54,7 +54,7 @@ export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
     onMore: () => (reached.hasMore = true),
     onPicture: () => (reached.pictures += 1),
   };
-  const misspelt = refusedSpelling(Object.keys(body), 'request');
+  const misspelt = misspeltIn(api, body);
   if (misspelt) return refuse(reached, misspelt);
   if (api === 'embeddings') return refuse(reached, refusedContent(body, look));
   const isKept = (tool: string): boolean => {
@@ -69,6 +69,32 @@ export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
   if (reached.removed.length > 0 && (isAllOfIt || isDemanded(body, reached.removed)))
     return refuse(reached, refused(reached.removed[0]!, 0, `use its tool ${reached.removed[0]}`));
   return reached;
+}
+
+/** Of the request and of what says what it reaches and costs; conversations are looked through later. */
+function misspeltIn(api: Api, body: Fields): Reached['refusal'] {
+  const lists = [body.tools, ...(api === 'responses' ? listOf(body.input).map(toolsOf) : [])];
+  const places: [unknown[], Where][] = [
+    [[body], 'request'],
+    [lists.flatMap(partsOfTools), 'tool'],
+    [listOf(body.mcp_servers), 'server'],
+    [[body.generationConfig, body.generation_config], 'config'],
+  ];
+  for (const [objects, where] of places)
+    for (const one of objects) {
+      const refusal = isFields(one) ? refusedSpelling(Object.keys(one), where) : undefined;
+      if (refusal) return refusal;
+    }
+  return undefined;
+}
+
+/** The tools of a list, those within them, and where they run. */
+function partsOfTools(list: unknown): unknown[] {
+  return listOf(list).flatMap((tool) => [tool, fieldsOf(tool).environment, ...partsOfTools(toolsOf(tool))]);
+}
+
+function toolsOf(item: unknown): unknown {
+  return fieldsOf(item).tools;
 }
 
 function refuse(reached: Reached, refusal: Reached['refusal']): Reached {
@@ -199,7 +225,8 @@ function refusedIn(value: unknown, look: Look, depth: number, within = ''): Reac
     else if (media !== undefined && !media.startsWith('text/')) look.onMore();
     const url = urlIn(key, item);
     const refusal =
-      url === undefined ? refusedIn(item, look, depth + 1, key) : refusedUrl(url, 'fetch', look);
+      (url === undefined ? undefined : refusedUrl(url, 'fetch', look)) ??
+      refusedIn(item, look, depth + 1, key);
     if (refusal) return refusal;
   }
   return undefined;
@@ -213,11 +240,13 @@ function isOwn(
   if (isCall && OF_CALLS.has(key)) return true;
   if (api === 'generate') return OF_PARTS[within] === key;
   if (key === 'arguments') return isCall || within === 'function' || within === 'function_call';
-  if (key === 'tools') return api === 'responses' && within === '' && type === 'additional_tools';
-  return key === 'annotations' && api === 'responses' && type === 'output_text';
+  if (api !== 'responses') return false;
+  if (key === 'tools') return within === '' && type === 'additional_tools';
+  if (key === 'parameters') return within === 'tools';
+  return key === 'annotations' && type === 'output_text';
 }
 
-function refusedSpelling(keys: string[], where: 'request' | 'content'): Reached['refusal'] {
+function refusedSpelling(keys: string[], where: Where): Reached['refusal'] {
   for (const key of keys) {
     const meant = meantBy(key, where);
     if (meant === undefined) continue;
