@@ -24,7 +24,7 @@ import { titleOf } from './schedule/prompt.ts';
 import type { Node, State } from './schedule/state.ts';
 import { upcoming } from './schedule/upcoming.ts';
 import { runView, taskView } from './schedule/view.ts';
-import { noBeginning, pagesOf } from './store/events.ts';
+import { eventsOf, noBeginning, pagesOf } from './store/events.ts';
 import { InFlight, leftInFlight } from './store/in-flight.ts';
 import type { Store } from './store/store.ts';
 import { tryRemoveTree } from './system/remove-tree.ts';

@@ -15,12 +15,10 @@ test('a run of November 2026 is shown, goes on, and has all that it had', async 
   const bosun = new Bosun(repository.path);
   const before = await bosun.status();
   expect(before.run).toMatchObject({ id: 'old-1', state: 'interrupted' });
-  const states = Object.fromEntries(before.tasks.map(({ id, state }) => [id, state]));
-  expect(states).toEqual({
-    ...{ plan: 'done', 'plan/first': 'done', 'plan/then': 'done', left: 'done', right: 'done' },
-    ...{ checked: 'done', flaky: 'failed', each: 'done', 'each.1': 'done', 'each.2': 'done' },
-    ...{ 'each.3': 'done', never: 'skipped', slow: 'ready', ask: 'waiting', last: 'waiting' },
-  });
+  expect(before.tasks.map(({ id, state }) => `${id} ${state}`).join(', ')).toBe(
+    'plan done, plan/first done, plan/then done, left done, right done, checked done, flaky failed, each done, ' +
+      'each.1 done, each.2 done, each.3 done, never skipped, slow ready, ask waiting, last waiting',
+  );
   expect(await bosun.report()).toMatchObject({ run: { state: 'interrupted' } });
 
   const live = await bosun.resume();
@@ -29,10 +27,9 @@ test('a run of November 2026 is shown, goes on, and has all that it had', async 
   await bosun.answer('yes');
   expect((await live.finished).state).toBe('done'); // the task that failed says: continue
   const { files } = await bosun.diff();
-  expect(files.map((file) => file.path)).toEqual([
-    ...['again.txt', 'each-0.txt', 'each-1.txt', 'each-2.txt', 'first.txt', 'last.txt', 'said.txt', 'second'],
-    ...['shared.txt', 'slow.txt', 'then.txt'],
-  ]);
+  expect(files.map((file) => file.path).join(' ')).toBe(
+    'again.txt each-0.txt each-1.txt each-2.txt first.txt last.txt said.txt second shared.txt slow.txt then.txt',
+  );
 });
 
 async function unpacked(name: string): Promise<{ path: string } & AsyncDisposable> {
