@@ -79,7 +79,9 @@ export function removeEmptied(top: string, entries: readonly Entry[]): void {
 
 /** Harmless at any point, and when done twice. Gives what is neither as before nor as after. */
 export function takeBack(top: string, stage: string, entries: readonly Entry[]): string[] {
-  const needed = new Set(entries.flatMap((entry) => (entry.old ? parentsOf(entry.path) : [])));
+  const holds = (entry: Entry, n: number): boolean =>
+    entry.old !== undefined || isDirectory(emptiedOf(stage, n));
+  const needed = new Set(entries.flatMap((entry, n) => (holds(entry, n) ? parentsOf(entry.path) : [])));
   for (const [n, entry] of entries.entries()) {
     const name = nameOf(entry);
     if (isBeyondLink(top, name)) continue;
@@ -87,8 +89,8 @@ export function takeBack(top: string, stage: string, entries: readonly Entry[]):
       unlinkSync(at(top, name));
       removeEmpty(top, name, needed);
     }
-    if (isDirectory(emptiedOf(stage, n)) && statOf(top, name) === undefined)
-      renameSync(emptiedOf(stage, n), at(top, name));
+    if (!isDirectory(emptiedOf(stage, n)) || statOf(top, name) !== undefined) continue;
+    if (makeDirectory(directoryOf(top, name))) renameSync(emptiedOf(stage, n), at(top, name));
   }
   const left: string[] = [];
   for (const [n, entry] of entries.entries()) {
@@ -103,7 +105,7 @@ export function takeBack(top: string, stage: string, entries: readonly Entry[]):
     } else if (
       isTaken ||
       (entry.old && !isSame(now, entry.old)) ||
-      (!entry.old && now && !needed.has(entry.path))
+      (!entry.old && now && !isDirectory(at(top, name))) // git knows no directories
     )
       left.push(name.toString());
   }

@@ -20,6 +20,7 @@ import { openEngineGit, type EngineGit } from '../../src/system/engine-git.ts';
 import { land } from '../../src/system/land.ts';
 import { recoverLanding } from '../../src/system/landing.ts';
 import { inspectRepository } from '../../src/system/repository.ts';
+import { bosun } from '../fixtures/cli.ts';
 import { gitIn, makeRepository, type TestRepository } from '../fixtures/repository.ts';
 import { HAS_SMALL_DISKS, smallDisk } from '../fixtures/small-disk.ts';
 
@@ -28,8 +29,10 @@ const PROGRAM = path.resolve('test/fixtures/merge-program.ts');
 const POINTS_MAX = 40;
 /** Root takes every point; for an ordinary user every second one is enough, since none of them looks at who merges. */
 const STEP = process.getuid?.() === 0 ? 1 : 2;
+/** With directories of the user's own, empty and so unknown to git, where the merge puts a file. */
 const FILES = {
   'a.txt': 'a\n',
+  'beside/made/': '',
   'gone/b.txt': 'b\n',
   becomes: 'a file\n',
   'emptied/deep/e.txt': 'e\n',
@@ -47,7 +50,8 @@ interface World extends AsyncDisposable {
 }
 
 async function makeWorld(below?: string): Promise<World> {
-  const repository = await makeRepository({ files: FILES, ...(below !== undefined && { below }) });
+  const { 'beside/made/': _empty, ...files } = FILES;
+  const repository = await makeRepository({ files, ...(below !== undefined && { below }) });
   const before = await repository.git('rev-parse', 'HEAD');
   const git = await openEngineGit(await inspectRepository(repository.path));
   await repository.git('checkout', '-q', '--detach');
@@ -58,6 +62,7 @@ async function makeWorld(below?: string): Promise<World> {
   await repository.git('commit', '-qm', 'result');
   const after = await repository.git('rev-parse', 'HEAD');
   await repository.git('checkout', '-q', 'main');
+  mkdirSync(path.join(repository.path, 'beside/made'), { recursive: true });
   return {
     repository,
     home: git.home,
@@ -93,6 +98,8 @@ async function seen(
 const AFTER = {
   'a.txt': 'new a\n',
   'becomes/a-directory.txt': 'd\n',
+  'beside/first': 'f\n',
+  'beside/made': 'm\n',
   emptied: 'a file now\n',
   'new/deep/c.txt': 'c\n',
   'renamed/new.txt': 'n\n',
@@ -137,6 +144,7 @@ describe('a merge', () => {
         ends.push(said === undefined ? 'nothing' : isDone ? 'finished' : 'undone');
         const expected = isDone ? { head: world.after, ...isAfter } : { head: world.before, ...isBefore };
         expect(await seen(top), `killed at point ${point}: ${said}`).toEqual(expected);
+        expect(said ?? '').not.toContain('left as they are');
         expect(existsSync(path.join(home, 'landing'))).toBe(false);
         expect(await recoverLanding(path.join(home, 'landing'), top), 'once more').toBeUndefined();
       }
@@ -144,6 +152,34 @@ describe('a merge', () => {
       expect(ends.join(' ')).toMatch(/^nothing (undone )+(finished ?)+$/);
       expect(ends.length * STEP).toBeGreaterThan(9);
       expect(await gitIn(world.repository.path)('fsck')).toBe('');
+    },
+  );
+
+  it(
+    'that is killed while a file stands where the user had an empty directory is undone by bosun status',
+    { timeout: 120_000 },
+    async () => {
+      await using repository = await makeRepository();
+      const { path: top } = repository;
+      const made = await bosun(top, 'exec', '--', 'sh', '-c', 'mkdir x && echo made > x/a');
+      expect(made.code, made.stderr).toBe(0);
+      mkdirSync(path.join(top, 'x/a'), { recursive: true });
+      const merge = path.resolve('src/operations/merge.ts');
+      const die = `(point) => point === 'placed' && process.kill(process.pid, 'SIGKILL')`;
+      const code = `import { mergeRun } from ${JSON.stringify(merge)}; await mergeRun({ cwd: '.', fault: ${die} });`;
+      await expect(
+        exec(process.execPath, ['--input-type=module', '-e', code], { cwd: top }),
+      ).rejects.toMatchObject({ signal: 'SIGKILL' });
+      expect(readFileSync(path.join(top, 'x/a'), 'utf8')).toBe('made\n');
+      const status = await bosun(top, 'status');
+      expect(status.stderr).toMatch(
+        /was cut off and has been undone, so nothing of it is there: merge again$/m,
+      );
+      expect(status.code).toBe(0);
+      expect((await seen(top)).files).toEqual({ 'README.md': 'hello\n', 'x/a/': '' });
+      const again = await bosun(top, 'merge');
+      expect(again.code, again.stderr).toBe(0);
+      expect(await seen(top)).toMatchObject({ status: '', files: { 'x/a': 'made\n' }, locked: false });
     },
   );
 
