@@ -106,7 +106,8 @@ async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | un
   try {
     collected = workspace && (await collectWork(stages, attempt, workspace, result.outcome));
   } catch (error) {
-    return { outcome: result.outcome.kind === 'done' ? failure('collect', error) : result.outcome };
+    if (result.outcome.kind !== 'done') return { outcome: result.outcome };
+    return { outcome: isStopped(attempt, error) ? { kind: 'cancelled' } : failure('collect', error) };
   }
   const ending: Ending = {
     outcome: result.outcome,
@@ -257,6 +258,11 @@ function explained(result: Result, seen: AgentError | undefined): Result {
   return { ...result, error: seen, outcome: { kind: 'failed', reason, message: seen.message } };
 }
 
+/** Somebody would not wait for the work to be collected: it stays in the workspace. */
+function isStopped({ stop }: Attempt, error: unknown): boolean {
+  return stop.now.aborted && error === stop.now.reason;
+}
+
 /** The work as a commit under a private ref, whatever became of the attempt. */
 async function collectWork(
   stages: Stages,
@@ -264,10 +270,11 @@ async function collectWork(
   workspace: Workspace,
   outcome: Outcome,
 ): Promise<Collected> {
-  const { start, task, run } = attempt;
+  const { start, task, run, stop } = attempt;
   const collected = await collect({
     git: stages.git,
-    changes: await workspace.changes(),
+    // the work of an attempt that was stopped before is collected like any other
+    changes: await workspace.changes(stop.now.aborted ? undefined : stop.now),
     scope: withGranted(effectiveScope(task, attempt.agent), attempt.granted),
     parent: workspace.base.commit,
     // what the task brings to the branch, not what was done to the conflict

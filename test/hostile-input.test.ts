@@ -57,6 +57,9 @@ async function busiestMs(act: () => unknown): Promise<number> {
   return longestMs;
 }
 
+/** It gives up, and says so. */
+const refused = (act: () => unknown): void => expect(act).toThrow(/take too long/);
+
 const scope = (output: Json) => ({ tasks: { a: { output } }, inputs: {}, run: { id: 'r-1', name: 'r' } });
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 const lines = (count: number, line: (n: number) => string): string =>
@@ -213,9 +216,13 @@ const CASES: Record<string, () => unknown> = {
   'a glob of deep stars': () => compileGlobs([`${'**/a/'.repeat(150)}b`])(`${'a/'.repeat(2000)}c`),
   'two globs that nearly meet': () => globsOverlap('**/*a*'.repeat(100), '**/*b*'.repeat(100)),
   'a .gitignore full of stars': () =>
-    rootRules([], `${'*a'.repeat(30)}b\n`.repeat(1000)).ignores(`${'a'.repeat(200)}bc`, false),
+    refused(() =>
+      rootRules([], `*${'a'.repeat(60)}[bc]\n`.repeat(1000)).ignores(`${'a'.repeat(200)}bd`, false),
+    ),
   'a .gitignore of deep stars': () =>
-    rootRules([], `${'**/*a/'.repeat(60)}b\n`.repeat(300)).ignores(`${'a/'.repeat(1800)}c`, false),
+    refused(() =>
+      rootRules([], `${'**/*a/'.repeat(60)}[bc]\n`.repeat(300)).ignores(`${'a/'.repeat(1800)}d`, false),
+    ),
   'a .gitignore of 10,000 rules': () =>
     rootRules(
       [],

@@ -30,8 +30,8 @@ export interface Difference {
 }
 
 export interface Compared {
-  /** Directories may be given although nothing in them differs. */
-  differences(directory: Buffer): Difference[];
+  /** In the order of their names. Directories may be given although nothing in them differs. */
+  differences(directory: Buffer, breather: Breather): Promise<Difference[]>;
   /** Where a path of the workspace lies now. */
   source(path: Buffer): Buffer;
   /** All layers, the workspace's own on top. */
@@ -43,8 +43,9 @@ export interface Compared {
   excludes: readonly string[];
 }
 
-export async function findChanges(compared: Compared): Promise<Change[]> {
-  const walk = new Walk(compared);
+/** Throws the reason of `signal` once that is aborted; nothing is changed by then. */
+export async function findChanges(compared: Compared, signal?: AbortSignal): Promise<Change[]> {
+  const walk = new Walk(compared, signal);
   await walk.directory(Buffer.alloc(0), undefined, false, false);
   return walk.changes;
 }
@@ -56,8 +57,11 @@ class Walk {
   readonly #compared: Compared;
   readonly #submodules: ReadonlySet<string>;
 
-  constructor(compared: Compared) {
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(compared: Compared, signal: AbortSignal | undefined) {
     this.#compared = compared;
+    this.#signal = signal;
     this.#submodules = new Set(compared.submodules.map((path) => keyOf(Buffer.from(path))));
   }
 
@@ -69,17 +73,17 @@ class Walk {
     isGone: boolean,
   ): Promise<void> {
     makeReadable(this.#compared.source(path), 0o500);
-    const differences = this.#compared.differences(path);
-    if (
-      path.length > 0 &&
-      differences.some(({ name, stat }) => stat !== undefined && isDotGit(name.toString()))
-    ) {
-      return this.#push({ kind: 'refused', path, why: 'nested repository' });
+    const differences = await this.#compared.differences(path, this.#breather);
+    for (const { name, stat } of path.length > 0 ? differences : []) {
+      await this.#breather.breathe();
+      if (stat !== undefined && isDotGit(name.toString()))
+        return this.#push({ kind: 'refused', path, why: 'nested repository' });
     }
     const gitignore = this.#readGitignore(path);
     const rules = above?.within(path.toString(), gitignore) ?? rootRules(this.#compared.excludes, gitignore);
     for (const difference of differences) {
       await this.#breather.breathe(); // a large layer must not hold up everything else
+      this.#signal?.throwIfAborted();
       if (path.length === 0 && isDotGit(difference.name.toString())) continue;
       const below = join(path, difference.name);
       if (difference.stat === undefined) this.#deleted(below, isGone);
@@ -103,7 +107,8 @@ class Walk {
     isGone: boolean,
   ): Promise<void> {
     if (this.#submodules.has(keyOf(path))) {
-      if (this.#compared.differences(path).some(({ stat }) => stat !== undefined)) {
+      const differences = await this.#compared.differences(path, this.#breather);
+      if (differences.some(({ stat }) => stat !== undefined)) {
         this.#push({ kind: 'refused', path, why: 'files inside a submodule' });
       }
       return;

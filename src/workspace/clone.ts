@@ -2,9 +2,10 @@
  * Workspaces as copies of the base, for machines without overlayfs in a user namespace. What differs is found
  * by comparing the attributes of every file with the base's.
  */
-import { readdirSync, type BigIntStats } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
+import type { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
@@ -19,7 +20,8 @@ import { keepPack, moveTo, pack, setHead } from './private-git.ts';
 import { removeTree, tryRemoveTree } from '../system/remove-tree.ts';
 import { give } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
-import { join, keyOf, lstatOrWhy, readLayers } from './stack.ts';
+import { join, lstatOrWhy, readLayers } from './stack.ts';
+import { readNames } from './read-names.ts';
 import { objectsFor, withReads } from './reads.ts';
 import { changedAtMs, usedBytes } from './used-bytes.ts';
 import { makeDirectories, treeOf } from './tree.ts';
@@ -177,17 +179,19 @@ class CloneWorkspace implements Workspace {
     return { ...withReads(around, this.#objects), cwd };
   }
 
-  async changes(): Promise<Change[]> {
+  async changes(signal?: AbortSignal): Promise<Change[]> {
     const from = this.base.lowers[0]!;
-    return findChanges({
-      current: [{ directory: this.path, opaque: new Set() }],
+    const compared = {
+      current: [{ directory: this.path, opaque: new Set<string>() }],
       tracked: await readLayers(this.base.tracked),
       submodules: this.base.submodules,
       hidden: this.base.hidden,
       excludes: await this.#excludes(),
-      source: (file) => join(this.path, file),
-      differences: (directory) => compare(join(from, directory), join(this.path, directory)),
-    });
+      source: (file: Buffer) => join(this.path, file),
+      differences: (directory: Buffer, breather: Breather) =>
+        compare(join(from, directory), join(this.path, directory), breather),
+    };
+    return findChanges(compared, signal);
   }
 
   async tree(): Promise<Tree> {
@@ -204,28 +208,27 @@ class CloneWorkspace implements Workspace {
 }
 
 /** Directories that both have are always given: what differs may be below them. */
-function compare(before: Buffer, after: Buffer): Difference[] {
-  const old = new Map(readNames(before).map((name) => [keyOf(name), name]));
+async function compare(before: Buffer, after: Buffer, breather: Breather): Promise<Difference[]> {
   const differences: Difference[] = [];
-  for (const name of readNames(after)) {
-    const stat = lstatOrWhy(join(after, name));
-    if (typeof stat !== 'object') continue;
-    const was = old.has(keyOf(name)) ? lstatOrWhy(join(before, name)) : undefined;
-    old.delete(keyOf(name));
-    if (typeof was !== 'object' || stat.isDirectory() || !isSame(was, stat))
-      differences.push({ name, stat, isReplaced: false });
+  const [old, now] = [await readNames(before, breather), await readNames(after, breather)];
+  for (let [o, n] = [0, 0]; o < old.length || n < now.length;) {
+    await breather.breathe();
+    const order = o === old.length ? 1 : n === now.length ? -1 : Buffer.compare(old[o]!, now[n]!);
+    const name = order < 0 ? old[o]! : now[n]!;
+    const stat = order < 0 ? 'ENOENT' : lstatOrWhy(join(after, name));
+    const was = order > 0 ? 'ENOENT' : lstatOrWhy(join(before, name));
+    if (order <= 0) o += 1;
+    if (order >= 0) n += 1;
+    if (typeof stat === 'object') {
+      if (typeof was !== 'object' || stat.isDirectory() || !isSame(was, stat))
+        differences.push({ name, stat, isReplaced: false });
+    } else if (order <= 0) differences.push({ name, stat: undefined, isReplaced: false });
   }
-  for (const name of old.values()) differences.push({ name, stat: undefined, isReplaced: false });
-  return differences.sort((a, b) => Buffer.compare(a.name, b.name));
+  return differences;
 }
 
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
   return a.mode === b.mode && a.size === b.size && a.mtimeNs === b.mtimeNs;
-}
-
-function readNames(directory: Buffer): Buffer[] {
-  const stat = lstatOrWhy(directory);
-  return typeof stat === 'object' && stat.isDirectory() ? readdirSync(directory, { encoding: 'buffer' }) : [];
 }
 
 /** `to` exists; times are kept, for they say what changed. */

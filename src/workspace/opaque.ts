@@ -2,7 +2,7 @@
  * Finds the directories of a layer that hide all below them. Node reads no extended attributes: a native program
  * does, or tar, which is asked for the headers of those directories that could be meant.
  */
-import { readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
 import { capture } from '../system/process.ts';
@@ -34,9 +34,9 @@ async function findShared(
   found: Buffer[],
   breather: Breather,
 ): Promise<void> {
-  await breather.breathe();
-  for (const entry of readdirSync(join(upper, at), { encoding: 'buffer', withFileTypes: true })) {
+  for (const entry of await readdir(join(upper, at), { encoding: 'buffer', withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
+    await breather.breathe();
     const path = join(at, entry.name);
     if (keyOf(path) === '.git' || lookup(lowers, path)?.stat.isDirectory() !== true) continue;
     found.push(path);

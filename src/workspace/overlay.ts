@@ -2,9 +2,10 @@
  * Workspaces as layers: a private directory that overlayfs lays over a shared base. Making one costs three
  * directories; what differs from the base is what is in the layer.
  */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { access, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
@@ -23,6 +24,7 @@ import { give, giveTree } from '../system/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
 import { makeDirectories, treeOf } from './tree.ts';
+import { readNames } from './read-names.ts';
 import { objectsFor, withReads } from './reads.ts';
 import { changedAtMs, usedBytes } from './used-bytes.ts';
 import type { Around, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
@@ -184,19 +186,20 @@ class OverlayWorkspace implements Workspace {
     return this.#complete(around, { lowers: [this.#upper, ...this.base.lowers], upper, work, at: this.path });
   }
 
-  async changes(): Promise<Change[]> {
-    const names = readdirSync(this.#upper);
+  async changes(signal?: AbortSignal): Promise<Change[]> {
+    const names = await readdir(this.#upper);
     if (names.length === 0 || (names.length === 1 && names[0] === '.git')) return [];
     const { current, tracked, upper } = await this.#stack();
-    return findChanges({
+    const compared = {
       current,
       tracked,
       submodules: this.base.submodules,
       hidden: this.base.hidden,
       excludes: await this.#excludes(),
-      source: (file) => join(this.#upper, file),
-      differences: (directory) => readUpper(upper, directory),
-    });
+      source: (file: Buffer) => join(this.#upper, file),
+      differences: (directory: Buffer, breather: Breather) => readUpper(upper, directory, breather),
+    };
+    return findChanges(compared, signal);
   }
 
   async tree(): Promise<Tree> {
@@ -238,16 +241,17 @@ class OverlayWorkspace implements Workspace {
   }
 }
 
-function readUpper(upper: Layer, directory: Buffer): Difference[] {
+async function readUpper(upper: Layer, directory: Buffer, breather: Breather): Promise<Difference[]> {
   const at = join(upper.directory, directory);
-  return readdirSync(at, { encoding: 'buffer' })
-    .sort((a, b) => Buffer.compare(a, b))
-    .flatMap((name): Difference[] => {
-      const stat = lstatOrWhy(join(at, name));
-      if (typeof stat !== 'object') return [];
-      if (isWhiteout(stat)) return [{ name, stat: undefined, isReplaced: false }];
-      return [{ name, stat, isReplaced: upper.opaque.has(keyOf(join(directory, name))) }];
-    });
+  const differences: Difference[] = [];
+  for (const name of await readNames(at, breather)) {
+    await breather.breathe();
+    const stat = lstatOrWhy(join(at, name));
+    if (typeof stat !== 'object') continue;
+    if (isWhiteout(stat)) differences.push({ name, stat: undefined, isReplaced: false });
+    else differences.push({ name, stat, isReplaced: upper.opaque.has(keyOf(join(directory, name))) });
+  }
+  return differences;
 }
 
 class OverlayMaker implements LayerMaker {

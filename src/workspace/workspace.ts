@@ -60,8 +60,8 @@ export interface Workspace {
   tree(): Promise<Tree>;
   /** Makes directories where there are none yet; nothing on the way may be a link. */
   makeDirectories(paths: readonly string[]): Promise<void>;
-  /** What differs from the base, ignored files left out. */
-  changes(): Promise<Change[]>;
+  /** What differs from the base, ignored files left out. Throws the reason of `signal` once that is aborted. */
+  changes(signal?: AbortSignal): Promise<Change[]>;
   /** Finds files by glob, ignored ones too; gives their path in the workspace and where they lie now. */
   find(globs: string[]): Promise<FoundFile[]>;
 }
