@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Bosun } from '../src/bosun.ts';
 import type { Workflow, WorkflowSource } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
+import { loadWorkflow } from '../src/definition/load.ts';
 import { reachOf } from '../src/definition/reach.ts';
 import { initialise } from '../src/operations/init.ts';
 import { addTrust, readTrust, removeTrust, trustedAt, trustFile } from '../src/store/trust-file.ts';
@@ -182,25 +183,33 @@ describe('a run', () => {
     expect(await refusal(new Bosun(repository.path).run(asking('a.test')))).toContain('system: cannot read');
   });
 
-  it('of whoever wrote the first workflow asks for nothing; one that was there already stays a stranger’s', async () => {
-    await using own = await makeRepository();
+  it('of whoever began a repository with bosun init asks for nothing; one that was there already stays a stranger’s', async () => {
+    await using own = await makeRepository({ empty: true, files: {} });
     expect(await initialise({ cwd: own.path })).toMatchObject({ written: true, trusted: true });
+    await own.commit('First', {});
     expect((await (await new Bosun(own.path).run(asking('a.test'))).finished).state).toBe('done');
     await using theirs = await makeRepository({ files: { 'bosun.yaml': 'name: x\n' } });
     expect(await initialise({ cwd: theirs.path })).toMatchObject({ written: false, trusted: false });
     expect(await refusal(new Bosun(theirs.path).run(asking('a.test')))).toContain('not-trusted');
-    // A clone in which others have written, and then one of whose commits all are the user's own.
+  });
+
+  it('of a repository that init found is not trusted for an address or a record that a stranger can write', async () => {
+    // every commit bears the user's own address, with a remote, or from an archive that has none
     await using cloned = await makeRepository();
     await cloned.git('remote', 'add', 'origin', 'https://example.com/x.git');
-    const written = await cloned.git('log', '-1', '--format=%ae');
-    for (const [email, trusted] of [
-      ['someone@example.com', false],
-      [written.trim(), true],
-    ] as const) {
-      await cloned.git('config', 'user.email', email);
-      rmSync(path.join(cloned.path, 'bosun.yaml'), { force: true });
-      expect(await initialise({ cwd: cloned.path })).toMatchObject({ written: true, trusted });
+    await using unpacked = await makeRepository();
+    await using uncommitted = await makeRepository({ empty: true, files: { 'other.yaml': 'name: x\n' } });
+    await using begun = await makeRepository({ empty: true, files: {} });
+    await begun.git('remote', 'add', 'origin', 'https://example.com/x.git');
+    for (const { path: cwd } of [cloned, unpacked, uncommitted, begun]) {
+      expect(await initialise({ cwd })).toMatchObject({ written: true, trusted: false });
+      expect(readTrust().size).toBe(0);
     }
+    expect(await refusal(new Bosun(cloned.path).run(asking('a.test')))).toContain('not-trusted');
+    // what init wrote stays inside, so that nobody is asked
+    const { workflow: first } = await loadWorkflow(path.join(unpacked.path, 'bosun.yaml'));
+    expect(reachOf(first, unpacked.path)).toEqual([]);
+    expect((await (await new Bosun(unpacked.path).run(first, { dirty: true })).finished).state).toBe('done');
   });
 
   it('shows nothing of the machine for the PATH that it sets itself', async () => {

@@ -5,9 +5,12 @@ import { writeError, writeOut } from '../output.ts';
 export async function run(): Promise<number> {
   const { file, written, trusted } = await initialise({ cwd: process.cwd() });
   if (written) writeOut(`${file}\n`);
+  const note = trusted
+    ? 'workflows here may reach beyond the repository; undo with: bosun trust --remove\n'
+    : '';
   writeError(
     written
-      ? `wrote ${file}; run it with: bosun run\n${trusted ? 'your workflows here may reach beyond the repository; undo with: bosun trust --remove\n' : ''}`
+      ? `wrote ${file}; run it with: bosun run\n${note}`
       : `${file} is there already and stays as it is; check it with: bosun check\n`,
   );
   return 0;
