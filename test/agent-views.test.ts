@@ -168,3 +168,17 @@ describe('the live view of agents', () => {
     expect(frameOf(run, 80, nowMs + 31_000)).not.toContain('next request');
   });
 });
+
+it('a question that ended with its attempt does not make a log say that the budget was too small', () => {
+  const mark = { account: 'run', unit: 'usd', spent: 0.5, limit: 1, next: 5, raiseTo: 2, isHard: false } as const;
+  for (const by of ['ended', 'person']) {
+    const run = atWork({ usd: 1 });
+    const at = { task: 'write', attempt: 1 };
+    run.add({ type: 'attempt.asked', ...at, id: 'q1', text: 'More?', default: 'no', budget: mark });
+    run.add({ type: 'attempt.answered', ...at, id: 'q1', answer: 'no', by });
+    run.add({ type: 'run.finished', state: 'cancelled', because: 'budget' });
+    const told = linesOf(run.events).trimEnd().split('\n').at(-1)!;
+    expect(told).toContain('stopped: its budget');
+    expect(told.includes('too small')).toBe(by === 'person');
+  }
+});

@@ -5,7 +5,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Fact, Recorded } from '../src/contract/event.ts';
+import { render } from '../src/doors/cli/commands/status.ts';
 import { LiveModel } from '../src/doors/cli/live-model.ts';
+import type { Status } from '../src/operations/status.ts';
 import { buildReport } from '../src/report/build.ts';
 import { workedMs } from '../src/schedule/budget.ts';
 import { ClockJumps } from '../src/schedule/clock-jumps.ts';
@@ -132,7 +134,36 @@ test('what lies between two engines of a run is nobody’s time, in every view a
   const live = new LiveModel();
   live.see(journal);
   expect(live.row('a', 700_000)?.elapsedMs).toBe(5000);
+  expect(live.run?.sinceMs).toBe(597_000);
   const { run, tasks } = buildReport(journal, { diffs: new Map(), shownState: 'done' });
   expect(run).toMatchObject({ durationMs: 5000, idleMs: 597_000 });
   expect(tasks[0]!.attempts.map(({ durationMs }) => durationMs)).toEqual([3000, 2000]);
+});
+
+test('an attempt that is at work while the machine sleeps has not worked meanwhile', () => {
+  const loop = new TinyLoop({ tasks: { a: { run: 'true' } } });
+  loop.submit({ type: 'run.isolation', kind: 'none', notes: [] });
+  expect(taskView(loop.node('a')).attemptAtMs).toBe(0);
+  loop.nowMs = 3_660_000;
+  loop.submit({ type: 'clock.jumped', ms: 3_600_000 });
+  expect(taskView(loop.node('a')).attemptAtMs).toBe(3_600_000);
+  // its engine is killed a minute later, and the next one takes over after an hour
+  loop.nowMs = 3_720_000;
+  loop.submit({ type: 'attempt.output', task: 'a', attempt: 1, stream: 'stdout', text: 'x\n' });
+  loop.nowMs += 3_600_000;
+  loop.submit({ type: 'run.isolation', kind: 'none', notes: [] });
+  expect(loop.state.lastAtMs - loop.node('a').attemptAtMs!).toBe(120_000);
+});
+
+test('status tells what finished tasks of an interrupted run took', () => {
+  const loop = new TinyLoop({ tasks: { each: { run: 'true', 'for-each': [1] }, b: { run: 'true' } } });
+  loop.submit({ type: 'run.isolation', kind: 'none', notes: [] });
+  loop.nowMs = 65_000;
+  const done = { type: 'attempt.finished', outcome: { kind: 'done' }, durationMs: 65_000 } as const;
+  loop.submit({ ...done, task: 'each.1', attempt: 1 });
+  const tasks = [...loop.state.nodes.values()].map((node) => taskView(node));
+  const run = { ...runView(loop.state), state: 'interrupted' as const };
+  const shown = render({ run, tasks, taskCount: tasks.length } as Status, 9_000_000);
+  expect(shown).toMatch(/each +.*1m05s/);
+  expect(shown).not.toMatch(/b .*m\d\ds/);
 });

@@ -5,6 +5,8 @@ import type { ConflictReport, QuestionReport } from '../contract/report.ts';
 import type { RunState } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { agentLine } from '../schedule/agent-line.ts';
+import { budgetStop } from '../schedule/budget-stop.ts';
+import { skippedMs } from '../schedule/idle.ts';
 import { addAccess, answerAccess } from './fold-access.ts';
 import { noteAgent, noteUse, runtimeOf } from './fold-agent.ts';
 import { noteLimits, noteWarning, type Budgets } from './fold-budget.ts';
@@ -84,8 +86,8 @@ function createRun(created: EventOf<'run.created'>, atMs: number): FoldedRun {
 }
 
 function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
-  if (event.type === 'run.isolation' && run.isolations.length > 0)
-    run.idleMs += Math.max(0, atMs - run.lastAtMs); // since an earlier engine ended
+  const hadEngine = run.isolations.length > 0;
+  run.idleMs += Math.max(0, skippedMs(event, atMs, { lastAtMs: run.lastAtMs, hadEngine }));
   // A clock may jump back; a report's times do not.
   run.lastAtMs = Math.max(run.lastAtMs, atMs);
   switch (event.type) {
@@ -94,7 +96,6 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
       forgetAsked(run, run.lastAtMs);
       return;
     case 'clock.jumped':
-      run.idleMs += Math.max(0, event.ms);
       return;
     case 'run.resumed':
       reopen(run, null);
@@ -263,9 +264,8 @@ function closeAsk(run: FoldedRun, task: Folded, event: EventOf<'attempt.answered
   const budget = task.asked.get(event.id);
   task.asked.delete(event.id);
   if (!budget) return;
-  const { account, unit, spent, limit, next } = budget;
-  if (event.answer === 'no' && event.by !== 'ended' && account === 'run')
-    run.short ??= { account, unit, spent, limit, ...(next !== undefined && { next }) };
+  run.short ??= budgetStop(event, budget) ?? null;
+  const { account, unit } = budget;
   if (event.answer === 'no' || event.limit === undefined) return;
   noteLimits(run.budgets, { account, limits: { [unit]: event.limit }, by: event.by }, atMs);
 }

@@ -6,7 +6,8 @@
  *               └──────────────────▶ answered (policy, ended) ◀──────────────┘
  */
 import type { EventOf } from '../contract/event.ts';
-import { RUN_ACCOUNT, type Limits } from './budget.ts';
+import type { Limits } from './budget.ts';
+import { budgetStop } from './budget-stop.ts';
 import type { Node, OpenAsk, State } from './state.ts';
 
 export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): void {
@@ -37,8 +38,8 @@ export function askAnswered(state: State, event: EventOf<'attempt.answered'>): '
   if (!ask.budget) return undefined;
   if (event.answer === 'yes' && event.limit !== undefined)
     setLimits(state, ask.budget.account, { [ask.budget.unit]: event.limit });
-  if (event.answer !== 'no' || event.by === 'ended' || ask.budget.account !== RUN_ACCOUNT) return undefined;
-  const { raiseTo: _, isHard: _hard, ...short } = ask.budget;
+  const short = budgetStop(event, ask.budget);
+  if (!short) return undefined;
   state.short ??= short;
   return 'stop';
 }

@@ -6,6 +6,7 @@
 import type { Event, EventOf } from '../contract/event.ts';
 import { onConflict } from './agent-of.ts';
 import { turnClocks, shiftClocks } from './budget.ts';
+import { skippedMs } from './idle.ts';
 import { changeAccess, closeRequests, ownerEnded, personSaid } from './fold-access.ts';
 import {
   answerGiven,
@@ -65,6 +66,8 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
 }
 
 export function apply(state: State, event: Event, atMs: number): void {
+  const { lastAtMs, hasEngine } = state;
+  skip(state, skippedMs(event, atMs, { lastAtMs, hadEngine: hasEngine }));
   change(state, event, atMs);
   state.lastAtMs = Math.max(state.lastAtMs, atMs);
   while (state.ready.peek() && state.ready.peek()!.state !== 'ready') state.ready.shift();
@@ -75,10 +78,11 @@ function change(state: State, event: Event, atMs: number): void {
     case 'run.created':
       throw new Error('a run is created once');
     case 'run.isolation':
-      return engineStarted(state, atMs);
+      forgetAsked(state); // whoever asked an earlier engine is gone
+      state.hasEngine = true;
+      return;
     case 'clock.jumped':
-      state.idleMs += Math.max(0, event.ms);
-      return shiftClocks(state, event.ms);
+      return; // see skip
     case 'model.waiting':
       return noteWait(state, event, atMs);
     case 'budget.warned':
@@ -111,15 +115,12 @@ function change(state: State, event: Event, atMs: number): void {
   }
 }
 
-/** Whoever asked an earlier engine is gone, and since that one ended nobody was at work. */
-function engineStarted(state: State, atMs: number): void {
-  forgetAsked(state);
-  if (state.hasEngine) {
-    const idleMs = Math.max(0, atMs - state.lastAtMs);
-    state.idleMs += idleMs;
-    shiftClocks(state, idleMs);
-  }
-  state.hasEngine = true;
+/** The wall clock went so far without anybody at work: no budget's minutes, and no attempt's. */
+function skip(state: State, ms: number): void {
+  if (ms === 0) return;
+  state.idleMs += Math.max(0, ms);
+  shiftClocks(state, ms);
+  for (const node of state.nodes.values()) if (node.attemptAtMs !== undefined) node.attemptAtMs += ms;
 }
 
 type NodeEvent = Exclude<

@@ -209,6 +209,10 @@ export class Loop {
       for (const node of state.nodes.values()) touched.add(node);
       return;
     }
+    if (event.type === 'clock.jumped' || event.type === 'run.isolation') {
+      for (const node of state.nodes.values()) if (node.attemptAtMs !== undefined) touched.add(node);
+      return;
+    }
     if (!('task' in event)) return;
     const node = nodeOf(state, event.task);
     if (event.type === 'attempt.output' || event.type === 'attempt.agent') {

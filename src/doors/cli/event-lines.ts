@@ -9,6 +9,7 @@ import { plainLine, spellControls } from '../../report/plain.ts';
 import { count, describeDenied, shortCommit } from '../../report/words.ts';
 import { tellUsd } from '../../report/money.ts';
 import { noSpending, spend } from '../../schedule/budget.ts';
+import { budgetStop } from '../../schedule/budget-stop.ts';
 import {
   tellAgent,
   tellAnswer,
@@ -208,8 +209,9 @@ export class EventLines {
       case 'attempt.answered': {
         const asked = this.#asked.get(event.id);
         this.#asked.delete(event.id);
-        if (event.answer === 'no' && asked?.event.budget?.account === 'run') {
-          this.#short ??= asked.event.budget;
+        const short = budgetStop(event, asked?.event.budget);
+        if (short) {
+          this.#short ??= short;
           this.#held.clear();
         }
         return tellAnswer(event, asked?.event, asked?.wasPut ?? false);

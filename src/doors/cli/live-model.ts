@@ -66,15 +66,15 @@ const RANKS: Record<TaskState, number> = {
 
 export class LiveModel {
   readonly #lines = new Map<string, string>();
-  /** When the run began, or was gone on with: what lay between was nobody's work. */
-  #sinceMs = 0;
+  /** When the run began, or was last resumed: no group is at work since longer. */
+  #resumedAtMs = 0;
   #state: State | undefined;
 
   /** All events of the run, in their order; what agents printed may be left out. */
   see(events: readonly Recorded[]): void {
     for (const { event, atMs } of events) {
       if (event.type === 'run.created' || event.type === 'run.resumed' || event.type === 'task.retried')
-        this.#sinceMs = atMs;
+        this.#resumedAtMs = atMs;
       if (event.type === 'run.created') this.#state = create(event, atMs);
       else if (this.#state) apply(this.#state, event, atMs);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
@@ -92,7 +92,8 @@ export class LiveModel {
     const { spending, limits } = view;
     const { id } = state;
     const money = { ...(spending && { spending }), ...(limits && { limits }) };
-    return { id, state: state.state, sinceMs: this.#sinceMs, counts: shownCounts(view), ...money };
+    const sinceMs = state.createdAtMs + state.idleMs;
+    return { id, state: state.state, sinceMs, counts: shownCounts(view), ...money };
   }
 
   get taskCount(): number {
@@ -166,7 +167,7 @@ export class LiveModel {
     if (attemptAtMs === undefined && workedMs !== undefined) return workedMs;
     const begunMs = attemptAtMs ?? startedAtMs;
     const elapsedMs =
-      endedAtMs === undefined ? nowMs - Math.max(begunMs, this.#sinceMs) : endedAtMs - begunMs;
+      endedAtMs === undefined ? nowMs - Math.max(begunMs, this.#resumedAtMs) : endedAtMs - begunMs;
     return (workedMs ?? 0) + Math.max(0, elapsedMs);
   }
 

@@ -41,8 +41,8 @@ const SYNONYMS: Synonyms = {
 const OTHER_WAYS: Synonyms = {
   'logs --tail': 'for the last lines: bosun logs | tail',
   'merge --dry-run': 'to see what it would merge: bosun diff',
-  'merge -m': 'for a message of your own: bosun merge --squash && git commit --amend',
-  'merge --message': 'for a message of your own: bosun merge --squash && git commit --amend',
+  'merge -m': 'the message is made of the titles of the tasks',
+  'merge --message': 'the message is made of the titles of the tasks',
 };
 
 export interface Chosen {

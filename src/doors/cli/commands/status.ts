@@ -27,7 +27,7 @@ export async function run(typed: Typed): Promise<number> {
   return 0;
 }
 
-function render(status: Status, nowMs: number): string {
+export function render(status: Status, nowMs: number): string {
   const paint = painter(hasColor(process.stdout));
   const columns = columnsOfStream(process.stdout);
   const lines = [
@@ -45,7 +45,7 @@ function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string
   const took =
     run.endedAtMs !== undefined
       ? ` in ${formatDuration(run.endedAtMs - sinceMs)}`
-      : isOpen(run) && run.state !== 'interrupted'
+      : isOpen(run)
         ? ` for ${formatDuration(nowMs - sinceMs)}`
         : '';
   const noun = taskCount === 1 ? 'task' : 'tasks';
@@ -118,15 +118,15 @@ function timeOf(
   if (attemptAtMs !== undefined && nowMs !== undefined)
     return formatDuration((workedMs ?? 0) + nowMs - attemptAtMs);
   if (workedMs !== undefined) return formatDuration(workedMs);
-  if (nowMs === undefined) return '';
   if (endedAtMs !== undefined) return formatDuration(endedAtMs - startedAtMs);
+  if (nowMs === undefined) return '';
   return state === 'running' || state === 'merging' || state === 'asking'
     ? formatDuration(nowMs - startedAtMs)
     : '';
 }
 
 function howOf(question: QuestionView, run: Status['run'], nowMs: number): string {
-  const otherwise = run.state === 'interrupted' ? '' : tellDefault(question, nowMs);
+  const otherwise = tellDefault(question, nowMs);
   return `bosun answer ${question.id} yes|no --run ${run.id}${otherwise && `  (else ${otherwise})`}`;
 }
 
