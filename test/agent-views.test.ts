@@ -170,7 +170,15 @@ describe('the live view of agents', () => {
 });
 
 it('a question that ended with its attempt does not make a log say that the budget was too small', () => {
-  const mark = { account: 'run', unit: 'usd', spent: 0.5, limit: 1, next: 5, raiseTo: 2, isHard: false } as const;
+  const mark = {
+    account: 'run',
+    unit: 'usd',
+    spent: 0.5,
+    limit: 1,
+    next: 5,
+    raiseTo: 2,
+    isHard: false,
+  } as const;
   for (const by of ['ended', 'person']) {
     const run = atWork({ usd: 1 });
     const at = { task: 'write', attempt: 1 };

@@ -9,6 +9,7 @@ import {
   stat,
   symlink,
   writeFile,
+  utimes,
 } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -150,6 +151,8 @@ describe('the state of an earlier version', () => {
     const { pid: dead } = spawnSync('true');
     for (const name of [`${dead}-killed`, `${process.pid}-used`])
       await mkdir(path.join(scratch, name, 'objects'), { recursive: true });
+    const anHourAgo = Date.now() / 1000 - 4000;
+    await utimes(path.join(scratch, `${dead}-killed`), anHourAgo, anHourAgo);
     await mkdir(path.join(home.sandbox, 'try-killed'));
     await clearAttempts(home);
     expect(await readdir(scratch)).toEqual([`${process.pid}-used`]);

@@ -13,6 +13,10 @@ import { stateDirectory } from './state-directory.ts';
 
 /** The process's number and a dash. */
 const OWNER = /^(\d+)-/;
+/** No moment lasts as long. A process in a container has a number that means nothing outside of it, so age counts too. */
+const MOMENT_MS = 3600 * 1000;
+/** By then the number is another process's. */
+const REUSED_MS = 7 * 24 * 3600 * 1000;
 
 export async function makeScratch(commonDir: string): Promise<string> {
   try {
@@ -34,8 +38,11 @@ export async function sweepScratch(state: string): Promise<void> {
   const directory = placeIn(state);
   if (!isDirectory(directory)) return;
   for (const name of namesIn(directory)) {
+    const file = path.join(directory, name);
+    const ageMs = Date.now() - (lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
     const pid = OWNER.exec(name)?.[1];
-    if (pid === undefined || !isAlive(Number(pid))) await tryRemoveTree(path.join(directory, name));
+    const isInUse = pid !== undefined && isAlive(Number(pid));
+    if (ageMs > (isInUse ? REUSED_MS : MOMENT_MS)) await tryRemoveTree(file);
   }
 }
 
