@@ -91,3 +91,26 @@ describe('an agent that is a command', () => {
     expect(Agent.safeParse({ runtime: 'cli', command: 'x', usage: { usd: rule } }).success).toBe(false);
   });
 });
+
+it('says so where an output has too many parts to be read as JSON', async () => {
+  await using bench = new Bench();
+  const command = `node -e 'console.log(JSON.stringify(Array.from({ length: 100001 }, () => [])))' > $BOSUN_OUTPUT`;
+  const told = /output is JSON with more than 100,000 lists and objects.*kept as text/;
+  const tried = bench.job('http://127.0.0.1:9', { runtime: 'cli', command });
+  const { outcome, output } = await cli.run(tried.job);
+  expect(outcome).toEqual({ kind: 'done' });
+  expect(output).toMatch(/^\[\[\],/);
+  expect(tried.printed.join('')).toMatch(told);
+  const asked = bench.job('http://127.0.0.1:9', { runtime: 'cli', command }, { schema: { type: 'array' } });
+  expect((await cli.run(asked.job)).outcome).toMatchObject({
+    kind: 'failed',
+    reason: 'output',
+    message: expect.stringMatching(/more than 100,000 lists and objects/),
+  });
+  const text = bench.job('http://127.0.0.1:9', {
+    runtime: 'cli',
+    command: 'echo plain: text > $BOSUN_OUTPUT',
+  });
+  expect((await cli.run(text.job)).output).toBe('plain: text');
+  expect(text.printed.join('')).toBe('');
+});

@@ -5,7 +5,8 @@
 import { constants as modes, open, rm, writeFile } from 'node:fs/promises';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { parseJson } from '../base/parse-json.ts';
+import { Readable } from 'node:stream';
+import { JSON_MOST, parseJson, shapeOf } from '../base/parse-json.ts';
 import { BosunError } from '../contract/errors.ts';
 import { failed, runCommand, type Ended } from './agent-command.ts';
 import { usageIn } from './cli-usage.ts';
@@ -13,6 +14,7 @@ import { fillWords } from './cli-words.ts';
 import type { Job, Result, Runtime } from './runtime.ts';
 
 const OUTPUT_FILE_BYTES_MAX = 1024 * 1024;
+const TOO_MUCH = `its output is JSON with more than ${JSON_MOST}`;
 
 export const cli: Runtime = {
   async run(job: Job): Promise<Result> {
@@ -28,7 +30,7 @@ export const cli: Runtime = {
     if (job.agent) await rm(promptFile, { force: true });
     const usage = job.agent?.usage && usageIn(job.agent.usage, ended);
     if (usage) job.emit(usage);
-    const result = await readOutput(outputFile, ended.stdoutTail);
+    const result = await readOutput(job, outputFile, ended.stdoutTail);
     return ended.outcome.kind === 'done' ? result : { outcome: ended.outcome, output: null };
   },
 };
@@ -62,7 +64,7 @@ function promptOf({ agent, prompt, feedback }: Job): string {
 }
 
 /** The file that BOSUN_OUTPUT names, which is then gone, else what was printed. JSON where it is JSON. */
-async function readOutput(file: string, printed: string): Promise<Result> {
+async function readOutput(job: Job, file: string, printed: string): Promise<Result> {
   let text: string;
   const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   try {
@@ -87,6 +89,11 @@ async function readOutput(file: string, printed: string): Promise<Result> {
   } finally {
     if (isThere) await rm(file, { recursive: true, force: true });
   }
-  const output = parseJson(text);
+  const shape = shapeOf(text);
+  if (shape.isTooMuch && /^\s*[[{]/.test(text)) {
+    if (job.schema) return { outcome: failed('output', TOO_MUCH), output: null };
+    await job.output.read(Readable.from([Buffer.from(`bosun: ${TOO_MUCH}; it is kept as text\n`)]), 'stderr');
+  }
+  const output = parseJson(text, shape);
   return { outcome: { kind: 'done' }, output: output === undefined ? text.trimEnd() : output };
 }
