@@ -432,6 +432,17 @@ describe('tasks that make no sense', () => {
     );
   });
 
+  test('more than 1,000 variables of a task, an agent or a tool server are refused', () => {
+    const env = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`V${n}`, 'x']));
+    const server = { command: 'x', env };
+    const tasks = { a: { run: 'true', env }, b: { agent: 'dev', prompt: 'x', scope: { env } } };
+    const agents = { dev: { mcp: { s: server, u: { url: 'https://x.dev', headers: env } } } };
+    const { message } = caught(() => workflow({ name: 'x', agents, tasks }), 'invalid-workflow');
+    const places = ['"mcp.s.env" of agent "dev"', '"mcp.u.headers" of agent "dev"', '"env" of task "a"'];
+    for (const place of [...places, '"scope.env" of task "b"'])
+      expect(message).toContain(`${place} has 1001 entries; at most 1000 are allowed, put them into a file`);
+  });
+
   test('more than 20,000 tasks are refused', () => {
     const tasks = Object.fromEntries(Array.from({ length: 20_001 }, (_, n) => [`t${n}`, { run: 'true' }]));
     expect(caught(() => workflow({ name: 'x', tasks }), 'invalid-workflow').message).toBe(

@@ -1,6 +1,7 @@
 /** Checks what a schema cannot: that a workflow makes sense as a whole. It reads no file. */
 import { TASKS_MAX, type Workflow } from '../contract/workflow.ts';
 import { agentNames, checkAgents } from './check-agents.ts';
+import { checkEnv } from './check-env.ts';
 import { checkExpressions, warnAboutItems, warnAboutQuotes } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
 import { checkNul } from './check-nul.ts';
@@ -19,6 +20,8 @@ export function checkWorkflow(workflow: Workflow): Problem[] {
   if (count === 0) {
     return [{ path: ['tasks'], atKey: true, message: 'the workflow has no tasks; add at least one' }];
   }
+  const crowded = checkEnv(workflow);
+  if (crowded.length > 0) return crowded; // to look at each of them would take long
   const graph = checkGraph(workflow.tasks);
   return [
     ...checkNul(workflow),
