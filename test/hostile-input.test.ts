@@ -34,28 +34,7 @@ import { checkExpression, evaluate, ExpressionError, parseTemplate } from '../sr
 import { Loop } from '../src/schedule/loop.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { rootRules } from '../src/workspace/ignore-rules.ts';
-
-/** The aim is 100 ms on a quiet machine; each of these took between 150 ms and for ever. */
-const BUSY_MS_MAX = 250;
-
-/** The longest stretch in which nothing else had a turn, as far as this thread worked in it: others use the machine too. */
-async function busiestMs(act: () => unknown): Promise<number> {
-  const workedMs = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
-  let [longestMs, lastMs] = [0, workedMs()];
-  const look = (): void => {
-    const nowMs = workedMs();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
-  };
-  const ticker = setInterval(look, 1);
-  await act();
-  look();
-  clearInterval(ticker);
-  return longestMs;
-}
+import { BUSY_MS_MAX, busiestMs } from './fixtures/busiest.ts';
 
 /** It gives up, and says so. */
 const refused = (act: () => unknown): void => expect(act).toThrow(/take too long/);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Breather } from '../base/breather.ts';
 import type { Event } from '../contract/event.ts';
 import type { RunReport } from '../contract/report.ts';
 import { reportOn } from '../report/build.ts';
@@ -93,12 +94,14 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
   const run = await findRun(journal, id);
   const ranges = new Ranges();
   const hash = run.spending && new JournalHash();
+  const breather = new Breather();
   let folded: FoldedRun | undefined;
   // One by one, since there may be gigabytes of them.
   for await (const recorded of eventsOf(store, id, { valueBytesMax: LIMITS.outputChars })) {
     folded = foldEvent(folded, recorded);
     ranges.add(recorded.event);
     hash?.add(whole(recorded.event, (ref) => store.value(id, ref)));
+    await breather.breathe();
   }
   if (!folded) throw noBeginning(id);
   const numbers = await git.numstat(run.baseCommit, run.headCommit);

@@ -23,12 +23,19 @@ export class LogTail {
     const joins = open?.attempt === event.attempt;
     if (open && !joins) this.#push({ stream: event.stream, ...open }, charsMax);
     this.#open.delete(event.stream);
-    const lines = ((joins ? open.text : '') + piece).split(/\r?\n/);
-    const rest = lines.pop()!;
-    this.#total += Math.max(0, lines.length - LIMITS.logLinesPerTask);
-    for (const text of lines.slice(-LIMITS.logLinesPerTask)) {
-      this.#push({ attempt: event.attempt, stream: event.stream, text }, charsMax);
+    const text = (joins ? open.text : '') + piece;
+    const end = text.lastIndexOf('\n') + 1;
+    // A piece may be nothing but line ends: lines that nobody will see are counted, not made.
+    let from = end;
+    for (let kept = 0; kept < LIMITS.logLinesPerTask && from > 0; kept += 1) from = startOfLine(text, from);
+    this.#total += countLineEnds(text, from);
+    while (from < end) {
+      const next = text.indexOf('\n', from) + 1;
+      const last = text[next - 2] === '\r' && next - 2 >= from ? next - 2 : next - 1;
+      this.#push({ attempt: event.attempt, stream: event.stream, text: text.slice(from, last) }, charsMax);
+      from = next;
     }
+    const rest = text.slice(end);
     if (rest) this.#open.set(event.stream, { attempt: event.attempt, text: clip(rest, LIMITS.lineChars) });
   }
 
@@ -65,4 +72,15 @@ export class LogTail {
     }
     if (first > 0) this.#lines.splice(0, first);
   }
+}
+
+/** Of the line that ends right before `end`, line end included. */
+function startOfLine(text: string, end: number): number {
+  return end === 1 ? 0 : text.lastIndexOf('\n', end - 2) + 1;
+}
+
+function countLineEnds(text: string, before: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < before; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }

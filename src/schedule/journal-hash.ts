@@ -9,6 +9,7 @@ import { normalText, type Ids } from '../base/normal-text.ts';
 import type { AgentEvent } from '../contract/model.ts';
 import type { Event, Recorded } from '../contract/event.ts';
 import { isFields, type Fields } from '../base/fields.ts';
+import { PrintedHash } from './printed-hash.ts';
 
 export function journalHash(events: Iterable<Recorded>): string {
   const hash = new JournalHash();
@@ -67,13 +68,13 @@ class TaskLedger {
   readonly #uses: string[] = [];
   readonly #denied = new Set<string>();
   readonly #agents = new Map<number, AgentEvent[]>();
-  readonly #outputs = new Map<string, Buffer[]>();
+  readonly #outputs = new Map<string, PrintedHash>();
   readonly #printed = new Map<string, string>();
 
   add(event: Event, normal: Normaliser): void {
     const { type } = event as { type: string };
     if (LEFT_OUT.has(type)) return;
-    if (event.type === 'attempt.output') return this.#hear(event);
+    if (event.type === 'attempt.output') return this.#hear(event, normal);
     if (type === 'attempt.agent') {
       const { attempt, event: said } = event as unknown as { attempt: number; event: AgentEvent };
       const before = this.#agents.get(attempt);
@@ -84,11 +85,11 @@ class TaskLedger {
       if (!event.estimated) this.#uses.push(line(event, normal));
     } else if (type === 'attempt.denied') this.#denied.add(line(event, normal));
     else this.#steps.push(short(line(event, normal)));
-    if (type === 'attempt.finished') this.#settle(normal);
+    if (type === 'attempt.finished') this.#settle();
   }
 
   lines(normal: Normaliser): string[] {
-    this.#settle(normal);
+    this.#settle();
     return [
       ...this.#steps,
       ...[...this.#agents].flatMap(([attempt, events]) =>
@@ -109,32 +110,19 @@ class TaskLedger {
     return this.#agents.has(Number(attempt)) && (stream === 'stdout' || stream === 'stderr');
   }
 
-  #hear({
-    attempt,
-    stream,
-    text,
-    base64,
-    droppedBytes = 0,
-  }: Extract<Event, { type: 'attempt.output' }>): void {
+  #hear(
+    { attempt, stream, text, base64, droppedBytes = 0 }: Extract<Event, { type: 'attempt.output' }>,
+    normal: Normaliser,
+  ): void {
     const key = `${attempt} ${stream}`;
-    const pieces = this.#outputs.get(key) ?? [];
-    this.#outputs.set(key, pieces);
-    if (droppedBytes > 0) pieces.push(Buffer.from(`\n${droppedBytes} bytes\n`));
-    pieces.push(base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64'));
+    let printed = this.#outputs.get(key);
+    if (!printed) this.#outputs.set(key, (printed = new PrintedHash(this.#printed.get(key) ?? '', normal)));
+    if (droppedBytes > 0) printed.add(Buffer.from(`\n${droppedBytes} bytes\n`));
+    printed.add(base64 === undefined ? Buffer.from(text ?? '') : Buffer.from(base64, 'base64'));
   }
 
-  /** Outputs can be large: each is kept only until its attempt has ended. */
-  #settle(normal: Normaliser): void {
-    for (const [key, pieces] of this.#outputs) {
-      const text = normal.text(Buffer.concat(pieces).toString());
-      this.#printed.set(
-        key,
-        createHash('sha256')
-          .update(this.#printed.get(key) ?? '')
-          .update(text)
-          .digest('hex'),
-      );
-    }
+  #settle(): void {
+    for (const [key, printed] of this.#outputs) this.#printed.set(key, printed.digest());
     this.#outputs.clear();
   }
 }

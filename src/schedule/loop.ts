@@ -18,6 +18,8 @@ import { heldOf, runView, taskView } from './view.ts';
 const REQUEST_POLL_MS = 50;
 const NOTE_MS = 50;
 const LAST_LINE_CHARS_MAX = 200;
+/** What a turn records of what was printed: to write is work of this thread, and what is left has the next turn. */
+const PRINTED_CHARS_MAX = 1024 * 1024;
 
 export interface LoopOptions {
   store: Store;
@@ -145,7 +147,7 @@ export class Loop {
     const { store, state, nowMs, act, seen, fault } = this.#options;
     clearTimeout(this.#later);
     this.#later = undefined;
-    const facts = this.#inbox.splice(0);
+    const facts = this.#inbox.splice(0, turnOf(this.#inbox));
     const noted = [...facts];
     const handled = this.#handled.splice(0);
     const atMs = nowMs();
@@ -266,6 +268,16 @@ function factOf(request: Request): Fact {
   }
   const { question: id, answer, by, note } = request;
   return { type: 'question.answered', id, answer, by, ...(note !== undefined && { note }) };
+}
+
+/** How many of the facts one turn takes. */
+function turnOf(facts: readonly Fact[]): number {
+  let chars = 0;
+  const full = facts.findIndex((fact) => {
+    if (fact.type === 'attempt.output') chars += fact.text?.length ?? fact.base64?.length ?? 0;
+    return chars >= PRINTED_CHARS_MAX;
+  });
+  return full < 0 ? facts.length : full + 1;
 }
 
 function lastLineOf(text: string): string {
