@@ -1,5 +1,5 @@
 /** Reads JSON that agents and programs wrote: what nests without end is refused before anything recurses into it. */
-import { grouped } from './grouped.ts';
+import { formatCount } from './format-count.ts';
 import type { Json } from '../contract/workflow.ts';
 
 /** Deeper than anybody writes, and far from where recursion ends. */
@@ -10,7 +10,7 @@ const JSON_CONTAINERS_MAX = 100_000;
 const JSON_KEYS_MAX = 100_000;
 const JSON_VALUES_MAX = 1_000_000;
 /** In words. */
-export const JSON_MOST = `${grouped(JSON_CONTAINERS_MAX)} lists and objects, ${grouped(JSON_KEYS_MAX)} fields, ${grouped(JSON_VALUES_MAX)} values or ${JSON_DEPTH_MAX} levels`;
+export const JSON_MOST = `${formatCount(JSON_CONTAINERS_MAX)} lists and objects, ${formatCount(JSON_KEYS_MAX)} fields, ${formatCount(JSON_VALUES_MAX)} values or ${JSON_DEPTH_MAX} levels`;
 
 /** What a text is like, if it is JSON. */
 export interface JsonShape {

@@ -45,7 +45,7 @@ export function freeSpaceBreach(usedBytes: number, freeBytes: number, floorBytes
 export function freeFilesBreach(made: number, left: number, floor: number): Breach {
   return {
     limit: 'disk',
-    message: `made ${made} files and directories and the disk has room for ${left} more; ${floor} must stay possible`,
+    message: `made at least ${made} files and directories and the disk has room for ${left} more; ${floor} must stay possible`,
   };
 }
 

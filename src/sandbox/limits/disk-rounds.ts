@@ -3,8 +3,9 @@ import { statfsSync, statSync } from 'node:fs';
 import type { Breach } from '../../system/fence.ts';
 import { depthBreach, diskBreach, entriesBreach, freeFilesBreach, freeSpaceBreach } from './breach.ts';
 import { measureDisk, type DiskUse } from './disk-used.ts';
-import { heldFiles } from './held-files.ts';
+import { heldFiles, type HeldFiles } from './held-files.ts';
 import { memoryFiles } from './memory-used.ts';
+import { mostFiles } from './most-files.ts';
 import { Written } from './written.ts';
 
 export interface DiskWatched {
@@ -68,7 +69,9 @@ export class DiskRounds {
   #creditMs = 0;
   #atMs = 0;
   #urgentAtMs = 0;
+  /** By device, when somebody may next be blamed for its bytes, and for its files. */
   readonly #blameAtMs = new Map<number, number>();
+  readonly #filesBlameAtMs = new Map<number, number>();
   readonly #free = new Map<number, Free>();
   #walking = false;
 
@@ -119,7 +122,7 @@ export class DiskRounds {
     let longest: Watched | undefined;
     for (const one of this.#watched) {
       const freeBytes = free.get(one.device) ?? Infinity;
-      if (one.limitBytes === undefined && !this.#isLow(one.device)) continue;
+      if (one.limitBytes === undefined && !this.#isFull(one.device)) continue;
       if (nowMs >= this.#urgentAtMs && one.freeBytes - freeBytes > roomBytes(one)) return one;
       if (one.dueAtMs <= nowMs && (longest === undefined || one.dueAtMs < longest.dueAtMs)) longest = one;
     }
@@ -133,10 +136,10 @@ export class DiskRounds {
     );
     if (!this.#watched.has(one)) return;
     const pids = one.pids();
-    const { devices } = memoryFiles(pids[0] ?? 0, one.inMemory ?? []);
-    const held = await heldFiles(pids, new Set(one.directories.map(deviceOf)), devices);
+    const held = await heldBy(one);
     if (!this.#watched.has(one)) return;
     use.bytes += held.bytes;
+    use.entries += held.entries;
     // What is under way is received in no time; who leaves it there hides it, and then all that it ever wrote counts.
     if (held.hasHidden && one.hadHidden) use.bytes = Math.max(use.bytes, one.written.count(pids));
     one.hadHidden = held.hasHidden;
@@ -155,34 +158,49 @@ export class DiskRounds {
     one.dueAtMs = nowMs + Math.min(room, UNSEEN_MS_MAX);
   }
 
-  /** With the disk all but full, or about to be, the one that wrote most is ended; the others go on. */
+  /** With the disk all but full, or about to be, the one that took most is ended; the others go on. */
   #blame(nowMs: number): void {
-    for (const [device, { bytes, files, filesMin }] of this.#free) {
-      if (this.#hasFewFiles(device) && nowMs >= (this.#blameAtMs.get(device) ?? 0)) {
-        const entries = (one: Watched): number => one.last?.entries ?? 0;
-        const [most] = [...this.#watched]
-          .filter((one) => one.device === device && entries(one) >= BLAME_ENTRIES_MIN)
-          .toSorted((a, b) => entries(b) - entries(a));
-        if (most === undefined) continue;
-        this.#blameAtMs.set(device, nowMs + BLAME_EVERY_MS);
-        this.#end(most, freeFilesBreach(entries(most), files, filesMin));
-        continue;
-      }
-      if (!this.#isFull(device) || nowMs < (this.#blameAtMs.get(device) ?? 0)) continue;
-      this.#recount();
-      const [most] = [...this.#watched]
-        .filter((one) => one.device === device)
-        // What was written counts even where nothing of it can be found: there is no time to look for it.
-        .map((one) => ({ one, usedBytes: Math.max(usedBytes(one), one.written.count(one.pids())) }))
-        .toSorted((a, b) => b.usedBytes - a.usedBytes);
-      if (most === undefined || most.usedBytes < BLAME_BYTES_MIN) continue;
-      this.#blameAtMs.set(device, nowMs + BLAME_EVERY_MS);
-      this.#end(most.one, freeSpaceBreach(most.usedBytes, bytes, this.#freeBytesMin));
+    for (const device of this.#free.keys()) {
+      if (this.#isFull(device)) this.#blameForBytes(device, nowMs);
+      if (this.#hasFewFiles(device) && nowMs >= (this.#filesBlameAtMs.get(device) ?? 0))
+        void this.#blameForFiles(device);
     }
   }
 
-  #isLow(device: number): boolean {
-    return this.#isFull(device) || this.#hasFewFiles(device);
+  #blameForBytes(device: number, nowMs: number): void {
+    if (nowMs < (this.#blameAtMs.get(device) ?? 0)) return;
+    this.#recount();
+    const [most] = this.#sharing(device)
+      // What was written counts even where nothing of it can be found: there is no time to look for it.
+      .map((one) => ({ one, usedBytes: Math.max(usedBytes(one), one.written.count(one.pids())) }))
+      .toSorted((a, b) => b.usedBytes - a.usedBytes);
+    if (most === undefined || most.usedBytes < BLAME_BYTES_MIN) return;
+    this.#blameAtMs.set(device, nowMs + BLAME_EVERY_MS);
+    this.#filesBlameAtMs.set(device, nowMs + BLAME_EVERY_MS); // they go with it
+    this.#end(most.one, freeSpaceBreach(most.usedBytes, this.#free.get(device)!.bytes, this.#freeBytesMin));
+  }
+
+  /** Nobody's files are known until they are counted, and those of one alone say nothing. */
+  async #blameForFiles(device: number): Promise<void> {
+    this.#filesBlameAtMs.set(device, Infinity);
+    const fromMs = performance.now();
+    this.#recount();
+    const most = await mostFiles(
+      this.#sharing(device),
+      async (one) => (await heldBy(one)).entries,
+      (one) => !this.#watched.has(one),
+    );
+    const nowMs = performance.now();
+    const nextAtMs = nowMs + Math.max(BLAME_EVERY_MS, (nowMs - fromMs) / URGENT_SHARE);
+    this.#filesBlameAtMs.set(device, Math.max(nextAtMs, this.#blameAtMs.get(device) ?? 0));
+    const free = this.#free.get(device);
+    if (free === undefined || !this.#hasFewFiles(device)) return;
+    if (most === undefined || most.entries < BLAME_ENTRIES_MIN || !this.#watched.has(most.owner)) return;
+    this.#end(most.owner, freeFilesBreach(most.entries, free.files, free.filesMin));
+  }
+
+  #sharing(device: number): Watched[] {
+    return [...this.#watched].filter((one) => one.device === device);
   }
 
   #hasFewFiles(device: number): boolean {
@@ -229,6 +247,12 @@ export class DiskRounds {
     for (const device of this.#free.keys()) if (!free.has(device)) this.#free.delete(device);
     return free;
   }
+}
+
+async function heldBy(one: Watched): Promise<HeldFiles> {
+  const pids = one.pids();
+  const { devices } = memoryFiles(pids[0] ?? 0, one.inMemory ?? []);
+  return heldFiles(pids, new Set(one.directories.map(deviceOf)), devices);
 }
 
 function breachOf(one: Watched, use: DiskUse): Breach | undefined {

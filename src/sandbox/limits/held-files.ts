@@ -8,6 +8,8 @@ import { namesIn } from '../../system/names-in.ts';
 
 export interface HeldFiles {
   bytes: number;
+  /** How many there are: each takes an inode. */
+  entries: number;
   /** There are files that cannot be looked at: sent and not received, or more than are looked at. */
   hasHidden: boolean;
   tookMs: number;
@@ -31,14 +33,15 @@ export async function heldFiles(
   memoryDevices: ReadonlySet<string>,
 ): Promise<HeldFiles> {
   const seen = new Set<string>();
-  const held: HeldFiles = { bytes: 0, hasHidden: false, tookMs: 0 };
+  const held: HeldFiles = { bytes: 0, entries: 0, hasHidden: false, tookMs: 0 };
   let left = DESCRIPTORS_MAX;
   let sinceMs = performance.now();
   const count = (file: string, stat: BigIntStats | undefined): void => {
-    if (stat === undefined || stat.blocks === 0n) return;
+    if (stat === undefined) return;
     const key = `${stat.dev}:${stat.ino}`;
     if (seen.has(key) || (!layerDevices.has(Number(stat.dev)) && inMemory(file))) return;
     seen.add(key);
+    held.entries += 1;
     held.bytes += Number(stat.blocks) * 512;
   };
   for (const pid of pids) {

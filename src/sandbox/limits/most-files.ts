@@ -1,0 +1,39 @@
+/** Finds who has most files of those that share a disk. It only counts; whether anybody is to blame others decide. */
+import { measureDisk } from './disk-used.ts';
+
+export interface FileOwner {
+  directories: string[];
+}
+
+/** Who has fewer is known after this much of a walk; the next ones go on for so many times as long. */
+const FIRST_ENTRIES_MAX = 512;
+const GROWTH = 4;
+
+/**
+ * All are counted before one is named, by walks of equal length: files may run out faster than those of a large layer
+ * can be counted, and the last one that is not through has most of them.
+ */
+export async function mostFiles<Owner extends FileOwner>(
+  owners: readonly Owner[],
+  /** How many files it holds that have no name any more. */
+  heldBy: (owner: Owner) => Promise<number>,
+  isGone: (owner: Owner) => boolean,
+): Promise<{ owner: Owner; entries: number } | undefined> {
+  let most: { owner: Owner; entries: number } | undefined;
+  let left = [...owners];
+  for (let entriesMax = FIRST_ENTRIES_MAX; left.length > 0; entriesMax *= GROWTH) {
+    const unfinished: Owner[] = [];
+    for (const owner of left) {
+      const { use } = await measureDisk(
+        owner.directories,
+        ({ entries }) => entries > entriesMax || isGone(owner),
+      );
+      const entries = use.entries + (await heldBy(owner));
+      if (isGone(owner)) continue;
+      if (most === undefined || entries > most.entries) most = { owner, entries };
+      if (use.entries > entriesMax) unfinished.push(owner);
+    }
+    left = unfinished.length > 1 ? unfinished : [];
+  }
+  return most;
+}
