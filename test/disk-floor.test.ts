@@ -130,4 +130,19 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
     await vi.waitUntil(() => breaches.length > 1, { timeout: 5000, interval: 10 });
     expect(breaches[1]).toMatch(/^unlinked made at least \d+ files and directories and the disk has/);
   });
+
+  test('in memory shows no sizes of files under way over a socket: who leaves some there is ended', async () => {
+    await using disk = await makeDisk('size=512m');
+    const breaches: string[] = [];
+    using watchdog = new Watchdog();
+    const hog = path.join(import.meta.dirname, 'fixtures/hogs/disk-under-way.pl');
+    watchdog.watch({
+      initPid: disk.start(`perl ${hog} ${disk.directory} 80`),
+      limits: { diskBytes: 50 * MB },
+      disk: [disk.directory],
+      onBreach: ({ message }) => breaches.push(message),
+    });
+    await vi.waitUntil(() => breaches.length > 0, { timeout: 5000, interval: 10 });
+    expect(breaches).toEqual([expect.stringMatching(/^left open files on their way over a socket, /)]);
+  });
 });

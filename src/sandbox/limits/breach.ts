@@ -33,6 +33,15 @@ export function depthBreach(): Breach {
   };
 }
 
+export function hiddenFilesBreach(): Breach {
+  return {
+    limit: 'disk',
+    message:
+      'left open files on their way over a socket, where their size cannot be measured because the repository is on a tmpfs; ' +
+      'receive them at once, or keep the repository on a disk',
+  };
+}
+
 export function freeSpaceBreach(usedBytes: number, freeBytes: number, floorBytes: number): Breach {
   return {
     limit: 'disk',

@@ -1,9 +1,16 @@
 /** Looks at the disk use of all sandboxes in turn, for a small share of a core in total. It tells; it ends nothing. */
 import { statfsSync, statSync } from 'node:fs';
 import type { Breach } from '../../system/fence.ts';
-import { depthBreach, diskBreach, entriesBreach, freeFilesBreach, freeSpaceBreach } from './breach.ts';
+import {
+  depthBreach,
+  diskBreach,
+  entriesBreach,
+  freeFilesBreach,
+  freeSpaceBreach,
+  hiddenFilesBreach,
+} from './breach.ts';
 import { measureDisk, type DiskUse } from './disk-used.ts';
-import { heldFiles, type HeldFiles } from './held-files.ts';
+import { heldFiles, isTmpfs, type HeldFiles } from './held-files.ts';
 import { memoryFiles } from './memory-used.ts';
 import { mostFiles } from './most-files.ts';
 import { Written } from './written.ts';
@@ -25,8 +32,11 @@ interface Watched extends DiskWatched {
   /** Of its file system, when `last` was measured. */
   freeBytes: number;
   written: Written;
-  /** It held files that nobody can look at when it was last looked at. */
+  /** It held files that nobody can look at when it was last looked at, and also the time before. */
   hadHidden: boolean;
+  isHiding: boolean;
+  /** Its layer is memory, of which the kernel does not say who wrote how much. */
+  isInMemory: boolean;
 }
 
 /** What is left of a file system, and how fast it becomes less. */
@@ -89,6 +99,8 @@ export class DiskRounds {
       freeBytes: Infinity,
       written: new Written(),
       hadHidden: false,
+      isHiding: false,
+      isInMemory: what.directories.some(isTmpfs),
     };
     this.#watched.add(watched);
     return () => void this.#watched.delete(watched);
@@ -141,7 +153,8 @@ export class DiskRounds {
     use.bytes += held.bytes;
     use.entries += held.entries;
     // What is under way is received in no time; who leaves it there hides it, and then all that it ever wrote counts.
-    if (held.hasHidden && one.hadHidden) use.bytes = Math.max(use.bytes, one.written.count(pids));
+    one.isHiding = held.hasHidden && one.hadHidden;
+    if (one.isHiding) use.bytes = Math.max(use.bytes, one.written.count(pids));
     one.hadHidden = held.hasHidden;
     const nowMs = performance.now();
     const costMs = tookMs + held.tookMs;
@@ -170,7 +183,13 @@ export class DiskRounds {
   #blameForBytes(device: number, nowMs: number): void {
     if (nowMs < (this.#blameAtMs.get(device) ?? 0)) return;
     this.#recount();
-    const [most] = this.#sharing(device)
+    const sharing = this.#sharing(device);
+    const hiding = sharing.find(hidesAll);
+    if (hiding !== undefined) {
+      this.#blameAtMs.set(device, nowMs + BLAME_EVERY_MS);
+      return this.#end(hiding, hiddenFilesBreach());
+    }
+    const [most] = sharing
       // What was written counts even where nothing of it can be found: there is no time to look for it.
       .map((one) => ({ one, usedBytes: Math.max(usedBytes(one), one.written.count(one.pids())) }))
       .toSorted((a, b) => b.usedBytes - a.usedBytes);
@@ -257,9 +276,15 @@ async function heldBy(one: Watched): Promise<HeldFiles> {
 
 function breachOf(one: Watched, use: DiskUse): Breach | undefined {
   if (one.limitBytes === undefined) return undefined;
+  if (hidesAll(one)) return hiddenFilesBreach();
   if (use.bytes > one.limitBytes) return diskBreach(use.bytes, one.limitBytes);
   if (use.entries > entriesMax(one)) return entriesBreach(use.entries, entriesMax(one), one.limitBytes);
   return use.tooDeep ? depthBreach() : undefined;
+}
+
+/** What is in files that cannot be looked at is not known in any other way either. */
+function hidesAll({ isHiding, isInMemory }: Watched): boolean {
+  return isHiding && isInMemory;
 }
 
 function entriesMax({ limitBytes = Infinity }: Watched): number {

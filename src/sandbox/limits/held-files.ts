@@ -39,7 +39,7 @@ export async function heldFiles(
   const count = (file: string, stat: BigIntStats | undefined): void => {
     if (stat === undefined) return;
     const key = `${stat.dev}:${stat.ino}`;
-    if (seen.has(key) || (!layerDevices.has(Number(stat.dev)) && inMemory(file))) return;
+    if (seen.has(key) || (!layerDevices.has(Number(stat.dev)) && isTmpfs(file))) return;
     seen.add(key);
     held.entries += 1;
     held.bytes += Number(stat.blocks) * 512;
@@ -50,7 +50,7 @@ export async function heldFiles(
       if (left < 0) break;
       const file = `/proc/${pid}/fd/${name}`;
       const stat = statOf(file);
-      if (stat?.isSocket()) held.hasHidden ||= hasFilesUnderWay(`/proc/${pid}/fdinfo/${name}`);
+      if (stat?.isSocket()) held.hasHidden ||= filesUnderWay(`/proc/${pid}/fdinfo/${name}`) > 0;
       else count(file, deleted(stat));
       if (performance.now() - sinceMs < SLICE_MS) continue;
       held.tookMs += performance.now() - sinceMs;
@@ -80,9 +80,9 @@ function deleted(stat: BigIntStats | undefined): BigIntStats | undefined {
   return stat?.isFile() && stat.nlink === 0n ? stat : undefined;
 }
 
-/** What was sent over a unix socket and waits to be received; known since Linux 5.6. */
-function hasFilesUnderWay(file: string): boolean {
-  return Number(/^scm_fds:\s*(\d+)/m.exec(textOf(file))?.[1] ?? 0) > 0;
+/** How many were sent over a unix socket and wait to be received; known since Linux 5.6. */
+export function filesUnderWay(file: string): number {
+  return Number(/^scm_fds:\s*(\d+)/m.exec(textOf(file))?.[1] ?? 0);
 }
 
 /** Not what is shared memory of some kind, which is counted where memory is. */
@@ -114,10 +114,10 @@ function textOf(file: string): string {
   }
 }
 
-function inMemory(file: string): boolean {
+export function isTmpfs(file: string): boolean {
   try {
     return statfsSync(file).type === TMPFS_MAGIC;
   } catch {
-    return true; // closed meanwhile
+    return true; // gone meanwhile
   }
 }
