@@ -1,30 +1,74 @@
 /** Reading how much memory a sandbox takes, where that is made to be slow. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { fairlyUsed } from '../src/sandbox/limits/memory-used.ts';
-import { ProcessTable } from '../src/sandbox/limits/process-table.ts';
+import { MemoryLook } from '../src/sandbox/limits/memory-look.ts';
+import { mappedBytes } from '../src/sandbox/limits/memory-used.ts';
+import { ProcessTable, shareOf, type ProcessEntry } from '../src/sandbox/limits/process-table.ts';
 
+const MB = 1024 ** 2;
 /** The aim is 100 ms on a quiet machine; it took 800. */
 const STEP_CPU_MS_MAX = 300;
+const NO_FILES = { bytes: 0, devices: new Set<string>() };
+const NO_BUFFERS = { leastBytes: 0, mostBytes: 0, look() {} };
+
+async function started(script: string, ...args: string[]): Promise<ChildProcess> {
+  const child = spawn('perl', [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+function treeOf({ pid }: ChildProcess): ProcessEntry[] {
+  return new ProcessTable().trees(new Set([pid!]), performance.now()).get(pid!) ?? [];
+}
 
 test('a process with very many mappings is read in steps, each of which is short', async () => {
-  const child = spawn('perl', ['test/fixtures/hogs/mappings.pl'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = await started('test/fixtures/hogs/mappings.pl');
   try {
-    await once(child.stdout, 'data');
-    const entry = new ProcessTable().read(child.pid!)!;
-    const files = { bytes: 1024 ** 4, devices: new Set(['ff:ff']) };
-    const steps = fairlyUsed([entry, entry], files, 1024 ** 4);
-    let [count, longestMs] = [0, 0];
-    for (let isDone: boolean | undefined = false; isDone !== true; count += 1) {
+    for (const read of [shareOf, (pid: number) => mappedBytes(pid, new Set(['ff:ff']))]) {
       const from = process.cpuUsage();
-      isDone = steps.next().done;
+      read(child.pid!);
       const { user, system } = process.cpuUsage(from);
-      longestMs = Math.max(longestMs, (user + system) / 1000);
+      expect((user + system) / 1000).toBeLessThan(STEP_CPU_MS_MAX);
     }
-    expect(count).toBe(5); // its share twice, what it has mapped twice, and the end
-    expect(longestMs).toBeLessThan(STEP_CPU_MS_MAX);
   } finally {
-    child.stdin.end();
+    child.stdin!.end();
+  }
+});
+
+test('many processes that share their memory are read a few at a time, until it is clear that they take little', async () => {
+  const child = await started('test/fixtures/hogs/memory-family.pl', '60', '20');
+  try {
+    const look = new MemoryLook();
+    let [calls, isKnown, usedBytes] = [0, false, 0];
+    for (; !isKnown && calls < 100; calls += 1) {
+      let left = 5;
+      const isTimeUp = (): boolean => (left -= 1) < 0;
+      ({ isKnown, usedBytes } = look.take(treeOf(child), NO_FILES, NO_BUFFERS, 150 * MB, 0, isTimeUp));
+    }
+    expect(isKnown).toBe(true);
+    expect(calls).toBeGreaterThanOrEqual(10);
+    expect(usedBytes).toBeLessThanOrEqual(150 * MB);
+  } finally {
+    child.stdin!.end();
+  }
+});
+
+test('who takes memory after all were read, or while they are, is read first', async () => {
+  const child = await started('test/fixtures/hogs/memory-family.pl', '60', '20');
+  try {
+    const looks = [new MemoryLook(), new MemoryLook()];
+    const take = (look: MemoryLook, readings: number): number => {
+      let left = readings;
+      const isTimeUp = (): boolean => (left -= 1) < 0;
+      return look.take(treeOf(child), NO_FILES, NO_BUFFERS, 150 * MB, 0, isTimeUp).usedBytes;
+    };
+    expect(take(looks[0]!, 200)).toBeLessThan(150 * MB);
+    expect(take(looks[1]!, 5)).toBe(150 * MB); // not through
+    child.stdin!.write('200\n');
+    await once(child.stdout!, 'data');
+    for (const look of looks) expect(Math.max(take(look, 3), take(look, 3))).toBeGreaterThan(150 * MB);
+  } finally {
+    child.stdin!.end();
   }
 });

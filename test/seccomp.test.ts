@@ -10,7 +10,7 @@ import { callFilter } from '../src/sandbox/seccomp.ts';
 import { judge } from './fixtures/classic-bpf.ts';
 
 const [ALLOWED, EPERM, ENOSYS, KILLED] = [0x7fff0000, 0x00050001, 0x00050026, 0x80000000];
-const [EINVAL, EOPNOTSUPP] = [0x00050016, 0x0005005f];
+const [EINVAL, EOPNOTSUPP, IGNORED] = [0x00050016, 0x0005005f, 0x00050000];
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 };
 const HEADERS = {
   x64: ['/usr/include/x86_64-linux-gnu/asm/unistd_64.h', '/usr/include/asm/unistd_64.h'],
@@ -84,6 +84,20 @@ for (const architecture of ARCHITECTURES) {
       expect(returned(semget[at], 0, 33, 0o1600)).toBe(EINVAL);
       for (const mode of [0, 1, 16]) expect(returned(fallocate[at], 3, mode, 0, 4096)).toBe(EOPNOTSUPP);
       expect(returned(fallocate[at], 3, 3, 0, 4096)).toBe(ALLOWED);
+    });
+
+    test('keeps pipes and sockets at the size that they have', () => {
+      const { fcntl, setsockopt } = EXAMINED;
+      expect(returned(fcntl[at], 3, 1031, 1 << 20)).toBe(EPERM);
+      for (const command of [1, 2, 3, 4, 1030, 1032]) expect(returned(fcntl[at], 3, command)).toBe(ALLOWED);
+      for (const option of [7, 8]) expect(returned(setsockopt[at], 3, 1, option)).toBe(IGNORED);
+      for (const [level, option] of [
+        [1, 2],
+        [1, 9],
+        [6, 7],
+        [41, 8],
+      ])
+        expect(returned(setsockopt[at], 3, level!, option!)).toBe(ALLOWED);
     });
 
     test('lets no file become set-uid', () => {

@@ -70,7 +70,8 @@ export const DENIED: Readonly<Record<string, Numbers>> = {
 
 /**
  * Those that seem to be missing, because programs do without them: clone3 and openat2, whose flags lie in memory that
- * no filter can read, and ways to memory that no process has on its account once its descriptor is on its way to somebody else.
+ * no filter can read, and ways to memory that no process has on its account once its descriptor is on its way to somebody else,
+ * or once a pipe has it: a page that vmsplice puts there may be two megabytes large.
  */
 export const ABSENT: Readonly<Record<string, Numbers>> = {
   clone3: [435, 435],
@@ -78,6 +79,7 @@ export const ABSENT: Readonly<Record<string, Numbers>> = {
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   msgget: [68, 186],
+  vmsplice: [278, 75],
 };
 
 /** Those whose arguments decide. */
@@ -88,6 +90,8 @@ export const EXAMINED = {
   socket: [41, 198],
   socketpair: [53, 199],
   ioctl: [16, 29],
+  fcntl: [72, 25],
+  setsockopt: [54, 208],
   shmget: [29, 194],
   semget: [64, 190],
   fallocate: [285, 47],

@@ -4,7 +4,8 @@
  *
  * A denied call fails with EPERM, as if the privilege were missing. ENOSYS goes to calls that libraries can do
  * without, and to those newer than the table. What would take memory or disk that nobody could count is refused as a
- * small machine refuses it: EINVAL for a segment that is too large, EOPNOTSUPP for space that is taken ahead.
+ * small machine refuses it: EINVAL for a segment that is too large, EOPNOTSUPP for space that is taken ahead. A wish
+ * for larger buffers of a socket is passed over, as the kernel itself passes over what is beyond its limits.
  * ptrace and its like are allowed: debuggers need them, and only the command's own pid namespace is in reach.
  */
 import { ABSENT, DENIED, EXAMINED, UNKNOWN_FROM, type Architecture } from './denied-calls.ts';
@@ -22,6 +23,8 @@ const RETURNED = {
   absent: 0x00050026,
   tooLarge: 0x00050016,
   unsupported: 0x0005005f,
+  /** It seems to have worked. */
+  ignored: 0x00050000,
   kill: 0x80000000,
 };
 
@@ -48,6 +51,9 @@ const [UNIX, INET, NETLINK, INET6] = [1, 2, 16, 10];
 /** The netlink protocol that lists interfaces and routes. */
 const NETLINK_ROUTE = 0;
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
+/** What pipes and sockets hold is on nobody's account: they keep the sizes that buffers-used.ts counts with. */
+const SET_PIPE_SIZE = 1031;
+const [SOCKET_LEVEL, SEND_BUFFER, RECEIVE_BUFFER] = [1, 7, 8];
 
 type Verdict = keyof typeof RETURNED;
 /** An address in the program, by name. */
@@ -58,6 +64,8 @@ type Label =
   | 'personality'
   | 'socket'
   | 'ioctl'
+  | 'fcntl'
+  | 'socketOption'
   | 'segment'
   | 'semaphores'
   | 'space'
@@ -75,6 +83,8 @@ const DECIDED_BY: Record<keyof typeof EXAMINED, Label> = {
   socket: 'socket',
   socketpair: 'socket',
   ioctl: 'ioctl',
+  fcntl: 'fcntl',
+  setsockopt: 'socketOption',
   shmget: 'segment',
   semget: 'semaphores',
   fallocate: 'space',
@@ -188,6 +198,17 @@ function blocks(): [Label, Instruction[]][] {
         { code: EQUAL, value: TIOCLINUX, yes: 'deny', no: 'allow' },
       ],
     ],
+    ['fcntl', [load(1), { code: EQUAL, value: SET_PIPE_SIZE, yes: 'deny', no: 'allow' }]],
+    [
+      'socketOption',
+      [
+        load(1),
+        { code: EQUAL, value: SOCKET_LEVEL, no: 'allow' },
+        load(2),
+        { code: EQUAL, value: SEND_BUFFER, yes: 'ignored' },
+        { code: EQUAL, value: RECEIVE_BUFFER, yes: 'ignored', no: 'allow' },
+      ],
+    ],
     // Of a size the high half is looked at too: it is no int.
     [
       'segment',
@@ -211,6 +232,7 @@ function blocks(): [Label, Instruction[]][] {
     verdict('absent'),
     verdict('tooLarge'),
     verdict('unsupported'),
+    verdict('ignored'),
     verdict('kill'),
   ];
 }

@@ -226,6 +226,12 @@ export const ATTACKS: readonly Attack[] = [
   attack('resources/memory-files.pl', 'take more memory than its limit in files in memory', 'has', {
     limits: { memoryBytes: 32 * MB },
   }),
+  attack('resources/memory-pipes.pl', 'take more memory than its limit in pipes', 'has', {
+    limits: { memoryBytes: 16 * MB },
+  }),
+  attack('resources/memory-sockets.pl', 'take more memory than its limit in sockets', 'has', {
+    limits: { memoryBytes: 32 * MB },
+  }),
   attack('resources/disk.pl', 'fill its workspace over its limit', 'wrote', {
     limits: { diskBytes: 4 * MB },
   }),
@@ -285,7 +291,7 @@ export const OUTPUT_KEPT_BYTES_MAX = MB;
 
 /** What also depends on how the sandbox was started; the rest is the same once it stands. */
 export function isTriedBothWays({ program }: { program: string }): boolean {
-  return /^(files|processes|ordinary)\//.test(program);
+  return /^(files|processes|ordinary|resources)\//.test(program);
 }
 
 /** The number that a program of the group `resources` tries to exceed. */

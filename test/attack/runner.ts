@@ -66,11 +66,12 @@ async function main(resultFile: string, only: string | undefined): Promise<void>
     // how soon who takes too much is seen to depends on what else this process does: the others wait
     await inTurn(
       GREEDY_AT_ONCE,
-      greedy.map((attack) => each('fenced', attack)),
+      greedy.flatMap((attack) => [each('fenced', attack), each('fencedByUtilLinux', attack)]),
     );
+    const modest = all.filter((attack) => !isGreedy(attack));
     await inTurn(AT_ONCE, [
-      ...all.filter((attack) => !isGreedy(attack)).map((attack) => each('fenced', attack)),
-      ...all.filter(isTriedBothWays).map((attack) => each('fencedByUtilLinux', attack)),
+      ...modest.map((attack) => each('fenced', attack)),
+      ...modest.filter(isTriedBothWays).map((attack) => each('fencedByUtilLinux', attack)),
     ]);
     tell({ program: END });
   } finally {

@@ -26,7 +26,6 @@ function describeLimits(cgroups: CgroupLimits | undefined, why: string[]): Limit
     notes: [
       ...why,
       'memory and cpu are watched every 50 ms: a burst can pass their limits for a moment before it is ended or stopped',
-      "what sockets and pipes hold on the way from one process to another counts as nobody's memory",
     ],
   };
 }

@@ -1,13 +1,10 @@
-/** How much memory a sandbox takes: its processes, and its files that lie in memory. It never changes anything. */
+/** The files of a sandbox that lie in memory, and who has mapped how much of them. It never changes anything. */
 import { closeSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
-import { pageTableBytes, shareOf, type ProcessEntry } from './process-table.ts';
 
 /** What the kernel itself needs for a file in memory, however small. */
 const INODE_BYTES = 1024;
 /** Some 3,000 mappings; of a process with more, what comes after them counts as if it were no file. */
 const SMAPS_BYTES_MAX = 2 * 1024 * 1024;
-/** A page of a table is for so many pages; reading a byte of one of them makes it. */
-const PAGES_PER_TABLE = 512;
 
 /** Files in memory are on nobody's account: `directories` are where they lie, as the process `initPid` sees them. */
 export interface MemoryFiles {
@@ -35,45 +32,8 @@ export function memoryFiles(initPid: number, directories: readonly string[]): Me
   return files;
 }
 
-/**
- * The sum of resident sizes is cheap and counts shared pages again and again; the fair shares are dear and right. To
- * be asked for where the cheap sum is too high. A file in memory that is also mapped counts once. A sandbox may have
- * thousands of processes, and a process thousands of mappings: whoever asks decides after each step whether to go on.
- */
-export function* fairlyUsed(
-  tree: ProcessEntry[],
-  files: MemoryFiles,
-  limitBytes: number,
-): Generator<{ atMostBytes: number }, number> {
-  let usedBytes = files.bytes;
-  let restBytes = tree.reduce((sum, { rssBytes }) => sum + rssBytes, 0);
-  const mapping: number[] = [];
-  for (const { pid, rssBytes } of tree.toSorted((a, b) => b.rssBytes - a.rssBytes)) {
-    const share = shareOf(pid);
-    usedBytes += share?.bytes ?? rssBytes;
-    restBytes -= rssBytes;
-    if (share?.inMemoryFiles !== 0) mapping.push(pid);
-    if (usedBytes - files.bytes > limitBytes) return usedBytes - files.bytes;
-    yield { atMostBytes: usedBytes + restBytes };
-  }
-  if (files.bytes === 0) return usedBytes;
-  for (const pid of mapping) {
-    if (usedBytes <= limitBytes) break;
-    usedBytes -= mappedBytes(pid, files.devices);
-    yield { atMostBytes: usedBytes };
-  }
-  return usedBytes;
-}
-
-/** All page tables of a sandbox; 0 where they cannot take the room that is left. */
-export function tablesBytes(tree: ProcessEntry[], roomBytes: number): number {
-  const mappedBytes = tree.reduce((sum, entry) => sum + entry.mappedBytes, 0);
-  if (mappedBytes / PAGES_PER_TABLE <= roomBytes) return 0;
-  return tree.reduce((sum, { pid }) => sum + pageTableBytes(pid), 0);
-}
-
 /** The share of a process in what it has mapped of these file systems. */
-function mappedBytes(pid: number, devices: ReadonlySet<string>): number {
+export function mappedBytes(pid: number, devices: ReadonlySet<string>): number {
   const text = beginningOf(`/proc/${pid}/smaps`);
   let bytes = 0;
   let isAmong = false;

@@ -1,5 +1,6 @@
 /** Which processes belong to which sandbox and what each of them uses, read from /proc. It never changes anything. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
 export interface ProcessEntry {
   pid: number;
@@ -12,6 +13,8 @@ export interface ProcessEntry {
   /** Of its children that were waited for. */
   childrenCpuMs: number;
   rssBytes: number;
+  /** How often it got a page, be it a new one or one that was there. */
+  faults: number;
   /** Of its address space, used or not. */
   mappedBytes: number;
   /** With the pid it names a process for good: the number alone is used again. */
@@ -22,15 +25,19 @@ export interface ProcessEntry {
 const TICK_MS = 10;
 /** How long a process that is in no sandbox is taken to be in none without another look at its pid. */
 const OUTSIDERS_FOR_MS = 1000;
+/** Longest time in one go. */
+const SLICE_MS = 20;
 const buffer = Buffer.alloc(4096);
 
 export class ProcessTable {
   readonly #outsiders = new Set<number>();
   #outsidersSinceMs = 0;
+  #forgotten = 0;
 
   /** To be called when there is a new root: processes seen before may be below it. */
   forget(): void {
     this.#outsiders.clear();
+    this.#forgotten += 1;
   }
 
   read(pid: number): ProcessEntry | undefined {
@@ -43,6 +50,27 @@ export class ProcessTable {
    * is far cheaper than the `children` of every thread, and what belongs to nobody is read once a second.
    */
   trees(roots: ReadonlySet<number>, nowMs: number): Map<number, ProcessEntry[]> {
+    const steps = this.#collect(roots, nowMs);
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+    }
+  }
+
+  /** The same, with turns for others where there are thousands. */
+  async treesInTurns(roots: ReadonlySet<number>, nowMs: number): Promise<Map<number, ProcessEntry[]>> {
+    const steps = this.#collect(roots, nowMs);
+    for (let sinceMs = nowMs; ;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      if (performance.now() - sinceMs < SLICE_MS) continue;
+      await setImmediate();
+      sinceMs = performance.now();
+    }
+  }
+
+  *#collect(roots: ReadonlySet<number>, nowMs: number): Generator<void, Map<number, ProcessEntry[]>> {
+    const forgotten = this.#forgotten;
     if (nowMs - this.#outsidersSinceMs >= OUTSIDERS_FOR_MS) {
       this.#outsiders.clear();
       this.#outsidersSinceMs = nowMs;
@@ -53,6 +81,7 @@ export class ProcessTable {
       if (!Number.isInteger(pid) || this.#outsiders.has(pid)) continue;
       const entry = this.read(pid);
       if (entry !== undefined) entries.set(pid, entry);
+      yield;
     }
     const owners = new Map<number, number | undefined>();
     const trees = new Map<number, ProcessEntry[]>();
@@ -63,6 +92,9 @@ export class ProcessTable {
       if (tree === undefined) trees.set(root, [entry]);
       else tree.push(entry);
     }
+    // Who belongs to nobody now may belong to a root that is new since the scan began.
+    if (forgotten === this.#forgotten)
+      for (const [pid, root] of owners) if (root === undefined) this.#outsiders.add(pid);
     return trees;
   }
 
@@ -91,10 +123,7 @@ export class ProcessTable {
       break;
     }
     if (!certain) return undefined;
-    for (const pid of path) {
-      owners.set(pid, root);
-      if (root === undefined) this.#outsiders.add(pid);
-    }
+    for (const pid of path) owners.set(pid, root);
     return root;
   }
 }
@@ -126,6 +155,7 @@ function parseStat(pid: number, text: string): ProcessEntry {
     pid,
     state: field[0] ?? 'X',
     parentPid: number(1),
+    faults: number(7) + number(9),
     cpuMs: (number(11) + number(12)) * TICK_MS,
     childrenCpuMs: (number(13) + number(14)) * TICK_MS,
     threads: number(17),

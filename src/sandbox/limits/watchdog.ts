@@ -3,12 +3,15 @@
  * with one timer. It never judges what a command does, only how much it uses.
  */
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import type { Breach, FenceLimits } from '../../system/fence.ts';
 import { memoryBreach, processesBreach } from './breach.ts';
 import { CpuThrottle } from './cpu-throttle.ts';
 import { DiskRounds } from './disk-rounds.ts';
 import { HELPER_TASKS } from './prlimit.ts';
-import { fairlyUsed, memoryFiles, tablesBytes } from './memory-used.ts';
+import { BufferCount } from './buffers-used.ts';
+import { MemoryLook } from './memory-look.ts';
+import { memoryFiles } from './memory-used.ts';
 import { ProcessTable, type ProcessEntry } from './process-table.ts';
 
 export interface WatchRequest {
@@ -38,10 +41,7 @@ interface Watched {
   pids: number[];
   /** When its processes must be counted again. */
   dueAtMs: number;
-  /** When the fair shares of memory are read next. */
-  pssDueAtMs: number;
-  /** A reading of them that is not at its end. */
-  look: { steps: ReturnType<typeof fairlyUsed>; startedAtMs: number; tookMs: number } | undefined;
+  memory: { look: MemoryLook; buffers: BufferCount } | undefined;
   throttle: CpuThrottle | undefined;
   leaveDisk: (() => void) | undefined;
 }
@@ -52,11 +52,11 @@ const FREE_BYTES_MIN = 256 * 1024 ** 2;
 const TAKE_BYTES_PER_MS = (Math.min(availableParallelism(), 8) * 2 * 1024 ** 3) / 1000;
 const FORKS_PER_MS = 2;
 const UNSEEN_MS_MAX = 500;
-/** Share of a core for counting processes, and for reading the shares of memory of one sandbox. */
+/** Share of a core for counting processes, and for reading what memory is whose where it may be too much. */
 const SHARE = 0.1;
-/** How long one step of such a reading may take, and how long all steps: then what is left counts at its most. */
+const LOOK_SHARE = 0.25;
+/** How long the memory of all sandboxes may be read in one go: the engine has other work. */
 const LOOK_MS_MAX = 30;
-const LOOKS_MS_MAX = 5000;
 
 export class Watchdog {
   readonly #tickMs: number;
@@ -64,6 +64,7 @@ export class Watchdog {
   readonly #table = new ProcessTable();
   readonly #watched = new Map<number, Watched>();
   #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
   #quietUntilMs = 0;
 
   constructor({ tickMs = TICK_MS, freeBytesMin = FREE_BYTES_MIN }: WatchdogOptions = {}) {
@@ -82,8 +83,10 @@ export class Watchdog {
       startTicks: init.startTicks,
       pids: [initPid],
       dueAtMs: performance.now() + unseenAtFirstMs(limits),
-      pssDueAtMs: 0,
-      look: undefined,
+      memory:
+        limits.memoryBytes === undefined
+          ? undefined
+          : { look: new MemoryLook(), buffers: new BufferCount(initPid) },
       throttle: limits.cpu === undefined ? undefined : new CpuThrottle(limits.cpu, initPid),
       leaveDisk: undefined,
     };
@@ -108,13 +111,31 @@ export class Watchdog {
   #tick(): void {
     const nowMs = performance.now();
     this.#disk.tick(nowMs, this.#tickMs);
-    if (nowMs < this.#quietUntilMs) return;
+    if (nowMs < this.#quietUntilMs || this.#isLooking) return;
     const due = [...this.#watched.values()].some((watched) => watched.dueAtMs <= nowMs);
-    if (!due) return;
-    const trees = this.#table.trees(new Set(this.#watched.keys()), nowMs);
-    for (const [initPid, watched] of this.#watched) this.#look(watched, trees.get(initPid) ?? [], nowMs);
-    const endMs = performance.now();
-    this.#quietUntilMs = endMs + (endMs - nowMs) / SHARE - this.#tickMs;
+    if (due) void this.#lookAtAll(nowMs);
+  }
+
+  async #lookAtAll(nowMs: number): Promise<void> {
+    this.#isLooking = true;
+    try {
+      const all = new Map(this.#watched);
+      const trees = await this.#table.treesInTurns(new Set(all.keys()), nowMs);
+      const fromMs = performance.now();
+      const isTimeUp = (): boolean => performance.now() - fromMs >= LOOK_MS_MAX;
+      let sinceMs = fromMs;
+      for (const [initPid, watched] of all) {
+        if (this.#watched.get(initPid) !== watched) continue; // it left meanwhile
+        this.#look(watched, trees.get(initPid) ?? [], nowMs, isTimeUp);
+        if (performance.now() - sinceMs < LOOK_MS_MAX) continue;
+        await setImmediate();
+        sinceMs = performance.now();
+      }
+      const endMs = performance.now();
+      this.#quietUntilMs = endMs + (fromMs - nowMs) / SHARE + (endMs - fromMs) / LOOK_SHARE - this.#tickMs;
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   /** Who writes may be younger than the last count. */
@@ -128,7 +149,7 @@ export class Watchdog {
     this.#quietUntilMs = endMs + (endMs - nowMs) / SHARE - this.#tickMs;
   }
 
-  #look(watched: Watched, tree: ProcessEntry[], nowMs: number): void {
+  #look(watched: Watched, tree: ProcessEntry[], nowMs: number, isTimeUp: () => boolean): void {
     const { request, throttle, startTicks } = watched;
     const { initPid, limits } = request;
     if (tree.find(({ pid }) => pid === initPid)?.startTicks !== startTicks) return this.#leave(watched);
@@ -145,7 +166,11 @@ export class Watchdog {
       unseenMs = Math.min(unseenMs, room / FORKS_PER_MS);
     }
     if (limits.memoryBytes !== undefined) {
-      const usedBytes = memoryUsed(watched, tree, limits.memoryBytes, nowMs);
+      const { look, buffers } = watched.memory!;
+      const files = memoryFiles(initPid, request.inMemory ?? []);
+      buffers.refresh(watched.pids, nowMs);
+      const { usedBytes, isKnown } = look.take(tree, files, buffers, limits.memoryBytes, nowMs, isTimeUp);
+      if (!isKnown) this.#putLast(watched);
       if (usedBytes > limits.memoryBytes)
         return this.#end(watched, memoryBreach(usedBytes, limits.memoryBytes), tree);
       unseenMs = Math.min(unseenMs, (limits.memoryBytes - usedBytes) / TAKE_BYTES_PER_MS);
@@ -153,6 +178,12 @@ export class Watchdog {
     const breach = request.probe?.();
     if (breach !== undefined) return this.#end(watched, breach, tree);
     watched.dueAtMs = nowMs + unseenMs;
+  }
+
+  /** Whoever takes more than one look comes after all others: it cannot use up the time that there is for them. */
+  #putLast(watched: Watched): void {
+    this.#watched.delete(watched.request.initPid);
+    this.#watched.set(watched.request.initPid, watched);
   }
 
   #end(watched: Watched, breach: Breach, tree?: ProcessEntry[]): void {
@@ -184,35 +215,6 @@ export class Watchdog {
 function unseenAtFirstMs({ cpu, processes = Infinity, memoryBytes = Infinity }: FenceLimits): number {
   if (cpu !== undefined) return 0;
   return Math.min(UNSEEN_MS_MAX, processes / FORKS_PER_MS, memoryBytes / TAKE_BYTES_PER_MS);
-}
-
-/** What is dear is not read more often than it is worth, and only for a moment at a time: the engine has other work. */
-function memoryUsed(watched: Watched, tree: ProcessEntry[], limitBytes: number, nowMs: number): number {
-  const { request } = watched;
-  const files = memoryFiles(request.initPid, request.inMemory ?? []);
-  const residentBytes = files.bytes + sum(tree, (entry) => entry.rssBytes);
-  const tables = tablesBytes(tree, limitBytes - residentBytes);
-  if (residentBytes + tables <= limitBytes) {
-    watched.look = undefined;
-    return residentBytes + tables;
-  }
-  if (nowMs < watched.pssDueAtMs) return limitBytes;
-  const look = (watched.look ??= {
-    steps: fairlyUsed(tree, files, limitBytes - tables),
-    startedAtMs: nowMs,
-    tookMs: 0,
-  });
-  const fromMs = performance.now();
-  let step = look.steps.next();
-  while (step.done !== true && performance.now() - fromMs < LOOK_MS_MAX) step = look.steps.next();
-  look.tookMs += performance.now() - fromMs;
-  const isTooLong = nowMs - look.startedAtMs > LOOKS_MS_MAX;
-  if (step.done !== true && !isTooLong) return limitBytes;
-  const usedBytes = tables + (step.done === true ? step.value : step.value.atMostBytes);
-  const roomMs = (limitBytes - usedBytes) / TAKE_BYTES_PER_MS;
-  watched.pssDueAtMs = nowMs + Math.max(look.tookMs / SHARE, Math.min(roomMs, UNSEEN_MS_MAX));
-  watched.look = undefined;
-  return usedBytes;
 }
 
 function sum(tree: ProcessEntry[], figure: (entry: ProcessEntry) => number): number {

@@ -1,0 +1,187 @@
+/**
+ * Holds the memory of one sandbox against its limit: cheap figures of all its processes each time, dear ones only of
+ * those that could make the difference, and for a moment at a time. It tells; it ends nothing.
+ *
+ * What is known of a process is a range. Unread, it takes anything up to its resident size and the largest page
+ * tables it can have; read, it takes its fair share, and what it may have taken since. A fair share is true only
+ * beside those of the same time, so too high a sum of old ones is read anew before it counts.
+ */
+import type { Buffers } from './buffers-used.ts';
+import { mappedBytes, type MemoryFiles } from './memory-used.ts';
+import { pageTableBytes, shareOf, type ProcessEntry } from './process-table.ts';
+
+interface Reading {
+  before: ProcessEntry;
+  /** Its fair share of what it touches, and its page tables. */
+  bytes: number;
+  /** How much of that files in memory may be, which count already. */
+  inFilesBytes: number;
+  /** Whether that is what they are. */
+  isExact: boolean;
+}
+
+interface Range {
+  entry: ProcessEntry;
+  leastBytes: number;
+  mostBytes: number;
+  /** What reading it can tell; 0 where it is known. */
+  unreadBytes: number;
+}
+
+interface Sum {
+  leastBytes: number;
+  mostBytes: number;
+}
+
+export interface MemoryUse {
+  usedBytes: number;
+  /** Else it takes more time to say, and `usedBytes` is what is allowed. */
+  isKnown: boolean;
+}
+
+/** A page of a table is for so many pages; reading a byte of one of them makes it. */
+const PAGES_PER_TABLE = 512;
+const PAGE_BYTES = 4096;
+/** Who cannot be told from one that takes too much for so long counts at its most. */
+const UNKNOWN_MS_MAX = 5000;
+
+export class MemoryLook {
+  #readings = new Map<number, Reading>();
+  /** What was known before it was forgotten: says who is worth being read first. */
+  #sharesThen = new Map<number, number>();
+  /** What ended processes had: others may have it all now. */
+  #goneBytes = 0;
+  /** The readings served to say that all is well: whoever is over the limit now is read anew. */
+  #areOld = false;
+  #unknownSinceMs: number | undefined;
+
+  /** `isTimeUp` is asked before each reading. */
+  take(
+    tree: readonly ProcessEntry[],
+    files: MemoryFiles,
+    buffers: Buffers,
+    limitBytes: number,
+    nowMs: number,
+    isTimeUp: () => boolean,
+  ): MemoryUse {
+    const cheapBytes = files.bytes + buffers.mostBytes + sumOf(tree, mostOf);
+    if (cheapBytes <= limitBytes) {
+      this.#forget();
+      this.#sharesThen.clear();
+      this.#unknownSinceMs = undefined;
+      return { usedBytes: cheapBytes, isKnown: true };
+    }
+    this.#dropGone(tree);
+    const look = (): Sum => this.#read(tree, files, buffers, limitBytes, isTimeUp);
+    let { leastBytes, mostBytes } = look();
+    if (leastBytes > limitBytes && this.#areOld) {
+      this.#forget();
+      ({ leastBytes, mostBytes } = look());
+    }
+    if (leastBytes > limitBytes) return { usedBytes: leastBytes, isKnown: true };
+    if (mostBytes <= limitBytes) {
+      this.#areOld = true;
+      this.#unknownSinceMs = undefined;
+      return { usedBytes: mostBytes, isKnown: true };
+    }
+    if (mostBytes - this.#goneBytes <= limitBytes) this.#forget();
+    this.#unknownSinceMs ??= nowMs;
+    if (nowMs - this.#unknownSinceMs > UNKNOWN_MS_MAX) return { usedBytes: mostBytes, isKnown: true };
+    return { usedBytes: limitBytes, isKnown: false };
+  }
+
+  #forget(): void {
+    for (const [pid, { bytes }] of this.#readings) this.#sharesThen.set(pid, bytes);
+    this.#readings = new Map();
+    this.#goneBytes = 0;
+    this.#areOld = false;
+  }
+
+  #dropGone(tree: readonly ProcessEntry[]): void {
+    const alive = new Map(tree.map((entry) => [entry.pid, entry.startTicks]));
+    for (const [pid, { before, bytes }] of this.#readings) {
+      if (alive.get(pid) === before.startTicks) continue;
+      this.#readings.delete(pid);
+      this.#goneBytes += bytes;
+    }
+  }
+
+  /** Those that can tell most first, until it is clear on which side of the limit the sum is. */
+  #read(
+    tree: readonly ProcessEntry[],
+    files: MemoryFiles,
+    buffers: Buffers,
+    limitBytes: number,
+    isTimeUp: () => boolean,
+  ): Sum {
+    const worth = ({ entry, unreadBytes }: Range): number =>
+      this.#readings.has(entry.pid) ? unreadBytes : (this.#sharesThen.get(entry.pid) ?? unreadBytes);
+    const ranges = tree.map((entry) => this.#range(entry)).toSorted((a, b) => worth(b) - worth(a));
+    const processes: Sum = {
+      leastBytes: sumOf(ranges, (range) => range.leastBytes),
+      mostBytes: this.#goneBytes + sumOf(ranges, (range) => range.mostBytes),
+    };
+    const sum = (): Sum => ({
+      leastBytes: files.bytes + buffers.leastBytes + processes.leastBytes,
+      mostBytes: files.bytes + buffers.mostBytes + processes.mostBytes,
+    });
+    const mayRead = (): boolean => {
+      const { leastBytes, mostBytes } = sum();
+      return leastBytes <= limitBytes && mostBytes > limitBytes && !isTimeUp();
+    };
+    const update = (before: Range, reading: Reading): void => {
+      this.#readings.set(before.entry.pid, reading);
+      const after = this.#range(before.entry);
+      processes.leastBytes += after.leastBytes - before.leastBytes;
+      processes.mostBytes += after.mostBytes - before.mostBytes;
+      Object.assign(before, after);
+    };
+    for (const range of ranges) {
+      if (!mayRead()) return sum();
+      if (range.unreadBytes > 0) update(range, readingOf(range.entry, files));
+    }
+    if (mayRead()) buffers.look(isTimeUp);
+    for (const range of ranges) {
+      if (!mayRead()) return sum();
+      const reading = this.#readings.get(range.entry.pid);
+      if (reading === undefined || reading.isExact) continue;
+      const inFilesBytes = mappedBytes(range.entry.pid, files.devices);
+      update(range, { ...reading, inFilesBytes, isExact: true });
+    }
+    return sum();
+  }
+
+  #range(entry: ProcessEntry): Range {
+    const reading = this.#readings.get(entry.pid);
+    if (reading === undefined) {
+      const mostBytes = mostOf(entry);
+      return { entry, leastBytes: 0, mostBytes, unreadBytes: mostBytes };
+    }
+    const { before, bytes, inFilesBytes, isExact } = reading;
+    // A page that was shared becomes its own by a fault, which no resident size shows.
+    const sinceBytes =
+      Math.max(0, entry.rssBytes - before.rssBytes, (entry.faults - before.faults) * PAGE_BYTES) +
+      Math.max(0, entry.mappedBytes - before.mappedBytes) / PAGES_PER_TABLE;
+    return {
+      entry,
+      leastBytes: bytes - inFilesBytes,
+      mostBytes: bytes - (isExact ? inFilesBytes : 0) + sinceBytes,
+      unreadBytes: sinceBytes,
+    };
+  }
+}
+
+function readingOf(entry: ProcessEntry, files: MemoryFiles): Reading {
+  const share = shareOf(entry.pid) ?? { bytes: entry.rssBytes, inMemoryFiles: entry.rssBytes };
+  const inFilesBytes = files.bytes === 0 ? 0 : share.inMemoryFiles;
+  const bytes = share.bytes + pageTableBytes(entry.pid);
+  return { before: entry, bytes, inFilesBytes, isExact: inFilesBytes === 0 };
+}
+
+function mostOf({ rssBytes, mappedBytes }: ProcessEntry): number {
+  return rssBytes + mappedBytes / PAGES_PER_TABLE;
+}
+
+function sumOf<One>(list: readonly One[], figure: (one: One) => number): number {
+  return list.reduce((sum, one) => sum + figure(one), 0);
+}
