@@ -11,6 +11,7 @@
  *     -e                   make the command's own directory an empty one in memory
  *     -d DIRECTORY         the command's own directory
  *     -f                   COMMAND fences itself (bwrap): it gets descriptors 3, 4 and 5, a copy of 4
+ *     -l PROCESSES FILES   limits of COMMAND and all below it, the first process inside included (0: none)
  *
  *   launch inside PROCESSES FILES
  *     sets limits within a sandbox (0: none), waits for a command on stdin and becomes it, see `await_command`
@@ -53,7 +54,7 @@
 /* As WATCHES_MAX and WATCHERS_MAX of src/sandbox/lines.ts. */
 #define WATCHES_MAX "32768"
 #define WATCHERS_MAX "128"
-enum { FAILED = 125, PLACES_MAX = 512, NAMED_FILES_MAX = 5, MEMLOCK_BYTES = 1024 * 1024 };
+enum { FAILED = 125, PLACES_MAX = 512, NAMED_FILES_MAX = 5, MEMLOCK_BYTES = 1024 * 1024, BWRAP_FILES = 64 };
 
 static void fail(const char *what) {
   dprintf(2, MARK "%s: %s\n", what, strerror(errno));
@@ -206,8 +207,28 @@ static void bound_watches(void) {
   }
 }
 
+/* A hard limit can only be lowered. */
+static void limit(int resource, rlim_t most) {
+  struct rlimit both;
+  if (getrlimit(resource, &both) < 0) fail("getrlimit");
+  if (both.rlim_max != RLIM_INFINITY && both.rlim_max < most) most = both.rlim_max;
+  both.rlim_cur = both.rlim_max = most;
+  if (setrlimit(resource, &both) < 0) fail("setrlimit");
+}
+
+static void set_limits(rlim_t processes, rlim_t files) {
+  if (processes > 0) limit(RLIMIT_NPROC, processes);
+  if (files > 0) limit(RLIMIT_NOFILE, files);
+  limit(RLIMIT_MEMLOCK, MEMLOCK_BYTES);
+  limit(RLIMIT_CORE, 0);
+  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  if (write(file, "500", 3) < 0) errno = 0; /* when the machine runs out of memory, agents go before the engine */
+  close(file);
+}
+
 /* `cwd` is NULL for a command that fences itself: it becomes the first process. */
-static int hold_in_pid_namespace(const char *cwd, char **command) {
+static int hold_in_pid_namespace(const char *cwd, char **command, rlim_t processes, rlim_t files) {
   int alive[2];
   if (pipe2(alive, O_CLOEXEC) < 0) fail("pipe");
   sigset_t blocked, before;
@@ -227,19 +248,12 @@ static int hold_in_pid_namespace(const char *cwd, char **command) {
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) fail("mount /proc");
     if (cwd != NULL) be_init(cwd, command, &before);
     bound_watches();
+    /* here, and not only inside: the command could use bwrap's process there, which it may trace */
+    set_limits(processes, files > 0 && files < BWRAP_FILES ? BWRAP_FILES : files);
     sigprocmask(SIG_SETMASK, &before, NULL);
     run(command);
   }
   return wait_for(init);
-}
-
-/* A hard limit can only be lowered. */
-static void limit(int resource, rlim_t most) {
-  struct rlimit both;
-  if (getrlimit(resource, &both) < 0) fail("getrlimit");
-  if (both.rlim_max != RLIM_INFINITY && both.rlim_max < most) most = both.rlim_max;
-  both.rlim_cur = both.rlim_max = most;
-  if (setrlimit(resource, &both) < 0) fail("setrlimit");
 }
 
 /*
@@ -275,16 +289,7 @@ static void await_command(void) {
 
 static int inside(int argc, char **argv) {
   if (argc < 4) return FAILED;
-  rlim_t processes = strtoul(argv[2], NULL, 10), files = strtoul(argv[3], NULL, 10);
-  if (processes > 0) limit(RLIMIT_NPROC, processes);
-  if (files > 0) limit(RLIMIT_NOFILE, files);
-  limit(RLIMIT_MEMLOCK, MEMLOCK_BYTES);
-  limit(RLIMIT_CORE, 0);
-  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (file >= 0) { /* when the machine runs out of memory, agents go before the engine */
-    if (write(file, "500", 3) < 0) errno = 0;
-    close(file);
-  }
+  set_limits(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
   await_command();
   return FAILED;
 }
@@ -294,10 +299,11 @@ static int start(pid_t parent, int argc, char **argv, int has_status) {
   uid_t uid = 0;
   const char *from = "/", *cwd = "/", *overlay = NULL, *at = NULL;
   struct place places[PLACES_MAX];
+  rlim_t processes = 0, files = 0;
   int place_count = 0, is_empty = 0, is_fence = 0, n = 0;
   for (; n < argc && strcmp(argv[n], "--") != 0; n++) {
     char option = argv[n][0] == '-' ? argv[n][1] : 0;
-    int values = option == 'o' ? 2 : strchr("ef", option) ? 0 : 1;
+    int values = strchr("ol", option) ? 2 : strchr("ef", option) ? 0 : 1;
     if (n + values >= argc || place_count == PLACES_MAX) return FAILED;
     switch (option) {
       case 'u': uid = (uid_t)atoi(argv[n + 1]); break;
@@ -308,6 +314,7 @@ static int start(pid_t parent, int argc, char **argv, int has_status) {
       case 'e': is_empty = 1; break;
       case 'd': cwd = argv[n + 1]; break;
       case 'f': is_fence = 1; break;
+      case 'l': processes = strtoul(argv[n + 1], NULL, 10), files = strtoul(argv[n + 2], NULL, 10); break;
       default: return FAILED;
     }
     n += values;
@@ -331,10 +338,10 @@ static int start(pid_t parent, int argc, char **argv, int has_status) {
   if (overlay != NULL && mount("overlay", at, "overlay", 0, overlay) < 0) fail("mount overlay");
   if (is_fence) {
     if (!has_status && dup2(4, 5) < 0) fail("dup2");
-    return hold_in_pid_namespace(NULL, command);
+    return hold_in_pid_namespace(NULL, command, processes, files);
   }
   if (is_empty && mount("tmpfs", cwd, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,mode=0700") < 0) fail("mount tmpfs");
-  return hold_in_pid_namespace(cwd, command);
+  return hold_in_pid_namespace(cwd, command, 0, 0);
 }
 
 enum { ID_CHARS = 32, FREE_FILE = 10 };

@@ -132,12 +132,13 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
   });
 
   test('in memory shows no sizes of files under way over a socket: who leaves some there is ended', async () => {
-    await using disk = await makeDisk('size=512m');
+    await using disk = await smallDisk('1-gb');
     const breaches: string[] = [];
     using watchdog = new Watchdog();
     const hog = path.join(import.meta.dirname, 'fixtures/hogs/disk-under-way.pl');
+    using leaving = start(`perl ${hog} ${disk.directory} 80`);
     watchdog.watch({
-      initPid: disk.start(`perl ${hog} ${disk.directory} 80`),
+      initPid: leaving.pid,
       limits: { diskBytes: 50 * MB },
       disk: [disk.directory],
       onBreach: ({ message }) => breaches.push(message),

@@ -4,7 +4,9 @@
  */
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
+import type { FenceLimits } from '../system/fence.ts';
 import { findProgram, type OverlayMount } from '../system/process.ts';
+import { kernelLimits, prlimitArgv } from './limits/prlimit.ts';
 import { parentOfAll } from './parent-of-all.ts';
 import type { Shadow } from './shadows.ts';
 
@@ -22,18 +24,20 @@ export interface LaunchPlan {
   shadows: Shadow[];
   /** The command makes its namespaces itself (bwrap). */
   isFence: boolean;
+  /** Of bwrap and all below it: its process inside is one that the command may trace. */
+  limits?: FenceLimits;
 }
 
 /** Options and command of native/launch.c. */
 export function nativeWords(around: LaunchPlan): string[] {
-  const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
+  const { command, cwd, emptyCwd, overlay, uid, shadows, isFence, limits = {} } = around;
   const from = overlay && parentOfAll(layersOf(overlay));
   return [
     ...(uid === undefined ? [] : ['-u', String(uid)]),
     ...(uid === undefined ? [] : shadows.flatMap(({ path, isKept }) => [isKept ? '-r' : '-s', path])),
     ...(from === undefined ? [] : ['-w', from, '-o', mountOptions(overlay!, from), overlay!.at]),
     ...(emptyCwd ? ['-e'] : []),
-    ...(isFence ? ['-f'] : ['-d', cwd]),
+    ...(isFence ? ['-f', '-l', ...kernelLimits(limits)] : ['-d', cwd]),
     '--',
     ...command,
   ];
@@ -101,6 +105,7 @@ bound max_inotify_watches ${WATCHES_MAX}
 bound max_inotify_instances ${WATCHERS_MAX}
 bound max_fanotify_marks ${WATCHES_MAX}
 bound max_fanotify_groups ${WATCHERS_MAX}
+echo 500 > /proc/self/oom_score_adj 2>/dev/null
 exec "$@"
 `;
 
@@ -116,6 +121,14 @@ shift 3
 exit $?
 `;
 
+/** bwrap itself opens a few; as in native/launch.c. */
+const BWRAP_FILES = 64;
+
+function forBwrap(limits: FenceLimits): FenceLimits {
+  const { openFiles } = limits;
+  return openFiles === undefined ? limits : { ...limits, openFiles: Math.max(openFiles, BWRAP_FILES) };
+}
+
 export class UtilLinux {
   readonly #programs = {
     setpriv: required('setpriv'),
@@ -126,7 +139,7 @@ export class UtilLinux {
   readonly #perl = findProgram('perl');
 
   line(around: LaunchPlan): string[] {
-    const { command, cwd, emptyCwd, overlay, uid, shadows, isFence } = around;
+    const { command, cwd, emptyCwd, overlay, uid, shadows, isFence, limits = {} } = around;
     const { setpriv, unshare, mount, sh } = this.#programs;
     if (isFence && this.#perl === undefined)
       throw new BosunError('system', 'open files cannot be kept from commands: install perl or a C compiler');
@@ -159,6 +172,7 @@ export class UtilLinux {
             ...words(unshare, '--pid --fork --kill-child=KILL --mount-proc --'),
             ...script(FENCE),
             ...withoutCaps,
+            ...prlimitArgv(forBwrap(limits)),
           ]
         : [
             ...words(unshare, '--pid --fork --kill-child=KILL --mount-proc --'),

@@ -170,7 +170,8 @@ export class LinuxLauncher implements Launcher {
     const { bwrap, seccomp, etc, limits } = this.#fences;
     const { cwd, overlay, fence } = surroundings;
     const command = [bwrap, '--args', String(DESCRIPTORS.options), '--', ...argv];
-    const plan = this.#plan({ command, cwd, emptyCwd: false, overlay, isFence: true }, [
+    const around = { command, cwd, emptyCwd: false, overlay, isFence: true, limits: fence.limits };
+    const plan = this.#plan(around, [
       ...placesOf(surroundings),
       ...fence.read,
       ...fence.own,

@@ -272,6 +272,9 @@ export const ATTACKS: readonly Attack[] = [
   attack('resources/raise-limits.pl', 'raise a limit that it was given', 'are open', {
     limits: { openFiles: files },
   }),
+  attack('resources/first-process.pl', 'borrow the limits of the first process', 'of the first process', {
+    limits: { openFiles: files, processes: files },
+  }),
   attack('resources/log-flood.pl', 'have more output kept than is allowed', '', {
     judged: 'by the output kept',
   }),
