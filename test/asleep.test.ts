@@ -163,7 +163,7 @@ test('status tells what finished tasks of an interrupted run took', () => {
   loop.submit({ ...done, task: 'each.1', attempt: 1 });
   const tasks = [...loop.state.nodes.values()].map((node) => taskView(node));
   const run = { ...runView(loop.state), state: 'interrupted' as const };
-  const shown = render({ run, tasks, taskCount: tasks.length } as Status, 9_000_000);
+  const shown = render({ run, tasks, taskCount: tasks.length }, 9_000_000);
   expect(shown).toMatch(/each +.*1m05s/);
   expect(shown).not.toMatch(/b .*m\d\ds/);
 });

@@ -3,6 +3,7 @@ import type { Tasks } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
 import type { Problem } from './problem.ts';
 
+const SUGGESTIONS_MAX = 50;
 const CIRCLE_NAMES_SHOWN_MAX = 20;
 const API = 'api:';
 
@@ -46,8 +47,10 @@ export function checkGraph(tasks: Tasks): Graph {
       }
       const to = numbers.get(need);
       if (to === undefined) {
+        // To find what was meant takes a look at all names, and a few of the problems are shown.
+        const near = problems.length < SUGGESTIONS_MAX ? didYouMean(need, names) : '';
         problem(
-          `task "${name}" needs "${need}", but there is no such task${didYouMean(need, names) || '; add it or remove the need'}`,
+          `task "${name}" needs "${need}", but there is no such task${near || '; add it or remove the need'}`,
         );
       } else if (to === n) problem(`task "${name}" needs itself; remove the need`);
       else found.push({ to, at });
