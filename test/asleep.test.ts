@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 import type { Fact, Recorded } from '../src/contract/event.ts';
 import { render } from '../src/doors/cli/commands/status.ts';
 import { LiveModel } from '../src/doors/cli/live-model.ts';
-import type { Status } from '../src/operations/status.ts';
 import { buildReport } from '../src/report/build.ts';
 import { workedMs } from '../src/schedule/budget.ts';
 import { ClockJumps } from '../src/schedule/clock-jumps.ts';
