@@ -59,7 +59,7 @@ export class BufferCount implements Buffers {
   }
 
   get leastBytes(): number {
-    const pipes = this.#counted?.pipes ?? 0;
+    const pipes = Math.max(this.#counted?.pipes ?? 0, this.#counting?.pipes ?? 0);
     const inetBytes = this.#isInetKnown ? this.#sockets.inetBytesMax : 0;
     return beyondFree(this.#unixBytes() + this.#pipesBytes(pipes) + inetBytes);
   }
