@@ -57,13 +57,19 @@ export class ProcessTable {
     }
   }
 
-  /** The same, with turns for others where there are thousands. */
-  async treesInTurns(roots: ReadonlySet<number>, nowMs: number): Promise<Map<number, ProcessEntry[]>> {
+  /** The same, with turns for others where there are thousands; `tookMs` is without those. */
+  async treesInTurns(
+    roots: ReadonlySet<number>,
+    nowMs: number,
+  ): Promise<{ trees: Map<number, ProcessEntry[]>; tookMs: number }> {
     const steps = this.#collect(roots, nowMs);
-    for (let sinceMs = nowMs; ;) {
+    let tookMs = 0;
+    for (let sinceMs = performance.now(); ;) {
       const step = steps.next();
-      if (step.done) return step.value;
-      if (performance.now() - sinceMs < SLICE_MS) continue;
+      const sliceMs = performance.now() - sinceMs;
+      if (step.done) return { trees: step.value, tookMs: tookMs + sliceMs };
+      if (sliceMs < SLICE_MS) continue;
+      tookMs += sliceMs;
       await setImmediate();
       sinceMs = performance.now();
     }

@@ -120,19 +120,20 @@ export class Watchdog {
     this.#isLooking = true;
     try {
       const all = new Map(this.#watched);
-      const trees = await this.#table.treesInTurns(new Set(all.keys()), nowMs);
-      const fromMs = performance.now();
-      const isTimeUp = (): boolean => performance.now() - fromMs >= LOOK_MS_MAX;
-      let sinceMs = fromMs;
+      const { trees, tookMs } = await this.#table.treesInTurns(new Set(all.keys()), nowMs);
+      let [sinceMs, lookedMs] = [performance.now(), 0];
+      const isTimeUp = (): boolean => lookedMs + performance.now() - sinceMs >= LOOK_MS_MAX;
       for (const [initPid, watched] of all) {
         if (this.#watched.get(initPid) !== watched) continue; // it left meanwhile
         this.#look(watched, trees.get(initPid) ?? [], nowMs, isTimeUp);
         if (performance.now() - sinceMs < LOOK_MS_MAX) continue;
+        lookedMs += performance.now() - sinceMs;
         await setImmediate();
         sinceMs = performance.now();
       }
       const endMs = performance.now();
-      this.#quietUntilMs = endMs + (fromMs - nowMs) / SHARE + (endMs - fromMs) / LOOK_SHARE - this.#tickMs;
+      lookedMs += endMs - sinceMs;
+      this.#quietUntilMs = endMs + tookMs / SHARE + lookedMs / LOOK_SHARE - this.#tickMs;
     } finally {
       this.#isLooking = false;
     }
