@@ -114,16 +114,14 @@ test('rules beyond what is read ignore nothing', () => {
 
 /** Much like the list that GitHub proposes for Node, Python and editors. */
 const NORMAL = `
-logs *.log npm-debug.log* yarn-error.log* report.[0-9]*.[0-9]*.json pids *.pid *.seed *.pid.lock lib-cov coverage *.lcov
-.nyc_output build/Release node_modules/ *.tsbuildinfo .npm *.tgz .env .env.* !.env.example dist __pycache__/ *.py[codz]
-*$py.class *.so .Python *.egg-info/ *.manifest *.mo .coverage.* [._]*.s[a-v][a-z] Session.vim *~ .idea/**/workspace.xml .vscode/*
+logs *.log npm-debug.log* yarn-error.log* report.[0-9]*.[0-9]*.json pids *.pid *.seed *.pid.lock
+lib-cov coverage *.lcov .nyc_output build/Release node_modules/ *.tsbuildinfo .npm *.tgz .env
+.env.* !.env.example dist __pycache__/ *.py[codz] *$py.class *.so .Python *.egg-info/ *.manifest
+*.mo .coverage.* [._]*.s[a-v][a-z] Session.vim *~ .idea/**/workspace.xml .vscode/*
 !.vscode/settings.json **/tmp/*.bak
-`
-  .trim()
-  .split(/\s+/)
-  .join('\n');
+`.replaceAll(' ', '\n');
 
-test('a normal .gitignore can be asked about 200,000 files: a tenth of them needs no tenth of the steps', () => {
+test('a normal .gitignore is asked about 200,000 files, a tenth of them with a tenth of the steps', () => {
   const rules = rootRules(['.DS_Store\n*.swp\n'], NORMAL, 10_000_000);
   let count = 0;
   for (let n = 0; n < 20_000; n += 1)
