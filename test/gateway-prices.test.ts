@@ -4,7 +4,7 @@ import { NO_TOKENS } from '../src/contract/model.ts';
 import { priceTable } from '../src/gateway/prices.ts';
 import { outputTokensMaxOf } from '../src/gateway/price-list.ts';
 import { routeOf, type Route } from '../src/gateway/route.ts';
-import { wishOf } from '../src/gateway/wish.ts';
+import { askedIn, wishOf } from '../src/gateway/wish.ts';
 
 const MILLION = { input: 1_000_000, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -77,9 +77,8 @@ it.each<[string, Record<string, unknown>, number]>([
 ])('reserves what the interface reads, not what others would: %s %j', (url, body, output) => {
   const providers = { anthropic: 'anthropic', openai: 'openai', gemini: 'gemini' } as const;
   const route = routeOf('POST', url, providers) as Route;
-  expect(wishOf(route, { model: 'm', ...body }, { bytes: 10, pictures: 0 }, () => null).tokens.output).toBe(
-    output,
-  );
+  const asked = askedIn(route.api, { model: 'm', ...body });
+  expect(wishOf(route, asked, { bytes: 10, pictures: 0 }, () => null).tokens.output).toBe(output);
 });
 
 describe('a route', () => {

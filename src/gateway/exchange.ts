@@ -17,14 +17,14 @@ import { requestHeaders, responseHeaders } from './headers.ts';
 import type { FailureStreak } from './failure-streak.ts';
 import { meterFor } from './meter.ts';
 import type { PriceOf } from './prices.ts';
-import { askForUsage, BodyProblem, parseBody, readBody } from './request-body.ts';
-import { limitReach, type Reached } from './reach.ts';
-import { routeOf, type Api, type Passes, type Route } from './route.ts';
+import { judge } from './judge.ts';
+import { BodyProblem, readBody } from './request-body.ts';
+import type { Reach, Reached } from './reach.ts';
+import { routeOf, type Passes, type Route } from './route.ts';
 import { Waiting } from './waiting.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
 import { useOf, type Sent } from './use-of.ts';
 import { wishOf } from './wish.ts';
-import { isFields, type Fields } from '../base/fields.ts';
 
 /** What is the same for all requests of an attempt. */
 export interface Surroundings {
@@ -45,6 +45,7 @@ export interface Surroundings {
 
 const ERROR_BYTES_MAX = 16 * 1024;
 const TOLD_MAX = 100;
+const NOTHING = Buffer.alloc(0);
 
 type Settle = (use?: ModelUse) => void;
 type Admitted = Extract<Admission, { isAdmitted: true }>;
@@ -83,36 +84,14 @@ async function carry(
   signal: AbortSignal,
 ): Promise<void> {
   const { caller, transport } = around;
-  let body = await readBody(incoming, around.bodyBytesMax, around.hold);
-  const api = route.api ?? route.counts;
-  const isRead = body.length > 0 && !(route.isFree && api === undefined);
-  const { value: parsed, isPlain } = isRead ? await parseBody(body) : { value: undefined, isPlain: true };
-  let isUnbounded = false;
-  let pictures = 0;
-  if (api !== undefined) {
-    if (!isFields(parsed))
-      throw new BodyProblem(
-        400,
-        'bosun: the body is not a JSON object, or one of too many parts; send a smaller one',
-      );
-    if (route.api === 'responses' && parsed.background === true)
-      throw new BodyProblem(
-        403,
-        'bosun: what a model answers later is not metered; ask without "background"',
-      );
-    if (route.api !== undefined) around.failures.check();
-    let isAsSent = isPlain;
-    for (const request of [parsed, ...requestsIn(parsed)]) {
-      const reached = fence(around, route, api, request);
-      if (reached.hasMore || reached.allowed.length > 0) isUnbounded = true;
-      if (reached.isChanged) isAsSent = false;
-      pictures += reached.pictures;
-    }
-    if (route.api === 'chat' && askForUsage(parsed)) isAsSent = false;
-    // What was judged is what is sent: other readers could see another value where a key stands twice.
-    if (!isAsSent) body = Buffer.from(JSON.stringify(parsed));
-  }
-  const judged = wishOf(route, parsed, { bytes: body.length, pictures }, around.priceOf);
+  const read = await readBody(incoming, around.bodyBytesMax, around.hold);
+  if (route.api !== undefined) around.failures.check();
+  const isRead = !route.isFree || route.counts !== undefined;
+  const { asked, reached, body = read } = await judge(isRead ? read : NOTHING, route, reachOf(around, route));
+  for (const each of reached) fence(around, route, each);
+  const pictures = reached.reduce((sum, each) => sum + each.pictures, 0);
+  const judged = wishOf(route, asked, { bytes: body.length, pictures }, around.priceOf);
+  const isUnbounded = reached.some(({ hasMore, allowed }) => hasMore || allowed.length > 0);
   const wish: Wish = isUnbounded && !route.isFree ? { ...judged, isUnbounded } : judged;
   const { provider, dialect, path } = route;
   const { task, attempt } = caller;
@@ -167,28 +146,28 @@ async function admitted(caller: Caller, wish: Wish, signal: AbortSignal): Promis
   return { ...admission, settle: onlyOnce(admission.settle) };
 }
 
-/** Gemini counts the tokens of a request that is within another. */
-function requestsIn({ generateContentRequest, generate_content_request }: Fields): Fields[] {
-  return [generateContentRequest, generate_content_request].filter(isFields);
-}
-
-/** Takes out, or refuses, what the provider would do past the agent's fence. */
-function fence(around: Surroundings, { provider, dialect }: Route, api: Api, body: Fields): Reached {
-  const { caller, passes, told } = around;
-  const reached = limitReach(api, body, {
+function reachOf({ caller, passes }: Surroundings, { provider }: Route): Reach {
+  return {
     mayReach: (url) => caller.mayReach?.(url) ?? false,
     mayUse: (tool) =>
       [tool, tool.replace(/_\d{8}$/, '')].some((name) => passes(provider, 'TOOL', `/${name}`)),
-  });
+  };
+}
+
+/** Tells of what the provider would do past the agent's fence and was taken out, and refuses what cannot be. */
+function fence(
+  { caller, told }: Surroundings,
+  { provider, dialect }: Route,
+  { removed, refusal }: Reached,
+): void {
   const deny = (host: string, port: number, why: string): void => {
     if (told.has(`${host} ${port}`) || told.size >= TOLD_MAX) return;
     told.add(`${host} ${port}`);
     caller.onDenied?.({ host, port, why });
   };
-  const { removed, refusal } = reached;
   for (const tool of removed)
     deny(`${tool} of ${provider}`, 0, 'a tool that runs at the provider, past the fence');
-  if (!refusal) return reached;
+  if (!refusal) return;
   const { host, port, message, isFinal } = refusal;
   if (isFinal) throw new BodyProblem(400, `bosun: ${message}`);
   const remedy =

@@ -1,7 +1,6 @@
 /** What an agent sent: read up to a limit, decompressed, and where needed completed so that the answer can be metered. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { keysIn, parseJson, shapeOf } from '../base/parse-json.ts';
@@ -14,8 +13,6 @@ export class BodyProblem extends Error {
     this.status = status;
   }
 }
-
-const LONG_BYTES = 1024 * 1024;
 
 const DECODERS: Record<string, (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify(gunzip),
@@ -57,15 +54,12 @@ export async function readBody(
 }
 
 /** `isPlain` where every reader of these bytes sees the same values as we do. */
-export async function parseBody(body: Buffer): Promise<{ value: unknown; isPlain: boolean }> {
-  // Others have a turn between the steps.
-  const turn = async (): Promise<void> => void (body.length > LONG_BYTES && (await setImmediate()));
-  const text = body.toString();
-  await turn();
-  const shape = shapeOf(text);
-  await turn();
+export function parseBody(
+  body: Buffer,
+  text = body.toString(),
+  shape = shapeOf(text),
+): { value: unknown; isPlain: boolean } {
   const value = parseJson(text, shape);
-  await turn();
   return { value, isPlain: value !== undefined && keysIn(value) === shape.keys && isUtf8(body) };
 }
 

@@ -16,34 +16,61 @@ const MODEL_CHARS_MAX = 200;
 const OUTPUT_TOKENS_MAX = 10_000_000;
 const ANSWERS_MAX = 1000;
 
+/** What a body says of its cost. */
+export interface Asked {
+  /** Empty where it names none. */
+  model: string;
+  /** Of all answers; undefined where as many as the model can write. */
+  outputMax?: number;
+  answers: number;
+  hasListPrice: boolean;
+  isStored: boolean;
+  loop?: Wish['loop'];
+  hasTools: boolean;
+}
+
+export function askedIn(api: Api | undefined, body: unknown): Asked {
+  const fields = fieldsOf(body);
+  const model = typeof fields.model === 'string' ? fields.model.slice(0, MODEL_CHARS_MAX) : '';
+  const asked = { model, answers: 1, hasListPrice: true, isStored: false, hasTools: false };
+  if (api === undefined) return asked;
+  const output = outputMax(api, fields);
+  const loop = api === 'embeddings' ? undefined : loopOf(api, body);
+  return {
+    model,
+    ...(output !== undefined && { outputMax: output }),
+    answers: answers(fields),
+    hasListPrice: hasListPrice(fields),
+    isStored: refersToStored(fields),
+    ...(loop && { loop }),
+    hasTools: offersTools(fields),
+  };
+}
+
 export function wishOf(
-  route: Route,
-  body: unknown,
+  { provider, api, isFree, model: named }: Route,
+  asked: Asked,
   { bytes, pictures }: { bytes: number; pictures: number },
   priceOf: PriceOf,
 ): Wish {
-  const fields = fieldsOf(body);
-  const said = route.model ?? fields.model;
-  const model = typeof said === 'string' ? said.slice(0, MODEL_CHARS_MAX) : '';
-  const { provider, api } = route;
+  const { loop } = asked;
+  const model = named?.slice(0, MODEL_CHARS_MAX) ?? asked.model;
   // What we cannot read may cost nothing or a lot: only what is known to be free is called free.
-  if (api === undefined)
-    return { provider, model, tokens: NO_TOKENS, tokensMax: 0, usd: route.isFree ? 0 : null };
-  const output =
-    api === 'embeddings' ? 0 : (outputMax(api, fields) ?? outputTokensMaxOf(model)) * answers(fields);
+  if (api === undefined) return { provider, model, tokens: NO_TOKENS, tokensMax: 0, usd: isFree ? 0 : null };
+  const most = asked.outputMax ?? outputTokensMaxOf(model);
+  const output = api === 'embeddings' ? 0 : most * asked.answers;
   const tokens = { ...NO_TOKENS, input: Math.ceil(bytes / BYTES_PER_TOKEN), output };
   const inputMax = bytes + pictures * PICTURE_TOKENS_MAX; // no token of a text is less than a byte
-  const isPriced = hasListPrice(fields) && priceOf(model, tokens) !== null;
-  const loop = api === 'embeddings' ? undefined : loopOf(api, body);
+  const isPriced = asked.hasListPrice && priceOf(model, tokens) !== null;
   return {
     provider,
     model,
     tokens,
     tokensMax: inputMax + output,
     usd: isPriced ? worstUsd(model, inputMax, output, priceOf) : null,
-    ...(refersToStored(fields) && { isUnbounded: true }),
+    ...(asked.isStored && { isUnbounded: true }),
     ...(loop && { loop }),
-    ...(offersTools(fields) && { hasTools: true }),
+    ...(asked.hasTools && { hasTools: true }),
   };
 }
 
