@@ -5,6 +5,7 @@ import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Home } from '../home.ts';
+import { makeReserve } from '../system/disk-reserve.ts';
 import { isAlive } from '../system/is-alive.ts';
 import { removeTree, tryRemoveTree } from '../system/remove-tree.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
@@ -39,6 +40,7 @@ export async function createHome(repository: GitPlace): Promise<Home> {
       })
     );
   }
+  makeReserve(home.directory);
   return home;
 }
 

@@ -55,6 +55,12 @@ export function translated<T>(file: string, action: () => T): T {
   }
 }
 
+/** Whether there was no space for what SQLite wants to write, be it only the two files that it makes beside a journal. */
+export function lacksSpace(error: unknown): boolean {
+  const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+  return code === SQLITE_FULL || code === SQLITE_IOERR || code === SQLITE_CANTOPEN;
+}
+
 /** What to type next: nothing is lost with the journal but the story of the runs. */
 export function damaged(file: string, why: string, cause?: unknown): BosunError {
   const directory = path.dirname(file);

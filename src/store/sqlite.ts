@@ -1,5 +1,5 @@
 /** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { MIGRATIONS } from './schema.ts';
 import { makePrivate } from './private-file.ts';
-import { damaged, translated } from './sqlite-errors.ts';
+import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
 
@@ -22,11 +22,13 @@ export function openSqliteStore(file: string, options: { readOnly?: boolean } = 
 }
 
 function openDatabase(file: string, readOnly: boolean): DatabaseSync {
-  if (!isOnReadOnlyDisk(file)) {
-    if (!readOnly) makePrivate(file);
-    return new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
-  }
-  // SQLite would make its two files beside it. Nobody else can write there either, so it needs no locks.
+  if (isOnReadOnlyDisk(file)) return openAsItIs(file);
+  if (!readOnly) makePrivate(file);
+  return new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
+}
+
+/** SQLite makes no files beside it, and no locks: only where nobody can write there. */
+function openAsItIs(file: string): DatabaseSync {
   const address = pathToFileURL(file);
   address.search = '?immutable=1';
   return new DatabaseSync(address, { readOnly: true });
@@ -44,18 +46,36 @@ function isOnReadOnlyDisk(file: string): boolean {
   }
 }
 
+/** No engine has it open, and none that was killed left something beside it. */
+function isAtRest(file: string): boolean {
+  const sizeOf = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  return sizeOf(file) > 0 && sizeOf(`${file}-wal`) === 0;
+}
+
 class SqliteStore implements Store {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
+  /** Why nothing can be written, where the disk was full when it was opened. */
+  readonly #full: unknown;
+
   constructor(file: string, readOnly: boolean) {
     this.#file = file;
-    this.#db = openDatabase(file, readOnly);
+    const canWrite = !readOnly && !isOnReadOnlyDisk(file);
+    let db = openDatabase(file, readOnly);
     try {
-      const canWrite = !readOnly && !isOnReadOnlyDisk(file);
-      if (canWrite) this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-      this.#migrate(!canWrite);
+      if (canWrite) db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    } catch (error) {
+      db.close();
+      if (!lacksSpace(error) || !isAtRest(file)) throw error;
+      db = openAsItIs(file); // what is there can be read all the same
+      this.#full = error;
+    }
+    this.#db = db;
+    try {
+      this.#migrate(!canWrite || this.#full !== undefined);
     } catch (error) {
       this.#db.close();
       throw error;
@@ -258,6 +278,7 @@ class SqliteStore implements Store {
 
   #transaction<T>(action: () => T): T {
     return translated(this.#file, () => {
+      if (this.#full !== undefined) throw this.#full as Error;
       this.#db.exec('BEGIN IMMEDIATE');
       try {
         const result = action();

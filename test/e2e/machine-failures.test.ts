@@ -121,6 +121,21 @@ describe.runIf(process.getuid?.() === 0)('a file system of its own (needs root t
     },
   );
 
+  test('on a full disk everything can be read, and cleaning and pruning free space', async () => {
+    const place = path.join(disk, 'full');
+    await run('mount', ['-o', 'remount,size=160m', disk]);
+    await fill(place);
+    expect((await bosun(place, 'run')).code).toBe(0);
+    await withFreeKb(0);
+    for (const command of ['status', 'history', 'report', 'diff'])
+      expect({ command, ...(await bosun(place, command)) }).toMatchObject({ command, code: 0, stderr: '' });
+    expect((await bosun(place, 'resume')).stderr).toMatch(/free some space/);
+    expect(await bosun(place, 'workspaces', 'clean')).toMatchObject({ code: 0 });
+    const pruned = await bosun(place, 'prune', '--keep', '0', '--unmerged', '--yes');
+    expect(pruned).toMatchObject({ code: 0, stderr: expect.stringMatching(/removed 1 run/) as string });
+    expect((await bosun(place, 'status')).stderr).toContain('no run was ever started');
+  });
+
   test('a read-only repository: what only reads works, the rest says what to do', async () => {
     const place = path.join(top, 'read-only');
     await mkdir(place, { recursive: true });
