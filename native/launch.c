@@ -294,6 +294,17 @@ static int inside(int argc, char **argv) {
   return FAILED;
 }
 
+/* The kernel makes directories there that nobody may enter, not even who removes what a killed engine left. */
+static void unlock_work(const char *overlay) {
+  static const char *const names[] = {"work", "work/incompat", "work/incompat/volatile"};
+  const char *work = strstr(overlay, ",workdir=");
+  for (size_t n = 0; work != NULL && n < sizeof names / sizeof *names; n++) {
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", work + strlen(",workdir="), names[n]);
+    if (length < (int)sizeof path && chmod(path, 0700) < 0) errno = 0; /* only a convenience */
+  }
+}
+
 /* `argv` begins with the options. */
 static int start(pid_t parent, int argc, char **argv, int has_status) {
   uid_t uid = 0;
@@ -335,7 +346,10 @@ static int start(pid_t parent, int argc, char **argv, int has_status) {
   }
   enter_namespaces();
   if (chdir(from) < 0) fail(from);
-  if (overlay != NULL && mount("overlay", at, "overlay", 0, overlay) < 0) fail("mount overlay");
+  if (overlay != NULL) {
+    if (mount("overlay", at, "overlay", 0, overlay) < 0) fail("mount overlay");
+    unlock_work(overlay);
+  }
   if (is_fence) {
     if (!has_status && dup2(4, 5) < 0) fail("dup2");
     return hold_in_pid_namespace(NULL, command, processes, files);

@@ -87,6 +87,8 @@ const OVERLAY = `
 failed() { echo "${MARK}$why" >&2; exit ${FAILED}; }
 cd "$2" 2>/dev/null || { why="cannot enter $2"; failed; }
 if [ -n "$3" ]; then why=$("$1" -t overlay overlay -o "$3" "$4" 2>&1) || failed; fi
+work=\${3##*,workdir=}/work # as unlock_work of native/launch.c
+[ -z "$3" ] || chmod 0700 "$work" "$work/incompat" "$work/incompat/volatile" 2>/dev/null
 shift 4
 exec "$@"
 `;

@@ -52,6 +52,18 @@ describe('a run whose bosun process was killed', () => {
       /was interrupted: its bosun process died[^]*run t-1 has ended: cancelled\n$/,
     );
   });
+
+  it('leaves nothing behind that its owner cannot remove', async () => {
+    const files = { 'bosun.yaml': 'name: t\ntasks: { long: { run: echo begun; sleep 60 } }\n' };
+    await using repository = await makeRepository({ files });
+    const engine = start(repository.path, 'run', '--verbose');
+    await engine.prints('│ begun');
+    engine.child.kill('SIGKILL');
+    await engine.finished;
+    const script = 'find .git/bosun -type d ! -perm -700 && rm -rf .git/bosun';
+    const removed = await startProgram(['sh', '-c', script], repository.path).finished;
+    expect(removed).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
 });
 
 it('Ctrl-C, of which a terminal tells all processes, asks commands to end', async () => {
