@@ -7,6 +7,7 @@ import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/change.ts';
 import type { ChangedPath, EngineGit } from '../system/engine-git.ts';
 import { listFilesBelow } from './files-below.ts';
+import { readGitFiles } from './git-files.ts';
 import { directoriesToJudge, keyOf, vetChanges, type VetScope, type Vetted } from './vet.ts';
 import { writeCommit } from './write-commit.ts';
 
@@ -35,9 +36,10 @@ export interface CollectRequest {
 type Collection = Omit<Collected, 'artifacts'>;
 
 export async function collect(request: CollectRequest): Promise<Collection> {
-  const { git, changes, scope, parent, ref } = request;
+  const { git, scope, parent, ref } = request;
+  const { changes, heads } = await readGitFiles(git, parent, request.changes);
   const filesBelow = await listFilesBelow(git, parent, directoriesToJudge(changes, scope));
-  const vetted = vetChanges(changes, scope, filesBelow);
+  const vetted = vetChanges(changes, scope, filesBelow, heads);
   const result = await commitOf(request, vetted.accepted);
   const left = vetted.outside.length > 0 ? await keepOutside(request, vetted, result.commit) : undefined;
   // Last: where this ref is there, all of the attempt is kept.

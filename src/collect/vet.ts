@@ -36,7 +36,13 @@ export interface Vetted {
  */
 export type FilesBelow = (path: Buffer) => readonly Buffer[];
 
-export function vetChanges(changes: readonly Change[], scope: VetScope, filesBelow: FilesBelow): Vetted {
+/** `heads`: what would make a repository of a directory that was none. */
+export function vetChanges(
+  changes: readonly Change[],
+  scope: VetScope,
+  filesBelow: FilesBelow,
+  heads: ReadonlySet<Change> = new Set(),
+): Vetted {
   const outside = judge(scope);
   const kept = new Kept();
   const vetted: Vetted = { accepted: [], whole: [], outside: [], refused: [] };
@@ -49,10 +55,12 @@ export function vetChanges(changes: readonly Change[], scope: VetScope, filesBel
       continue;
     }
     vetted.whole.push(change);
-    if (!isLimited && !isSettings(path)) vetted.accepted.push(change);
+    const isHead = heads.has(change);
+    if (!isLimited && !isSettings(path) && !isHead) vetted.accepted.push(change);
     else if (change.kind === 'delete') vetDelete(change, vetted, outside, filesBelow, kept);
     else {
-      const why = outside(path) ?? kept.problem(path);
+      const why =
+        outside(path) ?? (isHead ? repositoryProblem(path, scope) : undefined) ?? kept.problem(path);
       if (why === undefined) vetted.accepted.push(change);
       else vetted.outside.push({ path, why });
     }
@@ -104,6 +112,17 @@ function isSettings(path: Buffer): boolean {
 
 function namesSettings(glob: string): boolean {
   return literalStarts(parseGlob(glob)).some(([first]) => first === SETTINGS);
+}
+
+/** git obeys the settings of a repository that it is started in, also of one that lies in a work tree. */
+function repositoryProblem(path: Buffer, { write = [], shared = [] }: VetScope): string | undefined {
+  const names = path.toString().split('/');
+  const inside = names.length === 1 ? names : names.slice(0, -1);
+  const isNamed = [...write, ...shared].some((glob) =>
+    literalStarts(parseGlob(glob)).some((start) => inside.every((name, n) => name === start[n])),
+  );
+  if (isNamed) return undefined;
+  return `makes a git repository of its directory, whose settings git would obey there; "scope.write" has to name it (${inside.join('/')}${names.length === 1 ? '' : '/**'})`;
 }
 
 /** Saves a closer look at the names of most paths: letters that git does not see may stand between these. */

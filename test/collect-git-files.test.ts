@@ -1,0 +1,89 @@
+/** What git itself would obey, refuse or be busy with is kept out of results, and the report says so. */
+import { describe, expect, test } from 'vitest';
+import { attemptRef, collect } from '../src/collect/collect.ts';
+import type { VetScope } from '../src/collect/vet.ts';
+import { openWorkspaces } from '../src/workspace/open.ts';
+import { makeEngine, shell, type TestEngine } from './fixtures/engine.ts';
+
+interface Left {
+  changed: string[];
+  refused: string[];
+  outside: string[];
+}
+
+let attempts = 0;
+
+async function left(engine: TestEngine, command: string, scope: VetScope = {}): Promise<Left> {
+  const workspaces = openWorkspaces(engine.git, engine.sandbox);
+  const workspace = await workspaces.create(await workspaces.base(engine.head), `task${++attempts}`);
+  await shell(engine.sandbox.launcher, workspace, command);
+  const { changed, refused, outside } = await collect({
+    git: engine.git,
+    changes: await workspace.changes(),
+    scope,
+    parent: engine.head,
+    ref: attemptRef('run', 'task', attempts),
+    message: 'What it did\n',
+    atMs: 1_700_000_000_000,
+  });
+  const files = outside?.files.map(({ path, why }) => `${path}: ${why}`) ?? [];
+  return { changed: changed.map(({ path }) => path), refused, outside: files };
+}
+
+const BARE = (directory: string): string =>
+  `mkdir -p ${directory}/objects ${directory}/refs; cd ${directory}; echo x > objects/x; echo x > refs/x; printf '[core]\n\tfsmonitor = touch /tmp/run\n' > config;`;
+
+test('a bare repository in a result has no HEAD, unless the base has it or the scope names it', async () => {
+  await using engine = await makeEngine({
+    files: { 'old/r.git/HEAD': 'ref: refs/heads/main\n', 'old/HEAD': 'Headlines\n' },
+  });
+  const why = (directory: string): string =>
+    `makes a git repository of its directory, whose settings git would obey there; "scope.write" has to name it (${directory})`;
+  const made = await left(engine, `${BARE('new/r')} echo 'ref: refs/heads/main' > HEAD`);
+  expect(made.changed).toEqual(['new/r/config', 'new/r/objects/x', 'new/r/refs/x']);
+  expect(made.outside).toEqual([`new/r/HEAD: ${why('new/r/**')}`]);
+  const others = 'ln -s refs/heads/main new/head; echo 0123456789012345678901234567890123456789 > old/HEAD';
+  expect((await left(engine, `mkdir new; ${others}`)).outside).toEqual([
+    `new/head: ${why('new/**')}`,
+    `old/HEAD: ${why('old/**')}`,
+  ]);
+  const allowed = `echo 'ref: refs/heads/x' > old/r.git/HEAD; mkdir a; echo News > a/HEAD; ${BARE('b/r')} echo ref:refs/x > HEAD`;
+  const named = await left(engine, allowed, { write: ['**', 'b/r/**'] });
+  expect(named.outside).toEqual([]);
+  expect(named.changed).toContain('b/r/HEAD');
+});
+
+describe('a .gitmodules', () => {
+  test('that git refuses to push or fetch is not collected, and the message says why', async () => {
+    await using engine = await makeEngine();
+    const written = (name: string, ...lines: string[]): string =>
+      `printf '%s\\n' '[submodule "${name}"]' ${lines.map((line) => `'${line}'`).join(' ')}`;
+    const refusals: [string, string][] = [
+      [written('../../hooks', 'path = x'), 'a submodule may not be called "../../hooks"'],
+      [written('a', 'url = --upload-pack=x'), '"url = --upload-pack=x" would be taken for an option'],
+      [written('a', 'path = -x'), '"path = -x" would be taken for an option'],
+      [written('a', 'update = !touch x'), '"update = !touch x" would run a command'],
+      [written('a', 'url = https:///x'), '"url = https:///x" is not a safe address'],
+    ];
+    const directories = refusals.map(([command], n) => `mkdir d${n}; ${command} > d${n}/.gitmodules; `);
+    const good = written('libs/a', 'path = libs/a', 'url = ../a.git', 'update = merge');
+    expect(await left(engine, `${directories.join('')}${good} > .gitmodules; echo x > file`)).toEqual({
+      changed: ['.gitmodules', 'file'],
+      refused: refusals.map(([, why], n) => `d${n}/.gitmodules: git refuses it: ${why}`),
+      outside: [],
+    });
+  });
+});
+
+test('a .gitattributes that would keep git busy is not collected', async () => {
+  await using engine = await makeEngine();
+  const many = `for n in $(seq 200); do echo "**/${'*a'.repeat(60)}b$n text"; done`;
+  const few = `for n in $(seq 2000); do echo "*.x$n text"; done`;
+  expect(await left(engine, `${few} > .gitattributes; mkdir d; ${many} > d/.gitattributes`)).toEqual({
+    changed: ['.gitattributes'],
+    refused: [
+      'd/.gitattributes: git would take too long with so many rules: at most 256 KB and 5000 wildcards, in all',
+    ],
+    outside: [],
+  });
+});
