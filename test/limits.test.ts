@@ -67,6 +67,20 @@ for (const [whose, before] of identities) {
         /^used \d+ MB of memory; 100 MB are allowed$/,
       ));
 
+    test('ends who takes too much memory after its first thread has ended', () =>
+      stops(
+        { argv: ['perl', 'HOGS/leaderless.pl', 'memory', 'DIR', '200'], limits: { memoryBytes: 100 * MB } },
+        'memory',
+        /^used \d+ MB of memory; 100 MB are allowed$/,
+      ));
+
+    test('ends who fills a deleted file after its first thread has ended', () =>
+      stops(
+        { argv: ['perl', 'HOGS/leaderless.pl', 'disk', 'DIR', '200'], limits: { diskBytes: 50 * MB } },
+        'disk',
+        /^wrote \d+ MB to disk; 50 MB are allowed$/,
+      ));
+
     test('counts memory once that many processes share', async () => {
       const result = await hog({
         argv: ['perl', 'HOGS/memory-shared.pl', '60', '8'],

@@ -58,6 +58,14 @@ export function freeFilesBreach(made: number, left: number, floor: number): Brea
   };
 }
 
+/** What cannot be measured may be anything. */
+export function hiddenBreach(limit: 'memory' | 'disk'): Breach {
+  return {
+    limit,
+    message: 'ran a program that cannot be looked into; what it uses cannot be measured',
+  };
+}
+
 /** Rounded up above, so that what is past a limit never reads as equal to it. */
 function megabytes(bytes: number): string {
   const mb = bytes / 1024 ** 2;

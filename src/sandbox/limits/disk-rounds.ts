@@ -8,11 +8,13 @@ import {
   freeFilesBreach,
   freeSpaceBreach,
   hiddenFilesBreach,
+  hiddenBreach,
 } from './breach.ts';
 import { measureDisk, type DiskUse } from './disk-used.ts';
 import { heldFiles, isTmpfs, type HeldFiles } from './held-files.ts';
 import { memoryFiles } from './memory-used.ts';
 import { mostFiles } from './most-files.ts';
+import { readProcess } from './process-table.ts';
 import { Written } from './written.ts';
 
 export interface DiskWatched {
@@ -37,6 +39,8 @@ interface Watched extends DiskWatched {
   isHiding: boolean;
   /** Its layer is memory, of which the kernel does not say who wrote how much. */
   isInMemory: boolean;
+  /** When it was last looked at, there was what cannot be looked into; that may be so for a moment. */
+  wasClosed: boolean;
 }
 
 /** What is left of a file system, and how fast it becomes less. */
@@ -101,6 +105,7 @@ export class DiskRounds {
       hadHidden: false,
       isHiding: false,
       isInMemory: what.directories.some(isTmpfs),
+      wasClosed: false,
     };
     this.#watched.add(watched);
     return () => void this.#watched.delete(watched);
@@ -156,13 +161,16 @@ export class DiskRounds {
     one.isHiding = held.hasHidden && one.hadHidden;
     if (one.isHiding) use.bytes = Math.max(use.bytes, one.written.count(pids));
     one.hadHidden = held.hasHidden;
+    const closed = held.hasHiddenProcess ? hiddenBreach('disk') : undefined;
+    const isClosedStill = one.wasClosed && one.limitBytes !== undefined;
+    one.wasClosed = closed !== undefined;
     const nowMs = performance.now();
     const costMs = tookMs + held.tookMs;
     this.#creditMs -= costMs;
     this.#urgentAtMs = nowMs + costMs / URGENT_SHARE;
     one.last = use;
     one.freeBytes = freeBytes;
-    const breach = breachOf(one, use);
+    const breach = breachOf(one, use) ?? (isClosedStill ? closed : undefined);
     if (breach !== undefined) return this.#end(one, breach);
     const room = Math.min(
       roomBytes(one) / FILL_BYTES_PER_MS,
@@ -270,7 +278,7 @@ export class DiskRounds {
 
 async function heldBy(one: Watched): Promise<HeldFiles> {
   const pids = one.pids();
-  const { devices } = memoryFiles(pids[0] ?? 0, one.inMemory ?? []);
+  const { devices } = memoryFiles(readProcess(pids[0] ?? 0)?.reader ?? 0, one.inMemory ?? []);
   return heldFiles(pids, new Set(one.directories.map(deviceOf)), devices);
 }
 

@@ -2,9 +2,9 @@
  * The disk that deleted files take while processes still hold them, open or mapped: no walk through directories finds
  * them. Descriptors that are under way from one process to another nobody can look at; it only tells that there are some.
  */
-import { readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { namesIn } from '../../system/names-in.ts';
+import { readProcess } from './process-table.ts';
 
 export interface HeldFiles {
   bytes: number;
@@ -12,6 +12,8 @@ export interface HeldFiles {
   entries: number;
   /** There are files that cannot be looked at: sent and not received, or more than are looked at. */
   hasHidden: boolean;
+  /** There is a process that lives and cannot be looked into. */
+  hasHiddenProcess: boolean;
   tookMs: number;
 }
 
@@ -33,7 +35,7 @@ export async function heldFiles(
   memoryDevices: ReadonlySet<string>,
 ): Promise<HeldFiles> {
   const seen = new Set<string>();
-  const held: HeldFiles = { bytes: 0, entries: 0, hasHidden: false, tookMs: 0 };
+  const held: HeldFiles = { bytes: 0, entries: 0, hasHidden: false, hasHiddenProcess: false, tookMs: 0 };
   let left = DESCRIPTORS_MAX;
   let sinceMs = performance.now();
   const count = (file: string, stat: BigIntStats | undefined): void => {
@@ -45,27 +47,48 @@ export async function heldFiles(
     held.bytes += Number(stat.blocks) * 512;
   };
   for (const pid of pids) {
-    for (const name of namesIn(`/proc/${pid}/fd`)) {
+    const { reader, names } = descriptorsOf(pid);
+    if (names === undefined) held.hasHiddenProcess = true;
+    for (const name of names ?? []) {
       if ((left -= 1) < 0) held.hasHidden = true;
       if (left < 0) break;
-      const file = `/proc/${pid}/fd/${name}`;
+      const file = `/proc/${reader}/fd/${name}`;
       const stat = statOf(file);
-      if (stat?.isSocket()) held.hasHidden ||= filesUnderWay(`/proc/${pid}/fdinfo/${name}`) > 0;
+      if (stat?.isSocket()) held.hasHidden ||= filesUnderWay(`/proc/${reader}/fdinfo/${name}`) > 0;
       else count(file, deleted(stat));
       if (performance.now() - sinceMs < SLICE_MS) continue;
       held.tookMs += performance.now() - sinceMs;
       await setImmediate();
       sinceMs = performance.now();
     }
-    for (const { range, bytes } of deletedMappings(pid, memoryDevices)) {
-      const file = `/proc/${pid}/map_files/${range}`;
+    for (const { range, bytes } of deletedMappings(reader, memoryDevices)) {
+      const file = `/proc/${reader}/map_files/${range}`;
       const stat = statOf(file); // only root may look
       if (stat !== undefined) count(file, deleted(stat));
       else held.bytes += bytes;
     }
+    // A thread through which it was read, and which ended meanwhile, may have shown nothing.
+    if (reader !== pid && !existsSync(`/proc/${reader}`)) held.hasHiddenProcess = true;
   }
   held.tookMs += performance.now() - sinceMs;
   return held;
+}
+
+/** How often a process is tried whose threads end while they are looked at. */
+const TRIES_MAX = 3;
+
+/** By the thread to look through. None of a process that has ended; undefined where it lives and may not be looked into. */
+function descriptorsOf(pid: number): { reader: number; names: string[] | undefined } {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const { reader = pid, mappedBytes = 0, isHidden = false } = readProcess(pid) ?? {};
+    if (mappedBytes === 0 && !isHidden) return { reader, names: [] };
+    try {
+      return { reader, names: readdirSync(`/proc/${reader}/fd`) };
+    } catch {
+      // it ended meanwhile, or is closed to us
+    }
+  }
+  return { reader: pid, names: undefined };
 }
 
 function statOf(file: string): BigIntStats | undefined {

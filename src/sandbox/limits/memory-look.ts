@@ -145,7 +145,7 @@ export class MemoryLook {
       if (!mayRead()) return sum();
       const reading = this.#readings.get(range.entry.pid);
       if (reading === undefined || reading.isExact) continue;
-      const inFilesBytes = mappedBytes(range.entry.pid, files.devices);
+      const inFilesBytes = mappedBytes(range.entry.reader, files.devices);
       update(range, { ...reading, inFilesBytes, isExact: true });
     }
     return sum();
@@ -172,9 +172,9 @@ export class MemoryLook {
 }
 
 function readingOf(entry: ProcessEntry, files: MemoryFiles): Reading {
-  const share = shareOf(entry.pid) ?? { bytes: entry.rssBytes, inMemoryFiles: entry.rssBytes };
+  const share = shareOf(entry) ?? { bytes: entry.rssBytes, inMemoryFiles: entry.rssBytes };
   const inFilesBytes = files.bytes === 0 ? 0 : share.inMemoryFiles;
-  const bytes = share.bytes + pageTableBytes(entry.pid);
+  const bytes = share.bytes + pageTableBytes(entry);
   return { before: entry, bytes, inFilesBytes, isExact: inFilesBytes === 0 };
 }
 

@@ -1,6 +1,7 @@
 /** Which processes belong to which sandbox and what each of them uses, read from /proc. It never changes anything. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { namesIn } from '../../system/names-in.ts';
 
 export interface ProcessEntry {
   pid: number;
@@ -19,6 +20,10 @@ export interface ProcessEntry {
   mappedBytes: number;
   /** With the pid it names a process for good: the number alone is used again. */
   startTicks: number;
+  /** Whose files in /proc show what its threads share: its own number, or a thread's where the first one has ended. */
+  reader: number;
+  /** It lives, but no thread of it was there long enough to be read. */
+  isHidden: boolean;
 }
 
 /** USER_HZ: what /proc counts time in on every Linux, whatever the kernel's own tick. */
@@ -27,6 +32,8 @@ const TICK_MS = 10;
 const OUTSIDERS_FOR_MS = 1000;
 /** Longest time in one go. */
 const SLICE_MS = 20;
+/** How often a thread is looked for among those that come and go. */
+const THREAD_TRIES_MAX = 5;
 const buffer = Buffer.alloc(4096);
 
 export class ProcessTable {
@@ -41,8 +48,7 @@ export class ProcessTable {
   }
 
   read(pid: number): ProcessEntry | undefined {
-    const text = readProc(`/proc/${pid}/stat`);
-    return text === undefined ? undefined : parseStat(pid, text);
+    return readProcess(pid);
   }
 
   /**
@@ -134,10 +140,42 @@ export class ProcessTable {
   }
 }
 
+export function readProcess(pid: number): ProcessEntry | undefined {
+  const entry = readStat(pid, `/proc/${pid}`);
+  return entry === undefined || entry.mappedBytes > 0 || entry.threads < 2 ? entry : throughThread(entry);
+}
+
+/** The first thread has ended and shows nothing; any other one shows what they all share. */
+function throughThread(first: ProcessEntry): ProcessEntry {
+  const tasks = `/proc/${first.pid}/task`;
+  const seen = new Set<string>();
+  for (let tries = 0; tries < THREAD_TRIES_MAX; tries += 1) {
+    const fresh = namesIn(tasks).filter((name) => !seen.has(name));
+    if (fresh.length === 0) return first; // all of them are on their way out, and so is the process
+    for (const name of fresh.toReversed()) {
+      seen.add(name);
+      const thread = readStat(Number(name), `${tasks}/${name}`);
+      if (thread === undefined || thread.mappedBytes === 0) continue;
+      const { pid: reader, state, mappedBytes, rssBytes } = thread;
+      return { ...first, reader, state, mappedBytes, rssBytes };
+    }
+  }
+  return { ...first, isHidden: true };
+}
+
+function readStat(pid: number, directory: string): ProcessEntry | undefined {
+  const text = readProc(`${directory}/stat`);
+  return text === undefined ? undefined : parseStat(pid, text);
+}
+
 /** The process's fair share of the memory it touches, and of that what files in memory have; undefined where that may not be read. */
-export function shareOf(pid: number): { bytes: number; inMemoryFiles: number } | undefined {
-  const text = readProc(`/proc/${pid}/smaps_rollup`, 'empty-when-gone');
-  if (text === undefined) return undefined;
+export function shareOf({
+  pid,
+  reader,
+}: Pick<ProcessEntry, 'pid' | 'reader'>): { bytes: number; inMemoryFiles: number } | undefined {
+  const text = readProc(`/proc/${reader}/smaps_rollup`, 'empty-when-gone');
+  // What shows nothing may be a thread that ended, and not the process.
+  if (text === undefined || (text === '' && (readProcess(pid)?.mappedBytes ?? 0) > 0)) return undefined;
   const bytesOf = (key: string): number | undefined => {
     const match = new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text);
     return match ? Number(match[1]) * 1024 : undefined;
@@ -147,8 +185,8 @@ export function shareOf(pid: number): { bytes: number; inMemoryFiles: number } |
 }
 
 /** What the kernel needs to know where the memory of a process is; no resident size has it. */
-export function pageTableBytes(pid: number): number {
-  const match = /^VmPTE:\s+(\d+) kB/m.exec(readProc(`/proc/${pid}/status`) ?? '');
+export function pageTableBytes({ reader }: Pick<ProcessEntry, 'reader'>): number {
+  const match = /^VmPTE:\s+(\d+) kB/m.exec(readProc(`/proc/${reader}/status`) ?? '');
   return match ? Number(match[1]) * 1024 : 0;
 }
 
@@ -159,6 +197,8 @@ function parseStat(pid: number, text: string): ProcessEntry {
   const number = (index: number): number => Number(field[index]);
   return {
     pid,
+    reader: pid,
+    isHidden: false,
     state: field[0] ?? 'X',
     parentPid: number(1),
     faults: number(7) + number(9),

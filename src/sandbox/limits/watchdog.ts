@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import type { Breach, FenceLimits } from '../../system/fence.ts';
-import { memoryBreach, processesBreach } from './breach.ts';
+import { hiddenBreach, memoryBreach, processesBreach } from './breach.ts';
 import { CpuThrottle } from './cpu-throttle.ts';
 import { DiskRounds } from './disk-rounds.ts';
 import { HELPER_TASKS } from './prlimit.ts';
@@ -153,7 +153,8 @@ export class Watchdog {
   #look(watched: Watched, tree: ProcessEntry[], nowMs: number, isTimeUp: () => boolean): void {
     const { request, throttle, startTicks } = watched;
     const { initPid, limits } = request;
-    if (tree.find(({ pid }) => pid === initPid)?.startTicks !== startTicks) return this.#leave(watched);
+    const init = tree.find(({ pid }) => pid === initPid);
+    if (init?.startTicks !== startTicks) return this.#leave(watched);
     watched.pids = tree.map(({ pid }) => pid);
     let unseenMs = UNSEEN_MS_MAX;
     if (throttle !== undefined) {
@@ -167,9 +168,13 @@ export class Watchdog {
       unseenMs = Math.min(unseenMs, room / FORKS_PER_MS);
     }
     if (limits.memoryBytes !== undefined) {
+      if (tree.some(({ isHidden }) => isHidden)) return this.#end(watched, hiddenBreach('memory'), tree);
       const { look, buffers } = watched.memory!;
-      const files = memoryFiles(initPid, request.inMemory ?? []);
-      buffers.refresh(watched.pids, nowMs);
+      const files = memoryFiles(init.reader, request.inMemory ?? []);
+      buffers.refresh(
+        tree.map(({ reader }) => reader),
+        nowMs,
+      );
       const { usedBytes, isKnown } = look.take(tree, files, buffers, limits.memoryBytes, nowMs, isTimeUp);
       if (!isKnown) this.#putLast(watched);
       if (usedBytes > limits.memoryBytes)

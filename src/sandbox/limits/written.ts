@@ -1,5 +1,6 @@
 /** How much the processes of one sandbox have ever written to disks, whatever became of it; as the kernel counts it. */
 import { readFileSync } from 'node:fs';
+import { readProcess } from './process-table.ts';
 
 export class Written {
   #last = 0;
@@ -18,7 +19,7 @@ export class Written {
 
 function writtenBy(pid: number): number {
   try {
-    const text = readFileSync(`/proc/${pid}/io`, 'latin1');
+    const text = readFileSync(`/proc/${readProcess(pid)?.reader ?? pid}/io`, 'latin1');
     const figure = (name: string): number =>
       Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
     return Math.max(0, figure('write_bytes') - figure('cancelled_write_bytes'));
