@@ -36,6 +36,7 @@ const identities: [string, string[]][] =
 
 for (const [whose, before] of identities) {
   describe(`the watchdog ${whose}`, () => {
+    const isRoot = before.length === 0 && process.getuid?.() === 0;
     const hog = async (hogCase: HogCase): Promise<HogResult> => {
       const argv = [...before, process.execPath, PROGRAM, JSON.stringify(hogCase)];
       const { stdout } = await run(argv[0]!, argv.slice(1), { timeout: 30_000 });
@@ -110,6 +111,18 @@ for (const [whose, before] of identities) {
         'disk',
         /^wrote \d+ MB to disk; 50 MB are allowed$/,
       ));
+
+    test.each(['mapped', 'closed', 'unreadable'])(
+      'ends who keeps what it writes from being measured: %s',
+      (kind) =>
+        stops(
+          { argv: ['perl', `HOGS/disk-${kind}.pl`, 'DIR', '40'], limits: { diskBytes: 20 * MB } },
+          'disk',
+          isRoot || kind === 'mapped'
+            ? /^wrote \d+ MB to disk; 20 MB are allowed$/
+            : /; what (is in it|it uses) cannot be measured$/,
+        ),
+    );
 
     test('ends who sends its deleted files away and never receives them', () =>
       stops(

@@ -37,8 +37,15 @@ export function hiddenFilesBreach(): Breach {
   return {
     limit: 'disk',
     message:
-      'left open files on their way over a socket, where their size cannot be measured because the repository is on a tmpfs; ' +
-      'receive them at once, or keep the repository on a disk',
+      'left open files on their way over a socket, or deleted ones mapped, where their size cannot be measured because the repository is on a tmpfs; ' +
+      'receive or unmap them at once, or keep the repository on a disk',
+  };
+}
+
+export function closedBreach(): Breach {
+  return {
+    limit: 'disk',
+    message: 'closed a directory to its own user, such as with chmod 000; what is in it cannot be measured',
   };
 }
 

@@ -2,6 +2,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import type { Breach } from '../../system/fence.ts';
 import {
+  closedBreach,
   depthBreach,
   diskBreach,
   entriesBreach,
@@ -161,7 +162,7 @@ export class DiskRounds {
     one.isHiding = held.hasHidden && one.hadHidden;
     if (one.isHiding) use.bytes = Math.max(use.bytes, one.written.count(pids));
     one.hadHidden = held.hasHidden;
-    const closed = held.hasHiddenProcess ? hiddenBreach('disk') : undefined;
+    const closed = use.isClosed ? closedBreach() : held.hasHiddenProcess ? hiddenBreach('disk') : undefined;
     const isClosedStill = one.wasClosed && one.limitBytes !== undefined;
     one.wasClosed = closed !== undefined;
     const nowMs = performance.now();
@@ -222,7 +223,9 @@ export class DiskRounds {
     this.#filesBlameAtMs.set(device, Math.max(nextAtMs, this.#blameAtMs.get(device) ?? 0));
     const free = this.#free.get(device);
     if (free === undefined || !this.#hasFewFiles(device)) return;
-    if (most === undefined || most.entries < BLAME_ENTRIES_MIN || !this.#watched.has(most.owner)) return;
+    if (most === undefined || !this.#watched.has(most.owner)) return;
+    if (most.isClosed) return this.#end(most.owner, closedBreach());
+    if (most.entries < BLAME_ENTRIES_MIN) return;
     this.#end(most.owner, freeFilesBreach(most.entries, free.files, free.filesMin));
   }
 

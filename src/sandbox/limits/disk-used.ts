@@ -8,6 +8,8 @@ export interface DiskUse {
   entries: number;
   /** Directories lie so deep that no path leads there. */
   tooDeep: boolean;
+  /** A directory is closed to us by its mode; root may look into all of them. */
+  isClosed: boolean;
 }
 
 /** Longest time in one go. */
@@ -18,7 +20,7 @@ export async function measureDisk(
   directories: string[],
   enough: (use: DiskUse) => boolean,
 ): Promise<{ use: DiskUse; tookMs: number }> {
-  const use: DiskUse = { bytes: 0, entries: 0, tooDeep: false };
+  const use: DiskUse = { bytes: 0, entries: 0, tooDeep: false, isClosed: false };
   const linked = new Set<string>();
   // Names are bytes to the kernel, and latin1 is the text that keeps them all.
   const left = directories.map((directory) => Buffer.from(directory).toString('latin1'));
@@ -51,7 +53,7 @@ function count(file: string, use: DiskUse, linked: Set<string>): void {
   try {
     stat = lstatSync(Buffer.from(file, 'latin1'), { bigint: true });
   } catch (error) {
-    if (isTooLong(error)) use.tooDeep = true;
+    note(error, use);
     return; // removed meanwhile
   }
   if (stat.nlink > 1n && !stat.isDirectory()) {
@@ -67,11 +69,14 @@ function open(directory: string, use: DiskUse): Dir | undefined {
   try {
     return opendirSync(Buffer.from(directory, 'latin1'), { encoding: 'latin1', bufferSize: 128 });
   } catch (error) {
-    if (isTooLong(error)) use.tooDeep = true;
-    return undefined; // removed meanwhile, or closed to us by its mode
+    note(error, use);
+    return undefined; // removed meanwhile
   }
 }
 
-function isTooLong(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG';
+/** What is there and cannot be measured. */
+function note(error: unknown, use: DiskUse): void {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENAMETOOLONG') use.tooDeep = true;
+  if (code === 'EACCES') use.isClosed = true;
 }

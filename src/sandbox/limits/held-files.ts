@@ -10,7 +10,7 @@ export interface HeldFiles {
   bytes: number;
   /** How many there are: each takes an inode. */
   entries: number;
-  /** There are files that cannot be looked at: sent and not received, or more than are looked at. */
+  /** There are files that cannot be looked at: sent and not received, mapped only, or more than are looked at. */
   hasHidden: boolean;
   /** There is a process that lives and cannot be looked into. */
   hasHiddenProcess: boolean;
@@ -22,7 +22,7 @@ const TMPFS_MAGIC = 0x01021994;
 /** Descriptors that are looked at in one go, and the longest time until others have their turn. */
 const DESCRIPTORS_MAX = 65_536;
 const SLICE_MS = 3;
-/** Of a list of mappings; who has more is slow to look at, and its files that are only mapped are not found. */
+/** Of a list of mappings; who has more is slow to look at. */
 const MAPS_CHARS_MAX = 1024 ** 2;
 
 /**
@@ -61,11 +61,13 @@ export async function heldFiles(
       await setImmediate();
       sinceMs = performance.now();
     }
-    for (const { range, bytes } of deletedMappings(reader, memoryDevices)) {
+    const ranges = deletedMappings(reader, memoryDevices);
+    if (ranges === undefined) held.hasHidden = true;
+    for (const range of ranges ?? []) {
       const file = `/proc/${reader}/map_files/${range}`;
       const stat = statOf(file); // only root may look
       if (stat !== undefined) count(file, deleted(stat));
-      else held.bytes += bytes;
+      else held.hasHidden = true;
     }
     // A thread through which it was read, and which ended meanwhile, may have shown nothing.
     if (reader !== pid && !existsSync(`/proc/${reader}`)) held.hasHiddenProcess = true;
@@ -108,23 +110,23 @@ export function filesUnderWay(file: string): number {
   return Number(/^scm_fds:\s*(\d+)/m.exec(textOf(file))?.[1] ?? 0);
 }
 
-/** Not what is shared memory of some kind, which is counted where memory is. */
-const IN_MEMORY = /^\/(?:SYSV|dev\/zero$|memfd:)/;
+/**
+ * Not what is shared memory of some kind, which is counted where memory is. It has no place in any directory; a file
+ * may have the same name, but is on another device than the first that a kernel makes.
+ */
+const IN_MEMORY = /^00:0\S \d+\s+\/(?:SYSV|dev\/zero |memfd:)/;
 
-function deletedMappings(
-  pid: number,
-  memoryDevices: ReadonlySet<string>,
-): { range: string; bytes: number }[] {
+/** One mapping of each file; undefined where there are too many to look for them. */
+function deletedMappings(pid: number, memoryDevices: ReadonlySet<string>): string[] | undefined {
   const text = textOf(`/proc/${pid}/maps`);
-  if (text.length > MAPS_CHARS_MAX || !text.includes(' (deleted)\n')) return [];
-  const found = new Map<string, { range: string; bytes: number }>();
+  if (text.length > MAPS_CHARS_MAX) return undefined;
+  if (!text.includes(' (deleted)\n')) return [];
+  const found = new Map<string, string>();
   for (const line of text.split('\n')) {
-    const [, from, to, device, inode, file] =
-      /^([0-9a-f]+)-([0-9a-f]+) \S+ [0-9a-f]+ (\S+) (\d+)\s+(.*) \(deleted\)$/.exec(line) ?? [];
-    if (file === undefined || memoryDevices.has(device!) || IN_MEMORY.test(file)) continue;
-    const bytes = Number.parseInt(to!, 16) - Number.parseInt(from!, 16);
-    const known = found.get(inode!);
-    found.set(inode!, { range: `${from}-${to}`, bytes: bytes + (known?.bytes ?? 0) });
+    const [, range, file, device, inode] =
+      /^([0-9a-f]+-[0-9a-f]+) \S+ [0-9a-f]+ ((\S+) (\d+)\s+.* \(deleted\))$/.exec(line) ?? [];
+    if (file !== undefined && !memoryDevices.has(device!) && !IN_MEMORY.test(file))
+      found.set(`${device} ${inode}`, range!);
   }
   return [...found.values()];
 }

@@ -5,6 +5,13 @@ export interface FileOwner {
   directories: string[];
 }
 
+export interface MostFiles<Owner> {
+  owner: Owner;
+  entries: number;
+  /** It has a directory that cannot be looked into: there may be more in it than all others have. */
+  isClosed: boolean;
+}
+
 /** Who has fewer is known after this much of a walk; the next ones go on for so many times as long. */
 const FIRST_ENTRIES_MAX = 512;
 const GROWTH = 4;
@@ -18,8 +25,8 @@ export async function mostFiles<Owner extends FileOwner>(
   /** How many files it holds that have no name any more. */
   heldBy: (owner: Owner) => Promise<number>,
   isGone: (owner: Owner) => boolean,
-): Promise<{ owner: Owner; entries: number } | undefined> {
-  let most: { owner: Owner; entries: number } | undefined;
+): Promise<MostFiles<Owner> | undefined> {
+  let most: MostFiles<Owner> | undefined;
   let left = [...owners];
   for (let entriesMax = FIRST_ENTRIES_MAX; left.length > 0; entriesMax *= GROWTH) {
     const unfinished: Owner[] = [];
@@ -30,7 +37,9 @@ export async function mostFiles<Owner extends FileOwner>(
       );
       const entries = use.entries + (await heldBy(owner));
       if (isGone(owner)) continue;
-      if (most === undefined || entries > most.entries) most = { owner, entries };
+      const { isClosed } = use;
+      if (isClosed) return { owner, entries, isClosed };
+      if (most === undefined || entries > most.entries) most = { owner, entries, isClosed };
       if (use.entries > entriesMax) unfinished.push(owner);
     }
     left = unfinished.length > 1 ? unfinished : [];

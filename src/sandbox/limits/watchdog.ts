@@ -168,9 +168,11 @@ export class Watchdog {
       unseenMs = Math.min(unseenMs, room / FORKS_PER_MS);
     }
     if (limits.memoryBytes !== undefined) {
-      if (tree.some(({ isHidden }) => isHidden)) return this.#end(watched, hiddenBreach('memory'), tree);
+      // The first process is ours and has one thread: what made it lose that wants to be hidden.
+      if (init.reader !== initPid || tree.some(({ isHidden }) => isHidden))
+        return this.#end(watched, hiddenBreach('memory'), tree);
       const { look, buffers } = watched.memory!;
-      const files = memoryFiles(init.reader, request.inMemory ?? []);
+      const files = memoryFiles(initPid, request.inMemory ?? []);
       buffers.refresh(
         tree.map(({ reader }) => reader),
         nowMs,
