@@ -10,6 +10,7 @@ import { callFilter } from '../src/sandbox/seccomp.ts';
 import { judge } from './fixtures/classic-bpf.ts';
 
 const [ALLOWED, EPERM, ENOSYS, KILLED] = [0x7fff0000, 0x00050001, 0x00050026, 0x80000000];
+const ENOSPC = 0x0005001c;
 const [EINVAL, EOPNOTSUPP, IGNORED] = [0x00050016, 0x0005005f, 0x00050000];
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 };
 const HEADERS = {
@@ -98,6 +99,20 @@ for (const architecture of ARCHITECTURES) {
         [41, 8],
       ])
         expect(returned(setsockopt[at], 3, level!, option!)).toBe(ALLOWED);
+    });
+
+    test('leaves a process open to being measured that wants to be closed', () => {
+      const [dumpable, name] = [4, 15];
+      expect(returned(EXAMINED.prctl[at], dumpable, 0)).toBe(IGNORED);
+      expect(returned(EXAMINED.prctl[at], dumpable, 1)).toBe(ALLOWED);
+      expect(returned(EXAMINED.prctl[at], name, 0)).toBe(ALLOWED);
+    });
+
+    test('keeps attributes of files small: those of a file in memory are on nobody’s account', () => {
+      for (const call of [EXAMINED.setxattr[at], EXAMINED.lsetxattr[at], EXAMINED.fsetxattr[at]]) {
+        expect(returned(call, 3, 0, 0, 256)).toBe(ALLOWED);
+        for (const size of [257, 65_536]) expect(returned(call, 3, 0, 0, size)).toBe(ENOSPC);
+      }
     });
 
     test('lets no file become set-uid', () => {

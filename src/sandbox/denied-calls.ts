@@ -69,13 +69,17 @@ export const DENIED: Readonly<Record<string, Numbers>> = {
 };
 
 /**
- * Those that seem to be missing, because programs do without them: clone3 and openat2, whose flags lie in memory that
- * no filter can read, and ways to memory that no process has on its account once its descriptor is on its way to somebody else,
- * or once a pipe has it: a page that vmsplice puts there may be two megabytes large.
+ * Those that seem to be missing, because programs do without them: clone3, openat2 and setxattrat, whose arguments lie
+ * in memory that no filter can read, and ways to memory that no process has on its account: rules of Landlock, what a
+ * descriptor holds on its way to somebody else, or a pipe: a page that vmsplice puts there may be two megabytes large.
  */
 export const ABSENT: Readonly<Record<string, Numbers>> = {
   clone3: [435, 435],
   openat2: [437, 437],
+  setxattrat: [463, 463],
+  landlock_create_ruleset: [444, 444],
+  landlock_add_rule: [445, 445],
+  landlock_restrict_self: [446, 446],
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   msgget: [68, 186],
@@ -92,6 +96,10 @@ export const EXAMINED = {
   ioctl: [16, 29],
   fcntl: [72, 25],
   setsockopt: [54, 208],
+  prctl: [157, 167],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
   shmget: [29, 194],
   semget: [64, 190],
   fallocate: [285, 47],

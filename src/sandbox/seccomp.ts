@@ -4,8 +4,9 @@
  *
  * A denied call fails with EPERM, as if the privilege were missing. ENOSYS goes to calls that libraries can do
  * without, and to those newer than the table. What would take memory or disk that nobody could count is refused as a
- * small machine refuses it: EINVAL for a segment that is too large, EOPNOTSUPP for space that is taken ahead. A wish
- * for larger buffers of a socket is passed over, as the kernel itself passes over what is beyond its limits.
+ * small machine refuses it: EINVAL for a segment that is too large, ENOSPC for such an attribute of a file, EOPNOTSUPP
+ * for space that is taken ahead. A wish for larger buffers of a socket is passed over, as the kernel itself passes
+ * over what is beyond its limits, and so is that of a process not to be looked into.
  * ptrace and its like are allowed: debuggers need them, and only the command's own pid namespace is in reach.
  */
 import { ABSENT, DENIED, EXAMINED, UNKNOWN_FROM, type Architecture } from './denied-calls.ts';
@@ -22,6 +23,7 @@ const RETURNED = {
   deny: 0x00050001,
   absent: 0x00050026,
   tooLarge: 0x00050016,
+  noRoom: 0x0005001c,
   unsupported: 0x0005005f,
   /** It seems to have worked. */
   ignored: 0x00050000,
@@ -41,6 +43,10 @@ const CLOSE_RANGE_UNSHARE = 2;
  */
 const SEGMENT_BYTES_MAX = 16 * 1024;
 const SEMAPHORES_MAX = 32;
+/** Of a file in memory, nobody counts them: an access list could have 64 KB. File systems have limits of their own, too. */
+const ATTRIBUTE_BYTES_MAX = 256;
+/** PR_SET_DUMPABLE with 0 would keep an ordinary user's engine from seeing what a process holds. */
+const SET_DUMPABLE = 4;
 /** FALLOC_FL_PUNCH_HOLE gives space back; all else takes it, all of the disk at once where it is asked to. */
 const PUNCH_HOLE = 2;
 const SETUID = 0o4000;
@@ -66,6 +72,8 @@ type Label =
   | 'ioctl'
   | 'fcntl'
   | 'socketOption'
+  | 'process'
+  | 'attribute'
   | 'segment'
   | 'semaphores'
   | 'space'
@@ -85,6 +93,10 @@ const DECIDED_BY: Record<keyof typeof EXAMINED, Label> = {
   ioctl: 'ioctl',
   fcntl: 'fcntl',
   setsockopt: 'socketOption',
+  prctl: 'process',
+  setxattr: 'attribute',
+  lsetxattr: 'attribute',
+  fsetxattr: 'attribute',
   shmget: 'segment',
   semget: 'semaphores',
   fallocate: 'space',
@@ -209,6 +221,18 @@ function blocks(): [Label, Instruction[]][] {
         { code: EQUAL, value: RECEIVE_BUFFER, yes: 'ignored', no: 'allow' },
       ],
     ],
+    // Whoever asks for it (ssh-agent, gpg-agent) would not go on without.
+    [
+      'process',
+      [
+        load(0),
+        { code: EQUAL, value: SET_DUMPABLE, no: 'allow' },
+        load(1),
+        { code: EQUAL, value: 0, yes: 'ignored', no: 'allow' },
+      ],
+    ],
+    // The kernel itself refuses what has a high half.
+    ['attribute', [load(3), { code: AT_LEAST, value: ATTRIBUTE_BYTES_MAX + 1, yes: 'noRoom', no: 'allow' }]],
     // Of a size the high half is looked at too: it is no int.
     [
       'segment',
@@ -231,6 +255,7 @@ function blocks(): [Label, Instruction[]][] {
     verdict('deny'),
     verdict('absent'),
     verdict('tooLarge'),
+    verdict('noRoom'),
     verdict('unsupported'),
     verdict('ignored'),
     verdict('kill'),
