@@ -108,6 +108,50 @@ describe('a machine with fences that cannot hold all', () => {
   });
 });
 
+describe('a machine that only watches memory', () => {
+  let directory: string;
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'bosun-isolation-'));
+    sandbox = await chooseSandbox(directory);
+  });
+  afterAll(() => removeTree(directory));
+  const check = (
+    isolation: 'required' | 'best-effort',
+    memory: 'watchdog' | 'cgroup',
+    limits: { memory?: string; disk?: string; cpu?: number },
+  ): Isolation => {
+    const { held, ...rest } = sandbox.limits!;
+    const room = {
+      home: new Home({ top: directory, commonDir: directory }),
+      sandbox: { ...sandbox, limits: { ...rest, held: { ...held, memory } } },
+    };
+    const tasks = { a: { run: 'true', limits } };
+    return checkIsolation(room, workflow({ name: 'w', isolation, tasks }), 'bosun.yaml');
+  };
+
+  it('starts no run that requires isolation and limits memory, and says what to do', () => {
+    expect(() => check('required', 'watchdog', { memory: '1GB' })).toThrow(
+      /^nothing was started: isolation is required by bosun\.yaml, .* memory .* only watched.*systemd-run --user --scope -p Delegate=yes .*remove the limit.*best-effort$/,
+    );
+  });
+
+  it('starts one that limits nothing that is only watched, or where a cgroup holds it', () => {
+    const held = [
+      check('required', 'watchdog', { disk: '1GB', cpu: 1 }),
+      check('required', 'cgroup', { memory: '1GB' }),
+    ];
+    expect(held.map(({ notes }) => notes)).toEqual([[], []]);
+  });
+
+  it('says in one line of the report what is not counted, where memory is limited', () => {
+    expect(check('best-effort', 'watchdog', { memory: '1GB' }).notes).toEqual([
+      expect.stringMatching(/^memory is watched, not held: .* are not counted$/),
+    ]);
+    expect(check('best-effort', 'watchdog', {}).notes).toEqual([]);
+  });
+});
+
 describe('what held, in words', () => {
   const fences: Isolation = {
     kind: 'fences',

@@ -18,6 +18,10 @@ const LIMIT_NAMES = {
   files: 'open files',
 } as const satisfies Record<string, keyof HeldLimits>;
 
+/** Memory of the kernel that no process shows; only a cgroup knows of it. */
+const UNCOUNTED =
+  'shared memory that is not mapped any more, and what the kernel keeps for mappings, locks, timers, epoll and inotify';
+
 /** What holds, to be written down; throws where that is less than is required. `source` is the workflow's file. */
 export function checkIsolation(
   { home, sandbox, canGrant = canWiden }: { home: Home; sandbox: Sandbox; canGrant?: boolean },
@@ -29,6 +33,8 @@ export function checkIsolation(
   if (sandbox.unexplained !== undefined) throw surprised(sandbox.unexplained);
   if (demands.length > 0 && sandbox.kind !== 'fences') throw notFenced(sandbox, demands);
   if (demands.length > 0 && unheld.length > 0) throw notLimited(unheld, demands);
+  const isMemoryWatched = sandbox.limits?.held.memory === 'watchdog' && limitNames(workflow).has('memory');
+  if (demands.length > 0 && isMemoryWatched) throw onlyWatched(demands);
   const limits = unheld.map((limit) => `the workflow limits ${limit}, which this machine cannot hold`);
   const grants =
     sandbox.kind === 'fences' && !canGrant && hasGrants(workflow)
@@ -38,7 +44,12 @@ export function checkIsolation(
       : [];
   return {
     ...isolationOf(sandbox),
-    notes: [...sandbox.notes, ...(sandbox.kind === 'fences' ? limits : []), ...grants],
+    notes: [
+      ...sandbox.notes,
+      ...(sandbox.kind === 'fences' ? limits : []),
+      ...(isMemoryWatched ? [`memory is watched, not held: ${UNCOUNTED} are not counted`] : []),
+      ...grants,
+    ],
   };
 }
 
@@ -101,15 +112,24 @@ function notLimited(unheld: string[], demands: string[]): BosunError {
   );
 }
 
+/** A program that wants to can take memory that no watch sees. */
+function onlyWatched(demands: string[]): BosunError {
+  return new BosunError(
+    'not-supported',
+    `nothing was started: isolation is required by ${demands.join(' and ')}, and the limit on memory that the workflow names is only watched on this machine, where ${UNCOUNTED} are not counted; start bosun in a memory cgroup of its own (systemd-run --user --scope -p Delegate=yes bosun run), remove the limit, or set isolation: best-effort`,
+    { data: { demands, unheld: ['memory'] } },
+  );
+}
+
 function unheldLimits(workflow: Workflow, { limits }: Sandbox): string[] {
-  const named = new Set(everyLimits(workflow).flatMap((each) => Object.keys(each)));
+  const named = limitNames(workflow);
   return Object.entries(LIMIT_NAMES)
     .filter(([name, held]) => named.has(name) && limits?.held[held] === undefined)
     .map(([, held]) => held);
 }
 
-function everyLimits(workflow: Workflow): NonNullable<Agent['limits']>[] {
-  return everyHolder(workflow).flatMap(({ limits }) => limits ?? []);
+function limitNames(workflow: Workflow): Set<string> {
+  return new Set(everyHolder(workflow).flatMap(({ limits }) => Object.keys(limits ?? {})));
 }
 
 function hasGrants(workflow: Workflow): boolean {
