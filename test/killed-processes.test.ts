@@ -1,5 +1,7 @@
 /** A process of bosun's own that is killed is nobody's failure: what it did is done again, and the run ends well. */
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
@@ -125,3 +127,25 @@ test('a killed git that reads trees is asked again', async () => {
   expect((await answer).toString()).toContain('README.md');
   expect((await other).toString()).toContain('README.md');
 });
+
+test('git that must not go on alone ends with bosun, also where that is killed', async () => {
+  const name = `nap${process.pid}`;
+  const script = `import { git } from '${path.resolve('src/system/git.ts')}';
+    await git(['-c', 'alias.${name}=!sleep 5', '${name}'], { mortal: true });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  await expect.poll(() => gitsWith(name), { timeout: 20_000 }).toHaveLength(1);
+  child.kill('SIGKILL');
+  await expect.poll(() => gitsWith(name), { timeout: 2000 }).toEqual([]);
+});
+
+function gitsWith(word: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const [program, ...words] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return program === 'git' && words.includes(word);
+    } catch {
+      return false; // it has ended
+    }
+  });
+}

@@ -27,10 +27,25 @@ const NAMES = Object.fromEntries(
   Object.entries(JUDGED).map(([where, names]) => [where, Map.groupBy(names.trim().split(/\s+/), plain)]),
 ) as Record<Where, Map<string, string[]>>;
 
+/** Keys that are fine as they are: conversations have thousands, and few that differ. */
+const FINE: Record<Where, Set<string>> = {
+  request: new Set(),
+  content: new Set(),
+  tool: new Set(),
+  server: new Set(),
+  config: new Set(),
+};
+const FINE_MAX = 500;
+const FINE_CHARS_MAX = 64;
+
 /** The name that another may take `key` for; undefined where it is that name, or none of them. */
 export function meantBy(key: string, where: Where): string | undefined {
+  const fine = FINE[where];
+  if (fine.has(key)) return undefined;
   const right = NAMES[where].get(plain(key));
-  return right === undefined || right.includes(key) ? undefined : right[0];
+  if (right !== undefined && !right.includes(key)) return right[0];
+  if (fine.size < FINE_MAX && key.length <= FINE_CHARS_MAX) fine.add(key);
+  return undefined;
 }
 
 /** As the most lenient reader compares names: without case, also of letters such as ſ and K, and without `_`. */

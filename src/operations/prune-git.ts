@@ -69,7 +69,8 @@ export async function sweepObjects({ store, stages: { git } }: EngineRoom): Prom
   const lines = Array.from(commits, ([, hash]) => `create ${HELD}${hash} ${hash}\n`);
   await git.run(['update-ref', '--stdin'], { input: lines.join('') });
   await forgetHeld(git, bases);
-  await git.run(['repack', '-a', '-d', '-l', '-q']);
-  await git.run(['prune', '--expire=now']);
+  // Left behind by a prune that is killed, they would take objects that the next engine has just come to need.
+  await git.run(['repack', '-a', '-d', '-l', '-q'], { mortal: true });
+  await git.run(['prune', '--expire=now'], { mortal: true });
   await git.removeRefs([HELD]);
 }

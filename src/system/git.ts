@@ -6,7 +6,7 @@
  */
 import { remedyFor } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
-import { capture, start, type Captured } from './process.ts';
+import { capture, findProgram, start, type Captured } from './process.ts';
 import type { ChildProcess } from 'node:child_process';
 
 export interface Identity {
@@ -57,6 +57,8 @@ export interface GitOptions {
   signal?: AbortSignal;
   /** In a process group of its own: a Ctrl-C in the terminal does not reach it. */
   detached?: boolean;
+  /** Ends with this process, also where that is killed: for what must not go on while the next one is at work. */
+  mortal?: boolean;
   /** Exit codes that are answers rather than failures; 0 alone unless told. */
   codes?: readonly number[];
 }
@@ -89,10 +91,12 @@ export function gitLaunch(args: readonly string[]): { argv: string[]; env: Recor
 }
 
 async function run(args: readonly string[], options: GitOptions): Promise<Captured> {
-  const { codes = [0], ...rest } = options;
-  const result = await capture(['git', ...SAFE, ...args], rest).catch((cause: unknown) => {
-    throw missing(cause);
-  });
+  const { codes = [0], mortal, ...rest } = options;
+  const result = await capture([...(mortal ? dyingWithUs() : []), 'git', ...SAFE, ...args], rest).catch(
+    (cause: unknown) => {
+      throw missing(cause);
+    },
+  );
   options.signal?.throwIfAborted();
   if (codes.includes(result.code)) return result;
   const where = options.cwd === undefined ? '' : ` in ${options.cwd}`;
@@ -100,6 +104,12 @@ async function run(args: readonly string[], options: GitOptions): Promise<Captur
   const what = `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`;
   const remedy = remedyFor(new BosunError('system', what, { data }));
   throw new BosunError('system', remedy === undefined ? what : `${what}; ${remedy}`, { data });
+}
+
+/** Linux alone has it; elsewhere there is nothing like it. */
+function dyingWithUs(): string[] {
+  const setpriv = findProgram('setpriv');
+  return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
 }
 
 function missing(cause: unknown): unknown {
