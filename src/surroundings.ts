@@ -4,10 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
-import { isWithin } from './base/is-within.ts';
 import { Stopwatch } from './base/stopwatch.ts';
 import { parseSizeBytes } from './base/units.ts';
 import { BosunError } from './contract/errors.ts';
@@ -15,6 +13,7 @@ import type { Agent, RuntimeName, Scope } from './contract/workflow.ts';
 import { openCrew } from './crew/crew.ts';
 import type { AccessAnswer } from './contract/access.ts';
 import { OUR_TOOLS, type Admission, type AgentError, type McpServer, type Wish } from './contract/model.ts';
+import { readPath, showsHidden } from './definition/check-reads.ts';
 import type { DoorAt } from './gateway/door.ts';
 import { noticeWaits } from './gateway/waiting.ts';
 import { PLACEHOLDER_KEY } from './gateway/keys.ts';
@@ -27,11 +26,11 @@ import { mayReach } from './egress/may-reach.ts';
 import { openEgress } from './egress/proxy.ts';
 import { directoriesOf, writableParts } from './sandbox/policy.ts';
 import { environmentOf, machineEnvironment, PACKAGE } from './environment.ts';
+import { stateWithin } from './sandbox/state-within.ts';
 import { toolchains } from './sandbox/toolchains.ts';
 import { effectiveLimits, effectiveScope } from './schedule/scope-of.ts';
 import type { Fence, FenceLimits } from './system/fence.ts';
 import type { Launch, Prepared, Running } from './system/process.ts';
-import { realPath } from './system/real-path.ts';
 import { tryRemoveTree } from './system/remove-tree.ts';
 import { give } from './system/sandbox-user.ts';
 import type { Workspace } from './workspace/workspace.ts';
@@ -239,10 +238,19 @@ export class Surroundings implements AsyncDisposable {
   /** What the task itself may see besides the workspace. */
   #ownReads(): string[] {
     return [
-      ...(this.#scope.read ?? []).map((file) => readPath(file, this.#stages.home.top)),
+      ...(this.#scope.read ?? []).map((file) => this.#readable(file)),
       ...(this.#sockets?.hasCrew ? CREW_COMMAND : []),
       ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
     ];
+  }
+
+  /** The task may hide what its agent may read: only here are both known. */
+  #readable(entry: string): string {
+    const { top } = this.#stages.home;
+    const file = readPath(entry, top);
+    const why = showsHidden(file, this.#scope, top);
+    if (why !== undefined) throw new BosunError('invalid-workflow', `"${entry}" in "scope.read" ${why}`);
+    return file;
   }
 
   #fence(
@@ -397,21 +405,4 @@ function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {
     ...(disk !== undefined && { diskBytes: parseSizeBytes(disk) }),
     ...(files !== undefined && { openFiles: files }),
   };
-}
-
-/** Where the state directory would be seen: journal, other workspaces and the sockets of other agents are there. */
-function stateWithin(reads: readonly string[], state: string): string[] {
-  return reads.flatMap((file) => {
-    const real = realPath(file);
-    if (isWithin(state, real))
-      throw new BosunError(
-        'invalid-workflow',
-        `"scope.read" names ${file}, which is part of what bosun keeps of its runs; remove it`,
-      );
-    return isWithin(real, state) ? [path.join(file, path.relative(real, state))] : [];
-  });
-}
-
-function readPath(file: string, top: string): string {
-  return file.startsWith('~/') ? path.join(homedir(), file.slice(2)) : path.resolve(top, file);
 }

@@ -131,6 +131,18 @@ describe('a path to read', () => {
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('/opt/no/such')]);
   });
 
+  test('that shows what is hidden is an error; one beside it is none', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    for (const read of ['.', 'config', path.dirname(repository.path)]) {
+      const { code, stderr } = await check(repository, `read: ['${read}'], hide: [config/**]`);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining('"config/**" of "hide" would hide nothing'),
+      ]);
+    }
+    expect((await check(repository, 'read: [src], hide: [config/**]')).code).toBe(0);
+  });
+
   test('that is no path is told of once', async () => {
     await using repository = await makeRepository({ files: FILES });
     const { stderr } = await check(repository, 'read: [../x]');

@@ -52,6 +52,9 @@ export type FailReason =
   | 'budget' // the money is spent
   | 'tasks'; // a task within failed
 
+/** What is said of a task that was left out since another failed. */
+export const LEFT_OUT = 'another task failed and the workflow stops on failure';
+
 /** How an attempt or a task ended. Values, not exceptions. */
 export type Outcome =
   | { kind: 'done' }

@@ -2,8 +2,8 @@
  * What a workflow asks for beyond its repository, a line for each thing, for people to read and to agree to. What
  * stays inside is not in it. It opens nothing.
  */
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { readPath } from './check-reads.ts';
 import { ownerOf } from '../base/dot-git.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
 import { realPath } from '../system/real-path.ts';
@@ -30,6 +30,7 @@ function beyond(workflow: Workflow, top: string): string[] {
   ];
 
   function reading(file: string): string[] {
+    if (file === top) return [`read ${file}, all of this repository with its git directory`];
     return staysInside(file, top) ? [] : [`read ${file}`];
   }
 
@@ -44,11 +45,6 @@ function beyond(workflow: Workflow, top: string): string[] {
 
 /** What every fence shows in any case. */
 const SYSTEM = /^\/(usr|bin|sbin|lib(32|64|x32)?)\//;
-
-/** As a path of this machine. */
-function readPath(file: string, top: string): string {
-  return resolve(top, file.replace(/^~(?=\/|$)/, homedir()));
-}
 
 /** Git's own directory may hold credentials, and what bosun keeps; the whole repository has it within. */
 function staysInside(file: string, top: string): boolean {

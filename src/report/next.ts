@@ -1,5 +1,6 @@
 /** Says what a person would type now. Knows the commands' names, never what they do. */
 import type { NextCommand, RunReport } from '../contract/report.ts';
+import { LEFT_OUT } from '../contract/run.ts';
 import { raiseCommand } from './money.ts';
 import { changedCountOf, labeller, outsideCountOf } from './words.ts';
 
@@ -49,7 +50,11 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
       why: `${named(task.id)}${whyRetry(report, task.id, task.reason)}`,
     });
   }
-  const worked = failed.find((task) => changedCountOf(task) > 0);
+  // A retry takes what needs the task, and nothing else that was left out when it failed.
+  const isLeftOut = tasks.some(({ state, message }) => state === 'skipped' && message === LEFT_OUT);
+  if (isLeftOut && !failed.some(isRejected))
+    next.push({ command: `bosun resume ${run.id}`, why: 'try all that failed again, and what was left out' });
+  const worked = tasks.find((task) => hasKept(task) && changedCountOf(task) > 0);
   if (worked)
     next.push({
       command: `bosun diff ${run.id} --task ${worked.id}`,
@@ -64,10 +69,15 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
     const part = failed.length > 0 || run.state === 'cancelled' ? ' of the tasks that are done' : '';
     next.push({ command: `bosun diff ${run.id}`, why: `see the changes${part}` });
     next.push({ command: `bosun merge ${run.id}`, why: `put them on your branch` });
-  } else if (failed.length === 0) {
-    next.push({ command: `bosun logs ${run.id}`, why: 'nothing was changed; read what the agents printed' });
+  } else if (failed.length === 0 && !worked) {
+    next.push({ command: `bosun logs ${run.id}`, why: 'nothing was changed; read what was printed' });
   }
   return next;
+}
+
+/** Its work is kept and on no branch. */
+function hasKept({ state, reason }: RunReport['tasks'][number]): boolean {
+  return state === 'cancelled' || (state === 'failed' && reason !== 'tasks');
 }
 
 function raiseOf({ run, totals, budgets }: Omit<RunReport, 'next'>): string {

@@ -4,7 +4,7 @@
  */
 import { parseDurationMs } from '../base/units.ts';
 import type { Decision, EventOf } from '../contract/event.ts';
-import { isOpen, type FailReason } from '../contract/run.ts';
+import { isOpen, LEFT_OUT, type FailReason } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { decideAccess } from './decide-access.ts';
 import { decideAsked, isHeld } from './decide-asked.ts';
@@ -43,7 +43,7 @@ function decideNode(state: State, node: Node): Decision {
   if (state.cancelling) return cancelNode(state, node);
   if (node.ended) return afterFailure(node);
   if (node.halted) {
-    return skipped(node, 'stopped', 'another task failed and the workflow stops on failure');
+    return skipped(node, 'stopped', LEFT_OUT);
   }
   if (node.answer) return afterAnswer(node);
   return admit(state, node);

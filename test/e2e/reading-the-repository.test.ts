@@ -29,6 +29,7 @@ describe.each(WAYS)('of %s', (_who, before, needsRoot) => {
     await repository.commit('first', {
       'bosun.yaml': `name: reads
 on-failure: continue
+agents: { reader: { runtime: cli, command: 'true', scope: { read: [secret] } } }
 tasks:
   look:
     scope: { read: [., ${alias}], write: [out/**] }
@@ -36,11 +37,13 @@ tasks:
       ${look(at)}
       ${look(alias)}
   refused: { run: 'true', needs: [look], scope: { read: [.git/bosun] } }
+  hides: { agent: reader, prompt: x, needs: [look], scope: { hide: ['**/f'] } }
 `,
     });
     if (before === AS_USER) await giveAll(path.dirname(at));
     const { printed, ended } = told(await startProgram([...before, BOSUN, 'run', '--json'], at).finished);
     expect(printed('look').split('\n').sort()).toEqual(['', 'first', 'first', 'no', 'no', 'seen', 'seen']);
+    expect(ended('hides').outcome).toMatchObject({ message: expect.stringContaining('would hide nothing') });
     expect(ended('refused').outcome).toMatchObject({ message: expect.stringContaining('what bosun keeps') });
   });
 });

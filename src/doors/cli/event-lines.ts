@@ -149,7 +149,10 @@ export class EventLines {
         return isFenced(event) ? undefined : { text: 'is NOT FENCED', color: 'bad' };
       case 'clock.jumped':
         if (event.ms < 0) return undefined;
-        return { text: `slept for ${formatDuration(event.ms)}, which counts for nobody`, color: 'quiet' };
+        return {
+          text: `bosun was not running for ${formatDuration(event.ms)} (asleep, or the machine was too busy); nobody's time counts it`,
+          color: 'quiet',
+        };
       case 'run.resumed':
         this.#short = undefined;
         return { text: 'goes on' };

@@ -14,7 +14,7 @@ const DIRTY: Option = {
   about: 'start from the files as they are, uncommitted changes included',
 };
 
-const USD: Option = { flags: '--usd <dollars>', about: 'the most it may cost' };
+const USD: Option = { flags: '--usd <dollars>', about: 'stop and ask when this much is spent' };
 
 const UNFENCED: Option = {
   flags: '--unfenced',
@@ -107,7 +107,7 @@ export const COMMANDS: Command[] = [
     ],
     examples: [
       ['exec -- npm run lint -- --fix', 'a plain command, in a workspace of its own'],
-      ['exec --runtime claude-code --usd 2 "Fix the typos"', 'Claude Code, for two dollars at most'],
+      ['exec --runtime claude-code --usd 2 "Fix the typos"', 'Claude Code; stops and asks after two dollars'],
       ['exec --runtime cli --command "my-agent" "Fix the typos"', 'an agent that is a command'],
       [
         'exec --command "my-agent" --check "npm test" --attempts 3 "Make the tests pass"',
