@@ -1,6 +1,6 @@
 /**
  * The loop that drives a run: facts in → journal → decisions → journal → act. Nothing is acted on before it is
- * recorded; facts that arrive together are recorded together.
+ * recorded; facts that arrive together are recorded together, as long as they are not very large.
  */
 import { Breather } from '../base/breather.ts';
 import { isOpen } from '../contract/run.ts';
@@ -38,16 +38,27 @@ export interface LoopOptions {
   fault?(point: string): void;
 }
 
+/** Something to be recorded, and the request that it comes from: that is gone once this is in the journal. */
+interface Told {
+  fact: Fact;
+  request?: number;
+}
+
 export class Loop {
   readonly #options: LoopOptions;
-  readonly #inbox: Fact[] = [];
+  readonly #inbox: Told[] = [];
   readonly #lastLines = new Map<string, string>();
-  readonly #handled: number[] = [];
+  /** Requests that were taken and are still in the store. */
+  readonly #taken = new Set<number>();
+  /** Those among them that lead to nothing. */
+  readonly #idle: number[] = [];
   readonly #values: RunValues;
   readonly #finished = Promise.withResolvers<State>();
   readonly #jumps: ClockJumps;
   #lastSeq: number;
   #scheduled = false;
+  /** Something came that is not to wait for what else may come. */
+  #isAwaited = false;
   #hasStarted = false;
   #hasLooked = false;
   #isOver = false;
@@ -84,7 +95,7 @@ export class Loop {
 
   /** Begins with these facts, whatever was submitted meanwhile. */
   start(facts: Fact[]): void {
-    this.#inbox.unshift(...facts);
+    this.#inbox.unshift(...facts.map((fact) => ({ fact })));
     this.#hasStarted = true;
     this.#poll = setInterval(
       () => void this.#takeRequests().catch((error) => this.#fail(error)),
@@ -95,16 +106,17 @@ export class Loop {
   }
 
   submit(...facts: Fact[]): void {
-    if (this.#isOver) return;
-    this.#inbox.push(...facts);
-    this.#schedule();
+    this.#tell(...facts.map((fact) => ({ fact })));
   }
 
   /** For what nothing waits for: it is recorded with whatever comes next, or a little later. */
   note(fact: Fact): void {
     if (this.#isOver) return;
-    this.#inbox.push(fact);
-    this.#later ??= setTimeout(() => this.#schedule(), NOTE_MS);
+    this.#inbox.push({ fact });
+    this.#later ??= setTimeout(() => {
+      this.#later = undefined; // a turn may be under way, which then looks for what came meanwhile
+      this.#schedule();
+    }, NOTE_MS);
   }
 
   /** Facts that nothing follows from as long as nobody drives the run. */
@@ -129,6 +141,13 @@ export class Loop {
     else this.#fail(error);
   }
 
+  #tell(...told: Told[]): void {
+    if (this.#isOver) return;
+    this.#inbox.push(...told);
+    this.#isAwaited = true;
+    this.#schedule();
+  }
+
   #schedule(): void {
     if (this.#scheduled || this.#isOver || !this.#hasStarted) return;
     this.#scheduled = true;
@@ -137,7 +156,7 @@ export class Loop {
         .catch((error) => this.#fail(error))
         .finally(() => {
           this.#scheduled = false;
-          if (this.#inbox.length > 0 && this.#later === undefined) this.#schedule();
+          if (this.#inbox.length > 0 && (this.#isAwaited || this.#later === undefined)) this.#schedule();
         });
     });
   }
@@ -147,9 +166,11 @@ export class Loop {
     const { store, state, nowMs, act, seen, fault } = this.#options;
     clearTimeout(this.#later);
     this.#later = undefined;
-    const facts = this.#inbox.splice(0, turnOf(this.#inbox));
+    this.#isAwaited = false;
+    const told = this.#inbox.splice(0, turnOf(this.#inbox));
+    const facts = told.map(({ fact }) => fact);
     const noted = [...facts];
-    const handled = this.#handled.splice(0);
+    const handled = [...this.#idle.splice(0), ...told.flatMap(({ request }) => request ?? [])];
     const atMs = nowMs();
     const events: Event[] = [];
     const decisions: Decision[] = [];
@@ -190,6 +211,7 @@ export class Loop {
       tasks: [...touched].map((node) => taskView(node, this.#lastLines.get(node.id), heldOf(state, node))),
       handled,
     });
+    for (const id of handled) this.#taken.delete(id);
     fault?.(`after:${events.map((event) => event.type).join(',')}`);
     seen?.(
       events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event: whole(event, state.read) })),
@@ -239,10 +261,11 @@ export class Loop {
     const isFirst = !this.#hasLooked;
     this.#hasLooked = true;
     for (const { id, request } of await store.requests(state.id)) {
-      if (this.#handled.includes(id)) continue;
-      this.#handled.push(id);
+      if (this.#taken.has(id)) continue;
+      this.#taken.add(id);
       // One that is older than this engine was meant for another, which never took it.
-      if (!(isFirst && request.do === 'cancel')) this.submit(factOf(request));
+      if (isFirst && request.do === 'cancel') this.#idle.push(id);
+      else this.#tell({ fact: factOf(request), request: id });
     }
   }
 
@@ -271,13 +294,13 @@ function factOf(request: Request): Fact {
 }
 
 /** How many of the facts one turn takes. */
-function turnOf(facts: readonly Fact[]): number {
+function turnOf(told: readonly Told[]): number {
   let chars = 0;
-  const full = facts.findIndex((fact) => {
+  const full = told.findIndex(({ fact }) => {
     if (fact.type === 'attempt.output') chars += fact.text?.length ?? fact.base64?.length ?? 0;
     return chars >= PRINTED_CHARS_MAX;
   });
-  return full < 0 ? facts.length : full + 1;
+  return full < 0 ? told.length : full + 1;
 }
 
 function lastLineOf(text: string): string {

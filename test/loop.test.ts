@@ -1,0 +1,115 @@
+/** What comes while the loop is busy with a long turn: it is recorded, once, and a request is kept until it is. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { Event } from '../src/contract/event.ts';
+import { workflow } from '../src/definition/builder.ts';
+import { createRun, loadRun } from '../src/drive.ts';
+import { Loop } from '../src/schedule/loop.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import type { Store } from '../src/store/store.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'bosun-loop-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Thousands of tasks are left out at once, which takes many turns of the event loop. */
+const WORKFLOW = workflow({
+  name: 'w',
+  tasks: {
+    talks: { run: 'x' },
+    gives: { run: 'x' },
+    many: { run: 'x', needs: ['gives'], 'for-each': '${{ tasks.gives.output }}', if: '${{ each < 0 }}' },
+  },
+});
+const ITEMS = Array.from({ length: 3000 }, (_, n) => n);
+const done = (task: string) =>
+  ({ type: 'attempt.finished', task, attempt: 1, outcome: { kind: 'done' }, durationMs: 0 }) as const;
+const said = (text: string) =>
+  ({ type: 'attempt.output', task: 'talks', attempt: 1, stream: 'stdout', text }) as const;
+
+interface Driven extends AsyncDisposable {
+  loop: Loop;
+  id: string;
+  /** As another process has it. */
+  store: Store;
+  events: Event[];
+  /** Is called with each batch. */
+  onBatch: (events: Event[]) => void;
+}
+
+async function drive(): Promise<Driven> {
+  const file = path.join(directory, `${performance.now()}.db`);
+  const [own, store] = [openSqliteStore(file), openSqliteStore(file)];
+  const run = { workflow: WORKFLOW, source: 'test', inputs: {}, base: 'c0', dirty: false };
+  const id = await createRun(own, run, 0);
+  const events: Event[] = [];
+  const loop = new Loop({
+    store: own,
+    ...(await loadRun(own, id)),
+    nowMs: () => 0,
+    act() {},
+    seen: (batch) => {
+      events.push(...batch.map(({ event }) => event));
+      driven.onBatch(batch.map(({ event }) => event));
+    },
+  });
+  const driven: Driven = {
+    ...{ loop, id, store, events },
+    onBatch: () => {},
+    async [Symbol.asyncDispose]() {
+      loop.stop();
+      await own[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+  loop.start([{ type: 'run.isolation', kind: 'none', notes: [] }]);
+  await expect.poll(() => events.length).toBeGreaterThan(2);
+  return driven;
+}
+
+test('what is said and what ends during a long turn is recorded, and the run ends', async () => {
+  await using driven = await drive();
+  const { loop, events } = driven;
+  loop.submit({ ...done('gives'), output: ITEMS });
+  let spoken = 0;
+  const talking = setInterval(() => loop.note(said(`${++spoken}\n`)), 1);
+  await expect.poll(() => spoken, { interval: 5 }).toBeGreaterThan(10);
+  clearInterval(talking);
+  loop.submit(done('talks'));
+  expect((await loop.finished).state).toBe('done');
+  expect(events.filter(({ type }) => type === 'attempt.output')).toHaveLength(spoken);
+});
+
+test('a request is taken once, although others write while its turn is under way', async () => {
+  await using driven = await drive();
+  const { loop, store, id, events } = driven;
+  await store.request(id, { do: 'steer', task: 'talks', text: 'first', by: 'me' });
+  for (const until = performance.now() + 60; performance.now() < until;); // so that it is looked for right after this
+  setImmediate(() => loop.submit({ ...done('gives'), output: ITEMS }));
+  for (const text of ['second', 'third']) {
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await store.request(id, { do: 'steer', task: 'talks', text, by: 'me' });
+  }
+  const steered = (): string[] =>
+    events.flatMap((event) => (event.type === 'task.steered' ? [event.text] : []));
+  await expect.poll(steered).toContain('third');
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  expect(steered()).toEqual(['first', 'second', 'third']);
+});
+
+test('a request is in the store until the journal has what it asks for', async () => {
+  await using driven = await drive();
+  const { loop, store, id, events } = driven;
+  const kept: boolean[] = [];
+  driven.onBatch = (batch) => {
+    if (batch.every(({ type }) => type === 'attempt.output'))
+      void store.requests(id).then((left) => kept.push(left.length > 0));
+  };
+  await store.request(id, { do: 'steer', task: 'talks', text: 'x', by: 'me' });
+  // So much that it takes several turns, and the request comes after it.
+  for (let n = 0; n < 8; n += 1) loop.note(said('x'.repeat(512 * 1024)));
+  await expect.poll(() => events.some(({ type }) => type === 'task.steered')).toBe(true);
+  expect(kept.length).toBeGreaterThan(1);
+  expect(kept).not.toContain(false);
+});
