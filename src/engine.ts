@@ -11,7 +11,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Attempt, Stages } from './attempt.ts';
 import { hasMachineFailed, machineError } from './base/machine-failure.ts';
-import { awakeMs } from './base/awake.ts';
+import { awakeMs, whenAwakeFor } from './base/awake.ts';
 import { parseDurationMs, parseSizeBytes } from './base/units.ts';
 import { keepArtifacts } from './collect/artifacts.ts';
 import { attemptRef, collect } from './collect/collect.ts';
@@ -35,6 +35,9 @@ import { effectiveLimits, effectiveScope, withGranted } from './schedule/scope-o
 import type { EngineGit } from './system/engine-git.ts';
 import { runtimeOf, Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from './workspace/workspace.ts';
+
+/** How long work is still collected for somebody who does not want to wait. */
+const COLLECT_MS_MAX = 500;
 
 /** `place` was made ahead, with `makePlace`. */
 export async function runAttempt(
@@ -258,9 +261,29 @@ function explained(result: Result, seen: AgentError | undefined): Result {
   return { ...result, error: seen, outcome: { kind: 'failed', reason, message: seen.message } };
 }
 
-/** Somebody would not wait for the work to be collected: it stays in the workspace. */
+/** Somebody would not wait for the work to be collected, and it took long: it stays in the workspace. */
 function isStopped({ stop }: Attempt, error: unknown): boolean {
   return stop.now.aborted && error === stop.now.reason;
+}
+
+/**
+ * Aborts a while after somebody would not wait any more: most work is collected in less time. That of an attempt which
+ * was stopped before is collected like any other.
+ */
+function impatient(now: AbortSignal): Disposable & { signal?: AbortSignal } {
+  if (now.aborted) return { [Symbol.dispose]() {} };
+  const controller = new AbortController();
+  let stopWaiting = (): void => {};
+  const hear = (): void =>
+    void (stopWaiting = whenAwakeFor(COLLECT_MS_MAX, () => controller.abort(now.reason)));
+  now.addEventListener('abort', hear, { once: true });
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      now.removeEventListener('abort', hear);
+      stopWaiting();
+    },
+  };
 }
 
 /** The work as a commit under a private ref, whatever became of the attempt. */
@@ -271,10 +294,10 @@ async function collectWork(
   outcome: Outcome,
 ): Promise<Collected> {
   const { start, task, run, stop } = attempt;
+  using waiting = impatient(stop.now);
   const collected = await collect({
     git: stages.git,
-    // the work of an attempt that was stopped before is collected like any other
-    changes: await workspace.changes(stop.now.aborted ? undefined : stop.now),
+    changes: await workspace.changes(waiting.signal),
     scope: withGranted(effectiveScope(task, attempt.agent), attempt.granted),
     parent: workspace.base.commit,
     // what the task brings to the branch, not what was done to the conflict

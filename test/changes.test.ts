@@ -65,7 +65,7 @@ it('does not keep somebody waiting who cancels while ignore rules are applied', 
   const live = await bosun.run(workflow({ name: 'w', tasks: { a: { run } } }));
   for await (const batch of bosun.events(live.id, { follow: true }))
     if (batch.some(({ event }) => event.type === 'attempt.output')) break;
-  await setTimeout(300); // it is being collected by now
+  await setTimeout(100); // it is being collected by now
   live.cancel('now');
   expect((await live.finished).state).toBe('cancelled');
   for await (const batch of bosun.events(live.id))

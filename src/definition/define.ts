@@ -1,5 +1,6 @@
 /** Data → checked Workflow, with the files it uses and the agents it names. It runs no code of theirs. */
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { BosunError } from '../contract/errors.ts';
 import { WorkflowFile, type Agent, type Workflow } from '../contract/workflow.ts';
 import { readAgentFiles } from './agent-files.ts';
 import { agentNames } from './check-agents.ts';
@@ -41,9 +42,12 @@ export const FILES_MAX = 200;
 export const TEXT_CHARS_MAX = 16 * 1024 * 1024;
 
 /** There is more to read than was allowed. */
-export class TooMuchText extends Error {
+export class TooMuchText extends BosunError {
   constructor() {
-    super(`it holds more than ${TEXT_CHARS_MAX / 1024 / 1024} MB of text with all that it uses`);
+    super(
+      'invalid-workflow',
+      `the workflow holds more than ${TEXT_CHARS_MAX / 1024 / 1024} MB of text with all that it uses; use fewer or smaller files`,
+    );
   }
 }
 

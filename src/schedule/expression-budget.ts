@@ -13,9 +13,9 @@ export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one'
 /** To evaluate a part of an expression is a step, some 100 ns. */
 const STEPS_MAX = 100_000;
 /** Of all expressions that a decision about one task evaluates. */
-const STEPS_TOGETHER_MAX = 500_000;
+const STEPS_TOGETHER_MAX = 700_000;
 /** What it takes to read an expression and to begin with it. */
-const EXPRESSION_STEPS = 500;
+const EXPRESSION_STEPS = 200;
 /** What takes as long as a step. */
 const CHARS_PER_STEP = 200;
 const ITEMS_PER_STEP = 4;

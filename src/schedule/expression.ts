@@ -11,6 +11,7 @@ import {
   openBudget,
   registerBudget,
   withBudget,
+  type ExpressionBudget,
 } from './expression-budget.ts';
 import { refer, type References } from './expression-references.ts';
 import { splitTemplate, type TemplatePart } from './expression-template.ts';
@@ -178,7 +179,7 @@ function parse(expression: string): Parsed {
 function run(expression: string, scope: ExpressionScope): Json {
   const parsed = parse(expression);
   const budget = openBudget(scope.allowance);
-  if (isOverBudget(budget)) throw tooManySteps(expression);
+  if (isOverBudget(budget)) throw tooManySteps(expression, budget);
   // A loop may meet an error with each of its items, and drop it: where it arose is of no use to anybody.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -188,10 +189,10 @@ function run(expression: string, scope: ExpressionScope): Json {
       ...values,
       [BUDGET_VARIABLE]: budget,
     });
-    if (isOverBudget(budget)) throw tooManySteps(expression); // "||" takes an error for an answer
+    if (isOverBudget(budget)) throw tooManySteps(expression, budget); // "||" takes an error for an answer
     return fromCel(value, (values) => (budget.allowance.stepsLeft -= values));
   } catch (error) {
-    if (isOverBudget(budget)) throw tooManySteps(expression);
+    if (isOverBudget(budget)) throw tooManySteps(expression, budget);
     if (error instanceof ExpressionError) throw error;
     throw new ExpressionError(explain(error, expression, scope), { cause: error });
   } finally {
@@ -199,7 +200,11 @@ function run(expression: string, scope: ExpressionScope): Json {
   }
 }
 
-function tooManySteps(expression: string): ExpressionError {
+function tooManySteps(expression: string, { stepsLeft }: ExpressionBudget): ExpressionError {
+  if (stepsLeft >= 0)
+    return new ExpressionError(
+      `the expressions of the task together take too many steps, at ${quoted(expression)}; use fewer or simpler ones`,
+    );
   return new ExpressionError(`${quoted(expression)} takes too many steps on these values; simplify it`);
 }
 

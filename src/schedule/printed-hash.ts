@@ -23,9 +23,9 @@ export class PrintedHash {
   add(piece: Buffer): void {
     this.#waiting.push(piece);
     this.#waitingBytes += piece.length;
-    if (this.#waitingBytes < BLOCK_BYTES) return;
+    if (this.#waitingBytes <= BLOCK_BYTES) return; // what comes next says where the block ends
     let rest: Buffer = Buffer.concat(this.#waiting);
-    while (rest.length >= BLOCK_BYTES) {
+    while (rest.length > BLOCK_BYTES) {
       const bytes = blockOf(rest);
       this.#update(rest.subarray(0, bytes));
       rest = rest.subarray(bytes);
