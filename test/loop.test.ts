@@ -55,7 +55,10 @@ async function drive(): Promise<Driven> {
     },
   });
   const driven: Driven = {
-    ...{ loop, id, store, events },
+    loop,
+    id,
+    store,
+    events,
     onBatch: () => {},
     async [Symbol.asyncDispose]() {
       loop.stop();
