@@ -193,23 +193,26 @@ describe('a run', () => {
     expect(await refusal(new Bosun(theirs.path).run(asking('a.test')))).toContain('not-trusted');
   });
 
-  it('of a repository that init found is not trusted for an address or a record that a stranger can write', async () => {
-    // every commit bears the user's own address, with a remote, or from an archive that has none
+  it('is trusted by bosun init in a repository of one’s own, and not where a remote or others may have brought it', async () => {
+    await using own = await makeRepository();
+    expect(await initialise({ cwd: own.path })).toMatchObject({ written: true, trusted: true });
+    removeTrust(own.path);
+    // every commit bears the user's own address, which anybody can write
     await using cloned = await makeRepository();
     await cloned.git('remote', 'add', 'origin', 'https://example.com/x.git');
-    await using unpacked = await makeRepository();
-    await using uncommitted = await makeRepository({ empty: true, files: { 'other.yaml': 'name: x\n' } });
+    await using others = await makeRepository();
+    await others.git('config', 'user.email', 'someone@example.com');
     await using begun = await makeRepository({ empty: true, files: {} });
     await begun.git('remote', 'add', 'origin', 'https://example.com/x.git');
-    for (const { path: cwd } of [cloned, unpacked, uncommitted, begun]) {
+    for (const { path: cwd } of [cloned, others, begun]) {
       expect(await initialise({ cwd })).toMatchObject({ written: true, trusted: false });
       expect(readTrust().size).toBe(0);
     }
     expect(await refusal(new Bosun(cloned.path).run(asking('a.test')))).toContain('not-trusted');
     // what init wrote stays inside, so that nobody is asked
-    const { workflow: first } = await loadWorkflow(path.join(unpacked.path, 'bosun.yaml'));
-    expect(reachOf(first, unpacked.path)).toEqual([]);
-    expect((await (await new Bosun(unpacked.path).run(first, { dirty: true })).finished).state).toBe('done');
+    const { workflow: first } = await loadWorkflow(path.join(cloned.path, 'bosun.yaml'));
+    expect(reachOf(first, cloned.path)).toEqual([]);
+    expect((await (await new Bosun(cloned.path).run(first, { dirty: true })).finished).state).toBe('done');
   });
 
   it('shows nothing of the machine for the PATH that it sets itself', async () => {

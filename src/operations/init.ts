@@ -1,13 +1,18 @@
 /** Writes a first workflow that runs as it is, with no key. Never overwrites one. */
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { FILE_NAMES } from './check.ts';
 import { gitInRepository } from '../system/git.ts';
+import { inspectRepository } from '../system/repository.ts';
+import { openWorkTree } from '../system/work-tree.ts';
 import { findGit } from '../system/state-directory.ts';
 import { trust } from './trust.ts';
+
+/** One with more is older than a first look can tell. */
+const COMMITS_MAX = 10_000;
 
 const FIRST = `# A workflow for bosun. Check it with "bosun check", run it with "bosun run".
 name: hello
@@ -50,7 +55,7 @@ export interface Initialised {
   file: string;
   /** False where a workflow was there already. */
   written: boolean;
-  /** Whoever starts with bosun in a new repository is not asked about its workflows. */
+  /** Whoever starts with bosun in a repository of their own is not asked about its workflows. */
   trusted: boolean;
 }
 
@@ -66,20 +71,19 @@ export async function initialise(options: { cwd: string }): Promise<Initialised>
     const what = `cannot write ${path.join(options.cwd, file)}`;
     throw machineError(cause, what) ?? new BosunError('system', `${what}: ${message}`, { cause });
   }
-  return { file, written: true, trusted: await trustAll(options.cwd, file) };
+  return { file, written: true, trusted: await trustAll(options.cwd) };
 }
 
 /**
- * Only a new repository, at its top and with nothing in it yet: of all else nobody can know who wrote it, since names,
- * addresses and even git's own records come with an archive. There a run asks, should it have to; the workflow written
- * here never does.
+ * Only at the top of a repository that seems to be the user's own: no remote that may bring anything, no settings of
+ * others, no commit by somebody else. Elsewhere a run asks, should it have to; the workflow written here never does.
  */
-async function trustAll(cwd: string, written: string): Promise<boolean> {
+async function trustAll(cwd: string): Promise<boolean> {
   const top = findGit(cwd)?.top;
   if (top === undefined || realpathSync(top) !== realpathSync(cwd)) return false;
-  if (readdirSync(top).some((name) => name !== '.git' && name !== written)) return false;
+  if (['.bosun', '.claude'].some((name) => existsSync(path.join(top, name)))) return false;
   try {
-    if (await hasHistory(top)) return false;
+    if ((await hasRemote(top)) || (await hasCommitsByOthers(top))) return false;
     trust({ cwd, everything: true });
     return true;
   } catch (error) {
@@ -88,14 +92,18 @@ async function trustAll(cwd: string, written: string): Promise<boolean> {
   }
 }
 
-/** Or will have one that others wrote: a pull from a remote may bring anything. */
-async function hasHistory(top: string): Promise<boolean> {
+async function hasRemote(top: string): Promise<boolean> {
   const remotes = ['config', '--get-regexp', String.raw`^remote\.`];
-  if ((await gitInRepository(remotes, { cwd: top, codes: [0, 1] })).code === 0) return true;
-  const refs = await gitInRepository(['for-each-ref', '--count=1'], { cwd: top });
-  const head = await gitInRepository(['rev-parse', '--verify', '--quiet', 'HEAD'], {
-    cwd: top,
-    codes: [0, 1],
-  });
-  return refs.stdout.length > 0 || head.code === 0;
+  return (await gitInRepository(remotes, { cwd: top, codes: [0, 1] })).code === 0;
+}
+
+async function hasCommitsByOthers(top: string): Promise<boolean> {
+  const head = ['rev-parse', '--verify', '--quiet', 'HEAD'];
+  if ((await gitInRepository(head, { cwd: top, codes: [0, 1] })).code !== 0) return false; // there is none
+  const repository = await inspectRepository(top);
+  await using tree = await openWorkTree(repository);
+  const log = await tree.run(['log', `--max-count=${COMMITS_MAX}`, '--format=%ae', repository.head]);
+  const { email: own } = await repository.identity();
+  const emails = log.stdout.toString().trim().split('\n');
+  return emails.length >= COMMITS_MAX || emails.some((email) => email !== own);
 }
