@@ -73,3 +73,53 @@ test('who takes memory after all were read, or while they are, is read first', a
     child.stdin!.end();
   }
 });
+
+test('who gets no time to be read is not taken for one that takes too much, however long that lasts', async () => {
+  const child = await started('test/fixtures/hogs/memory-family.pl', '20', '20');
+  try {
+    const look = new MemoryLook();
+    const take = (nowMs: number, isTimeUp: () => boolean): ReturnType<MemoryLook['take']> =>
+      look.take(treeOf(child), NO_FILES, NO_BUFFERS, 150 * MB, nowMs, isTimeUp);
+    for (let nowMs = 0; nowMs < 20_000; nowMs += 1000)
+      expect(take(nowMs, () => true)).toEqual({ usedBytes: 150 * MB, isKnown: false, hadTime: false });
+    const { usedBytes, isKnown, hadTime } = take(20_000, () => false);
+    expect({ isKnown, hadTime }).toEqual({ isKnown: true, hadTime: true });
+    expect(usedBytes).toBeLessThan(150 * MB);
+  } finally {
+    child.stdin!.end();
+  }
+});
+
+test('who is read and stays unclear for long counts at its most', async () => {
+  const child = await started('test/fixtures/hogs/memory-family.pl', '20', '20');
+  try {
+    const look = new MemoryLook();
+    const known: boolean[] = [];
+    for (let nowMs = 0; nowMs <= 6000; nowMs += 1000) {
+      let left = 1;
+      const isTimeUp = (): boolean => (left -= 1) < 0;
+      known.push(look.take(treeOf(child), NO_FILES, NO_BUFFERS, 50 * MB, nowMs, isTimeUp).isKnown);
+    }
+    expect(known).toEqual([false, false, false, false, false, false, true]);
+  } finally {
+    child.stdin!.end();
+  }
+});
+
+test('what was read before others began to share it is read anew before it counts', async () => {
+  const child = await started('test/fixtures/hogs/memory-forked.pl', '100', '60');
+  try {
+    const look = new MemoryLook();
+    const take = (readings: number): number => {
+      let left = readings;
+      const isTimeUp = (): boolean => (left -= 1) < 0;
+      return look.take(treeOf(child), NO_FILES, NO_BUFFERS, 150 * MB, 0, isTimeUp).usedBytes;
+    };
+    expect(take(1)).toBe(150 * MB); // not through
+    child.stdin!.write('\n');
+    await once(child.stdout!, 'data');
+    expect(take(20)).toBeLessThan(150 * MB);
+  } finally {
+    child.stdin!.end();
+  }
+});

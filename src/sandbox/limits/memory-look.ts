@@ -4,7 +4,7 @@
  *
  * What is known of a process is a range. Unread, it takes anything up to its resident size and the largest page
  * tables it can have; read, it takes its fair share, and what it may have taken since. A fair share is true only
- * beside those of the same time, so too high a sum of old ones is read anew before it counts.
+ * beside those of the same time, so too high a sum with earlier ones in it is read anew before it counts.
  */
 import type { Buffers } from './buffers-used.ts';
 import { mappedBytes, type MemoryFiles } from './memory-used.ts';
@@ -24,6 +24,8 @@ interface Range {
   entry: ProcessEntry;
   leastBytes: number;
   mostBytes: number;
+  /** What it has given back since it was read: others may have that now. */
+  lessBytes: number;
   /** What reading it can tell; 0 where it is known. */
   unreadBytes: number;
 }
@@ -31,18 +33,22 @@ interface Range {
 interface Sum {
   leastBytes: number;
   mostBytes: number;
+  /** How much of the most is there only because not all was read at once. */
+  staleBytes: number;
 }
 
 export interface MemoryUse {
   usedBytes: number;
   /** Else it takes more time to say, and `usedBytes` is what is allowed. */
   isKnown: boolean;
+  /** There was time to read, should it have been needed. */
+  hadTime: boolean;
 }
 
 /** A page of a table is for so many pages; reading a byte of one of them makes it. */
 const PAGES_PER_TABLE = 512;
 const PAGE_BYTES = 4096;
-/** Who cannot be told from one that takes too much for so long counts at its most. */
+/** Who cannot be told from one that takes too much for so long, while it is read, counts at its most. */
 const UNKNOWN_MS_MAX = 5000;
 
 export class MemoryLook {
@@ -51,11 +57,13 @@ export class MemoryLook {
   #sharesThen = new Map<number, number>();
   /** What ended processes had: others may have it all now. */
   #goneBytes = 0;
-  /** The readings served to say that all is well: whoever is over the limit now is read anew. */
-  #areOld = false;
-  #unknownSinceMs: number | undefined;
+  /** The sum was too high once, and all are read anew since. */
+  #isSecond = false;
+  /** When it was last looked at without a result, and how long that went on in looks that had time. */
+  #unknownAtMs: number | undefined;
+  #unknownMs = 0;
 
-  /** `isTimeUp` is asked before each reading. */
+  /** `isTimeUp` is asked before each reading; `nowMs` is a clock that stands still while this process does not run. */
   take(
     tree: readonly ProcessEntry[],
     files: MemoryFiles,
@@ -68,33 +76,46 @@ export class MemoryLook {
     if (cheapBytes <= limitBytes) {
       this.#forget();
       this.#sharesThen.clear();
-      this.#unknownSinceMs = undefined;
-      return { usedBytes: cheapBytes, isKnown: true };
+      this.#settle();
+      return { usedBytes: cheapBytes, isKnown: true, hadTime: false };
     }
     this.#dropGone(tree);
-    const look = (): Sum => this.#read(tree, files, buffers, limitBytes, isTimeUp);
-    let { leastBytes, mostBytes } = look();
-    if (leastBytes > limitBytes && this.#areOld) {
+    let hadTime = false;
+    const isTimeOver = (): boolean => {
+      const isUp = isTimeUp();
+      hadTime ||= !isUp;
+      return isUp;
+    };
+    const areEarlier = this.#readings.size > 0;
+    const look = (): Sum => this.#read(tree, files, buffers, limitBytes, isTimeOver);
+    let { leastBytes, mostBytes, staleBytes } = look();
+    if (leastBytes > limitBytes && areEarlier && !this.#isSecond) {
       this.#forget();
-      ({ leastBytes, mostBytes } = look());
+      this.#isSecond = true;
+      ({ leastBytes, mostBytes, staleBytes } = look());
     }
-    if (leastBytes > limitBytes) return { usedBytes: leastBytes, isKnown: true };
+    if (leastBytes > limitBytes) return { usedBytes: leastBytes, isKnown: true, hadTime };
     if (mostBytes <= limitBytes) {
-      this.#areOld = true;
-      this.#unknownSinceMs = undefined;
-      return { usedBytes: mostBytes, isKnown: true };
+      this.#settle();
+      return { usedBytes: mostBytes, isKnown: true, hadTime };
     }
-    if (mostBytes - this.#goneBytes <= limitBytes) this.#forget();
-    this.#unknownSinceMs ??= nowMs;
-    if (nowMs - this.#unknownSinceMs > UNKNOWN_MS_MAX) return { usedBytes: mostBytes, isKnown: true };
-    return { usedBytes: limitBytes, isKnown: false };
+    if (mostBytes - staleBytes <= limitBytes) this.#forget();
+    if (hadTime) this.#unknownMs += nowMs - (this.#unknownAtMs ?? nowMs);
+    this.#unknownAtMs = nowMs;
+    if (this.#unknownMs > UNKNOWN_MS_MAX) return { usedBytes: mostBytes, isKnown: true, hadTime };
+    return { usedBytes: limitBytes, isKnown: false, hadTime };
+  }
+
+  #settle(): void {
+    this.#isSecond = false;
+    this.#unknownAtMs = undefined;
+    this.#unknownMs = 0;
   }
 
   #forget(): void {
     for (const [pid, { bytes }] of this.#readings) this.#sharesThen.set(pid, bytes);
     this.#readings = new Map();
     this.#goneBytes = 0;
-    this.#areOld = false;
   }
 
   #dropGone(tree: readonly ProcessEntry[]): void {
@@ -120,10 +141,12 @@ export class MemoryLook {
     const processes: Sum = {
       leastBytes: sumOf(ranges, (range) => range.leastBytes),
       mostBytes: this.#goneBytes + sumOf(ranges, (range) => range.mostBytes),
+      staleBytes: this.#goneBytes + sumOf(ranges, (range) => range.lessBytes),
     };
     const sum = (): Sum => ({
       leastBytes: files.bytes + buffers.leastBytes + processes.leastBytes,
       mostBytes: files.bytes + buffers.mostBytes + processes.mostBytes,
+      staleBytes: processes.staleBytes,
     });
     const mayRead = (): boolean => {
       const { leastBytes, mostBytes } = sum();
@@ -134,6 +157,7 @@ export class MemoryLook {
       const after = this.#range(before.entry);
       processes.leastBytes += after.leastBytes - before.leastBytes;
       processes.mostBytes += after.mostBytes - before.mostBytes;
+      processes.staleBytes += after.lessBytes - before.lessBytes;
       Object.assign(before, after);
     };
     for (const range of ranges) {
@@ -155,16 +179,18 @@ export class MemoryLook {
     const reading = this.#readings.get(entry.pid);
     if (reading === undefined) {
       const mostBytes = mostOf(entry);
-      return { entry, leastBytes: 0, mostBytes, unreadBytes: mostBytes };
+      return { entry, leastBytes: 0, mostBytes, lessBytes: 0, unreadBytes: mostBytes };
     }
     const { before, bytes, inFilesBytes, isExact } = reading;
     // A page that was shared becomes its own by a fault, which no resident size shows.
     const sinceBytes =
       Math.max(0, entry.rssBytes - before.rssBytes, (entry.faults - before.faults) * PAGE_BYTES) +
       Math.max(0, entry.mappedBytes - before.mappedBytes) / PAGES_PER_TABLE;
+    const lessBytes = Math.max(0, bytes - mostOf(entry));
     return {
       entry,
-      leastBytes: bytes - inFilesBytes,
+      leastBytes: Math.max(0, bytes - lessBytes - inFilesBytes),
+      lessBytes,
       mostBytes: bytes - (isExact ? inFilesBytes : 0) + sinceBytes,
       unreadBytes: sinceBytes,
     };

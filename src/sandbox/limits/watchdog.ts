@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
+import { awakeMs } from '../../base/awake.ts';
 import type { Breach, FenceLimits } from '../../system/fence.ts';
 import { hiddenBreach, memoryBreach, processesBreach } from './breach.ts';
 import { CpuThrottle } from './cpu-throttle.ts';
@@ -177,8 +178,9 @@ export class Watchdog {
         tree.map(({ reader }) => reader),
         nowMs,
       );
-      const { usedBytes, isKnown } = look.take(tree, files, buffers, limits.memoryBytes, nowMs, isTimeUp);
-      if (!isKnown) this.#putLast(watched);
+      const { memoryBytes } = limits;
+      const { usedBytes, hadTime } = look.take(tree, files, buffers, memoryBytes, awakeMs(), isTimeUp);
+      if (hadTime) this.#putLast(watched);
       if (usedBytes > limits.memoryBytes)
         return this.#end(watched, memoryBreach(usedBytes, limits.memoryBytes), tree);
       unseenMs = Math.min(unseenMs, (limits.memoryBytes - usedBytes) / TAKE_BYTES_PER_MS);
@@ -188,7 +190,7 @@ export class Watchdog {
     watched.dueAtMs = nowMs + unseenMs;
   }
 
-  /** Whoever takes more than one look comes after all others: it cannot use up the time that there is for them. */
+  /** Whoever was read comes after all who were not: nobody uses up the time of the same others again and again. */
   #putLast(watched: Watched): void {
     this.#watched.delete(watched.request.initPid);
     this.#watched.set(watched.request.initPid, watched);
