@@ -2,9 +2,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { BufferCount } from '../src/sandbox/limits/buffers-used.ts';
 import { MemoryLook } from '../src/sandbox/limits/memory-look.ts';
 import { mappedBytes } from '../src/sandbox/limits/memory-used.ts';
 import { ProcessTable, shareOf, type ProcessEntry } from '../src/sandbox/limits/process-table.ts';
+import { Watchdog } from '../src/sandbox/limits/watchdog.ts';
 
 const MB = 1024 ** 2;
 /** The aim is 100 ms on a quiet machine; it took 800. */
@@ -81,7 +83,7 @@ test('who gets no time to be read is not taken for one that takes too much, howe
     const take = (nowMs: number, isTimeUp: () => boolean): ReturnType<MemoryLook['take']> =>
       look.take(treeOf(child), NO_FILES, NO_BUFFERS, 150 * MB, nowMs, isTimeUp);
     for (let nowMs = 0; nowMs < 20_000; nowMs += 1000)
-      expect(take(nowMs, () => true)).toEqual({ usedBytes: 150 * MB, isKnown: false, hadTime: false });
+      expect(take(nowMs, () => true)).toMatchObject({ usedBytes: 150 * MB, isKnown: false, hadTime: false });
     const { usedBytes, isKnown, hadTime } = take(20_000, () => false);
     expect({ isKnown, hadTime }).toEqual({ isKnown: true, hadTime: true });
     expect(usedBytes).toBeLessThan(150 * MB);
@@ -121,5 +123,34 @@ test('what was read before others began to share it is read anew before it count
     expect(take(20)).toBeLessThan(150 * MB);
   } finally {
     child.stdin!.end();
+  }
+});
+
+test('pipes are free up to an eighth of the limit, and named where they made it too much', async () => {
+  const open = 'for (1 .. 1000) { pipe(my $r, my $w) or die $!; push @held, $r, $w }';
+  const script = `alarm 20; ${open} syswrite STDOUT, "held\n"; my $line = <STDIN>;`;
+  const child = spawn('sh', ['-c', `ulimit -n 4096; exec perl -e '${script}'`], { stdio: 'pipe' });
+  try {
+    await once(child.stdout, 'data');
+    const pid = child.pid!;
+    const beyondFree = (limitBytes: number): number => {
+      const buffers = new BufferCount(pid, limitBytes).refresh([pid], 0);
+      buffers.look(() => false);
+      return buffers.leastBytes;
+    };
+    // 1,000 pipes of 64 KB, beside those to us.
+    expect(beyondFree(128 * MB) / MB).toBeCloseTo(62.6 - 32, 0);
+    expect(beyondFree(400 * MB) / MB).toBeCloseTo(62.6 - 50, 0);
+    expect(beyondFree(1024 * MB)).toBe(0);
+    using watchdog = new Watchdog();
+    const message = await new Promise((resolve) => {
+      const limits = { memoryBytes: 30 * MB };
+      watchdog.watch({ initPid: pid, limits, disk: [], onBreach: (breach) => resolve(breach.message) });
+    });
+    expect(message).toMatch(
+      /^used \d+ MB of memory, of which 31 MB are what its pipes and sockets may hold; 30 MB are allowed$/,
+    );
+  } finally {
+    child.stdin.end();
   }
 });

@@ -1,10 +1,15 @@
 /** How a reached limit is told: one sentence with what was allowed and what was seen. */
 import type { Breach } from '../../system/fence.ts';
 
-export function memoryBreach(seenBytes: number, allowedBytes: number): Breach {
+/** `buffersBytes` are those of pipes and sockets, named where it was they that made it too much: nobody sees them used. */
+export function memoryBreach(seenBytes: number, allowedBytes: number, buffersBytes = 0): Breach {
+  const isByBuffers = buffersBytes > 0 && seenBytes - buffersBytes <= allowedBytes;
+  const part = isByBuffers
+    ? `, of which ${megabytes(buffersBytes)} are what its pipes and sockets may hold`
+    : '';
   return {
     limit: 'memory',
-    message: `used ${megabytes(seenBytes)} of memory; ${megabytes(allowedBytes)} are allowed`,
+    message: `used ${megabytes(seenBytes)} of memory${part}; ${megabytes(allowedBytes)} are allowed`,
   };
 }
 

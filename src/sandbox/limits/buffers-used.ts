@@ -1,6 +1,6 @@
 /**
  * How much memory the pipes and sockets of one sandbox may hold, which is on no process's account. The kernel does not
- * say what is in them: a pipe and a unix socket count as full, beyond a few; TCP and UDP by what the kernel says of all.
+ * say what is in them: a pipe and a unix socket count as full, beyond a few; TCP and UDP by what the whole machine holds.
  * With the sizes that the filter of system calls leaves them. It never changes anything.
  */
 import { readFileSync, readlinkSync, statSync, type Stats } from 'node:fs';
@@ -14,8 +14,9 @@ export interface Buffers {
   look(isTimeUp: () => boolean): void;
 }
 
-/** So much for nothing: what ordinary programs have of them holds next to nothing. */
+/** So much for nothing, or this part of the limit: what ordinary programs have of them holds next to nothing. */
 const FREE_BYTES = 32 * 1024 ** 2;
+const FREE_SHARE = 1 / 8;
 const PIPE_BYTES = 64 * 1024;
 /** Of each further pipe, once all pipes of a user have taken what fs.pipe-user-pages-soft says. */
 const PIPE_BYTES_MIN = 8 * 1024;
@@ -25,6 +26,7 @@ const COUNT_FOR_MS = 1000;
 
 export class BufferCount implements Buffers {
   readonly #initPid: number;
+  readonly #freeBytes: number;
   readonly #unixBytesEach: number;
   readonly #inetBytesEach: number;
   readonly #softBytes: number;
@@ -38,8 +40,9 @@ export class BufferCount implements Buffers {
   /** What TCP and UDP take is known as well as it can be. */
   #isInetKnown = false;
 
-  constructor(initPid: number) {
+  constructor(initPid: number, limitBytes: number) {
     this.#initPid = initPid;
+    this.#freeBytes = Math.max(FREE_BYTES, limitBytes * FREE_SHARE);
     // A socket takes what comes until it is full: the last message may be as large again.
     this.#unixBytesEach = 2 * setting('net/core/wmem_default', 0, 212_992) + 32 * 1024;
     this.#inetBytesEach = setting('net/ipv4/tcp_rmem', 2, 6 << 20) + setting('net/ipv4/tcp_wmem', 2, 4 << 20);
@@ -61,13 +64,13 @@ export class BufferCount implements Buffers {
   get leastBytes(): number {
     const pipes = Math.max(this.#counted?.pipes ?? 0, this.#counting?.pipes ?? 0);
     const inetBytes = this.#isInetKnown ? this.#sockets.inetBytesMax : 0;
-    return beyondFree(this.#unixBytes() + this.#pipesBytes(pipes) + inetBytes);
+    return this.#beyondFree(this.#unixBytes() + this.#pipesBytes(pipes) + inetBytes);
   }
 
   get mostBytes(): number {
     const { pipes, descriptors } = this.#counted ?? { pipes: 0, descriptors: 0 };
     const mostPipes = pipes + Math.max(0, this.#descriptors - descriptors);
-    return beyondFree(this.#unixBytes() + this.#pipesBytes(mostPipes) + this.#sockets.inetBytesMax);
+    return this.#beyondFree(this.#unixBytes() + this.#pipesBytes(mostPipes) + this.#sockets.inetBytesMax);
   }
 
   look(isTimeUp: () => boolean): void {
@@ -88,6 +91,10 @@ export class BufferCount implements Buffers {
     const { pipes, descriptors } = this.#counting;
     this.#counted = { pipes, descriptors, atMs: this.#nowMs };
     this.#counting = undefined;
+  }
+
+  #beyondFree(bytes: number): number {
+    return Math.max(0, bytes - this.#freeBytes);
   }
 
   #unixBytes(): number {
@@ -194,8 +201,4 @@ function textOf(file: string): string {
   } catch {
     return '';
   }
-}
-
-function beyondFree(bytes: number): number {
-  return Math.max(0, bytes - FREE_BYTES);
 }

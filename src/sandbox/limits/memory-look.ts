@@ -39,6 +39,8 @@ interface Sum {
 
 export interface MemoryUse {
   usedBytes: number;
+  /** How much of that pipes and sockets may hold. */
+  buffersBytes: number;
   /** Else it takes more time to say, and `usedBytes` is what is allowed. */
   isKnown: boolean;
   /** There was time to read, should it have been needed. */
@@ -77,7 +79,7 @@ export class MemoryLook {
       this.#forget();
       this.#sharesThen.clear();
       this.#settle();
-      return { usedBytes: cheapBytes, isKnown: true, hadTime: false };
+      return { usedBytes: cheapBytes, buffersBytes: buffers.mostBytes, isKnown: true, hadTime: false };
     }
     this.#dropGone(tree);
     let hadTime = false;
@@ -94,16 +96,18 @@ export class MemoryLook {
       this.#isSecond = true;
       ({ leastBytes, mostBytes, staleBytes } = look());
     }
-    if (leastBytes > limitBytes) return { usedBytes: leastBytes, isKnown: true, hadTime };
+    if (leastBytes > limitBytes)
+      return { usedBytes: leastBytes, buffersBytes: buffers.leastBytes, isKnown: true, hadTime };
     if (mostBytes <= limitBytes) {
       this.#settle();
-      return { usedBytes: mostBytes, isKnown: true, hadTime };
+      return { usedBytes: mostBytes, buffersBytes: buffers.mostBytes, isKnown: true, hadTime };
     }
     if (mostBytes - staleBytes <= limitBytes) this.#forget();
     if (hadTime) this.#unknownMs += nowMs - (this.#unknownAtMs ?? nowMs);
     this.#unknownAtMs = nowMs;
-    if (this.#unknownMs > UNKNOWN_MS_MAX) return { usedBytes: mostBytes, isKnown: true, hadTime };
-    return { usedBytes: limitBytes, isKnown: false, hadTime };
+    if (this.#unknownMs > UNKNOWN_MS_MAX)
+      return { usedBytes: mostBytes, buffersBytes: buffers.mostBytes, isKnown: true, hadTime };
+    return { usedBytes: limitBytes, buffersBytes: buffers.mostBytes, isKnown: false, hadTime };
   }
 
   #settle(): void {

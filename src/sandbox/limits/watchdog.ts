@@ -87,7 +87,7 @@ export class Watchdog {
       memory:
         limits.memoryBytes === undefined
           ? undefined
-          : { look: new MemoryLook(), buffers: new BufferCount(initPid) },
+          : { look: new MemoryLook(), buffers: new BufferCount(initPid, limits.memoryBytes) },
       throttle: limits.cpu === undefined ? undefined : new CpuThrottle(limits.cpu, initPid),
       leaveDisk: undefined,
     };
@@ -179,10 +179,17 @@ export class Watchdog {
         nowMs,
       );
       const { memoryBytes } = limits;
-      const { usedBytes, hadTime } = look.take(tree, files, buffers, memoryBytes, awakeMs(), isTimeUp);
+      const { usedBytes, buffersBytes, hadTime } = look.take(
+        tree,
+        files,
+        buffers,
+        memoryBytes,
+        awakeMs(),
+        isTimeUp,
+      );
       if (hadTime) this.#putLast(watched);
       if (usedBytes > limits.memoryBytes)
-        return this.#end(watched, memoryBreach(usedBytes, limits.memoryBytes), tree);
+        return this.#end(watched, memoryBreach(usedBytes, memoryBytes, buffersBytes), tree);
       unseenMs = Math.min(unseenMs, (limits.memoryBytes - usedBytes) / TAKE_BYTES_PER_MS);
     }
     const breach = request.probe?.();
