@@ -1,15 +1,18 @@
-/** What stays free of a disk that sandboxes fill. */
-import { spawn } from 'node:child_process';
+/** What stays free of a disk that sandboxes fill, and what of it cannot be looked at. */
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { Watchdog } from '../src/sandbox/limits/watchdog.ts';
 import type { FenceLimits } from '../src/system/fence.ts';
 import { HAS_SMALL_DISKS, smallDisk } from './fixtures/small-disk.ts';
 
 const MB = 1024 ** 2;
+const run = promisify(execFile);
 
 /** A command in a process group of its own, which ends with it. */
 function start(command: string): Disposable & { pid: number } {
@@ -145,5 +148,48 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
     });
     await vi.waitUntil(() => breaches.length > 0, { timeout: 5000, interval: 10 });
     expect(breaches).toEqual([expect.stringMatching(/^left open files on their way over a socket, /)]);
+  });
+});
+
+/** Root may look into everything. */
+describe.runIf(process.getuid?.() !== 0)('what an ordinary user may not look into', () => {
+  const watched = async (command: string, forMs: number): Promise<string[]> => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'bosun-closed-'));
+    try {
+      const breaches: string[] = [];
+      using watchdog = new Watchdog();
+      using started = start(`cd ${directory}; ${command}`);
+      watchdog.watch({
+        initPid: started.pid,
+        // So near to its limit that it is looked at all the time.
+        limits: { diskBytes: MB },
+        disk: [directory],
+        onBreach: ({ message }) => breaches.push(message),
+      });
+      const untilMs = performance.now() + forMs;
+      await vi.waitUntil(() => breaches.length > 0 || performance.now() > untilMs, {
+        timeout: forMs + 5000,
+      });
+      return breaches;
+    } finally {
+      await run('sh', ['-c', 'chmod -R u+rwx "$0"; rm -rf "$0"', directory]);
+    }
+  };
+  const close = 'mkdir shut; chmod 0 shut;';
+  const execute = 'cp "$(command -v sleep)" only; chmod 111 only;';
+
+  test('for a moment is nothing', async () => {
+    expect(await watched(`${close} sleep 2; rmdir shut; ${execute} ./only 2; sleep 20`, 6000)).toEqual([]);
+  });
+
+  test('for long ends it, with what it was', async () => {
+    const [closed, hidden] = await Promise.all([
+      watched(`${close} sleep 20`, 12_000),
+      watched(`${execute} ./only 20`, 12_000),
+    ]);
+    expect(closed).toEqual([expect.stringMatching(/^kept a directory closed to its own user, /)]);
+    expect(hidden).toEqual([
+      expect.stringMatching(/^kept a program running that cannot be looked into, such as one that may be ex/),
+    ]);
   });
 });

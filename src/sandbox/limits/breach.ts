@@ -50,7 +50,8 @@ export function hiddenFilesBreach(): Breach {
 export function closedBreach(): Breach {
   return {
     limit: 'disk',
-    message: 'closed a directory to its own user, such as with chmod 000; what is in it cannot be measured',
+    message:
+      'kept a directory closed to its own user, such as with chmod 000; what is in it cannot be measured',
   };
 }
 
@@ -71,10 +72,19 @@ export function freeFilesBreach(made: number, left: number, floor: number): Brea
 }
 
 /** What cannot be measured may be anything. */
-export function hiddenBreach(limit: 'memory' | 'disk'): Breach {
+export function hiddenMemoryBreach(): Breach {
   return {
-    limit,
+    limit: 'memory',
     message: 'ran a program that cannot be looked into; what it uses cannot be measured',
+  };
+}
+
+export function hiddenProcessBreach(): Breach {
+  return {
+    limit: 'disk',
+    message:
+      'kept a program running that cannot be looked into, such as one that may be executed and not read; ' +
+      'deleted files that it holds open cannot be measured',
   };
 }
 

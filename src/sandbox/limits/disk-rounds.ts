@@ -1,5 +1,6 @@
 /** Looks at the disk use of all sandboxes in turn, for a small share of a core in total. It tells; it ends nothing. */
 import { statfsSync, statSync } from 'node:fs';
+import { awakeMs } from '../../base/awake.ts';
 import type { Breach } from '../../system/fence.ts';
 import {
   closedBreach,
@@ -9,7 +10,7 @@ import {
   freeFilesBreach,
   freeSpaceBreach,
   hiddenFilesBreach,
-  hiddenBreach,
+  hiddenProcessBreach,
 } from './breach.ts';
 import { measureDisk, type DiskUse } from './disk-used.ts';
 import { heldFiles, isTmpfs, type HeldFiles } from './held-files.ts';
@@ -40,8 +41,9 @@ interface Watched extends DiskWatched {
   isHiding: boolean;
   /** Its layer is memory, of which the kernel does not say who wrote how much. */
   isInMemory: boolean;
-  /** When it was last looked at, there was what cannot be looked into; that may be so for a moment. */
-  wasClosed: boolean;
+  /** Since when each look found a closed directory, and a process that cannot be looked into: both may be so for a moment. */
+  closedSinceMs: number | undefined;
+  hiddenSinceMs: number | undefined;
 }
 
 /** What is left of a file system, and how fast it becomes less. */
@@ -73,6 +75,8 @@ const BLAME_ENTRIES_MIN = 256;
 const FILES_MIN = 16_384;
 const FILES_SHARE_MIN = 1 / 16;
 const BLAME_EVERY_MS = 1000;
+/** How long something may stay closed: tests close directories for a moment, and some programs may be run and not read. */
+const CLOSED_MS_MAX = 5000;
 /** Who fills the disk is ended this long before too little is left: nothing is seen or ended at once. */
 const AHEAD_MS = 400;
 
@@ -106,7 +110,8 @@ export class DiskRounds {
       hadHidden: false,
       isHiding: false,
       isInMemory: what.directories.some(isTmpfs),
-      wasClosed: false,
+      closedSinceMs: undefined,
+      hiddenSinceMs: undefined,
     };
     this.#watched.add(watched);
     return () => void this.#watched.delete(watched);
@@ -162,16 +167,16 @@ export class DiskRounds {
     one.isHiding = held.hasHidden && one.hadHidden;
     if (one.isHiding) use.bytes = Math.max(use.bytes, one.written.count(pids));
     one.hadHidden = held.hasHidden;
-    const closed = use.isClosed ? closedBreach() : held.hasHiddenProcess ? hiddenBreach('disk') : undefined;
-    const isClosedStill = one.wasClosed && one.limitBytes !== undefined;
-    one.wasClosed = closed !== undefined;
+    const awake = awakeMs();
+    one.closedSinceMs = use.isClosed ? (one.closedSinceMs ?? awake) : undefined;
+    one.hiddenSinceMs = held.hasHiddenProcess ? (one.hiddenSinceMs ?? awake) : undefined;
     const nowMs = performance.now();
     const costMs = tookMs + held.tookMs;
     this.#creditMs -= costMs;
     this.#urgentAtMs = nowMs + costMs / URGENT_SHARE;
     one.last = use;
     one.freeBytes = freeBytes;
-    const breach = breachOf(one, use) ?? (isClosedStill ? closed : undefined);
+    const breach = breachOf(one, use) ?? unseenBreachOf(one, awake);
     if (breach !== undefined) return this.#end(one, breach);
     const room = Math.min(
       roomBytes(one) / FILL_BYTES_PER_MS,
@@ -291,6 +296,15 @@ function breachOf(one: Watched, use: DiskUse): Breach | undefined {
   if (use.bytes > one.limitBytes) return diskBreach(use.bytes, one.limitBytes);
   if (use.entries > entriesMax(one)) return entriesBreach(use.entries, entriesMax(one), one.limitBytes);
   return use.tooDeep ? depthBreach() : undefined;
+}
+
+function unseenBreachOf(
+  { limitBytes, closedSinceMs, hiddenSinceMs }: Watched,
+  awake: number,
+): Breach | undefined {
+  if (limitBytes === undefined) return undefined;
+  if (awake - (closedSinceMs ?? awake) >= CLOSED_MS_MAX) return closedBreach();
+  return awake - (hiddenSinceMs ?? awake) >= CLOSED_MS_MAX ? hiddenProcessBreach() : undefined;
 }
 
 /** What is in files that cannot be looked at is not known in any other way either. */

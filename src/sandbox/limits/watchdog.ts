@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { awakeMs } from '../../base/awake.ts';
 import type { Breach, FenceLimits } from '../../system/fence.ts';
-import { hiddenBreach, memoryBreach, processesBreach } from './breach.ts';
+import { hiddenMemoryBreach, memoryBreach, processesBreach } from './breach.ts';
 import { CpuThrottle } from './cpu-throttle.ts';
 import { DiskRounds } from './disk-rounds.ts';
 import { HELPER_TASKS } from './prlimit.ts';
@@ -171,7 +171,7 @@ export class Watchdog {
     if (limits.memoryBytes !== undefined) {
       // The first process is ours and has one thread: what made it lose that wants to be hidden.
       if (init.reader !== initPid || tree.some(({ isHidden }) => isHidden))
-        return this.#end(watched, hiddenBreach('memory'), tree);
+        return this.#end(watched, hiddenMemoryBreach(), tree);
       const { look, buffers } = watched.memory!;
       const files = memoryFiles(initPid, request.inMemory ?? []);
       buffers.refresh(
