@@ -1,12 +1,15 @@
 /** What stays free of a disk that sandboxes fill, and what of it cannot be looked at. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
+import { heldFiles } from '../src/sandbox/limits/held-files.ts';
+import { ProcessTable } from '../src/sandbox/limits/process-table.ts';
 import { Watchdog } from '../src/sandbox/limits/watchdog.ts';
 import type { FenceLimits } from '../src/system/fence.ts';
 import { HAS_SMALL_DISKS, smallDisk } from './fixtures/small-disk.ts';
@@ -192,4 +195,37 @@ describe.runIf(process.getuid?.() !== 0)('what an ordinary user may not look int
       expect.stringMatching(/^kept a program running that cannot be looked into, such as one that may be ex/),
     ]);
   });
+});
+
+test('deleted files that are mapped count only where they could be written', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'bosun-mapped-'));
+  try {
+    const places = ['read only', 'own'].map((name) => path.join(directory, name));
+    for (const place of places) {
+      mkdirSync(place);
+      writeFileSync(path.join(place, 'file'), 'x'.repeat(65_536));
+    }
+    const mmap = process.arch === 'x64' ? 9 : 222;
+    const map = `open(my $f, "<", "$ARGV[0]/file") or die; syscall(${mmap}, 0, 4096, 1, 1, fileno $f, 0) > 0 or die`;
+    const script = `alarm 20; { ${map} } syswrite STDOUT, "mapped"; my $line = <STDIN>;`;
+    const options = ['--die-with-parent', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
+    const held = places.map(async (place, index) => {
+      const mount = [index === 0 ? '--ro-bind' : '--bind', place, place];
+      const argv = ['bwrap', ...options, ...mount, 'perl', '-e', script, place];
+      const child = spawn(argv[0]!, argv.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+      try {
+        await once(child.stdout, 'data');
+        await rm(path.join(place, 'file'));
+        const tree = new ProcessTable().trees(new Set([child.pid!]), performance.now()).get(child.pid!);
+        const pids = tree!.map(({ pid }) => pid);
+        const { entries, hasHidden } = await heldFiles(pids, new Set([statSync(place).dev]), new Set());
+        return entries > 0 || hasHidden;
+      } finally {
+        child.stdin.end();
+      }
+    });
+    expect(await Promise.all(held)).toEqual([false, true]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

@@ -3,6 +3,7 @@
  * them. Descriptors that are under way from one process to another nobody can look at; it only tells that there are some.
  */
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
+import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { readProcess } from './process-table.ts';
 
@@ -116,19 +117,43 @@ export function filesUnderWay(file: string): number {
  */
 const IN_MEMORY = /^00:0\S \d+\s+\/(?:SYSV|dev\/zero |memfd:)/;
 
-/** One mapping of each file; undefined where there are too many to look for them. */
+/** One mapping of each file that it may have written; undefined where there are too many to look for them. */
 function deletedMappings(pid: number, memoryDevices: ReadonlySet<string>): string[] | undefined {
   const text = textOf(`/proc/${pid}/maps`);
   if (text.length > MAPS_CHARS_MAX) return undefined;
   if (!text.includes(' (deleted)\n')) return [];
   const found = new Map<string, string>();
+  const isReadOnly = readOnlyPlaces(pid);
   for (const line of text.split('\n')) {
-    const [, range, file, device, inode] =
-      /^([0-9a-f]+-[0-9a-f]+) \S+ [0-9a-f]+ ((\S+) (\d+)\s+.* \(deleted\))$/.exec(line) ?? [];
-    if (file !== undefined && !memoryDevices.has(device!) && !IN_MEMORY.test(file))
-      found.set(`${device} ${inode}`, range!);
+    const [, range, file, device, inode, name] =
+      /^([0-9a-f]+-[0-9a-f]+) \S+ [0-9a-f]+ ((\S+) (\d+)\s+(.*) \(deleted\))$/.exec(line) ?? [];
+    if (file === undefined || memoryDevices.has(device!) || IN_MEMORY.test(file)) continue;
+    if (!isReadOnly(name!)) found.set(`${device} ${inode}`, range!);
   }
   return [...found.values()];
+}
+
+/**
+ * Tells whether a process may only read where a file lay. Then it did not write it: somebody outside replaced a library,
+ * say. Only for what is mounted below `/`: a name that leads from nowhere begins there, too.
+ */
+function readOnlyPlaces(pid: number): (file: string) => boolean {
+  const isReadOnlyAt = new Map<string, boolean>();
+  for (const line of textOf(`/proc/${pid}/mountinfo`).split('\n')) {
+    const [, , , , at, options] = line.split(' ');
+    if (at === undefined || options === undefined) continue;
+    const name = at.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+      String.fromCharCode(parseInt(octal, 8)),
+    );
+    isReadOnlyAt.set(name, options.split(',').includes('ro'));
+  }
+  return (file) => {
+    for (let at = file; at.length > 1; at = path.dirname(at)) {
+      const isReadOnly = isReadOnlyAt.get(at);
+      if (isReadOnly !== undefined) return isReadOnly;
+    }
+    return false;
+  };
 }
 
 function textOf(file: string): string {
