@@ -64,12 +64,25 @@ describe('a .gitmodules', () => {
       [written('a', 'path = -x'), '"path = -x" would be taken for an option'],
       [written('a', 'update = !touch x'), '"update = !touch x" would run a command'],
       [written('a', 'url = https:///x'), '"url = https:///x" is not a safe address'],
+      // dots stand in keys, names and values alike
+      [written('a.b/..', 'url = c.d'), 'a submodule may not be called "a.b/.."'],
+      [written('a', 'url = -u./pay.load'), '"url = -u./pay.load" would be taken for an option'],
+      [written('a.b', 'path = -x.y'), '"path = -x.y" would be taken for an option'],
+      [written('a', 'update = !sh ./x.sh'), '"update = !sh ./x.sh" would run a command'],
+      [written('a', 'url = http:evil.test/x.git'), '"url = http:evil.test/x.git" is not a safe address'],
+      [written('a', 'url = "x.y\\nz.git"'), '"url = x.y\nz.git" is not a safe address'],
     ];
-    const directories = refusals.map(([command], n) => `mkdir d${n}; ${command} > d${n}/.gitmodules; `);
-    const good = written('libs/a', 'path = libs/a', 'url = ../a.git', 'update = merge');
-    expect(await left(engine, `${directories.join('')}${good} > .gitmodules; echo x > file`)).toEqual({
+    const directories = refusals.map(
+      ([command], n) => `mkdir d${n + 10}; ${command} > d${n + 10}/.gitmodules; `,
+    );
+    const good = [
+      written('libs/a', 'path = libs/a', 'url = ../a.git', 'update = merge'),
+      written('libs/b.c', 'path = libs/b.c', 'url = ../../b.git', 'branch = v1.x', 'ignore'),
+      written('d', 'path = d.e', 'url = https://example.test/d.git', 'shallow = true'),
+    ].join('; ');
+    expect(await left(engine, `${directories.join('')}(${good}) > .gitmodules; echo x > file`)).toEqual({
       changed: ['.gitmodules', 'file'],
-      refused: refusals.map(([, why], n) => `d${n}/.gitmodules: git refuses it: ${why}`),
+      refused: refusals.map(([, why], n) => `d${n + 10}/.gitmodules: git refuses it: ${why}`),
       outside: [],
     });
   });

@@ -11,9 +11,11 @@ export async function submoduleProblem(git: EngineGit, text: string): Promise<st
     codes: [0, 1, 128],
   });
   for (const entry of listed.stdout.toString().split('\0')) {
-    const [, name, key, value = ''] = /^submodule\.(.*)\.([^.\n]+)(?:\n([^]*))?$/s.exec(entry) ?? [];
+    // Only what follows the first line end is the value: it may hold anything, a dot as well as more lines.
+    const [setting = '', ...lines] = entry.split('\n');
+    const [, name, key] = /^submodule\.(.*)\.([^.]+)$/.exec(setting) ?? [];
     if (name === undefined) continue;
-    const why = problemOf(name, key!, value);
+    const why = problemOf(name, key!, lines.join('\n'));
     if (why !== undefined) return `git refuses it: ${why}`;
   }
   return undefined;
