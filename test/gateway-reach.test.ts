@@ -170,6 +170,9 @@ it.each<[string, string, Record<string, unknown>]>([
   ['a call with content', RESPONSES, { input: [{ type: 'function_call', ...picture('user') }] }],
   ['notes on an answer', CHAT, { messages: [{ role: 'user', content: 'x', annotations: [picture('x')] }] }],
   ['tools of a message', CHAT, { messages: [{ role: 'user', content: 'x', tools: [picture('x')] }] }],
+  ['a schema of nobody', RESPONSES, { input: [{ type: 'message', output_schema: picture('x') }] }],
+  ['arguments of nobody', GENERATE, { contents: [{ args: { fileData: { fileUri: EVIL } } }] }],
+  ['a call that says more', GENERATE, { contents: [{ toolCall: { parts: [{ fileUri: EVIL }] } }] }],
   ['a response of nobody', GENERATE, { contents: [{ response: { fileData: { fileUri: EVIL } } }] }],
   ['what is embedded', '/openai/embeddings', { messages: [picture('user')] }],
   ['what is counted', '/anthropic/v1/messages/count_tokens', { messages: [picture('user')] }],
@@ -212,8 +215,17 @@ it.each<[string, string, Record<string, unknown>]>([
 });
 
 it('what an agent calls the parameters of its own tools, and what it calls them with, is its own', async () => {
-  const properties = { Url: { Type: 'string' }, Content: {}, toolſ: {}, imageUrl: {} };
+  const properties = {
+    Url: { Type: 'string' },
+    Content: {},
+    toolſ: {},
+    imageUrl: {},
+    Id: {},
+    URL: {},
+    Type: {},
+  };
   const parameters = { type: 'object', properties };
+  const declared = { type: 'function', name: 'fetch', parameters, output_schema: parameters };
   const input = { Url: EVIL, Type: 'url' };
   const door = await open();
   const tool = { name: 'fetch', input_schema: parameters };
@@ -225,12 +237,19 @@ it('what an agent calls the parameters of its own tools, and what it calls them 
       RESPONSES,
       {
         input: [
-          { type: 'tool_search_output', tools: [{ type: 'function', name: 'fetch', parameters }] },
+          { type: 'tool_search_output', tools: [declared, { type: 'namespace', tools: [declared] }] },
+          { type: 'mcp_list_tools', tools: [{ name: 'fetch', input_schema: parameters }] },
           { type: 'function_call', name: 'fetch', arguments: JSON.stringify(input) },
         ],
       },
     ],
     [GENERATE, { contents: [], tools: [{ functionDeclarations: [{ name: 'fetch', parameters }] }] }],
+    ...['toolCall', 'tool_call'].map(
+      (key) => [GENERATE, { contents: [{ parts: [{ [key]: { args: input } }] }] }] as const,
+    ),
+    ...['toolResponse', 'tool_response'].map(
+      (key) => [GENERATE, { contents: [{ parts: [{ [key]: { response: input } }] }] }] as const,
+    ),
   ] as const;
   for (const [url, body] of asked) await ask(door, url, body);
   expect(rig.errors).toEqual([]);

@@ -199,7 +199,13 @@ const OF_PARTS: Readonly<Record<string, string>> = {
   function_call: 'args',
   functionResponse: 'response',
   function_response: 'response',
+  toolCall: 'args',
+  tool_call: 'args',
+  toolResponse: 'response',
+  tool_response: 'response',
 };
+/** Schemas of a tool: the names in them are those of its own fields. */
+const OF_TOOLS = new Set(['parameters', 'input_schema', 'output_schema']);
 
 function refusedIn(value: unknown, look: Look, depth: number, within = ''): Reached['refusal'] {
   if (depth > DEPTH_MAX) return refused('deep', 0, 'read content that is nested too deep');
@@ -242,7 +248,7 @@ function isOwn(
   if (key === 'arguments') return isCall || within === 'function' || within === 'function_call';
   if (api !== 'responses') return false;
   if (key === 'tools') return within === '' && type === 'additional_tools';
-  if (key === 'parameters') return within === 'tools';
+  if (OF_TOOLS.has(key)) return within === 'tools';
   return key === 'annotations' && type === 'output_text';
 }
 
