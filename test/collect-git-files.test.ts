@@ -54,7 +54,7 @@ test('a bare repository in a result has no HEAD, unless the base has it or the s
 });
 
 describe('a .gitmodules', () => {
-  test('that git refuses to push or fetch is not collected, and the message says why', async () => {
+  test('that git refuses to push or fetch is left out and kept, and the message says why', async () => {
     await using engine = await makeEngine();
     const written = (name: string, ...lines: string[]): string =>
       `printf '%s\\n' '[submodule "${name}"]' ${lines.map((line) => `'${line}'`).join(' ')}`;
@@ -82,21 +82,67 @@ describe('a .gitmodules', () => {
     ].join('; ');
     expect(await left(engine, `${directories.join('')}(${good}) > .gitmodules; echo x > file`)).toEqual({
       changed: ['.gitmodules', 'file'],
-      refused: refusals.map(([, why], n) => `d${n + 10}/.gitmodules: git refuses it: ${why}`),
+      refused: [],
+      outside: refusals.map(([, why], n) => `d${n + 10}/.gitmodules: git refuses it: ${why}`),
+    });
+    const kept = `${attemptRef('run', 'task', attempts)}+outside:d12/.gitmodules`;
+    expect(await engine.git.text(['show', kept])).toContain('path = -x');
+  });
+
+  test('that the base has may be changed, as long as it becomes no worse', async () => {
+    const old = `[submodule "a"]\n\tpath = a.b\n\turl = -u./old.git\n`;
+    const long = `# ${'long. '.repeat(50_000)}\n`;
+    await using engine = await makeEngine({ files: { '.gitmodules': old, 'd/.gitmodules': long } });
+    const better = `printf '[submodule "b"]\n\turl = ../b.git\n' | tee -a .gitmodules >> d/.gitmodules`;
+    expect(await left(engine, better)).toEqual({
+      changed: ['.gitmodules', 'd/.gitmodules'],
+      refused: [],
       outside: [],
+    });
+    const worse = `printf '[submodule "b"]\n\turl = -u./old.git\n' | tee -a .gitmodules >> d/.gitmodules`;
+    const why = 'git refuses it: "url = -u./old.git" would be taken for an option';
+    expect(await left(engine, worse)).toEqual({
+      changed: [],
+      refused: [],
+      outside: [`.gitmodules: ${why}`, `d/.gitmodules: ${why}`],
     });
   });
 });
 
-test('a .gitattributes that would keep git busy is not collected', async () => {
-  await using engine = await makeEngine();
-  const many = `for n in $(seq 200); do echo "**/${'*a'.repeat(60)}b$n text"; done`;
-  const few = `for n in $(seq 2000); do echo "*.x$n text"; done`;
-  expect(await left(engine, `${few} > .gitattributes; mkdir d; ${many} > d/.gitattributes`)).toEqual({
-    changed: ['.gitattributes'],
-    refused: [
-      'd/.gitattributes: git would take too long with so many rules: at most 256 KB and 5000 wildcards, in all',
-    ],
-    outside: [],
+describe('a .gitattributes', () => {
+  const MANY = `for n in $(seq 200); do echo "**/${'*a'.repeat(60)}b$n text"; done`;
+  const WHY =
+    'git would take too long with so many rules: at most 256 KB and 5000 wildcards more than before, in all';
+
+  test('that would keep git busy is left out and kept', async () => {
+    await using engine = await makeEngine();
+    const few = `for n in $(seq 2000); do echo "*.x$n text"; done`;
+    const large = 'mkdir e; yes "a text" | head -c 300000 > e/.gitattributes';
+    const all = `${few} > .gitattributes; mkdir d; ${MANY} > d/.gitattributes; ${large}`;
+    expect(await left(engine, all)).toEqual({
+      changed: ['.gitattributes'],
+      refused: [],
+      outside: [`d/.gitattributes: ${WHY}`, `e/.gitattributes: ${WHY}`],
+    });
+    const kept = `${attemptRef('run', 'task', attempts)}+outside:d/.gitattributes`;
+    expect(await engine.git.text(['show', kept])).toContain('*ab200 text');
+  });
+
+  test('that the base has may be changed, as long as few rules are added', async () => {
+    const wild = Array.from({ length: 4000 }, (_, n) => `*/*.x${n} text\n`).join('');
+    const plain = Array.from({ length: 20_000 }, (_, n) => `assets/${n}.bin lfs\n`).join('');
+    await using engine = await makeEngine({ files: { '.gitattributes': wild, 'd/.gitattributes': plain } });
+    const edit = `echo '*.new text' >> .gitattributes; sed -i '1d; $ a new.bin lfs' d/.gitattributes`;
+    expect(await left(engine, edit)).toEqual({
+      changed: ['.gitattributes', 'd/.gitattributes'],
+      refused: [],
+      outside: [],
+    });
+    const twice = 'cat .gitattributes .gitattributes > x; mv x .gitattributes';
+    expect(await left(engine, `${twice}; ${MANY} > d/.gitattributes`)).toEqual({
+      changed: [],
+      refused: [],
+      outside: [`.gitattributes: ${WHY}`, `d/.gitattributes: ${WHY}`],
+    });
   });
 });

@@ -36,10 +36,10 @@ export interface CollectRequest {
 type Collection = Omit<Collected, 'artifacts'>;
 
 export async function collect(request: CollectRequest): Promise<Collection> {
-  const { git, scope, parent, ref } = request;
-  const { changes, heads } = await readGitFiles(git, parent, request.changes);
+  const { git, changes, scope, parent, ref } = request;
+  const gitFiles = await readGitFiles(git, parent, changes);
   const filesBelow = await listFilesBelow(git, parent, directoriesToJudge(changes, scope));
-  const vetted = vetChanges(changes, scope, filesBelow, heads);
+  const vetted = vetChanges(changes, scope, filesBelow, gitFiles);
   const result = await commitOf(request, vetted.accepted);
   const left = vetted.outside.length > 0 ? await keepOutside(request, vetted, result.commit) : undefined;
   // Last: where this ref is there, all of the attempt is kept.

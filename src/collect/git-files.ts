@@ -1,29 +1,23 @@
 /**
- * Reads the files of a result that git obeys: those that git would refuse to push or fetch, that would keep it busy, or
- * that make a repository of a directory. It says what is wrong with them; others say what becomes of that.
+ * Reads the files of a result that git obeys, and says which of them harm: what git would refuse to push or fetch, what
+ * would keep it busy, and what makes a repository of a directory. Where the base has as much already, it says nothing.
+ * What becomes of those files is for `vet.ts` to say.
  */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { Breather } from '../base/breather.ts';
 import { comparedName } from '../base/dot-git.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
+import { attributesProblems, type AttributesFile } from './attributes.ts';
 import { submoduleProblem } from './submodules.ts';
+import type { GitFiles } from './vet.ts';
 
+/** More than the base has. */
 const MODULES_BYTES_MAX = 256 * 1024;
-/** Of all that an attempt changed: git compares each rule with each path. */
-const ATTRIBUTES_BYTES_MAX = 256 * 1024;
-const WILDCARDS_MAX = 5000;
 const HEAD_BYTES_MAX = 256;
 /** To look at one takes a process of git. */
 const LOOKED_AT_MAX = 100;
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-export interface GitFiles {
-  /** With what no result may hold turned into a refusal. */
-  changes: readonly Change[];
-  /** What makes a bare repository of the directory that it is in. */
-  heads: ReadonlySet<Change>;
-}
 
 export async function readGitFiles(
   git: EngineGit,
@@ -31,9 +25,10 @@ export async function readGitFiles(
   changes: readonly Change[],
 ): Promise<GitFiles> {
   const heads = new Set<Change>();
-  const refused = new Map<Change, string>();
+  const harmful = new Map<Change, string>();
+  const attributes: (AttributesFile & { change: Change })[] = [];
   const breather = new Breather();
-  let [bytes, wildcards, lookedAt] = [0, 0, 0];
+  let lookedAt = 0;
   for (const change of changes) {
     if (breather.isDue) await breather.breathe();
     if (change.kind !== 'file' && change.kind !== 'symlink') continue;
@@ -46,28 +41,35 @@ export async function readGitFiles(
     } else if (change.kind === 'symlink') {
       continue; // git follows none of the others
     } else if (compared === '.gitattributes') {
-      bytes += change.size;
-      if (bytes <= ATTRIBUTES_BYTES_MAX)
-        wildcards += read(change.source, change.size).match(/[*?[]/g)?.length ?? 0;
-      if (bytes > ATTRIBUTES_BYTES_MAX || wildcards > WILDCARDS_MAX)
-        refused.set(
-          change,
-          `git would take too long with so many rules: at most ${ATTRIBUTES_BYTES_MAX / 1024} KB and ${WILDCARDS_MAX} wildcards, in all`,
-        );
+      const { path, source, size } = change;
+      const isLookedAt = (): boolean => !change.isNew && ++lookedAt <= LOOKED_AT_MAX;
+      attributes.push({
+        change,
+        size,
+        read: () => read(source, size),
+        readBase: async () => (isLookedAt() ? await readBase(git, parent, path) : ''),
+      });
     } else if (compared === '.gitmodules' || /^gitmod~\d$/.test(compared)) {
-      const isTooMuch = change.size > MODULES_BYTES_MAX || ++lookedAt > LOOKED_AT_MAX;
-      const why = isTooMuch
-        ? `larger than ${MODULES_BYTES_MAX / 1024} KB, or one of more than ${LOOKED_AT_MAX}`
-        : await submoduleProblem(git, read(change.source, MODULES_BYTES_MAX));
-      if (why !== undefined) refused.set(change, why);
+      const why =
+        ++lookedAt > LOOKED_AT_MAX
+          ? `one of more than ${LOOKED_AT_MAX} that git would have to be asked about`
+          : await modulesProblem(git, parent, change);
+      if (why !== undefined) harmful.set(change, why);
     }
   }
-  if (refused.size === 0) return { changes, heads };
-  const left = changes.map((change): Change => {
-    const why = refused.get(change);
-    return why === undefined ? change : { kind: 'refused', path: change.path, why };
-  });
-  return { changes: left, heads };
+  for (const [{ change }, why] of await attributesProblems(attributes)) harmful.set(change, why);
+  return { heads, harmful };
+}
+
+async function modulesProblem(
+  git: EngineGit,
+  parent: string,
+  { path, source, size, isNew }: Extract<Change, { kind: 'file' }>,
+): Promise<string | undefined> {
+  const base = isNew ? '' : await readBase(git, parent, path);
+  if (size > Buffer.byteLength(base) + MODULES_BYTES_MAX)
+    return `more than ${MODULES_BYTES_MAX / 1024} KB larger than before`;
+  return submoduleProblem(git, read(source, size), base);
 }
 
 /** Saves a closer look at most names; these letters may have other forms, or others between them. */
@@ -90,10 +92,15 @@ function looksLikeHead(text: string): boolean {
 
 /** Then nothing becomes a repository that was none. */
 async function hadHead(git: EngineGit, parent: string, path: Buffer): Promise<boolean> {
+  const text = await readBase(git, parent, path);
+  return looksLikeHead(text) || text.startsWith('refs/');
+}
+
+/** Nothing where the base has no such file. */
+async function readBase(git: EngineGit, parent: string, path: Buffer): Promise<string> {
   const object = Buffer.concat([Buffer.from(`${parent}:`), path]).toString();
   const { code, stdout } = await git.run(['cat-file', 'blob', object], { codes: [0, 128] });
-  const text = stdout.subarray(0, HEAD_BYTES_MAX).toString();
-  return code === 0 && (looksLikeHead(text) || text.startsWith('refs/'));
+  return code === 0 ? stdout.toString() : '';
 }
 
 /** Nothing of what is not there any more: who collects it says so. */

@@ -4,21 +4,42 @@ import type { EngineGit } from '../system/engine-git.ts';
 /** An address that curl would read in another way than git does, or a relative one that becomes such. */
 const ODD_URL = /\n|%0a|^(?:https?|ftps?):(?!\/\/[^/])|^(?:\.{1,2}[/\\])+[:/]/i;
 
-/** Undefined where git takes it. What cannot be read as settings, git does not obey either. */
-export async function submoduleProblem(git: EngineGit, text: string): Promise<string | undefined> {
+/**
+ * Undefined where git takes it, or has taken as much in the base. What cannot be read as settings, git does not obey
+ * either.
+ */
+export async function submoduleProblem(
+  git: EngineGit,
+  text: string,
+  base: string,
+): Promise<string | undefined> {
+  const problems = problemsIn(await settingsIn(git, text));
+  if (problems.size === 0) return undefined;
+  const had = base === '' ? new Map<string, string>() : problemsIn(await settingsIn(git, base));
+  for (const [setting, why] of problems) if (!had.has(setting)) return `git refuses it: ${why}`;
+  return undefined;
+}
+
+/** Each as git says it: its name, and after a line end its value. */
+async function settingsIn(git: EngineGit, text: string): Promise<string[]> {
   const listed = await git.run(['config', '--file', '-', '--list', '-z'], {
     input: text,
     codes: [0, 1, 128],
   });
-  for (const entry of listed.stdout.toString().split('\0')) {
+  return listed.stdout.toString().split('\0');
+}
+
+/** By the setting that is wrong. */
+function problemsIn(settings: readonly string[]): Map<string, string> {
+  const problems = new Map<string, string>();
+  for (const setting of settings) {
     // Only what follows the first line end is the value: it may hold anything, a dot as well as more lines.
-    const [setting = '', ...lines] = entry.split('\n');
-    const [, name, key] = /^submodule\.(.*)\.([^.]+)$/.exec(setting) ?? [];
-    if (name === undefined) continue;
-    const why = problemOf(name, key!, lines.join('\n'));
-    if (why !== undefined) return `git refuses it: ${why}`;
+    const [title = '', ...lines] = setting.split('\n');
+    const [, name, key] = /^submodule\.(.*)\.([^.]+)$/.exec(title) ?? [];
+    const why = name === undefined ? undefined : problemOf(name, key!, lines.join('\n'));
+    if (why !== undefined) problems.set(setting, why);
   }
-  return undefined;
+  return problems;
 }
 
 function problemOf(name: string, key: string, value: string): string | undefined {

@@ -22,9 +22,9 @@ interface Refusal {
 export interface Vetted {
   /** What goes on, in the order given: a delete stays before what replaces it. */
   accepted: Change[];
-  /** Every change that a commit may hold: the accepted ones, and those that only the scope does not allow. */
+  /** Every change that a commit may hold: the accepted ones, and those that are outside. */
   whole: Change[];
-  /** What the scope does not allow, file by file. */
+  /** What the scope does not allow, or git should not obey, file by file. */
   outside: Refusal[];
   /** What no commit may hold, whatever the scope. */
   refused: Refusal[];
@@ -36,12 +36,21 @@ export interface Vetted {
  */
 export type FilesBelow = (path: Buffer) => readonly Buffer[];
 
-/** `heads`: what would make a repository of a directory that was none. */
+/** Of the files that git obeys, those that a result may not just have. They are kept with what is outside the scope. */
+export interface GitFiles {
+  /** What would make a repository of a directory that was none: only where the scope names that. */
+  heads: ReadonlySet<Change>;
+  /** What would harm whoever uses the result, and why: never. */
+  harmful: ReadonlyMap<Change, string>;
+}
+
+const NONE: GitFiles = { heads: new Set(), harmful: new Map() };
+
 export function vetChanges(
   changes: readonly Change[],
   scope: VetScope,
   filesBelow: FilesBelow,
-  heads: ReadonlySet<Change> = new Set(),
+  { heads, harmful }: GitFiles = NONE,
 ): Vetted {
   const outside = judge(scope);
   const kept = new Kept();
@@ -56,11 +65,12 @@ export function vetChanges(
     }
     vetted.whole.push(change);
     const isHead = heads.has(change);
-    if (!isLimited && !isSettings(path) && !isHead) vetted.accepted.push(change);
+    const harm = harmful.get(change);
+    if (!isLimited && !isSettings(path) && !isHead && harm === undefined) vetted.accepted.push(change);
     else if (change.kind === 'delete') vetDelete(change, vetted, outside, filesBelow, kept);
     else {
       const why =
-        outside(path) ?? (isHead ? repositoryProblem(path, scope) : undefined) ?? kept.problem(path);
+        outside(path) ?? harm ?? (isHead ? repositoryProblem(path, scope) : undefined) ?? kept.problem(path);
       if (why === undefined) vetted.accepted.push(change);
       else vetted.outside.push({ path, why });
     }

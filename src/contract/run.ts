@@ -76,7 +76,7 @@ export interface Collected {
   changedCount: number;
   /** Entries that no commit can hold (sockets, devices, nested repositories), as `path: why`. */
   refused: string[];
-  /** What the scope did not allow: left out of `commit`, kept in a snapshot. Absent where there is nothing. */
+  /** What the scope did not allow, or git should not obey: left out of `commit`, kept in a snapshot. Absent where there is nothing. */
   outside?: LeftOut;
   artifacts: string[];
 }
