@@ -6,10 +6,8 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { attemptRef } from '../collect/collect.ts';
 import { isOpen, type Collected, type RunView } from '../contract/run.ts';
-import { findHome } from '../home.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
-import { releaseReserve } from '../system/disk-reserve.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { mayBeOf } from '../workspace/name.ts';
 import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
@@ -27,9 +25,7 @@ export interface CleanOptions {
 }
 
 export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
-  const home = findHome(options.cwd);
-  if (home) releaseReserve(home.directory);
-  await using room = await enterEngineRoom(options.cwd);
+  await using room = await enterEngineRoom(options.cwd, { freesSpace: true });
   const { fault } = options;
   const { workspaces } = room.stages;
   const names = await workspaces.names();

@@ -43,13 +43,19 @@ export interface EngineRoom extends AsyncDisposable {
   ): Promise<Drive>;
 }
 
+interface RoomOptions extends ModelOptions {
+  unfenced?: boolean;
+  /** For what frees more than it writes: where the disk is full, it gets the space that was set aside. */
+  freesSpace?: boolean;
+}
+
 /** Takes the repository for this engine alone. */
 export async function enterEngineRoom(
   cwd: string,
-  { unfenced = false, ...modelOptions }: { unfenced?: boolean } & ModelOptions = {},
+  { unfenced = false, freesSpace = false, ...modelOptions }: RoomOptions = {},
 ): Promise<EngineRoom> {
   const repository = await inspectRepository(cwd);
-  const home = await createHome(repository);
+  const home = await createHome(repository, freesSpace);
   assertOurs(home.journal, home.lock);
   const lock = takeLock(home.lock);
   if (!lock) throw busy(home);

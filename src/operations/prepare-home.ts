@@ -5,7 +5,7 @@ import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Home } from '../home.ts';
-import { makeReserve } from '../system/disk-reserve.ts';
+import { makeReserve, releaseReserve } from '../system/disk-reserve.ts';
 import { isAlive } from '../system/is-alive.ts';
 import { removeTree, tryRemoveTree } from '../system/remove-tree.ts';
 import { sandboxUid } from '../system/sandbox-user.ts';
@@ -17,10 +17,12 @@ import { moveEarlierState } from './move-state.ts';
 const PLACES = ['attempts', 'memory', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
 const PASSAGE = 0o755;
 
-export async function createHome(repository: GitPlace): Promise<Home> {
+/** `freesSpace`: for a command that does, the space that was set aside is given up where it is needed. */
+export async function createHome(repository: GitPlace, freesSpace = false): Promise<Home> {
   const home = new Home(repository);
   try {
     makeStateDirectory(home.directory);
+    if (freesSpace) releaseReserve(home.directory); // not before it is known to be ours
     await moveEarlierState(home);
     await Promise.all(
       PLACES.map(async (name) => {

@@ -5,10 +5,8 @@
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
-import { findHome } from '../home.ts';
 import { runsOf } from '../store/events.ts';
 import { takeLock } from '../store/lock.ts';
-import { releaseReserve } from '../system/disk-reserve.ts';
 import { removeTree } from '../system/remove-tree.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
 import { removeUnusedBases, workspacesOf } from './clean.ts';
@@ -49,9 +47,7 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
       'usage',
       'say which runs may go: --older-than 30d, --keep 20 or --max-size 5GB; see bosun prune --help',
     );
-  const home = findHome(options.cwd);
-  if (home) releaseReserve(home.directory);
-  await using room = await enterEngineRoom(options.cwd);
+  await using room = await enterEngineRoom(options.cwd, { freesSpace: true });
   using merging = takeLock(room.home.mergeLock); // what a merge makes is on no ref until it has landed
   if (!merging)
     throw new BosunError(

@@ -3,7 +3,7 @@
  * promise: whatever else writes to that disk may be faster.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const RESERVE_BYTES = 2 * 1024 ** 2;
@@ -26,9 +26,14 @@ export function makeReserve(state: string): void {
   }
 }
 
-/** For commands that free more than they write. */
+/** For commands that free more than they write, once it is known that the directory is ours. A link goes, not what it leads to. */
 export function releaseReserve(state: string): void {
-  if (freeBytes(state) < RESERVE_BYTES) rmSync(reserveFile(state), { force: true });
+  if (freeBytes(state) >= RESERVE_BYTES) return;
+  try {
+    unlinkSync(reserveFile(state));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 /** What an ordinary user may still write. */

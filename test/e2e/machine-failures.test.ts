@@ -1,6 +1,7 @@
 /** A machine that fails: full disks and pipes, read-only places, too few descriptors. Never a bug, and nothing is lost. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -134,6 +135,45 @@ describe.runIf(process.getuid?.() === 0)('a file system of its own (needs root t
     const pruned = await bosun(place, 'prune', '--keep', '0', '--unmerged', '--yes');
     expect(pruned).toMatchObject({ code: 0, stderr: expect.stringMatching(/removed 1 run/) as string });
     expect((await bosun(place, 'status')).stderr).toContain('no run was ever started');
+  });
+
+  test("space that was set aside is given up only where the state is bosun's own, and can be written", async () => {
+    const [place, other] = [path.join(disk, 'linked'), path.join(disk, 'other')];
+    await run('mount', ['-o', 'remount,size=160m', disk]);
+    for (const directory of [place, other]) await rm(directory, { recursive: true, force: true });
+    await fill(place);
+    expect((await bosun(place, 'run')).code).toBe(0);
+    const state = path.join(place, '.git/bosun');
+    await rename(state, other);
+    await symlink(other, state);
+    await withFreeKb(0);
+    const frees = [
+      ['workspaces', 'clean'],
+      ['prune', '--keep', '0', '--yes'],
+    ];
+    for (const command of frees)
+      expect((await bosun(place, ...command)).stderr).toMatch(
+        /^bosun: .*is a symbolic link: move it away\n$/,
+      );
+    expect(existsSync(path.join(other, 'reserve'))).toBe(true);
+    await rm(state);
+    await rename(other, state);
+    await run('mount', ['-o', 'remount,ro', disk]);
+    try {
+      for (const command of frees)
+        expect((await bosun(place, ...command)).stderr).toMatch(
+          /^bosun: cannot write to .*: the file system is read-only \(EROFS\); mount it writable/,
+        );
+    } finally {
+      await run('mount', ['-o', 'remount,rw', disk]);
+    }
+    await rm(path.join(state, 'reserve'));
+    await writeFile(path.join(place, 'mine'), 'mine');
+    await symlink(path.join(place, 'mine'), path.join(state, 'reserve'));
+    await withFreeKb(1000);
+    expect(await bosun(place, ...frees[0]!)).toMatchObject({ code: 0 });
+    expect(existsSync(path.join(place, 'mine'))).toBe(true);
+    expect(existsSync(path.join(state, 'reserve'))).toBe(false);
   });
 
   test('a read-only repository: what only reads works, the rest says what to do', async () => {
