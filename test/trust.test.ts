@@ -52,9 +52,10 @@ describe('a workflow reaches beyond its repository', () => {
     expect(reading('sub/out', '/srv/data', '~/.config')).toEqual(
       ['read /etc', `read ${path.join(homedir(), '.config')}`, 'read /srv/data'].sort(),
     );
-    expect(reading('.', '.git/config')).toEqual(
-      [directory, at('.git/config')].map((file) => `read ${file}`).sort(),
-    );
+    expect(reading('.', '.git/config')).toEqual([
+      `read ${directory}, all of this repository with its git directory`,
+      `read ${at('.git/config')}`,
+    ]);
     const spelled = ['.GIT/config', 'sub/.git', 'sub/.Git/config', 'git~1/config'];
     expect(reading(...spelled)).toEqual(spelled.map((file) => `read ${at(file)}`).sort());
   });
@@ -196,7 +197,7 @@ describe('a run', () => {
   it('is trusted by bosun init in a repository of one’s own, and not where a remote or others may have brought it', async () => {
     await using own = await makeRepository();
     expect(await initialise({ cwd: own.path })).toMatchObject({ written: true, trusted: true });
-    removeTrust(own.path);
+    removeTrust(path.join(own.path, '.git'));
     // every commit bears the user's own address, which anybody can write
     await using cloned = await makeRepository();
     await cloned.git('remote', 'add', 'origin', 'https://example.com/x.git');
