@@ -15,7 +15,8 @@ while ($bytes <= 3.5 * $limit) {
     while (my $count = syswrite($write, $content)) { $bytes += $count }
 }
 my $why = $!;
-select undef, undef, undef, 6; # longer than anybody takes to be sure of it
+alarm 7;
+select undef, undef, undef, 4.5; # longer than a busy machine needs to see it
 succeeded("has $bytes bytes") if $bytes > 3 * $limit;
 $! = $why;
 stopped("filling more than $bytes bytes");
