@@ -22,6 +22,7 @@ const WORKFLOW = workflow({
     many: { run: 'x', needs: ['gives'], 'for-each': '${{ tasks.gives.output }}', if: '${{ each < 0 }}' },
   },
 });
+const PATIENT = { timeout: 20_000, interval: 5 };
 const ITEMS = Array.from({ length: 3000 }, (_, n) => n);
 const done = (task: string) =>
   ({ type: 'attempt.finished', task, attempt: 1, outcome: { kind: 'done' }, durationMs: 0 }) as const;
@@ -67,7 +68,7 @@ async function drive(): Promise<Driven> {
     },
   };
   loop.start([{ type: 'run.isolation', kind: 'none', notes: [] }]);
-  await expect.poll(() => events.length).toBeGreaterThan(2);
+  await expect.poll(() => events.length, PATIENT).toBeGreaterThan(2);
   return driven;
 }
 
@@ -77,7 +78,7 @@ test('what is said and what ends during a long turn is recorded, and the run end
   loop.submit({ ...done('gives'), output: ITEMS });
   let spoken = 0;
   const talking = setInterval(() => loop.note(said(`${++spoken}\n`)), 1);
-  await expect.poll(() => spoken, { interval: 5 }).toBeGreaterThan(10);
+  await expect.poll(() => spoken, PATIENT).toBeGreaterThan(10);
   clearInterval(talking);
   loop.submit(done('talks'));
   expect((await loop.finished).state).toBe('done');
@@ -96,7 +97,7 @@ test('a request is taken once, although others write while its turn is under way
   }
   const steered = (): string[] =>
     events.flatMap((event) => (event.type === 'task.steered' ? [event.text] : []));
-  await expect.poll(steered).toContain('third');
+  await expect.poll(steered, PATIENT).toContain('third');
   await new Promise((resolve) => setTimeout(resolve, 120));
   expect(steered()).toEqual(['first', 'second', 'third']);
 });
@@ -112,7 +113,7 @@ test('a request is in the store until the journal has what it asks for', async (
   await store.request(id, { do: 'steer', task: 'talks', text: 'x', by: 'me' });
   // So much that it takes several turns, and the request comes after it.
   for (let n = 0; n < 8; n += 1) loop.note(said('x'.repeat(512 * 1024)));
-  await expect.poll(() => events.some(({ type }) => type === 'task.steered')).toBe(true);
+  await expect.poll(() => events.some(({ type }) => type === 'task.steered'), PATIENT).toBe(true);
   expect(kept.length).toBeGreaterThan(1);
   expect(kept).not.toContain(false);
 });
