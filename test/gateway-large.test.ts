@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { mayReach } from '../src/egress/may-reach.ts';
 import { judge } from '../src/gateway/judge.ts';
+import { busiestMs } from './fixtures/busiest.ts';
 import { ask, makeRig, sendJson, type Rig } from './fixtures/gateway.ts';
 
 const MB = 1024 ** 2;
@@ -13,25 +14,6 @@ let rig: Rig;
 beforeAll(async () => (rig = await makeRig()));
 afterEach(() => rig.reset());
 afterAll(() => rig[Symbol.asyncDispose]());
-
-/** The most that this thread worked without giving anybody else a turn. */
-async function busiestMs(act: () => Promise<unknown>): Promise<number> {
-  const workedMs = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
-  let [longestMs, lastMs] = [0, workedMs()];
-  const look = (): void => {
-    const nowMs = workedMs();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
-  };
-  const ticker = setInterval(look, 1);
-  await act();
-  look();
-  clearInterval(ticker);
-  return longestMs;
-}
 
 it.each<[string, string]>([
   ['blanks', `{"messages":[],${' '.repeat(31 * MB)}"model":"m"}`],
