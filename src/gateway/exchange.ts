@@ -126,10 +126,7 @@ async function carry(
     };
     const request = { task, attempt, provider, dialect, method, path, headers, body, beforeAgain, pause };
     const response = await transport.send(request, signal);
-    waiting.heard();
-    waiting.listen();
-    const heard = { ...response, body: waiting.over(response.body) };
-    await relay(around, route, { ...wish, sentMs }, heard, outgoing, signal, settle);
+    await relay(around, route, { ...wish, sentMs }, response, outgoing, { signal, waiting, settle });
   } catch (error) {
     // The agent may be gone, but the provider has the request: it thinks, and charges for it.
     if (error instanceof TransportError && error.mayCost && !route.isFree)
@@ -184,8 +181,7 @@ async function relay(
   wish: Sent,
   response: ModelResponse,
   outgoing: ServerResponse,
-  signal: AbortSignal,
-  settle: Settle,
+  { settle, ...passing }: Passing & { settle: Settle },
 ): Promise<void> {
   const headers = responseHeaders(response.headers);
   const kind = kindOfStatus(response.status);
@@ -198,7 +194,7 @@ async function relay(
     const isRetold = said !== status && kind === 'overloaded';
     const body = isRetold
       ? await beginningOf(response.body)
-      : await pass({ ...response, status: said }, headers, outgoing, signal, new Beginning());
+      : await pass({ ...response, status: said }, headers, outgoing, passing, new Beginning());
     const message = describeError(wish, route, response) + reasonIn(kind, body.bytes());
     around.failures.failed({ kind, message, status });
     around.onError({ kind, status, message });
@@ -208,7 +204,7 @@ async function relay(
   const meter = route.api && meterFor(route.api, headers['content-type'] ?? '');
   let isWhole = false;
   try {
-    await pass(response, headers, outgoing, signal, meter);
+    await pass(response, headers, outgoing, passing, meter);
     isWhole = true;
     if (route.api !== undefined) around.failures.succeeded();
   } finally {
@@ -228,14 +224,21 @@ function describeError(
   return `${provider} answered ${status} to a request for ${model || path}`;
 }
 
+interface Passing {
+  signal: AbortSignal;
+  waiting: Waiting;
+}
+
 /** At the speed of whoever reads: nothing is buffered here. */
 async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
   response: ModelResponse,
   headers: Record<string, string>,
   outgoing: ServerResponse,
-  signal: AbortSignal,
+  { signal, waiting }: Passing,
   watcher: Watcher,
 ): Promise<Watcher> {
+  waiting.heard();
+  waiting.listen();
   outgoing.writeHead(response.status, headers);
   // With the first piece of the body where that is there, else without: it may take a while.
   const flushing = setImmediate(() => outgoing.flushHeaders());
@@ -243,7 +246,11 @@ async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
     for await (const chunk of response.body) {
       clearImmediate(flushing);
       watcher?.push(chunk);
-      if (!outgoing.write(chunk)) await once(outgoing, 'drain', { signal });
+      if (!outgoing.write(chunk)) {
+        waiting.heard(); // whoever reads it may be slow
+        await once(outgoing, 'drain', { signal });
+      }
+      waiting.more();
     }
   } finally {
     clearImmediate(flushing);

@@ -28,15 +28,10 @@ export async function readBody(
   hold: (bytes: number) => void,
 ): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge(bodyBytesMax);
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of incoming as AsyncIterable<Buffer>) {
-    bytes += part.length;
+  const body = await allOf(incoming, (bytes, part) => {
     if (bytes > bodyBytesMax) throw tooLarge(bodyBytesMax);
     hold(part.length);
-    parts.push(part);
-  }
-  const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  });
   const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return body;
   const decode = DECODERS[encoding];
@@ -51,6 +46,36 @@ export async function readBody(
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bodyBytesMax);
     throw new BodyProblem(400, `bosun: the body is not the ${encoding} that it is said to be`);
   }
+}
+
+/** By hand: an iterator over the stream would cost more than all that is done with a small request. */
+function allOf(incoming: IncomingMessage, onPart: (bytes: number, part: Buffer) => void): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    const end = (settle: () => void): void => {
+      incoming.off('data', take).off('end', finish).off('error', fail).off('close', close);
+      settle();
+    };
+    const take = (part: Buffer): void => {
+      bytes += part.length;
+      try {
+        onPart(bytes, part);
+      } catch (error) {
+        fail(error as Error);
+        return;
+      }
+      parts.push(part);
+    };
+    const finish = (): void => end(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
+    const fail = (error: Error): void =>
+      end(() => {
+        incoming.pause();
+        reject(error);
+      });
+    const close = (): void => fail(new Error('the agent hung up before the end of its request'));
+    incoming.on('data', take).once('end', finish).once('error', fail).once('close', close);
+  });
 }
 
 /** `isPlain` where every reader of these bytes sees the same values as we do. */

@@ -41,12 +41,10 @@ export class Waiting implements Disposable {
     this.#tell(undefined);
   }
 
-  async *over(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of body) {
-      this.heard();
-      yield chunk;
-      this.listen();
-    }
+  /** Something came, and more is expected: many times a second. */
+  more(): void {
+    if (this.#told !== undefined) this.heard();
+    this.listen();
   }
 
   [Symbol.dispose](): void {
