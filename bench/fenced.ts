@@ -4,14 +4,15 @@
  */
 import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { Stages } from '../src/attempt.ts';
+import type { Stages } from '../src/attempt/attempt.ts';
 import type { WorkflowSource } from '../src/contract/workflow.ts';
-import { createRun, Drive } from '../src/drive.ts';
+import { createRun } from '../src/run/create-run.ts';
+import { Drive } from '../src/run/drive.ts';
 import { workflow } from '../src/index.ts';
-import { enterEngineRoom } from '../src/operations/engine-room.ts';
-import type { Fence } from '../src/system/fence.ts';
-import type { Launch, Launcher } from '../src/system/process.ts';
-import { give, sandboxUid } from '../src/system/sandbox-user.ts';
+import { openEngine } from '../src/run/open-engine.ts';
+import type { Fence } from '../src/system/process/fence.ts';
+import type { Launch, Launcher } from '../src/system/process/process.ts';
+import { give, sandboxUid } from '../src/system/process/sandbox-user.ts';
 
 export type FencedLaunch = Launch & { fence: Fence };
 
@@ -22,7 +23,7 @@ interface Seen {
 
 /** Runs a workflow of one task to its end and returns what was started for it. */
 export async function launchOf(repo: string, source: WorkflowSource): Promise<Seen> {
-  await using room = await enterEngineRoom(repo);
+  await using room = await openEngine(repo);
   const { repository, sandbox, store } = room;
   if (sandbox.kind !== 'fences' || !sandbox.overlay)
     throw new Error(`this machine has no fences to measure: ${sandbox.notes.join('; ')}`);

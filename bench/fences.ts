@@ -8,7 +8,7 @@
  */
 import { chmodSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
-import { findHome } from '../src/home.ts';
+import { findHome } from '../src/store/home.ts';
 import { launchOf, placed, type FencedLaunch } from './fenced.ts';
 import { handWrittenLine, launchLine, lineMs } from './launch-line.ts';
 import { atMost, forScale, interleave, roundsOr, timed, type Bench, type Figure } from './measure.ts';

@@ -4,9 +4,9 @@
  */
 import path from 'node:path';
 import { openGateway } from '../src/gateway/gateway.ts';
-import { priceTable } from '../src/gateway/prices.ts';
-import { liveTransport } from '../src/gateway/live.ts';
-import { resolveProviders } from '../src/gateway/providers.ts';
+import { priceTable } from '../src/gateway/money/prices.ts';
+import { liveTransport } from '../src/gateway/live/live.ts';
+import { resolveProviders } from '../src/gateway/keys/providers.ts';
 
 const [baseUrl, directory, doors] = process.argv.slice(2) as [string, string, string];
 const env = { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: 'sk-bench-0123456789' };

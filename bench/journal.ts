@@ -1,12 +1,13 @@
 /** Writes long journals quickly: the engine's own decisions and store, with nothing really run. */
 import type { Decision, Event, Fact } from '../src/contract/event.ts';
 import { WorkflowFile, type WorkflowSource } from '../src/contract/workflow.ts';
-import { createRun, loadRun } from '../src/drive.ts';
+import { createRun } from '../src/run/create-run.ts';
+import { loadRun } from '../src/run/load-run.ts';
 import path from 'node:path';
-import { createHome } from '../src/operations/prepare-home.ts';
-import { decide } from '../src/schedule/decide.ts';
-import { apply } from '../src/schedule/fold.ts';
-import { runView, taskView } from '../src/schedule/view.ts';
+import { createHome } from '../src/run/prepare-home.ts';
+import { decide } from '../src/schedule/decide/decide.ts';
+import { apply } from '../src/schedule/fold/fold.ts';
+import { runView, taskView } from '../src/schedule/views/view.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { git } from './repository.ts';
 

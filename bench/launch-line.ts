@@ -5,10 +5,10 @@
  */
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { prepareEtc } from '../src/sandbox/etc.ts';
-import { bwrapOptions } from '../src/sandbox/bwrap.ts';
-import { callFilter } from '../src/sandbox/seccomp.ts';
-import { sandboxUid } from '../src/system/sandbox-user.ts';
+import { prepareEtc } from '../src/sandbox/linux/etc.ts';
+import { bwrapOptions } from '../src/sandbox/linux/bwrap.ts';
+import { callFilter } from '../src/sandbox/linux/seccomp.ts';
+import { sandboxUid } from '../src/system/process/sandbox-user.ts';
 import { spawnMs } from './command.ts';
 import type { FencedLaunch } from './fenced.ts';
 import { scratch } from './scratch.ts';

@@ -1,5 +1,5 @@
 /** Runs a launch through a launcher to its end, as a bench needs it: any failure is an error. */
-import type { Launch, Launcher } from '../src/system/process.ts';
+import type { Launch, Launcher } from '../src/system/process/process.ts';
 
 export async function runToEnd(launcher: Launcher, what: Launch): Promise<void> {
   const running = launcher.launch(what);

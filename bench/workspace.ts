@@ -9,9 +9,9 @@
 import path from 'node:path';
 import { collect } from '../src/collect/collect.ts';
 import { chooseSandbox } from '../src/sandbox/choose.ts';
-import { openEngineGit, type EngineGit } from '../src/system/engine-git.ts';
-import type { Launcher } from '../src/system/process.ts';
-import { inspectRepository } from '../src/system/repository.ts';
+import { openEngineGit, type EngineGit } from '../src/system/git/engine-git.ts';
+import type { Launcher } from '../src/system/process/process.ts';
+import { inspectRepository } from '../src/system/git/repository.ts';
 import { OverlayWorkspaces } from '../src/workspace/overlay.ts';
 import type { Base, Workspaces } from '../src/workspace/workspace.ts';
 import { run, spawnMs } from './command.ts';

@@ -51,7 +51,7 @@
 #include <unistd.h>
 
 #define MARK "bosun-launch: "
-/* As WATCHES_MAX and WATCHERS_MAX of src/sandbox/lines.ts. */
+/* As WATCHES_MAX and WATCHERS_MAX of src/sandbox/linux/launch-lines.ts. */
 #define WATCHES_MAX "32768"
 #define WATCHERS_MAX "128"
 enum { FAILED = 125, PLACES_MAX = 512, NAMED_FILES_MAX = 5, MEMLOCK_BYTES = 1024 * 1024, BWRAP_FILES = 64 };

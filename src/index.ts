@@ -1,5 +1,5 @@
 /** The public API, by name. */
-export { Bosun, type RunOptions } from './bosun.ts';
+export { Bosun, type RunOptions } from './doors/library.ts';
 export { BosunError, type ErrorCode } from './contract/errors.ts';
 export type { Event, Recorded } from './contract/event.ts';
 export type { RunReport } from './contract/report.ts';

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
-import { renderFrame } from '../src/doors/cli/live-frame.ts';
-import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { renderFrame } from '../src/doors/cli/live/frame.ts';
+import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { buildReport } from '../src/report/build.ts';
-import { renderHtml } from '../src/report/html.ts';
-import { renderText } from '../src/report/text.ts';
+import { renderHtml } from '../src/report/html/html.ts';
+import { renderText } from '../src/report/text/text.ts';
 import { History } from './fixtures/report.ts';
 
 const at = { task: 'one', attempt: 1 };

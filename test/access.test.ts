@@ -9,11 +9,12 @@ import type { Decision, Event, EventOf, Fact } from '../src/contract/event.ts';
 import type { Task, Workflow, WorkflowSource } from '../src/contract/workflow.ts';
 import { openCrew } from '../src/crew/crew.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { createRun, Drive } from '../src/drive.ts';
-import type { Attempt } from '../src/attempt.ts';
-import { enterEngineRoom } from '../src/operations/engine-room.ts';
-import { decide } from '../src/schedule/decide.ts';
-import { apply, create } from '../src/schedule/fold.ts';
+import { createRun } from '../src/run/create-run.ts';
+import { Drive } from '../src/run/drive.ts';
+import type { Attempt } from '../src/attempt/attempt.ts';
+import { openEngine } from '../src/run/open-engine.ts';
+import { decide } from '../src/schedule/decide/decide.ts';
+import { apply, create } from '../src/schedule/fold/fold.ts';
 import type { State } from '../src/schedule/state.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
@@ -221,7 +222,7 @@ describe('a request', () => {
     seen: (event: Event, drive: Drive) => void = () => {},
   ): Promise<Event[]> {
     await using repository = await makeRepository();
-    await using room = await enterEngineRoom(repository.path);
+    await using room = await openEngine(repository.path);
     const { store, stages } = room;
     const checked = workflow({ name: 'w', ...source });
     const base = await repository.git('rev-parse', 'HEAD');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../src/contract/model.ts';
 import type { Json } from '../src/contract/workflow.ts';
-import { agentLine } from '../src/schedule/agent-line.ts';
+import { agentLine } from '../src/schedule/views/agent-line.ts';
 
 const HERE = '/home/me/repo/.git/bosun/sandbox/workspaces/agent-w-1.t.1-20261116T023359705Z';
 

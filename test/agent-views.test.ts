@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
-import { renderFrame } from '../src/doors/cli/live-frame.ts';
-import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { renderFrame } from '../src/doors/cli/live/frame.ts';
+import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
-import { columnsOf } from '../src/report/columns.ts';
+import { columnsOf } from '../src/report/text/columns.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';
 

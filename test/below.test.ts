@@ -16,8 +16,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { lstatBelow, mkdirBelow, openBelow, readBelow } from '../src/system/below.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { lstatBelow, mkdirBelow, openBelow, readBelow } from '../src/system/files/below.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 
 let root: string;
 let outside: string;
@@ -138,7 +138,7 @@ os.symlink(${JSON.stringify(outside)}, 'link')`;
     for (const name of ['a/b/c', 'a/b', 'a']) await chmod(path.join(root, name), 0);
     await chmod(path.dirname(root), 0o755);
     const program = `
-      import { removeTree, tryRemoveTree } from ${JSON.stringify(path.resolve('src/system/remove-tree.ts'))};
+      import { removeTree, tryRemoveTree } from ${JSON.stringify(path.resolve('src/system/files/remove-tree.ts'))};
       await tryRemoveTree(process.argv[1]);
       await removeTree(process.argv[1]).catch((error) => console.log(error.message));`;
     const said = execFileSync(process.execPath, ['--input-type=module', '-e', program, root], {

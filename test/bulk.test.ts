@@ -4,13 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { Event, ValueRef } from '../src/contract/event.ts';
 import type { Json, Workflow } from '../src/contract/workflow.ts';
-import { loadRun } from '../src/drive.ts';
-import { findHome } from '../src/home.ts';
+import { loadRun } from '../src/run/load-run.ts';
+import { findHome } from '../src/store/home.ts';
 import { Bosun, workflow } from '../src/index.ts';
-import { evaluate } from '../src/schedule/expression.ts';
-import { apply, create } from '../src/schedule/fold.ts';
-import { journalHash } from '../src/schedule/journal-hash.ts';
-import { scopeOf } from '../src/schedule/prompt.ts';
+import { evaluate } from '../src/schedule/expression/expression.ts';
+import { apply, create } from '../src/schedule/fold/fold.ts';
+import { journalHash } from '../src/schedule/views/journal-hash.ts';
+import { expressionScope } from '../src/schedule/workflow/prompt.ts';
 import type { State } from '../src/schedule/state.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { slim, whole } from '../src/store/values.ts';
@@ -116,7 +116,7 @@ describe('a large value', () => {
     });
     const ask = (expression: string): Json => {
       reads.length = 0;
-      return evaluate(expression, scopeOf(state, state.nodes.get('use')!, expression));
+      return evaluate(expression, expressionScope(state, state.nodes.get('use')!, expression));
     };
     expect(ask('size(tasks.many.outputs)')).toBe(80);
     expect(new Set(reads).size).toBeLessThan(2); // the first one tells the type of the list

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
 import { changesOf, streamDiff } from '../src/operations/changes.ts';
 import { workspaces } from '../src/operations/workspaces.ts';
-import { findProgram } from '../src/system/process.ts';
+import { findProgram } from '../src/system/process/process.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 const LINES = 200_000;

@@ -3,7 +3,7 @@ import { symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { WorkflowFile, type WorkflowSource } from '../src/contract/workflow.ts';
-import { hasGlobs, warnAboutGlobs } from '../src/definition/warn-about-globs.ts';
+import { hasGlobs, warnAboutGlobs } from '../src/definition/check/warn-about-globs.ts';
 import { bosun, type Finished } from './fixtures/cli.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
 

@@ -13,7 +13,7 @@ import {
   type ConformanceReport,
   type RowName,
 } from '../src/operations/conformance/verdict.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 import { bosun, BOSUN, startProgram } from './fixtures/cli.ts';
 import { REAL_BIN } from './fixtures/runtime-job.ts';
 

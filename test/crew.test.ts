@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { openCrew, type Crew, type CrewOptions } from '../src/crew/crew.ts';
-import { openSocketPath } from '../src/system/socket-path.ts';
+import { openSocketPath } from '../src/system/net/socket-path.ts';
 
 const BOSUN = path.resolve('bin/bosun');
 

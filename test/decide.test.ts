@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/contract/event.ts';
 import { hasFailed, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
-import { runsAnyway } from '../src/schedule/fold.ts';
+import { runsAnyway } from '../src/schedule/fold/fold.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 
 const HISTORIES = 100_000;

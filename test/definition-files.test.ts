@@ -9,7 +9,7 @@ import type { Json, Workflow } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { resolveInputs } from '../src/definition/inputs.ts';
 import { loadWorkflow, parseWorkflow } from '../src/definition/load.ts';
-import { refuseUnsupported } from '../src/definition/supported.ts';
+import { refuseUnsupported } from '../src/definition/check/supported.ts';
 import { caught, invalid, messages } from './fixtures/definition.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures/workflows');

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
-import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { buildReport } from '../src/report/build.ts';
-import { renderHtml } from '../src/report/html.ts';
-import { renderText } from '../src/report/text.ts';
-import { decide } from '../src/schedule/decide.ts';
-import { apply, create } from '../src/schedule/fold.ts';
+import { renderHtml } from '../src/report/html/html.ts';
+import { renderText } from '../src/report/text/text.ts';
+import { decide } from '../src/schedule/decide/decide.ts';
+import { apply, create } from '../src/schedule/fold/fold.ts';
 import { History } from './fixtures/report.ts';
 
 const WHY = 'scope.network does not name it';

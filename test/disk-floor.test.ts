@@ -11,7 +11,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { heldFiles } from '../src/sandbox/limits/held-files.ts';
 import { ProcessTable } from '../src/sandbox/limits/process-table.ts';
 import { Watchdog } from '../src/sandbox/limits/watchdog.ts';
-import type { FenceLimits } from '../src/system/fence.ts';
+import type { FenceLimits } from '../src/system/process/fence.ts';
 import { HAS_SMALL_DISKS, smallDisk } from './fixtures/small-disk.ts';
 
 const MB = 1024 ** 2;

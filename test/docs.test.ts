@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { drawScreen } from '../scripts/picture.ts';
-import { Bosun } from '../src/bosun.ts';
+import { Bosun } from '../src/doors/library.ts';
 import { WorkflowFile } from '../src/contract/workflow.ts';
 import { parseWorkflow } from '../src/definition/load.ts';
 import { COMMANDS } from '../src/doors/cli/table.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../src/operations/doctor/finding.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 import { chatgptLogin } from './fixtures/chatgpt-login.ts';
 import { BOSUN, startProgram } from './fixtures/cli.ts';
 

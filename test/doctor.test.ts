@@ -9,7 +9,7 @@ import { tryFences, tryGit } from '../src/operations/doctor/try-fences.ts';
 import { tryForkBomb, tryToEnd } from '../src/operations/doctor/try-processes.ts';
 import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
 import { BareLauncher } from '../src/sandbox/none.ts';
-import type { Launch, Running } from '../src/system/process.ts';
+import type { Launch, Running } from '../src/system/process/process.ts';
 import { bosun, BOSUN, startProgram } from './fixtures/cli.ts';
 import { withoutBubblewrap, withoutUserNamespaces, withPrivateNull } from './fixtures/poor-machine.ts';
 import { makeRepository } from './fixtures/repository.ts';

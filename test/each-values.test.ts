@@ -1,6 +1,6 @@
 /** Values in checks and artifacts: each attempt has its own, and none of them becomes code. */
 import { expect, test } from 'vitest';
-import { Bosun } from '../src/bosun.ts';
+import { Bosun } from '../src/doors/library.ts';
 import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { makeRepository } from './fixtures/repository.ts';

@@ -7,7 +7,7 @@ import { connect, createServer as createTcpServer, type AddressInfo, type Socket
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { BRIDGE_FAILED, bridged, proxyEnvironment } from '../src/sandbox/bridge.ts';
+import { BRIDGE_FAILED, bridged, proxyEnvironment } from '../src/sandbox/linux/bridge.ts';
 import { EGRESS_LIMITS, type EgressProxy } from '../src/egress/proxy.ts';
 import { ask, BIG_BYTES, get, makeRig, raw, response, type Rig } from './fixtures/egress.ts';
 

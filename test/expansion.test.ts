@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json, Task } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { checkExpansion } from '../src/definition/expansion.ts';
-import { create } from '../src/schedule/fold.ts';
-import { planFormat, planSchema } from '../src/schedule/plan-format.ts';
-import { renderWork } from '../src/schedule/prompt.ts';
+import { checkExpansion } from '../src/definition/expansion/expansion.ts';
+import { create } from '../src/schedule/fold/fold.ts';
+import { planFormat, planSchema } from '../src/schedule/workflow/plan-format.ts';
+import { renderWork } from '../src/schedule/workflow/prompt.ts';
 
 describe('tasks that a task wrote', () => {
   const planner = workflow({

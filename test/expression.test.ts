@@ -10,7 +10,7 @@ import {
   render,
   usesAlways,
   type ExpressionScope,
-} from '../src/schedule/expression.ts';
+} from '../src/schedule/expression/expression.ts';
 
 const scope: ExpressionScope = {
   tasks: {

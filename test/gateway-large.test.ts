@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { mayReach } from '../src/egress/may-reach.ts';
-import { judge } from '../src/gateway/judge.ts';
+import { judge } from '../src/gateway/request/judge.ts';
 import { busiestMs } from './fixtures/busiest.ts';
 import { ask, makeRig, sendJson, type Rig } from './fixtures/gateway.ts';
 

@@ -1,8 +1,8 @@
 /** How long a provider asks to wait, in all the ways in which they say it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { hintMs, isQuotaSpent } from '../src/gateway/patience-hints.ts';
-import { Patience, type Turn } from '../src/gateway/patience.ts';
+import { hintMs, isQuotaSpent } from '../src/gateway/live/retry-hints.ts';
+import { KeyLane, type Turn } from '../src/gateway/live/key-lane.ts';
 
 const NOW = Date.parse('2026-11-16T02:00:00.500Z');
 const hint = (headers: Record<string, string>, body = ''): number | undefined =>
@@ -73,7 +73,7 @@ describe('how many go at once', () => {
 
   function world(concurrencyMax: number) {
     let nowMs = 1000;
-    const patience = new Patience({
+    const patience = new KeyLane({
       provider: 'up',
       concurrencyMax,
       patienceMs: 60_000,

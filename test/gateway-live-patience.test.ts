@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Wait } from '../src/gateway/live.ts';
+import type { Wait } from '../src/gateway/live/live.ts';
 import { KEY, NEVER, openUpstream, requestOf, textOf, transportTo } from './fixtures/upstream.ts';
 
 describe('a rate limit', () => {

@@ -6,7 +6,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordingTransport } from '../src/gateway/cassette/record.ts';
-import { Scrub } from '../src/gateway/live-scrub.ts';
+import { Scrub } from '../src/gateway/live/scrub.ts';
 import type { Answerer } from './fixtures/upstream.ts';
 import { KEY, NEVER, openUpstream, requestOf, textOf, transportTo } from './fixtures/upstream.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Key } from '../src/gateway/keys.ts';
-import { liveTransport } from '../src/gateway/live.ts';
-import { resolveProviders } from '../src/gateway/providers.ts';
+import { Key } from '../src/gateway/keys/keys.ts';
+import { liveTransport } from '../src/gateway/live/live.ts';
+import { resolveProviders } from '../src/gateway/keys/providers.ts';
 import { KEY, NEVER, openUpstream, requestOf, textOf, transportTo } from './fixtures/upstream.ts';
 
 describe('a request', () => {

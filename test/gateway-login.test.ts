@@ -5,12 +5,12 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConfigFile, ProviderConfig } from '../src/contract/config.ts';
-import { liveTransport } from '../src/gateway/live.ts';
-import { resolveProviders, type Provider } from '../src/gateway/providers.ts';
+import { liveTransport } from '../src/gateway/live/live.ts';
+import { resolveProviders, type Provider } from '../src/gateway/keys/providers.ts';
 import type { ModelRequest, Transport } from '../src/gateway/transport.ts';
-import { Home } from '../src/home.ts';
-import { Models } from '../src/operations/models.ts';
-import type { ModelCaller } from '../src/attempt.ts';
+import { Home } from '../src/store/home.ts';
+import { Models } from '../src/run/models.ts';
+import type { ModelCaller } from '../src/attempt/attempt.ts';
 import { NEVER, openUpstream, requestOf, textOf } from './fixtures/upstream.ts';
 
 const TOKEN = 'made-up-oat-0123456789';

@@ -1,8 +1,8 @@
 /** What an answer cost, for every interface, whole and in pieces; and what a request may cost. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { meterFor } from '../src/gateway/meter.ts';
-import type { TalkApi } from '../src/gateway/loop.ts';
-import type { Api } from '../src/gateway/route.ts';
+import { meterFor } from '../src/gateway/money/meter.ts';
+import type { TalkApi } from '../src/gateway/request/repeated-calls.ts';
+import type { Api } from '../src/gateway/request/route.ts';
 import { ask, events, makeRig, sendEvents, sendJson, type Rig } from './fixtures/gateway.ts';
 
 let rig: Rig;

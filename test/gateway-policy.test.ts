@@ -7,11 +7,11 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NO_TOKENS } from '../src/contract/model.ts';
 import { loadConfigs } from '../src/definition/config.ts';
-import type { GatewayDoor } from '../src/gateway/door.ts';
-import { priceTable } from '../src/gateway/prices.ts';
-import { resolveProviders } from '../src/gateway/providers.ts';
-import { Home } from '../src/home.ts';
-import { Models } from '../src/operations/models.ts';
+import type { AttemptEndpoint } from '../src/gateway/attempt-endpoint.ts';
+import { priceTable } from '../src/gateway/money/prices.ts';
+import { resolveProviders } from '../src/gateway/keys/providers.ts';
+import { Home } from '../src/store/home.ts';
+import { Models } from '../src/run/models.ts';
 import { ask, makeRig, sendJson, type Rig } from './fixtures/gateway.ts';
 
 let rig: Rig;
@@ -24,7 +24,7 @@ afterEach(() => {
 afterAll(() => rig[Symbol.asyncDispose]());
 
 /** With any method. */
-async function send(door: GatewayDoor, method: string, url: string): Promise<number> {
+async function send(door: AttemptEndpoint, method: string, url: string): Promise<number> {
   const outgoing = request({ socketPath: door.socketPath, method, path: url, agent: false });
   outgoing.end(method === 'POST' ? '{}' : undefined);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];

@@ -1,10 +1,10 @@
 /** What models cost, and where requests go. */
 import { describe, expect, it } from 'vitest';
 import { NO_TOKENS } from '../src/contract/model.ts';
-import { priceTable } from '../src/gateway/prices.ts';
-import { outputTokensMaxOf } from '../src/gateway/price-list.ts';
-import { routeOf, type Route } from '../src/gateway/route.ts';
-import { askedIn, wishOf } from '../src/gateway/wish.ts';
+import { priceTable } from '../src/gateway/money/prices.ts';
+import { outputTokensMaxOf } from '../src/gateway/money/price-list.ts';
+import { routeOf, type Route } from '../src/gateway/request/route.ts';
+import { askedIn, estimateOf } from '../src/gateway/request/estimate.ts';
 
 const MILLION = { input: 1_000_000, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -78,7 +78,7 @@ it.each<[string, Record<string, unknown>, number]>([
   const providers = { anthropic: 'anthropic', openai: 'openai', gemini: 'gemini' } as const;
   const route = routeOf('POST', url, providers) as Route;
   const asked = askedIn(route.api, { model: 'm', ...body });
-  expect(wishOf(route, asked, { bytes: 10, pictures: 0 }, () => null).tokens.output).toBe(output);
+  expect(estimateOf(route, asked, { bytes: 10, pictures: 0 }, () => null).tokens.output).toBe(output);
 });
 
 describe('a route', () => {

@@ -3,10 +3,10 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attemptRef, collect } from '../src/collect/collect.ts';
-import { commitDirtyTree } from '../src/system/dirty-tree.ts';
-import { openEngineGit, type EngineGit } from '../src/system/engine-git.ts';
-import { land } from '../src/system/land.ts';
-import { inspectRepository } from '../src/system/repository.ts';
+import { commitDirtyTree } from '../src/system/git/dirty-tree.ts';
+import { openEngineGit, type EngineGit } from '../src/system/git/engine-git.ts';
+import { land } from '../src/merge/land.ts';
+import { inspectRepository } from '../src/system/git/repository.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
 
 const AT_MS = 1_700_000_000_000;

@@ -4,8 +4,8 @@ import { chown, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { canWiden, widen } from '../src/sandbox/grant.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { canWiden, widen } from '../src/sandbox/linux/grant.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 import { startByHand, type SandboxByHand } from './fixtures/sandbox-by-hand.ts';
 
 const READ_ONLY = /Read-only file system/;

@@ -5,12 +5,12 @@ import type { Event, Recorded } from '../src/contract/event.ts';
 import { shownCounts } from '../src/contract/run.ts';
 import type { ModelUse } from '../src/contract/model.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
-import { renderFrame } from '../src/doors/cli/live-frame.ts';
-import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { renderFrame } from '../src/doors/cli/live/frame.ts';
+import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
-import { signOf } from '../src/doors/cli/task-sign.ts';
+import { signOf } from '../src/doors/cli/live/task-sign.ts';
 import { noticeWaits, Waiting } from '../src/gateway/waiting.ts';
-import { heldOf, runView, taskView } from '../src/schedule/view.ts';
+import { heldOf, runView, taskView } from '../src/schedule/views/view.ts';
 import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
 
 const TASK = { agent: { runtime: 'codex', model: 'm' }, prompt: 'Work.' } as const;

@@ -4,9 +4,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
-import { openEngineGit } from '../src/system/engine-git.ts';
-import { holdObjects, requireObjects } from '../src/system/hold-objects.ts';
-import { inspectRepository } from '../src/system/repository.ts';
+import { openEngineGit } from '../src/system/git/engine-git.ts';
+import { holdObjects, requireObjects } from '../src/system/git/hold-objects.ts';
+import { inspectRepository } from '../src/system/git/repository.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
 
 const FILES = { 'a.txt': 'a\n', 'deep/b.txt': 'b\n' };

@@ -11,29 +11,35 @@ import { normalText } from '../src/base/normal-text.ts';
 import { parseJson } from '../src/base/parse-json.ts';
 import { compilePattern } from '../src/base/pattern.ts';
 import type { Json, Workflow } from '../src/contract/workflow.ts';
-import { createRun, loadRun } from '../src/drive.ts';
+import { createRun } from '../src/run/create-run.ts';
+import { loadRun } from '../src/run/load-run.ts';
 import { workflow as build } from '../src/definition/builder.ts';
-import { checkExpansionApart } from '../src/definition/expansion-thread.ts';
-import { hostProblem } from '../src/definition/check-hosts.ts';
-import { meterFor } from '../src/gateway/meter.ts';
-import { compilePasses } from '../src/gateway/passes.ts';
+import { checkExpansionApart } from '../src/definition/expansion/thread.ts';
+import { hostProblem } from '../src/definition/check/hosts.ts';
+import { meterFor } from '../src/gateway/money/meter.ts';
+import { compilePasses } from '../src/gateway/request/passes.ts';
 import type { Asked } from '../src/model-server/asked.ts';
 import { Plan } from '../src/model-server/plan.ts';
 import { checkFile } from '../src/operations/check.ts';
-import { LogTail } from '../src/report/log-tail.ts';
-import { reportDiff } from '../src/report/patch.ts';
-import { PatchReader } from '../src/report/patch-reader.ts';
-import { inOneLine } from '../src/report/plain.ts';
-import { agentError } from '../src/runtime/agent-error.ts';
-import { readMessages } from '../src/runtime/agent-lines.ts';
-import { MessageStream } from '../src/runtime/message-stream.ts';
-import { usageIn } from '../src/runtime/cli-usage.ts';
-import { jsonIn } from '../src/runtime/json-in-text.ts';
-import { outputProblem } from '../src/runtime/structured-output.ts';
-import { checkExpression, evaluate, ExpressionError, parseTemplate } from '../src/schedule/expression.ts';
-import { Loop } from '../src/schedule/loop.ts';
+import { LogTail } from '../src/report/text/log-tail.ts';
+import { reportDiff } from '../src/report/patch/patch.ts';
+import { PatchReader } from '../src/report/patch/patch-reader.ts';
+import { inOneLine } from '../src/report/text/plain.ts';
+import { agentError } from '../src/runtime/agent/error.ts';
+import { readMessages } from '../src/runtime/agent/lines.ts';
+import { MessageStream } from '../src/runtime/agent/message-stream.ts';
+import { usageIn } from '../src/runtime/cli/usage.ts';
+import { jsonIn } from '../src/runtime/output/json-in-text.ts';
+import { outputProblem } from '../src/runtime/output/structured-output.ts';
+import {
+  checkExpression,
+  evaluate,
+  ExpressionError,
+  parseTemplate,
+} from '../src/schedule/expression/expression.ts';
+import { Loop } from '../src/run/loop.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
-import { rootRules } from '../src/workspace/ignore-rules.ts';
+import { rootRules } from '../src/workspace/ignore/rules.ts';
 import { BUSY_MS_MAX, busiestMs } from './fixtures/busiest.ts';
 
 /** It gives up, and says so. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { rootRules } from '../src/workspace/ignore-rules.ts';
+import { rootRules } from '../src/workspace/ignore/rules.ts';
 
 const RULES = [
   '*.log',

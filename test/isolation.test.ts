@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Isolation } from '../src/contract/isolation.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { userConfigFile } from '../src/definition/config.ts';
-import { Home } from '../src/home.ts';
-import { checkIsolation } from '../src/operations/isolation.ts';
+import { Home } from '../src/store/home.ts';
+import { checkIsolation } from '../src/run/isolation.ts';
 import { addIsolation, isolationLines } from '../src/report/isolation.ts';
 import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
-import { namespaceFacts, obstacles } from '../src/sandbox/obstacles.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { namespaceFacts, obstacles } from '../src/sandbox/linux/obstacles.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 
 describe('what forbids user namespaces', () => {
   const machine = (files: Record<string, string>, uid = 1000): string[] => {

@@ -1,12 +1,12 @@
 /** Scopes that speak of the item of a for-each: each item owns its own files, and no value widens what it may do. */
 import { describe, expect, it } from 'vitest';
-import { Bosun } from '../src/bosun.ts';
+import { Bosun } from '../src/doors/library.ts';
 import type { Event } from '../src/contract/event.ts';
 import type { Json } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { warnAbout } from '../src/definition/check.ts';
-import { ownership } from '../src/definition/ownership.ts';
-import { itemScope } from '../src/schedule/item-scope.ts';
+import { warnAbout } from '../src/definition/check/check.ts';
+import { ownership } from '../src/definition/check/ownership.ts';
+import { itemScope } from '../src/schedule/workflow/item-scope.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 const fill = (glob: string, each: Json): string[] => itemScope({ write: [glob] }, each, 0).write!;

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
 import { Bosun, workflow } from '../src/index.ts';
-import { startGit } from '../src/system/git.ts';
-import { TreeReader } from '../src/system/tree-reader.ts';
+import { startGit } from '../src/system/git/git.ts';
+import { TreeReader } from '../src/system/git/tree-reader.ts';
 import { OpaqueReader } from '../src/workspace/read-opaque.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
@@ -130,7 +130,7 @@ test('a killed git that reads trees is asked again', async () => {
 
 test('git that must not go on alone ends with bosun, also where that is killed', async () => {
   const name = `nap${process.pid}`;
-  const script = `import { git } from '${path.resolve('src/system/git.ts')}';
+  const script = `import { git } from '${path.resolve('src/system/git/git.ts')}';
     await git(['-c', 'alias.${name}=!sleep 5', '${name}'], { mortal: true });`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
   await expect.poll(() => gitsWith(name), { timeout: 20_000 }).toHaveLength(1);

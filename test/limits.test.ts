@@ -12,7 +12,7 @@ import { DiskRounds } from '../src/sandbox/limits/disk-rounds.ts';
 import { measureDisk } from '../src/sandbox/limits/disk-used.ts';
 import { prlimitArgv } from '../src/sandbox/limits/prlimit.ts';
 import { Watchdog } from '../src/sandbox/limits/watchdog.ts';
-import type { Breach } from '../src/system/fence.ts';
+import type { Breach } from '../src/system/process/fence.ts';
 import type { HogCase, HogResult } from './fixtures/hogs/watch-program.ts';
 
 const MB = 1024 ** 2;

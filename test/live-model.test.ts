@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
 import type { WorkflowSource } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { renderFrame } from '../src/doors/cli/live-frame.ts';
-import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { renderFrame } from '../src/doors/cli/live/frame.ts';
+import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
-import { columnsOf } from '../src/report/columns.ts';
+import { columnsOf } from '../src/report/text/columns.ts';
 
 /** A model that has seen the beginning of a run, and a way to show it more. */
 function modelOf(tasks: WorkflowSource['tasks']): {

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { createRun, loadRun } from '../src/drive.ts';
-import { Loop } from '../src/schedule/loop.ts';
+import { createRun } from '../src/run/create-run.ts';
+import { loadRun } from '../src/run/load-run.ts';
+import { Loop } from '../src/run/loop.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 

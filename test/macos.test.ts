@@ -3,10 +3,10 @@ import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MacosLauncher, MACOS_NOTES } from '../src/sandbox/macos.ts';
-import { profileOf } from '../src/sandbox/seatbelt.ts';
-import type { Fence } from '../src/system/fence.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { MacosLauncher, MACOS_NOTES } from '../src/sandbox/macos/macos.ts';
+import { profileOf } from '../src/sandbox/macos/seatbelt.ts';
+import type { Fence } from '../src/system/process/fence.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 
 const fence = (more: Partial<Fence> = {}): Fence => ({
   write: [],

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { BOSUN, bosun, startProgram } from './fixtures/cli.ts';
 import { makeRepository } from './fixtures/repository.ts';
-import { findHome } from '../src/home.ts';
+import { findHome } from '../src/store/home.ts';
 import { takeLock } from '../src/store/lock.ts';
 
 test('a check of the merged files decides whether anything lands; merges take turns', async () => {

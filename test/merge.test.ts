@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { attemptRef, collect } from '../src/collect/collect.ts';
 import { branchRef, joinBases, mergeResult, setBranch, type Merged } from '../src/merge/merge.ts';
 import { mergeMessage, squashMessage, withCoAuthor } from '../src/merge/message.ts';
-import type { Change } from '../src/system/change.ts';
+import type { Change } from '../src/system/git/change.ts';
 import { makeEngine, type TestEngine } from './fixtures/engine.ts';
 import { gitIn, type RepositoryOptions } from './fixtures/repository.ts';
 

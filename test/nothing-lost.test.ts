@@ -4,7 +4,7 @@ import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { findHome, type Home } from '../src/home.ts';
+import { findHome, type Home } from '../src/store/home.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { cleanWorkspaces } from '../src/operations/clean.ts';
 import { bosun as cli, start } from './fixtures/cli.ts';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { Bosun } from '../src/index.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 
 test('a run of November 2026 is shown, goes on, and has all that it had', async () => {
   await using repository = await unpacked('november-2026');

@@ -1,6 +1,6 @@
 /** OpenCode ties a conversation to a directory; a program of our own tells how it would be started. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { opencode } from '../src/runtime/opencode.ts';
+import { opencode } from '../src/runtime/opencode/opencode.ts';
 import type { Job } from '../src/runtime/runtime.ts';
 import { Bench } from './fixtures/runtime-job.ts';
 

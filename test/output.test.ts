@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { OutputSink, type Piece } from '../src/runtime/output.ts';
+import { OutputSink, type Piece } from '../src/runtime/output/output.ts';
 
 async function sinkOf(chunks: Buffer[], bytesMax?: number): Promise<{ pieces: Piece[]; tail: string }> {
   const pieces: Piece[] = [];

@@ -14,11 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openJournal } from '../src/operations/journal.ts';
+import { openJournal } from '../src/run/journal.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
-import { inspectRepository } from '../src/system/repository.ts';
-import { assertOurs, assertRootsAlone, userName, whyNotOurs } from '../src/system/owned.ts';
-import { makeStateDirectory } from '../src/system/state-directory.ts';
+import { inspectRepository } from '../src/system/git/repository.ts';
+import { assertOurs, assertRootsAlone, userName, whyNotOurs } from '../src/system/files/owned.ts';
+import { makeStateDirectory } from '../src/system/files/state-directory.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 let directory: string;

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BosunError } from '../src/contract/errors.ts';
 import { WorkflowFile, type Workflow, type WorkflowSource } from '../src/contract/workflow.ts';
-import { checkWorkflow } from '../src/definition/check.ts';
+import { checkWorkflow } from '../src/definition/check/check.ts';
 import { parseWorkflow } from '../src/definition/load.ts';
-import { ownership } from '../src/definition/ownership.ts';
-import { effectiveLimits, effectiveScope } from '../src/schedule/scope-of.ts';
+import { ownership } from '../src/definition/check/ownership.ts';
+import { effectiveLimits, effectiveScope } from '../src/schedule/workflow/scope-of.ts';
 import { bosun } from './fixtures/cli.ts';
 
 const AGENTS = `name: x

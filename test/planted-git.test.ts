@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
-import { commitDirtyTree } from '../src/system/dirty-tree.ts';
-import { openEngineGit } from '../src/system/engine-git.ts';
-import { gitInRepository } from '../src/system/git.ts';
-import { inspectRepository } from '../src/system/repository.ts';
+import { commitDirtyTree } from '../src/system/git/dirty-tree.ts';
+import { openEngineGit } from '../src/system/git/engine-git.ts';
+import { gitInRepository } from '../src/system/git/git.ts';
+import { inspectRepository } from '../src/system/git/repository.ts';
 import { PLANTED_ATTRIBUTES, plantGit } from './fixtures/planted.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
 

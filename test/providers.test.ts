@@ -7,9 +7,9 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProviderConfig, type Config } from '../src/contract/config.ts';
 import { loadConfigs, userConfigFile } from '../src/definition/config.ts';
-import { Key, PLACEHOLDER_KEY } from '../src/gateway/keys.ts';
-import { LIVE_LIMITS } from '../src/gateway/live.ts';
-import { PROVIDER_DEFAULTS, resolveProviders, type Provider } from '../src/gateway/providers.ts';
+import { Key, PLACEHOLDER_KEY } from '../src/gateway/keys/keys.ts';
+import { LIVE_LIMITS } from '../src/gateway/live/live.ts';
+import { PROVIDER_DEFAULTS, resolveProviders, type Provider } from '../src/gateway/keys/providers.ts';
 
 let directory: string;
 let repositoryFile: string;

@@ -1,7 +1,7 @@
 /** What `bosun prune` takes away, what it keeps, and what it says; test/fault/prune.test.ts has runs and prunes that were killed. */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { findHome, type Home } from '../src/home.ts';
+import { findHome, type Home } from '../src/store/home.ts';
 import { Bosun } from '../src/index.ts';
 import { prune, type Prunable } from '../src/operations/prune.ts';
 import { bosun as cli } from './fixtures/cli.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../src/contract/report.ts';
 import { buildReport } from '../src/report/build.ts';
-import { renderHtml } from '../src/report/html.ts';
+import { renderHtml } from '../src/report/html/html.ts';
 import { forProvider, raiseCommand, shortCount, tellWaiting } from '../src/report/money.ts';
-import { describeUsd } from '../src/schedule/budget-words.ts';
-import { journalHash } from '../src/schedule/journal-hash.ts';
-import { renderText } from '../src/report/text.ts';
+import { describeUsd } from '../src/schedule/money/budget-words.ts';
+import { journalHash } from '../src/schedule/views/journal-hash.ts';
+import { renderText } from '../src/report/text/text.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';
 

@@ -8,12 +8,12 @@ import type { RunReport } from '../src/contract/report.ts';
 import type { ShownRunState } from '../src/contract/run.ts';
 import { WorkflowFile } from '../src/contract/workflow.ts';
 import { buildReport } from '../src/report/build.ts';
-import { renderHtml } from '../src/report/html.ts';
+import { renderHtml } from '../src/report/html/html.ts';
 import { renderJson } from '../src/report/json.ts';
 import { nextCommands } from '../src/report/next.ts';
-import type { Patch } from '../src/report/patch-reader.ts';
-import { renderText } from '../src/report/text.ts';
-import { capture } from '../src/system/process.ts';
+import type { Patch } from '../src/report/patch/patch-reader.ts';
+import { renderText } from '../src/report/text/text.ts';
+import { capture } from '../src/system/process/process.ts';
 import {
   History,
   hostile,

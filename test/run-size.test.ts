@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { decide } from '../src/schedule/decide.ts';
-import { create } from '../src/schedule/fold.ts';
+import { decide } from '../src/schedule/decide/decide.ts';
+import { create } from '../src/schedule/fold/fold.ts';
 
 test('a task that would make a run larger than 100,000 tasks fails, and says why', () => {
   const small = workflow({ name: 'x', tasks: { a: { run: 'x', 'for-each': [1, 2, 3] } } });

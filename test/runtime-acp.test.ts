@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startModelServer, type ModelServer } from '../src/model-server/server.ts';
-import { acp } from '../src/runtime/acp.ts';
+import { acp } from '../src/runtime/acp/acp.ts';
 import type { Result } from '../src/runtime/runtime.ts';
-import { runTalk } from '../src/runtime/talk.ts';
+import { runTalk } from '../src/runtime/agent/talk.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
 import { Bench, REAL_BIN, type TriedJob } from './fixtures/runtime-job.ts';
 
@@ -31,10 +31,10 @@ describe('ACP', () => {
   afterEach(() => bench[Symbol.asyncDispose]());
 
   const PROGRAM = [process.execPath, path.resolve('test/fixtures/acp-agent-program.ts')];
-  type Wish = Parameters<Bench['job']>[2];
+  type RequestEstimate = Parameters<Bench['job']>[2];
   const told = async (
     prompt: string,
-    wish: Wish = {},
+    wish: RequestEstimate = {},
     ...args: string[]
   ): Promise<TriedJob & { result: Result }> => {
     const command = [...PROGRAM, ...args];

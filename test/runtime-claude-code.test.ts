@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startModelServer, type ModelServer } from '../src/model-server/server.ts';
-import { ClaudeInput } from '../src/runtime/claude-code-input.ts';
-import { SDK_VARIABLE } from '../src/runtime/claude-code-sdk.ts';
-import { claudeCode } from '../src/runtime/claude-code.ts';
+import { ClaudeInput } from '../src/runtime/claude-code/input.ts';
+import { SDK_VARIABLE } from '../src/runtime/claude-code/sdk.ts';
+import { claudeCode } from '../src/runtime/claude-code/claude-code.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
 import { Bench, REAL_BIN } from './fixtures/runtime-job.ts';
 

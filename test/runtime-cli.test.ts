@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../src/contract/model.ts';
 import { Agent, type Agent as AgentType } from '../src/contract/workflow.ts';
-import { cli } from '../src/runtime/cli.ts';
+import { cli } from '../src/runtime/cli/cli.ts';
 import type { Result } from '../src/runtime/runtime.ts';
 import { Bench } from './fixtures/runtime-job.ts';
 

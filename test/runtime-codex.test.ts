@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { codex } from '../src/runtime/codex.ts';
+import { codex } from '../src/runtime/codex/codex.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
 import { REAL_BIN } from './fixtures/runtime-job.ts';
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { opencode } from '../src/runtime/opencode.ts';
+import { opencode } from '../src/runtime/opencode/opencode.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
 import { REAL_BIN } from './fixtures/runtime-job.ts';
 

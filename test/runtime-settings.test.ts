@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { McpServer } from '../src/contract/model.ts';
-import { chooseModel } from '../src/runtime/choose-model.ts';
-import { codexConfig } from '../src/runtime/codex-config.ts';
-import { opencodeConfig } from '../src/runtime/opencode-config.ts';
+import { chooseModel } from '../src/runtime/agent/choose-model.ts';
+import { codexConfig } from '../src/runtime/codex/config.ts';
+import { opencodeConfig } from '../src/runtime/opencode/config.ts';
 import type { Job } from '../src/runtime/runtime.ts';
 import { Bench } from './fixtures/runtime-job.ts';
 

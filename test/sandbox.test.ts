@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chooseSandbox } from '../src/sandbox/choose.ts';
-import { LinuxLauncher } from '../src/sandbox/linux.ts';
+import { LinuxLauncher } from '../src/sandbox/linux/linux.ts';
 import { BareLauncher } from '../src/sandbox/none.ts';
-import type { Launch, Launcher, Running } from '../src/system/process.ts';
+import type { Launch, Launcher, Running } from '../src/system/process/process.ts';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 let directory: string;

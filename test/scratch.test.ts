@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeScratch, sweepScratch } from '../src/system/scratch.ts';
+import { makeScratch, sweepScratch } from '../src/system/files/scratch.ts';
 
 const HOUR_MS = 3_600_000;
 /** No machine gives a process such a number. */

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ABSENT, ARCHITECTURES, DENIED, EXAMINED } from '../src/sandbox/denied-calls.ts';
-import { callFilter } from '../src/sandbox/seccomp.ts';
+import { ABSENT, ARCHITECTURES, DENIED, EXAMINED } from '../src/sandbox/linux/denied-calls.ts';
+import { callFilter } from '../src/sandbox/linux/seccomp.ts';
 import { judge } from './fixtures/classic-bpf.ts';
 
 const [ALLOWED, EPERM, ENOSYS, KILLED] = [0x7fff0000, 0x00050001, 0x00050026, 0x80000000];

@@ -4,8 +4,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LinuxLauncher } from '../src/sandbox/linux.ts';
-import type { Running } from '../src/system/process.ts';
+import { LinuxLauncher } from '../src/sandbox/linux/linux.ts';
+import type { Running } from '../src/system/process/process.ts';
 import { processesWith } from './fixtures/fenced-run.ts';
 
 const env = { PATH: '/usr/bin:/bin' };
@@ -88,7 +88,7 @@ test('a start that failed keeps no program from its end', { timeout: 30_000 }, (
   const late = path.join(directory, 'late');
   const program = `
     import { mkdirSync } from 'node:fs';
-    import { LinuxLauncher } from ${JSON.stringify(path.resolve('src/sandbox/linux.ts'))};
+    import { LinuxLauncher } from ${JSON.stringify(path.resolve('src/sandbox/linux/linux.ts'))};
     const launcher = new LinuxLauncher({ sockets: ${JSON.stringify(late)} });
     const start = () => launcher.launch({ argv: ['/bin/true'], cwd: '/', env: {} });
     try { start(); } catch (error) { console.log(error.code); }

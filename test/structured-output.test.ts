@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { HelperDied } from '../src/contract/errors.ts';
-import { outputProblem } from '../src/runtime/structured-output.ts';
+import { outputProblem } from '../src/runtime/output/structured-output.ts';
 
 let last: Worker | undefined;
 process.on('worker', (worker: Worker) => (last = worker));

@@ -1,16 +1,16 @@
 /** Items of a for-each go by their values wherever people read or type a name; their ids stay as they are. */
 import { expect, test } from 'vitest';
-import { Bosun } from '../src/bosun.ts';
+import { Bosun } from '../src/doors/library.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
-import { renderFrame } from '../src/doors/cli/live-frame.ts';
-import { LiveModel } from '../src/doors/cli/live-model.ts';
+import { renderFrame } from '../src/doors/cli/live/frame.ts';
+import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { labelsOf, logs } from '../src/operations/logs.ts';
 import { budgetsOf, setBudget } from '../src/operations/budget.ts';
-import { renderHtml } from '../src/report/html.ts';
-import { renderText } from '../src/report/text.ts';
+import { renderHtml } from '../src/report/html/html.ts';
+import { renderText } from '../src/report/text/text.ts';
 import type { Recorded } from '../src/contract/event.ts';
-import { itemNames, TaskNames } from '../src/schedule/task-names.ts';
+import { itemNames, TaskNames } from '../src/schedule/views/task-names.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 test('an item is named by its value, where that is short, harmless and its own', () => {

@@ -2,8 +2,8 @@ import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import type { Recorded } from '../src/contract/event.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
-import { columnsOf, fitColumns } from '../src/report/columns.ts';
-import { harmless, inOneLine, safeJson } from '../src/report/plain.ts';
+import { columnsOf, fitColumns } from '../src/report/text/columns.ts';
+import { harmless, inOneLine, safeJson } from '../src/report/text/plain.ts';
 import { bosun } from './fixtures/cli.ts';
 import { makeRepository } from './fixtures/repository.ts';
 

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isFenced } from '../src/contract/isolation.ts';
 import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
-import { toolHomes } from '../src/sandbox/tool-homes.ts';
-import { toolchains } from '../src/sandbox/toolchains.ts';
-import type { Fence } from '../src/system/fence.ts';
+import { toolHomes } from '../src/sandbox/machine/tool-homes.ts';
+import { toolchains } from '../src/sandbox/machine/toolchains.ts';
+import type { Fence } from '../src/system/process/fence.ts';
 import { BOSUN, eventsIn, startProgram } from './fixtures/cli.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
@@ -151,8 +151,8 @@ test.runIf(process.getuid!() === 0)('what an ordinary user may not enter is pass
   await chmod(home, 0o700);
   const PATH = [path.join(home, '.cargo/bin'), path.join(directory, 'layers')].join(':');
   const program = `
-    import { toolHomes } from '${path.resolve('src/sandbox/tool-homes.ts')}';
-    import { toolchains } from '${path.resolve('src/sandbox/toolchains.ts')}';
+    import { toolHomes } from '${path.resolve('src/sandbox/machine/tool-homes.ts')}';
+    import { toolchains } from '${path.resolve('src/sandbox/machine/toolchains.ts')}';
     console.log(JSON.stringify([toolchains('${PATH}', '/nowhere').paths, toolHomes('${PATH}', {})]));`;
   const as = 'setpriv --reuid=65534 --regid=65534 --clear-groups --'.split(' ');
   const node = [process.execPath, '--input-type=module', '--eval', program];

@@ -12,7 +12,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Bosun } from '../src/bosun.ts';
+import { Bosun } from '../src/doors/library.ts';
 import type { Workflow, WorkflowSource } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { loadWorkflow } from '../src/definition/load.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { directoriesToJudge, vetChanges, type VetScope } from '../src/collect/vet.ts';
-import type { Change } from '../src/system/change.ts';
+import type { Change } from '../src/system/git/change.ts';
 
 const bytes = (path: string | Buffer): Buffer => (typeof path === 'string' ? Buffer.from(path) : path);
 const file = (path: string | Buffer, isNew = true): Change => ({

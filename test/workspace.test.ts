@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { BareLauncher } from '../src/sandbox/none.ts';
-import { removeTree } from '../src/system/remove-tree.ts';
+import { removeTree } from '../src/system/files/remove-tree.ts';
 import { CloneWorkspaces } from '../src/workspace/clone.ts';
 import { OverlayWorkspaces } from '../src/workspace/overlay.ts';
 import { workspaceSuite } from './cases/workspace.case.ts';

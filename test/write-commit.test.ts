@@ -7,9 +7,9 @@ import { inflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writeCommit } from '../src/collect/write-commit.ts';
-import type { Change } from '../src/system/change.ts';
-import { cQuote } from '../src/system/git.ts';
-import { storedZlib } from '../src/system/stored-zlib.ts';
+import type { Change } from '../src/system/git/change.ts';
+import { cQuote } from '../src/system/git/git.ts';
+import { storedZlib } from '../src/system/git/stored-zlib.ts';
 import { makeEngine, type TestEngine } from './fixtures/engine.ts';
 import { gitIn } from './fixtures/repository.ts';
 

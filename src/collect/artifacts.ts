@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { mkdirBelow, openBelow } from '../system/below.ts';
+import { mkdirBelow, openBelow } from '../system/files/below.ts';
 
 export interface ArtifactLimits {
   filesMax: number;

@@ -4,8 +4,8 @@
  */
 import { fileName } from '../base/file-name.ts';
 import type { ChangedFile, Collected } from '../contract/run.ts';
-import type { Change } from '../system/change.ts';
-import type { ChangedPath, EngineGit } from '../system/engine-git.ts';
+import type { Change } from '../system/git/change.ts';
+import type { ChangedPath, EngineGit } from '../system/git/engine-git.ts';
 import { listFilesBelow } from './files-below.ts';
 import { readGitFiles } from './git-files.ts';
 import { directoriesToJudge, keyOf, vetChanges, type VetScope, type Vetted } from './vet.ts';

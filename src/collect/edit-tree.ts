@@ -2,7 +2,7 @@
  * Changes a tree of git's along the paths that are edited, and leaves all the rest as it is. Names are latin1 text
  * here, one character for each byte.
  */
-import type { TreeReader } from '../system/tree-reader.ts';
+import type { TreeReader } from '../system/git/tree-reader.ts';
 import { findEntries, isDirectory, withEntries, type Entry } from './tree-content.ts';
 
 export interface Edit {

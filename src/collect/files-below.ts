@@ -1,6 +1,6 @@
 /** Lists the files that a commit has in some directories. One call of git, whatever their number. */
-import type { EngineGit } from '../system/engine-git.ts';
-import { splitNul } from '../system/git.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import { splitNul } from '../system/git/git.ts';
 import { keyOf, type FilesBelow } from './vet.ts';
 
 const PATHS_MAX = 500;

@@ -6,8 +6,8 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { Breather } from '../base/breather.ts';
 import { comparedName } from '../base/dot-git.ts';
-import type { Change } from '../system/change.ts';
-import type { EngineGit } from '../system/engine-git.ts';
+import type { Change } from '../system/git/change.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
 import { attributesProblems, type AttributesFile } from './attributes.ts';
 import { submoduleProblem } from './submodules.ts';
 import type { GitFiles } from './vet.ts';

@@ -1,5 +1,5 @@
 /** Says what is wrong with a .gitmodules file, by the rules of git fsck: whoever checks what they fetch refuses such. */
-import type { EngineGit } from '../system/engine-git.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
 
 /** An address that curl would read in another way than git does, or a relative one that becomes such. */
 const ODD_URL = /\n|%0a|^(?:https?|ftps?):(?!\/\/[^/])|^(?:\.{1,2}[/\\])+[:/]/i;

@@ -5,7 +5,7 @@
 import { comparedName, isDotGit } from '../base/dot-git.ts';
 import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
-import type { Change } from '../system/change.ts';
+import type { Change } from '../system/git/change.ts';
 
 export interface VetScope {
   /** Undefined: anything. */

@@ -6,9 +6,9 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
-import type { Change } from '../system/change.ts';
-import { IDENTITY } from '../system/git.ts';
-import { PackWriter } from '../system/pack-writer.ts';
+import type { Change } from '../system/git/change.ts';
+import { IDENTITY } from '../system/git/git.ts';
+import { PackWriter } from '../system/git/pack-writer.ts';
 import type { CollectRequest } from './collect.ts';
 import { editTree, type Edit } from './edit-tree.ts';
 

@@ -77,7 +77,7 @@ export interface ModelUse {
 }
 
 /** What a request may cost, as far as can be told before it is sent. */
-export interface Wish {
+export interface RequestEstimate {
   provider: string;
   model: string;
   /** Input as expected; output at its maximum. */

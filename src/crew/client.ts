@@ -1,7 +1,7 @@
 /** The agent's end of its socket: one request, one answer. It is loaded at each call, so it imports little. */
 import { connect } from 'node:net';
 import { BosunError, ERRORS, type ErrorCode } from '../contract/errors.ts';
-import { openSocketPath } from '../system/socket-path.ts';
+import { openSocketPath } from '../system/net/socket-path.ts';
 import { readLines } from './lines.ts';
 
 const ANSWER_BYTES_MAX = 1024 * 1024;

@@ -6,8 +6,8 @@ import { chmod, chown, lstat, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
 import { BosunError, ERRORS } from '../contract/errors.ts';
-import { listen } from '../system/listen.ts';
-import { openSocketPath, type SocketPath } from '../system/socket-path.ts';
+import { listen } from '../system/net/listen.ts';
+import { openSocketPath, type SocketPath } from '../system/net/socket-path.ts';
 import { readLines, writeLine } from './lines.ts';
 import { readRequest, RpcError, type RpcRequest } from './rpc.ts';
 

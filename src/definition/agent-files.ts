@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent } from '../contract/workflow.ts';
-import { formatPath, type Located, type Problem } from './problem.ts';
-import { readTextWithin } from './read-text.ts';
-import { schemaProblems } from './schema-problems.ts';
-import { readSource } from './source.ts';
+import { formatPath, type Located, type Problem } from './source/problem.ts';
+import { readTextWithin } from './source/read-text.ts';
+import { schemaProblems } from './source/schema-problems.ts';
+import { readSource } from './source/source.ts';
 
 export interface AgentFile {
   agent: Agent;

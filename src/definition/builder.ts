@@ -1,7 +1,7 @@
 /** A workflow written in TypeScript: the same source, checked in the same way. */
 import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
 import { define, FILES_MAX, TEXT_CHARS_MAX } from './define.ts';
-import { formatPath, throwProblems } from './problem.ts';
+import { formatPath, throwProblems } from './source/problem.ts';
 
 export interface BuildOptions {
   /** Where the paths of `uses` start and agents may be files; the current directory if not given. */

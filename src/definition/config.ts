@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { Config, type ConfigFile } from '../contract/config.ts';
-import { incompleteProviders, isSecretPlace } from './check-providers.ts';
-import { throwProblems, type Located, type Problem } from './problem.ts';
-import { readText, readTextWithin } from './read-text.ts';
-import { schemaProblems, show } from './schema-problems.ts';
-import { readSource } from './source.ts';
+import { incompleteProviders, isSecretPlace } from './check/providers.ts';
+import { throwProblems, type Located, type Problem } from './source/problem.ts';
+import { readText, readTextWithin } from './source/read-text.ts';
+import { schemaProblems, show } from './source/schema-problems.ts';
+import { readSource } from './source/source.ts';
 
 const FILE_BYTES_MAX = 256 * 1024;
 /** All that a repository may say. */

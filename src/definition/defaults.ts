@@ -1,7 +1,7 @@
 /** Fills in what `defaults` of a workflow gives its tasks and agents, before anything is checked. It checks nothing. */
 import { Defaults, type Agent } from '../contract/workflow.ts';
-import { fieldFits, kindOf } from './check-tasks.ts';
-import type { Path, Problem } from './problem.ts';
+import { fieldFits, kindOf } from './check/tasks.ts';
+import type { Path, Problem } from './source/problem.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
 interface Filled {

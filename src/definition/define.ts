@@ -3,20 +3,20 @@ import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { WorkflowFile, type Agent, type Workflow } from '../contract/workflow.ts';
 import { readAgentFiles } from './agent-files.ts';
-import { agentNames } from './check-agents.ts';
-import { checkWorkflow, warnAbout } from './check.ts';
-import { checkReads } from './check-reads.ts';
+import { agentNames } from './check/agents.ts';
+import { checkWorkflow, warnAbout } from './check/check.ts';
+import { checkReads } from './check/reads.ts';
 import { fillDefaults } from './defaults.ts';
 import { checkWith } from './inputs.ts';
-import type { Located, Path, Problem } from './problem.ts';
-import { readText, readTextWithin } from './read-text.ts';
-import { realPath } from '../system/real-path.ts';
+import type { Located, Path, Problem } from './source/problem.ts';
+import { readText, readTextWithin } from './source/read-text.ts';
+import { realPath } from '../system/files/real-path.ts';
 import { isWithin } from '../base/is-within.ts';
-import { salvage } from './salvage.ts';
-import { schemaProblems } from './schema-problems.ts';
-import { readSource } from './source.ts';
+import { salvage } from './source/salvage.ts';
+import { schemaProblems } from './source/schema-problems.ts';
+import { readSource } from './source/source.ts';
 
-export interface Surroundings {
+export interface DefineOptions {
   /** Where the paths of `uses` start. */
   directory: string;
   /** Where agents may be files. */
@@ -51,7 +51,7 @@ export class TooMuchText extends BosunError {
   }
 }
 
-export function define(written: unknown, find: Locate, surroundings: Surroundings): Defined {
+export function define(written: unknown, find: Locate, options: DefineOptions): Defined {
   const { data, agent, trace } = fillDefaults(written);
   const locate: Locate = (problem) => find(trace(problem));
   const parsed = WorkflowFile.safeParse(data);
@@ -62,14 +62,14 @@ export function define(written: unknown, find: Locate, surroundings: Surrounding
       ? complete(
           rest.workflow,
           (problem) => (rest.isKnown(problem) ? undefined : locate(problem)),
-          surroundings,
+          options,
           agent,
         )
       : [];
     return { problems: [...problems.map(locate), ...further], warnings: [] };
   }
   const workflow: Workflow = parsed.data;
-  const problems = complete(workflow, locate, surroundings, agent);
+  const problems = complete(workflow, locate, options, agent);
   if (problems.length > 0) return { problems, warnings: [] };
   for (const task of Object.values(workflow.tasks)) {
     if (task.needs.length > 1) task.needs = [...new Set(task.needs)];
@@ -78,11 +78,11 @@ export function define(written: unknown, find: Locate, surroundings: Surrounding
 }
 
 /** A file in YAML or JSON; its own problems bear its own name. */
-export function defineText(text: string, shown: string, surroundings: Surroundings): Defined {
-  spend(text, surroundings.left);
+export function defineText(text: string, shown: string, options: DefineOptions): Defined {
+  spend(text, options.left);
   const source = readSource(text, shown);
   if (source.problems.length > 0) return { problems: source.problems, warnings: source.warnings };
-  const defined = define(source.data, source.locate, surroundings);
+  const defined = define(source.data, source.locate, options);
   const warnings = defined.warnings.map((warning) => `${shown}: ${warning}`);
   return { ...defined, warnings: [...source.warnings, ...warnings] };
 }
@@ -91,16 +91,16 @@ export function defineText(text: string, shown: string, surroundings: Surroundin
 function complete(
   workflow: Workflow,
   locate: (problem: Problem) => Located | undefined,
-  surroundings: Surroundings,
+  options: DefineOptions,
   defaults: Partial<Agent>,
 ): Located[] {
-  const problems = addAgents(workflow, surroundings, defaults);
+  const problems = addAgents(workflow, options, defaults);
   const own: Problem[] = [];
   for (const [name, task] of Object.entries(workflow.tasks)) {
     if (task.uses === undefined || task.uses.includes('${{')) continue;
     const path: Path = ['tasks', name, 'uses'];
     if (!Object.hasOwn(workflow.nested ?? {}, task.uses)) {
-      const nested = use(task.uses, path, surroundings);
+      const nested = use(task.uses, path, options);
       if ('message' in nested) own.push(nested);
       else {
         problems.push(...nested.problems);
@@ -111,15 +111,15 @@ function complete(
     if (nested) own.push(...checkWith(task.with ?? {}, ['tasks', name], nested, task.uses));
   }
   // Last: what the used workflows own counts too.
-  const { repository } = surroundings;
+  const { repository } = options;
   const reads = repository === undefined ? [] : checkReads(workflow, repository);
   const all = [...checkWorkflow(workflow), ...reads, ...own];
   return [...all.flatMap((problem) => locate(problem) ?? []), ...problems];
 }
 
 /** Agents that the workflow names and does not define may be files of the repository. */
-function addAgents(workflow: Workflow, surroundings: Surroundings, defaults: Partial<Agent>): Located[] {
-  const { repository, left } = surroundings;
+function addAgents(workflow: Workflow, options: DefineOptions, defaults: Partial<Agent>): Located[] {
+  const { repository, left } = options;
   if (repository === undefined) return [];
   const missing = agentNames(workflow).filter(({ name }) => !Object.hasOwn(workflow.agents, name));
   if (missing.length === 0) return [];
@@ -134,8 +134,8 @@ function addAgents(workflow: Workflow, surroundings: Surroundings, defaults: Par
   return problems;
 }
 
-function use(uses: string, path: Path, surroundings: Surroundings): Defined | Problem {
-  const { chain, left, directory, repository } = surroundings;
+function use(uses: string, path: Path, options: DefineOptions): Defined | Problem {
+  const { chain, left, directory, repository } = options;
   const problem = (message: string): Problem => ({ path, message });
   if (isAbsolute(uses)) {
     return problem(
@@ -164,7 +164,7 @@ function use(uses: string, path: Path, surroundings: Surroundings): Defined | Pr
   return defineText(read.text, shown, inner);
 }
 
-function spend(text: string, left: Surroundings['left']): void {
+function spend(text: string, left: DefineOptions['left']): void {
   left.chars -= text.length;
   if (left.chars < 0) throw new TooMuchText();
 }

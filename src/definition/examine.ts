@@ -6,12 +6,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { inThread, ThreadFailure } from '../base/in-thread.ts';
 import type { Workflow } from '../contract/workflow.ts';
-import { listedFiles } from '../system/repository.ts';
-import { ownership, type Owner } from './ownership.ts';
+import { listedFiles } from '../system/git/repository.ts';
+import { ownership, type Owner } from './check/ownership.ts';
 import { reachOf } from './reach.ts';
-import { unsupported } from './supported.ts';
-import { warnAboutGlobs } from './warn-about-globs.ts';
-import { throwProblems } from './problem.ts';
+import { unsupported } from './check/supported.ts';
+import { warnAboutGlobs } from './check/warn-about-globs.ts';
+import { throwProblems } from './source/problem.ts';
 
 export interface Examined {
   /** Which files belong to which tasks, as written; empty where no task declares a write scope. */

@@ -2,8 +2,8 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Input, Json, Workflow } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
-import type { Path, Problem } from './problem.ts';
-import { show } from './schema-problems.ts';
+import type { Path, Problem } from './source/problem.ts';
+import { show } from './source/schema-problems.ts';
 
 const KINDS = { string: 'text', number: 'a number', boolean: 'true or false' } as const;
 

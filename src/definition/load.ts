@@ -16,11 +16,11 @@ import {
   TEXT_CHARS_MAX,
   TooMuchText,
   type Defined,
-  type Surroundings,
+  type DefineOptions,
 } from './define.ts';
-import { formatPath, throwProblems, type Located, type Problem } from './problem.ts';
-import { readText, readTextWithin } from './read-text.ts';
-import { realPath } from '../system/real-path.ts';
+import { formatPath, throwProblems, type Located, type Problem } from './source/problem.ts';
+import { readText, readTextWithin } from './source/read-text.ts';
+import { realPath } from '../system/files/real-path.ts';
 import { isWithin } from '../base/is-within.ts';
 
 export interface LoadOptions {
@@ -148,7 +148,7 @@ function problemsOf(error: unknown): Located[] | undefined {
   return (error as BosunError & { data?: { problems?: Located[] } }).data?.problems;
 }
 
-function surroundingsOf(file: string, options: LoadOptions, charsMax = TEXT_CHARS_MAX): Surroundings {
+function surroundingsOf(file: string, options: LoadOptions, charsMax = TEXT_CHARS_MAX): DefineOptions {
   const full = resolve(file);
   return {
     directory: dirname(full),

@@ -3,12 +3,12 @@
  * stays inside is not in it. It opens nothing.
  */
 import { resolve } from 'node:path';
-import { readPath } from './check-reads.ts';
+import { readPath } from './check/reads.ts';
 import { ownerOf } from '../base/dot-git.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
-import { realPath } from '../system/real-path.ts';
+import { realPath } from '../system/files/real-path.ts';
 import { isWithin } from '../base/is-within.ts';
-import { scopesOf } from './scopes-of.ts';
+import { scopesOf } from './check/scopes-of.ts';
 
 /** Sorted, each once. `top` is where the repository's files are. */
 export function reachOf(workflow: Workflow, top: string): string[] {

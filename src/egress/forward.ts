@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import { request } from '../system/http.ts';
+import { request } from '../system/net/http.ts';
 import { HOP_BY_HOP } from '../base/hop-by-hop.ts';
 import { formatAuthority } from './authority.ts';
 import { Refusal, type Target } from './gate.ts';

@@ -1,5 +1,5 @@
 /** Who is behind a request, and what must be asked before it may go. Types only; the engine has the answers. */
-import type { Admission, Wish } from '../contract/model.ts';
+import type { Admission, RequestEstimate } from '../contract/model.ts';
 
 /** A provider that sends nothing, or to be sent at all: there is a rate limit, or enough others are under way. */
 export type Waited = 'provider' | 'turn';
@@ -8,7 +8,7 @@ export interface Caller {
   task: string;
   attempt: number;
   /** Resolves when the request may go, which may take hours (a person is asked); the agent meanwhile waits. */
-  admit(wish: Wish, signal: AbortSignal): Promise<Admission>;
+  admit(estimate: RequestEstimate, signal: AbortSignal): Promise<Admission>;
   /** A request has waited for a while; undefined where it goes on. */
   onWait?(provider: string, waited: Waited | undefined): void;
   /** Whether the provider may fetch this for the agent; nothing may be where it is absent. */

@@ -1,5 +1,5 @@
 /**
- * One request's life: read → wish → admitted (perhaps hours later) → sent → passed on as it arrives → settled. It
+ * One request's life: read → estimate → admitted (perhaps hours later) → sent → passed on as it arrives → settled. It
  * knows nothing of budgets, keys or retries: those are the caller's and the transport's.
  */
 import { once } from 'node:events';
@@ -9,25 +9,25 @@ import {
   type AgentError,
   type Dialect,
   type ModelUse,
-  type Wish,
+  type RequestEstimate,
 } from '../contract/model.ts';
 import type { Caller } from './caller.ts';
 import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
 import type { FailureStreak } from './failure-streak.ts';
-import { meterFor } from './meter.ts';
-import type { PriceOf } from './prices.ts';
-import { judge } from './judge.ts';
-import { BodyProblem, readBody } from './request-body.ts';
-import type { Reach, Reached } from './reach.ts';
-import { routeOf, type Passes, type Route } from './route.ts';
+import { meterFor } from './money/meter.ts';
+import type { PriceOf } from './money/prices.ts';
+import { judge } from './request/judge.ts';
+import { BodyProblem, readBody } from './request/body.ts';
+import type { Reach, Reached } from './request/reach.ts';
+import { routeOf, type Passes, type Route } from './request/route.ts';
 import { Waiting } from './waiting.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
-import { useOf, type Sent } from './use-of.ts';
-import { wishOf } from './wish.ts';
+import { useOf, type Sent } from './money/use-of.ts';
+import { estimateOf } from './request/estimate.ts';
 
 /** What is the same for all requests of an attempt. */
-export interface Surroundings {
+export interface ExchangeOptions {
   caller: Caller;
   transport: Transport;
   priceOf: PriceOf;
@@ -52,7 +52,7 @@ type Admitted = Extract<Admission, { isAdmitted: true }>;
 
 /** Never throws. `url` is what follows the door's own address. */
 export async function exchange(
-  around: Surroundings,
+  around: ExchangeOptions,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   url: string,
@@ -77,7 +77,7 @@ export async function exchange(
 }
 
 async function carry(
-  around: Surroundings,
+  around: ExchangeOptions,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   route: Route,
@@ -90,23 +90,23 @@ async function carry(
   const { asked, reached, body = read } = await judge(isRead ? read : NOTHING, route, reachOf(around, route));
   for (const each of reached) fence(around, route, each);
   const pictures = reached.reduce((sum, each) => sum + each.pictures, 0);
-  const judged = wishOf(route, asked, { bytes: body.length, pictures }, around.priceOf);
+  const judged = estimateOf(route, asked, { bytes: body.length, pictures }, around.priceOf);
   const isUnbounded = reached.some(({ hasMore, allowed }) => hasMore || allowed.length > 0);
-  const wish: Wish = isUnbounded && !route.isFree ? { ...judged, isUnbounded } : judged;
+  const estimate: RequestEstimate = isUnbounded && !route.isFree ? { ...judged, isUnbounded } : judged;
   const { provider, dialect, path } = route;
   const { task, attempt } = caller;
   const headers = requestHeaders(incoming.headers);
   const method = incoming.method ?? 'GET';
-  let { settle, pause: release } = await admitted(caller, wish, signal);
+  let { settle, pause: release } = await admitted(caller, estimate, signal);
   let sentMs = performance.now();
   const admitAgain = async (): Promise<void> => {
-    const { loop: _, ...again } = wish; // the agent did not ask twice
+    const { loop: _, ...again } = estimate; // the agent did not ask twice
     ({ settle, pause: release } = await admitted(caller, again, signal));
     sentMs = performance.now();
   };
   const beforeAgain = async (): Promise<void> => {
     if (route.isFree) return;
-    settle(useOf(around.priceOf, { ...wish, sentMs }, {}));
+    settle(useOf(around.priceOf, { ...estimate, sentMs }, {}));
     await admitAgain();
   };
   try {
@@ -126,24 +126,24 @@ async function carry(
     };
     const request = { task, attempt, provider, dialect, method, path, headers, body, beforeAgain, pause };
     const response = await transport.send(request, signal);
-    await relay(around, route, { ...wish, sentMs }, response, outgoing, { signal, waiting, settle });
+    await relay(around, route, { ...estimate, sentMs }, response, outgoing, { signal, waiting, settle });
   } catch (error) {
     // The agent may be gone, but the provider has the request: it thinks, and charges for it.
     if (error instanceof TransportError && error.mayCost && !route.isFree)
-      settle(useOf(around.priceOf, { ...wish, sentMs }, {}));
+      settle(useOf(around.priceOf, { ...estimate, sentMs }, {}));
     throw error;
   } finally {
     settle(); // where nothing was answered
   }
 }
 
-async function admitted(caller: Caller, wish: Wish, signal: AbortSignal): Promise<Admitted> {
-  const admission = await caller.admit(wish, signal);
+async function admitted(caller: Caller, estimate: RequestEstimate, signal: AbortSignal): Promise<Admitted> {
+  const admission = await caller.admit(estimate, signal);
   if (!admission.isAdmitted) throw new Refused(admission);
   return { ...admission, settle: onlyOnce(admission.settle) };
 }
 
-function reachOf({ caller, passes }: Surroundings, { provider }: Route): Reach {
+function reachOf({ caller, passes }: ExchangeOptions, { provider }: Route): Reach {
   return {
     mayReach: (url) => caller.mayReach?.(url) ?? false,
     mayUse: (tool) =>
@@ -153,7 +153,7 @@ function reachOf({ caller, passes }: Surroundings, { provider }: Route): Reach {
 
 /** Tells of what the provider would do past the agent's fence and was taken out, and refuses what cannot be. */
 function fence(
-  { caller, told }: Surroundings,
+  { caller, told }: ExchangeOptions,
   { provider, dialect }: Route,
   { removed, refusal }: Reached,
 ): void {
@@ -176,9 +176,9 @@ function fence(
 }
 
 async function relay(
-  around: Surroundings,
+  around: ExchangeOptions,
   route: Route,
-  wish: Sent,
+  estimate: Sent,
   response: ModelResponse,
   outgoing: ServerResponse,
   { settle, ...passing }: Passing & { settle: Settle },
@@ -195,10 +195,10 @@ async function relay(
     const body = isRetold
       ? await beginningOf(response.body)
       : await pass({ ...response, status: said }, headers, outgoing, passing, new Beginning());
-    const message = describeError(wish, route, response) + reasonIn(kind, body.bytes());
+    const message = describeError(estimate, route, response) + reasonIn(kind, body.bytes());
     around.failures.failed({ kind, message, status });
     around.onError({ kind, status, message });
-    if (isRetold) complain(outgoing, route.dialect, said, `bosun gave up on ${wish.provider}`, mark);
+    if (isRetold) complain(outgoing, route.dialect, said, `bosun gave up on ${estimate.provider}`, mark);
     return;
   }
   const meter = route.api && meterFor(route.api, headers['content-type'] ?? '');
@@ -210,12 +210,12 @@ async function relay(
   } finally {
     const { ownLogin, replayed } = response;
     const isFree = meter === undefined && route.isFree && !isWhole;
-    settle(isFree ? undefined : useOf(around.priceOf, wish, { ownLogin, replayed, meter, isWhole }));
+    settle(isFree ? undefined : useOf(around.priceOf, estimate, { ownLogin, replayed, meter, isWhole }));
   }
 }
 
 function describeError(
-  { provider, model }: Wish,
+  { provider, model }: RequestEstimate,
   { path }: Route,
   { status, rejectedKey }: ModelResponse,
 ): string {

@@ -4,10 +4,15 @@
  */
 import type { AgentError, Dialect } from '../contract/model.ts';
 import type { Caller } from './caller.ts';
-import { openDoor, type DoorAt, type DoorLimits, type GatewayDoor } from './door.ts';
-import { compilePasses } from './passes.ts';
-import type { PriceOf } from './prices.ts';
-import type { Passes } from './route.ts';
+import {
+  openEndpoint,
+  type EndpointAt,
+  type EndpointLimits,
+  type AttemptEndpoint,
+} from './attempt-endpoint.ts';
+import { compilePasses } from './request/passes.ts';
+import type { PriceOf } from './money/prices.ts';
+import type { Passes } from './request/route.ts';
 import type { Transport } from './transport.ts';
 
 export interface GatewayOptions {
@@ -20,7 +25,7 @@ export interface GatewayOptions {
   pass?: Readonly<Record<string, readonly string[]>>;
   /** Told why a request failed, as agents say it in their own ways or not at all. */
   onError?(caller: Caller, error: AgentError): void;
-  limits?: Partial<DoorLimits>;
+  limits?: Partial<EndpointLimits>;
 }
 
 export function openGateway(options: GatewayOptions): Gateway {
@@ -30,7 +35,7 @@ export function openGateway(options: GatewayOptions): Gateway {
 export class Gateway implements AsyncDisposable {
   readonly #options: GatewayOptions;
   readonly #passes: Passes;
-  readonly #doors = new Set<GatewayDoor>();
+  readonly #doors = new Set<AttemptEndpoint>();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -38,11 +43,11 @@ export class Gateway implements AsyncDisposable {
   }
 
   /** Whoever comes through it is `caller`. To be closed when the attempt ends. */
-  async open(caller: Caller, at: DoorAt): Promise<GatewayDoor> {
+  async open(caller: Caller, at: EndpointAt): Promise<AttemptEndpoint> {
     const { transport, priceOf, providers, limits = {}, onError } = this.#options;
     const tell = (error: AgentError): void => onError?.(caller, error);
-    const onClosed = (door: GatewayDoor): void => void this.#doors.delete(door);
-    const door = await openDoor(
+    const onClosed = (door: AttemptEndpoint): void => void this.#doors.delete(door);
+    const door = await openEndpoint(
       { caller, transport, priceOf, providers, passes: this.#passes, limits, onError: tell, onClosed },
       at,
     );

@@ -1,6 +1,6 @@
 /**
  * How a request gets its answer: from the provider (live.ts), from the provider and onto a cassette, or from a
- * cassette alone. Types only. What stands above (door.ts) holds requests and meters answers; what stands below retries.
+ * cassette alone. Types only. What stands above (attempt-endpoint.ts) holds requests and meters answers; what stands below retries.
  */
 import type { AgentErrorKind, Dialect } from '../contract/model.ts';
 

@@ -7,9 +7,9 @@
  *               └──── b ─────────────┘
  */
 import type { Conflict } from '../contract/run.ts';
-import { IDENTITY, type Identity } from '../system/git.ts';
-import type { EngineGit } from '../system/engine-git.ts';
-import { parseMergeTree, type MergeTree } from '../system/merge-tree.ts';
+import { IDENTITY, type Identity } from '../system/git/git.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import { parseMergeTree, type MergeTree } from '../system/git/merge-tree.ts';
 import { withCoAuthor } from './message.ts';
 import { resolveTree } from './resolve-tree.ts';
 import { tasksThatTouched } from './touched.ts';

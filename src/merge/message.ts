@@ -1,6 +1,6 @@
 /** The messages of commits that reach a branch; their trailers say where they come from. */
-import { roundUsd } from '../schedule/budget-words.ts';
-import { IDENTITY, type Identity } from '../system/git.ts';
+import { roundUsd } from '../schedule/money/budget-words.ts';
+import { IDENTITY, type Identity } from '../system/git/git.ts';
 
 export const TASK_TRAILER = 'Bosun-Task';
 const TITLE_CHARS_MAX = 72;

@@ -1,10 +1,10 @@
 /** Settles a conflicted merge by taking one side's version of every file in conflict, whole. */
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { EngineGit } from '../system/engine-git.ts';
-import { splitNul } from '../system/git.ts';
-import type { MergeTree } from '../system/merge-tree.ts';
-import { makeScratch } from '../system/scratch.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import { splitNul } from '../system/git/git.ts';
+import type { MergeTree } from '../system/git/merge-tree.ts';
+import { makeScratch } from '../system/files/scratch.ts';
 
 /** Where one side has a file and the other a directory, git parks one of them under another name. */
 const MOVED_ASIDE = /file\/directory|distinct/;

@@ -1,5 +1,5 @@
 /** Finds out which tasks changed given files without the task in question knowing of it. */
-import type { EngineGit } from '../system/engine-git.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
 import { TASK_TRAILER } from './message.ts';
 
 const FILES_ASKED_MAX = 500;

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer } from '../system/http.ts';
+import { createServer } from '../system/net/http.ts';
 import { parseDurationMs, TIMER_MS_MAX } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Plan } from './plan.ts';

@@ -2,7 +2,7 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Spending } from '../contract/model.ts';
 import type { BudgetUnit } from '../contract/workflow.ts';
-import { loadRun } from '../drive.ts';
+import { loadRun } from '../run/load-run.ts';
 import {
   accountsOf,
   limitsOf,
@@ -11,10 +11,10 @@ import {
   RUN_ACCOUNT,
   writtenBudgets,
   type Limits,
-} from '../schedule/budget.ts';
+} from '../schedule/money/budget.ts';
 import type { State } from '../schedule/state.ts';
-import { enterEngineRoom } from './engine-room.ts';
-import { findRun, openJournal, shownState } from './journal.ts';
+import { openEngine } from '../run/open-engine.ts';
+import { findRun, openJournal, shownState } from '../run/journal.ts';
 
 export interface BudgetOptions {
   cwd: string;
@@ -54,8 +54,8 @@ export async function setBudget(
   const isLive = ['running', 'cancelling'].includes(shownState(journal.home, run));
   if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by: 'person' });
   else {
-    await using room = await enterEngineRoom(options.cwd);
-    const drive = await room.drive(run.id);
+    await using engine = await openEngine(options.cwd);
+    const drive = await engine.drive(run.id);
     await drive.note([{ type: 'budget.set', account, limits, by: 'person' }]);
   }
   return { run: run.id, account, isLive };

@@ -1,12 +1,12 @@
 /** What a run changed. */
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
-import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
-import { requireObjects } from '../system/hold-objects.ts';
-import { inspectRepository } from '../system/repository.ts';
+import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
+import { requireObjects } from '../system/git/hold-objects.ts';
+import { inspectRepository } from '../system/git/repository.ts';
 import { AttemptBases } from './attempt-bases.ts';
 import { requireTask } from './find-task.ts';
-import { findRun, openJournal } from './journal.ts';
+import { findRun, openJournal } from '../run/journal.ts';
 
 export interface DiffOptions {
   cwd: string;

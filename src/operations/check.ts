@@ -6,9 +6,9 @@ import type { Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { isModule, loadWorkflow } from '../definition/load.ts';
 import { examine, type Examined } from '../definition/examine.ts';
-import { hasGlobs } from '../definition/warn-about-globs.ts';
-import { repositoryConfig } from '../home.ts';
-import { listCommitted } from '../system/repository.ts';
+import { hasGlobs } from '../definition/check/warn-about-globs.ts';
+import { repositoryConfig } from '../store/home.ts';
+import { listCommitted } from '../system/git/repository.ts';
 import { checkCode, type TrustOptions } from './trust.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;

@@ -8,9 +8,9 @@ import { attemptRef } from '../collect/collect.ts';
 import { isOpen, type Collected, type RunView } from '../contract/run.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
-import { removeTree } from '../system/remove-tree.ts';
+import { removeTree } from '../system/files/remove-tree.ts';
 import { mayBeOf } from '../workspace/name.ts';
-import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
+import { openEngine, type Engine } from '../run/open-engine.ts';
 
 export interface Cleaned {
   removed: string[];
@@ -25,21 +25,21 @@ export interface CleanOptions {
 }
 
 export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
-  await using room = await enterEngineRoom(options.cwd, { freesSpace: true });
+  await using engine = await openEngine(options.cwd, { freesSpace: true });
   const { fault } = options;
-  const { workspaces } = room.stages;
+  const { workspaces } = engine.stages;
   const names = await workspaces.names();
   const uses = new Map<string, Use>();
   const forgotten: string[] = [];
-  for await (const run of runsOf(room.store)) {
+  for await (const run of runsOf(engine.store)) {
     if (!isOpen(run))
-      for (const { id } of await room.store.tasks(run.id)) forgotten.push(room.home.memory(run.id, id));
+      for (const { id } of await engine.store.tasks(run.id)) forgotten.push(engine.home.memory(run.id, id));
     if (names.some((name) => mayBeOf(name, run.id)))
-      for (const [name, use] of await lastUses(room.store, run)) uses.set(name, use);
+      for (const [name, use] of await lastUses(engine.store, run)) uses.set(name, use);
   }
   const cleaned: Cleaned = { removed: [], kept: [] };
   for (const name of names) {
-    const why = await whyKept(room, name, uses.get(name));
+    const why = await whyKept(engine, name, uses.get(name));
     if (why === undefined) {
       fault?.(`removing:${name}`);
       await workspaces.remove(name);
@@ -47,21 +47,21 @@ export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
       cleaned.removed.push(name);
     } else cleaned.kept.push({ name, why });
   }
-  await forgetConversations(room, new Set(forgotten));
+  await forgetConversations(engine, new Set(forgotten));
   fault?.('forgotten');
-  await removeUnusedBases(room);
+  await removeUnusedBases(engine);
   return cleaned;
 }
 
 /** Bases are made again where they are needed; those of runs that may go on are kept. */
-export async function removeUnusedBases({ store, stages }: EngineRoom): Promise<void> {
+export async function removeUnusedBases({ store, stages }: Engine): Promise<void> {
   const bases = new Set<string>();
   for await (const run of runsOf(store)) if (isOpen(run)) bases.add(run.baseCommit);
   await stages.workspaces.prune(bases);
 }
 
 /** The workspaces that attempts of the run worked in and that are there. */
-export async function workspacesOf({ store, stages }: EngineRoom, run: RunView): Promise<string[]> {
+export async function workspacesOf({ store, stages }: Engine, run: RunView): Promise<string[]> {
   const names = (await stages.workspaces.names()).filter((name) => mayBeOf(name, run.id));
   if (names.length === 0) return [];
   const uses = await lastUses(store, run);
@@ -93,21 +93,24 @@ async function lastUses(store: Store, run: RunView): Promise<Map<string, Use>> {
 }
 
 /** Undefined where it may go. */
-async function whyKept(room: EngineRoom, name: string, use: Use | undefined): Promise<string | undefined> {
-  const changedAtMs = await room.stages.workspaces.changedAtMs(name);
+async function whyKept(engine: Engine, name: string, use: Use | undefined): Promise<string | undefined> {
+  const changedAtMs = await engine.stages.workspaces.changedAtMs(name);
   if (use && isOpen(use.run))
     return `it holds work of run ${use.run.id} that is not a commit; bosun resume ${use.run.id} goes on`;
   if (changedAtMs === 0) return undefined; // nothing was ever written into it
-  const { layers, workspaces } = room.home;
-  const where = path.join(room.stages.workspaces.kind === 'overlay' ? layers : workspaces, name);
+  const { layers, workspaces } = engine.home;
+  const where = path.join(engine.stages.workspaces.kind === 'overlay' ? layers : workspaces, name);
   if (!use) return `no run in the journal knows it; look at ${where} and remove it yourself`;
   const { run, task, attempt, collected } = use;
   if (!collected)
     return `it holds work of run ${run.id} that is not a commit; its work could not be made a commit`;
   let keptAtMs = use.collectedAtMs;
   if (collected.changedCount > 0) {
-    const refAtMs = changedRefAtMs(room, attemptRef(run.id, task, attempt));
-    if (refAtMs === undefined || (await room.stages.git.revParse(`${collected.commit}^{tree}`)) === undefined)
+    const refAtMs = changedRefAtMs(engine, attemptRef(run.id, task, attempt));
+    if (
+      refAtMs === undefined ||
+      (await engine.stages.git.revParse(`${collected.commit}^{tree}`)) === undefined
+    )
       return `the snapshot of its work (${task} of run ${run.id}) is gone; look at ${where} and remove it yourself`;
     keptAtMs = Math.max(keptAtMs, refAtMs);
   }
@@ -116,12 +119,12 @@ async function whyKept(room: EngineRoom, name: string, use: Use | undefined): Pr
   return undefined;
 }
 
-function changedRefAtMs({ stages }: EngineRoom, ref: string): number | undefined {
+function changedRefAtMs({ stages }: Engine, ref: string): number | undefined {
   return statSync(path.join(stages.git.directory, ref), { throwIfNoEntry: false })?.mtimeMs;
 }
 
 /** Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that. */
-async function forgetConversations({ home }: EngineRoom, forgotten: ReadonlySet<string>): Promise<void> {
+async function forgetConversations({ home }: Engine, forgotten: ReadonlySet<string>): Promise<void> {
   for (const name of readdirSync(home.memories)) {
     const directory = path.join(home.memories, name);
     if (forgotten.has(directory)) await removeTree(directory);

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import { FILE_NAMES } from './check.ts';
-import { gitInRepository } from '../system/git.ts';
-import { inspectRepository } from '../system/repository.ts';
-import { openWorkTree } from '../system/work-tree.ts';
-import { findGit } from '../system/state-directory.ts';
+import { gitInRepository } from '../system/git/git.ts';
+import { inspectRepository } from '../system/git/repository.ts';
+import { openWorkTree } from '../system/git/work-tree.ts';
+import { findGit } from '../system/files/state-directory.ts';
 import { trust } from './trust.ts';
 
 /** One with more is older than a first look can tell. */

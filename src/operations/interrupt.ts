@@ -1,9 +1,9 @@
 /** Words to a run from outside its engine: cancel it, answer its questions, speak to its agents. */
 import { BosunError } from '../contract/errors.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
-import { enterEngineRoom } from './engine-room.ts';
+import { openEngine } from '../run/open-engine.ts';
 import { requireTask } from './find-task.ts';
-import { engineAtWork, findRun, openJournal, shownState, type Journal } from './journal.ts';
+import { engineAtWork, findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
 
 const POLL_MS = 25;
@@ -31,10 +31,10 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
     // Its engine may have died before it took the request.
     if (!isOpen(last)) return last;
   }
-  await using room = await enterEngineRoom(options.cwd);
-  const drive = await room.drive(run.id);
+  await using engine = await openEngine(options.cwd);
+  const drive = await engine.drive(run.id);
   await drive.run([{ type: 'run.cancelling', mode, by: 'person' }]);
-  return await findRun(room, run.id);
+  return await findRun(engine, run.id);
 }
 
 export interface AnswerOptions {

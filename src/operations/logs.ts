@@ -2,7 +2,7 @@
 import type { Recorded } from '../contract/event.ts';
 import { isOpen, type ShownRunState } from '../contract/run.ts';
 import { requireTask } from './find-task.ts';
-import { findRun, openJournal, shownState } from './journal.ts';
+import { findRun, openJournal, shownState } from '../run/journal.ts';
 
 const PAGE = 1000;
 const POLL_MS = 25;

@@ -1,11 +1,11 @@
 /** Runs the `merge.check` of a workflow on what would land: in a fence, on a throw-away copy, like a task's check. */
-import type { Attempt } from '../attempt.ts';
+import type { Attempt } from '../attempt/attempt.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Task } from '../contract/workflow.ts';
-import { runAttempt } from '../engine.ts';
+import { runAttempt } from '../attempt/run-attempt.ts';
 import type { State } from '../schedule/state.ts';
-import { enterEngineRoom } from './engine-room.ts';
-import { checkIsolation } from './isolation.ts';
+import { openEngine } from '../run/open-engine.ts';
+import { checkIsolation } from '../run/isolation.ts';
 import { checkTrust, type TrustOptions } from './trust.ts';
 
 /** No task has this name. */
@@ -28,18 +28,18 @@ export async function checkMerged(
   options: CheckOptions,
 ): Promise<void> {
   const check = state.workflow.merge!.check;
-  await using room = await enterEngineRoom(cwd, { unfenced: options.unfenced ?? false });
+  await using engine = await openEngine(cwd, { unfenced: options.unfenced ?? false });
   const { workflow, source } = state;
-  checkIsolation(room, workflow, source);
-  checkTrust({ ...options, cwd, workflow, source, top: room.repository.top, kind: room.sandbox.kind });
+  checkIsolation(engine, workflow, source);
+  checkTrust({ ...options, cwd, workflow, source, top: engine.repository.top, kind: engine.sandbox.kind });
   let workspace: string | undefined;
   const attempt = attemptOn(state, check, commit, (fact) => {
     if (fact.type === 'attempt.workspace') workspace = fact.workspace;
     if (fact.type === 'attempt.output')
       printed(fact.text ?? Buffer.from(fact.base64 ?? '', 'base64').toString());
   });
-  const { outcome } = await runAttempt(room.stages, attempt);
-  if (workspace !== undefined) await room.stages.workspaces.remove(workspace);
+  const { outcome } = await runAttempt(engine.stages, attempt);
+  if (workspace !== undefined) await engine.stages.workspaces.remove(workspace);
   if (outcome.kind === 'done') return;
   const why = outcome.kind === 'failed' ? outcome.message : `the check \`${check}\` was ${outcome.kind}`;
   throw new BosunError(

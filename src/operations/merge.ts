@@ -1,18 +1,16 @@
 /** Bringing a run's work into the user's branch: all of it or nothing, one merge at a time. */
-import { existsSync } from 'node:fs';
 import { squashedRef } from '../collect/collect.ts';
 import { BosunError } from '../contract/errors.ts';
 import { isOpen } from '../contract/run.ts';
-import { loadRun } from '../drive.ts';
-import type { Home } from '../home.ts';
+import { loadRun } from '../run/load-run.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
 import { takeLock } from '../store/lock.ts';
-import { openEngineGit } from '../system/engine-git.ts';
-import { requireObjects } from '../system/hold-objects.ts';
-import { land, type Landed } from '../system/land.ts';
-import { recoverLanding } from '../system/landing.ts';
-import { inspectRepository } from '../system/repository.ts';
-import { findRun, openJournal, shownState } from './journal.ts';
+import { openEngineGit } from '../system/git/engine-git.ts';
+import { requireObjects } from '../system/git/hold-objects.ts';
+import { land, type Landed } from '../merge/land.ts';
+import { recoverLanding } from '../merge/landing.ts';
+import { inspectRepository } from '../system/git/repository.ts';
+import { findRun, openJournal, shownState } from '../run/journal.ts';
 import type { CheckOptions } from './merge-check.ts';
 
 export interface MergeOptions extends CheckOptions {
@@ -77,11 +75,4 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   // no branch of the user's has the run's own commits then
   if (landed.kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), landed.head);
   return { ...landed, run: run.id, commits: titles.length };
-}
-
-/** Settles a merge that was cut off, if there is one and nobody is at work on it; says what was done. */
-export async function recoverMerge(home: Home): Promise<string | undefined> {
-  if (!existsSync(home.landing)) return undefined;
-  using lock = takeLock(home.mergeLock);
-  return lock && recoverLanding(home.landing, home.top);
 }

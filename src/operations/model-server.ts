@@ -1,9 +1,9 @@
 /** Starts a model server from a script in a file. What is wrong with the script is thrown as one error with places. */
 import path from 'node:path';
-import { throwProblems, type Problem } from '../definition/problem.ts';
-import { readText } from '../definition/read-text.ts';
-import { schemaProblems, show } from '../definition/schema-problems.ts';
-import { readSource } from '../definition/source.ts';
+import { throwProblems, type Problem } from '../definition/source/problem.ts';
+import { readText } from '../definition/source/read-text.ts';
+import { schemaProblems, show } from '../definition/source/schema-problems.ts';
+import { readSource } from '../definition/source/source.ts';
 import { ModelScript, type ModelScriptSource } from '../model-server/script.ts';
 import { startModelServer, type ModelServer, type ModelServerOptions } from '../model-server/server.ts';
 

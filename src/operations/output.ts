@@ -1,6 +1,6 @@
 /** What one task of a run gave: the agent's answer, or what a command printed. Whole, however large it is. */
 import type { Json } from '../contract/workflow.ts';
-import { openJournal } from './journal.ts';
+import { openJournal } from '../run/journal.ts';
 
 /** Undefined where it gave nothing. */
 export async function outputOf(options: {

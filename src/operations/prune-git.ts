@@ -3,36 +3,36 @@ import path from 'node:path';
 import { attemptRef, baseRef, squashedRef } from '../collect/collect.ts';
 import type { RunView } from '../contract/run.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
-import { gitInRepository } from '../system/git.ts';
-import { forgetHeld } from '../system/hold-objects.ts';
+import { gitInRepository } from '../system/git/git.ts';
+import { forgetHeld } from '../system/git/hold-objects.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
-import type { EngineRoom } from './engine-room.ts';
+import type { Engine } from '../run/open-engine.ts';
 
 /** Holds what the journals of the runs that stay speak of, while objects are swept. */
 const HELD = 'refs/bosun-held/';
 
 /** What of a run's work no branch or tag of the user's has; undefined where they have all of it. */
-export async function unmergedWork(room: EngineRoom, run: RunView): Promise<string | undefined> {
-  if (run.headCommit !== run.baseCommit && !(await isMerged(room, run))) return 'its branch is not merged';
-  const tasks = (await room.store.tasks(run.id)).filter(({ state }) => state !== 'done');
+export async function unmergedWork(engine: Engine, run: RunView): Promise<string | undefined> {
+  if (run.headCommit !== run.baseCommit && !(await isMerged(engine, run))) return 'its branch is not merged';
+  const tasks = (await engine.store.tasks(run.id)).filter(({ state }) => state !== 'done');
   const refs = new Map(tasks.map(({ id }) => [attemptRef(run.id, id, 0).slice(0, -'@0'.length), id]));
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', path.posix.dirname(baseRef(run.id))];
-  for (const line of (await room.stages.git.text(args)).split('\n')) {
+  for (const line of (await engine.stages.git.text(args)).split('\n')) {
     const [commit, ref] = line.split(' ') as [string, string?];
     const task = ref && refs.get(ref.slice(0, ref.lastIndexOf('@')));
-    if (task !== undefined && !(await isOnBranch(room, commit))) return `what ${task} made is on no branch`;
+    if (task !== undefined && !(await isOnBranch(engine, commit))) return `what ${task} made is on no branch`;
   }
   return undefined;
 }
 
 /** Commit by commit, or as the one commit that a squash made. */
-async function isMerged(room: EngineRoom, { id, headCommit }: RunView): Promise<boolean> {
-  if (await isOnBranch(room, headCommit)) return true;
-  const squashed = await room.stages.git.revParse(squashedRef(id, headCommit));
-  return squashed !== undefined && (await isOnBranch(room, squashed));
+async function isMerged(engine: Engine, { id, headCommit }: RunView): Promise<boolean> {
+  if (await isOnBranch(engine, headCommit)) return true;
+  const squashed = await engine.stages.git.revParse(squashedRef(id, headCommit));
+  return squashed !== undefined && (await isOnBranch(engine, squashed));
 }
 
-async function isOnBranch({ repository }: EngineRoom, commit: string): Promise<boolean> {
+async function isOnBranch({ repository }: Engine, commit: string): Promise<boolean> {
   const args = ['for-each-ref', '--count=1', `--contains=${commit}`, '--format=%(refname)'];
   const found = await gitInRepository([...args, 'refs/heads', 'refs/remotes', 'refs/tags'], {
     cwd: repository.top,
@@ -42,7 +42,7 @@ async function isOnBranch({ repository }: EngineRoom, commit: string): Promise<b
 }
 
 /** About what goes with it. */
-export async function sizeOnDisk({ home, store, stages }: EngineRoom, run: RunView): Promise<number> {
+export async function sizeOnDisk({ home, store, stages }: Engine, run: RunView): Promise<number> {
   const refs = [`--glob=refs/bosun/${run.id}`, `--glob=refs/heads/bosun/${run.id}`];
   const args = ['rev-list', '--disk-usage', '--objects', ...refs, '--not', run.baseCommit];
   const objects = await stages.git.run(args, { codes: [0, 128] });
@@ -51,7 +51,7 @@ export async function sizeOnDisk({ home, store, stages }: EngineRoom, run: RunVi
 }
 
 /** Removes objects that no ref and no run of the journal needs. */
-export async function sweepObjects({ store, stages: { git } }: EngineRoom): Promise<void> {
+export async function sweepObjects({ store, stages: { git } }: Engine): Promise<void> {
   await git.removeRefs([HELD]); // of a sweep that was cut off
   const named = new Set<string>();
   const bases = new Set<string>();

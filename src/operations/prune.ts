@@ -7,10 +7,10 @@ import { BosunError } from '../contract/errors.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { runsOf } from '../store/events.ts';
 import { takeLock } from '../store/lock.ts';
-import { removeTree } from '../system/remove-tree.ts';
+import { removeTree } from '../system/files/remove-tree.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
 import { removeUnusedBases, workspacesOf } from './clean.ts';
-import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
+import { openEngine, type Engine } from '../run/open-engine.ts';
 import { sizeOnDisk, sweepObjects, unmergedWork } from './prune-git.ts';
 
 export interface PruneOptions {
@@ -47,75 +47,75 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
       'usage',
       'say which runs may go: --older-than 30d, --keep 20 or --max-size 5GB; see bosun prune --help',
     );
-  await using room = await enterEngineRoom(options.cwd, { freesSpace: true });
-  using merging = takeLock(room.home.mergeLock); // what a merge makes is on no ref until it has landed
+  await using engine = await openEngine(options.cwd, { freesSpace: true });
+  using merging = takeLock(engine.home.mergeLock); // what a merge makes is on no ref until it has landed
   if (!merging)
     throw new BosunError(
       'busy',
-      `a bosun merge is at work in ${room.home.top}: wait for it, then prune again`,
+      `a bosun merge is at work in ${engine.home.top}: wait for it, then prune again`,
     );
-  const sizeBefore = await usedBytes(room.home.directory);
-  await removeLeft(room, options); // of a prune that was cut off
-  const { going, kept } = await choose(room, options, sizeBefore);
+  const sizeBefore = await usedBytes(engine.home.directory);
+  await removeLeft(engine, options); // of a prune that was cut off
+  const { going, kept } = await choose(engine, options, sizeBefore);
   const found = {
     runs: going.map((run) => ({ id: run.id, state: run.state, endedAtMs: endedAt(run) })),
     kept,
   };
   if (!(await options.confirm(found))) return undefined;
   for (const run of going) {
-    const tasks = await room.store.tasks(run.id);
-    await room.store.prune(run.id, {
-      workspaces: await workspacesOf(room, run),
-      memories: tasks.map(({ id }) => path.basename(room.home.memory(run.id, id))),
+    const tasks = await engine.store.tasks(run.id);
+    await engine.store.prune(run.id, {
+      workspaces: await workspacesOf(engine, run),
+      memories: tasks.map(({ id }) => path.basename(engine.home.memory(run.id, id))),
     });
     options.fault?.(`journal:${run.id}`);
   }
-  const problem = await removeLeft(room, options);
-  await removeUnusedBases(room);
+  const problem = await removeLeft(engine, options);
+  await removeUnusedBases(engine);
   options.fault?.('cleaned');
-  await sweepObjects(room);
+  await sweepObjects(engine);
   options.fault?.('swept');
-  room.store.compact();
+  engine.store.compact();
   if (problem) throw problem;
-  const leftBytes = await usedBytes(room.home.directory);
+  const leftBytes = await usedBytes(engine.home.directory);
   return { ...found, freedBytes: Math.max(0, sizeBefore - leftBytes), leftBytes };
 }
 
 async function choose(
-  room: EngineRoom,
+  engine: Engine,
   options: PruneOptions,
   sizeBytes: number,
 ): Promise<{ going: RunView[]; kept: Prunable['kept'] }> {
   const { olderThanMs = 0, keep = 0, maxBytes } = options;
   const old: RunView[] = [];
   let place = 0;
-  for await (const run of runsOf(room.store))
+  for await (const run of runsOf(engine.store))
     if (++place > keep && endedAt(run) <= Date.now() - olderThanMs) old.push(run);
   const going: RunView[] = [];
   const kept: Prunable['kept'] = [];
   let leftBytes = sizeBytes;
   for (const run of old.toReversed()) {
     if (maxBytes !== undefined && leftBytes <= maxBytes) break;
-    const why = await whyKept(room, run, options);
+    const why = await whyKept(engine, run, options);
     if (why !== undefined) kept.push({ id: run.id, why });
     else {
       going.push(run);
-      if (maxBytes !== undefined) leftBytes -= await sizeOnDisk(room, run);
+      if (maxBytes !== undefined) leftBytes -= await sizeOnDisk(engine, run);
     }
   }
   return { going, kept };
 }
 
 async function whyKept(
-  room: EngineRoom,
+  engine: Engine,
   run: RunView,
   { interrupted = false, unmerged = false }: PruneOptions,
 ): Promise<string | undefined> {
   if (isOpen(run) && !interrupted) return 'it can be resumed (--interrupted takes it, too)';
   if (unmerged) return undefined;
-  const work = await unmergedWork(room, run);
+  const work = await unmergedWork(engine, run);
   if (work !== undefined) return `${work} (--unmerged takes it, too)`;
-  if ((await workspacesOf(room, run)).length === 0) return undefined;
+  if ((await workspacesOf(engine, run)).length === 0) return undefined;
   return isOpen(run)
     ? 'it has a workspace whose work is not a commit (--unmerged takes it, too)'
     : 'it has a workspace; see bosun workspaces clean (--unmerged takes it, too)';
@@ -126,7 +126,7 @@ async function whyKept(
  * else, and the next prune tries it again.
  */
 async function removeLeft(
-  { store, home, stages }: EngineRoom,
+  { store, home, stages }: Engine,
   { fault }: PruneOptions,
 ): Promise<BosunError | undefined> {
   let problem: BosunError | undefined;

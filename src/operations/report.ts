@@ -7,21 +7,21 @@ import { Breather } from '../base/breather.ts';
 import type { Event } from '../contract/event.ts';
 import type { RunReport } from '../contract/report.ts';
 import { reportOn } from '../report/build.ts';
-import { foldEvent, type FoldedRun } from '../report/fold.ts';
-import { renderHtml } from '../report/html.ts';
+import { foldEvent, type FoldedRun } from '../report/fold/fold.ts';
+import { renderHtml } from '../report/html/html.ts';
 import { renderJson } from '../report/json.ts';
 import { LIMITS } from '../report/limits.ts';
-import { renderText } from '../report/text.ts';
-import { PatchReader, type Patch } from '../report/patch-reader.ts';
-import { JournalHash } from '../schedule/journal-hash.ts';
+import { renderText } from '../report/text/text.ts';
+import { PatchReader, type Patch } from '../report/patch/patch-reader.ts';
+import { JournalHash } from '../schedule/views/journal-hash.ts';
 import { eventsOf, noBeginning } from '../store/events.ts';
 import { whole } from '../store/values.ts';
-import { openEngineGit, type EngineGit } from '../system/engine-git.ts';
-import { inspectRepository } from '../system/repository.ts';
+import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
+import { inspectRepository } from '../system/git/repository.ts';
 import { AttemptBases } from './attempt-bases.ts';
-import type { EngineRoom } from './engine-room.ts';
-import { findHome } from '../home.ts';
-import { findRun, openJournal, shownState, type Journal } from './journal.ts';
+import type { Engine } from '../run/open-engine.ts';
+import { findHome } from '../store/home.ts';
+import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 
 const DIFFS_MAX = 200;
 
@@ -59,9 +59,9 @@ export async function reportPage(options: { cwd: string; run?: string }): Promis
 }
 
 /** Writes report.html, report.json and report.txt; the run itself is over by now. */
-export async function writeReport(room: EngineRoom, id: string): Promise<ReportFiles> {
-  const report = await makeReport(room, room.stages.git, id);
-  const directory = room.home.run(id);
+export async function writeReport(engine: Engine, id: string): Promise<ReportFiles> {
+  const report = await makeReport(engine, engine.stages.git, id);
+  const directory = engine.home.run(id);
   await mkdir(directory, { recursive: true });
   const files = reportFiles(directory);
   await Promise.all([

@@ -7,19 +7,20 @@ import type { RunView } from '../contract/run.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { resolveInputs } from '../definition/inputs.ts';
-import { refuseUnsupported } from '../definition/supported.ts';
+import { refuseUnsupported } from '../definition/check/supported.ts';
 import type { Isolation } from '../contract/isolation.ts';
-import { createRun, type Drive } from '../drive.ts';
+import { createRun } from '../run/create-run.ts';
+import type { Drive } from '../run/drive.ts';
 import { baseRef } from '../collect/collect.ts';
-import { commitDirtyTree } from '../system/dirty-tree.ts';
-import { holdObjects, requireObjects } from '../system/hold-objects.ts';
+import { commitDirtyTree } from '../system/git/dirty-tree.ts';
+import { holdObjects, requireObjects } from '../system/git/hold-objects.ts';
 import { FILE_NAMES } from './check.ts';
-import { enterEngineRoom, type EngineRoom } from './engine-room.ts';
-import { checkIsolation } from './isolation.ts';
+import { openEngine, type Engine } from '../run/open-engine.ts';
+import { checkIsolation } from '../run/isolation.ts';
 import { requireTask } from './find-task.ts';
-import { findRun } from './journal.ts';
-import { lastNumberOf } from './kept-runs.ts';
-import type { ModelOptions } from './models.ts';
+import { findRun } from '../run/journal.ts';
+import { lastNumberOf } from '../run/kept-runs.ts';
+import type { ModelOptions } from '../run/models.ts';
 import { checkTrust, type TrustOptions } from './trust.ts';
 
 export interface WatchOptions extends ModelOptions, TrustOptions {
@@ -65,13 +66,13 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   const { workflow, source } = options;
   refuseUnsupported(workflow);
   const inputs = resolveInputs(workflow, options.inputs ?? {});
-  const room = await enterEngineRoom(options.cwd, options);
+  const engine = await openEngine(options.cwd, options);
   try {
-    const { repository } = room;
-    const isolation = checkIsolation(room, workflow, source);
-    checkTrust({ ...options, top: repository.top, kind: room.sandbox.kind });
-    await room.checkModels(workflow);
-    const notes = [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)];
+    const { repository } = engine;
+    const isolation = checkIsolation(engine, workflow, source);
+    checkTrust({ ...options, top: repository.top, kind: engine.sandbox.kind });
+    await engine.checkModels(workflow);
+    const notes = [...engine.notes, ...isolation.notes, ...ignoredIn(engine.home.config)];
     const changed = await repository.changed('all');
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // Workflows and agents are read as they are.
@@ -89,17 +90,17 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     }
     const atMs = Date.now();
     const base = dirty
-      ? await commitDirtyTree(room.stages.git, 'bosun: uncommitted changes\n', atMs)
+      ? await commitDirtyTree(engine.stages.git, 'bosun: uncommitted changes\n', atMs)
       : repository.head;
-    await requireObjects(room.stages.git, base, 'this run');
-    const lastNumber = lastNumberOf(room.home, workflow.name);
-    const id = await createRun(room.store, { workflow, source, inputs, base, dirty }, atMs, lastNumber);
-    await room.stages.git.updateRef(baseRef(id), base);
-    const held = hold(room, base, id);
-    options.seen?.(await room.store.read(id)); // its beginning; the rest is told as it happens
-    return await live(room, await room.drive(id, options), [], { isolation, notes }, held);
+    await requireObjects(engine.stages.git, base, 'this run');
+    const lastNumber = lastNumberOf(engine.home, workflow.name);
+    const id = await createRun(engine.store, { workflow, source, inputs, base, dirty }, atMs, lastNumber);
+    await engine.stages.git.updateRef(baseRef(id), base);
+    const held = hold(engine, base, id);
+    options.seen?.(await engine.store.read(id)); // its beginning; the rest is told as it happens
+    return await live(engine, await engine.drive(id, options), [], { isolation, notes }, held);
   } catch (error) {
-    return await closeAfter(room, error);
+    return await closeAfter(engine, error);
   }
 }
 
@@ -140,33 +141,33 @@ async function goOn(
   options: GoOnOptions,
   fact: (run: RunView, drive: Drive) => Fact | Promise<Fact>,
 ): Promise<LiveRun> {
-  const room = await enterEngineRoom(options.cwd, options);
+  const engine = await openEngine(options.cwd, options);
   try {
-    const run = await findRun(room, options.run);
-    const drive = await room.drive(run.id, options);
+    const run = await findRun(engine, options.run);
+    const drive = await engine.drive(run.id, options);
     const { workflow, source } = drive.state;
     // A run keeps the workflow that it was started with, whatever the file says by now.
-    const isolation = checkIsolation(room, workflow, `${source} (as run ${run.id} was started)`);
-    const { top } = room.repository;
-    checkTrust({ ...options, workflow, source, top, kind: room.sandbox.kind });
-    await room.checkModels(workflow);
-    await requireObjects(room.stages.git, run.baseCommit, `run ${run.id}`);
-    const held = hold(room, run.baseCommit, run.id);
+    const isolation = checkIsolation(engine, workflow, `${source} (as run ${run.id} was started)`);
+    const { top } = engine.repository;
+    checkTrust({ ...options, workflow, source, top, kind: engine.sandbox.kind });
+    await engine.checkModels(workflow);
+    await requireObjects(engine.stages.git, run.baseCommit, `run ${run.id}`);
+    const held = hold(engine, run.baseCommit, run.id);
     const first = await fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
       run.state === 'cancelling' && first.type !== 'run.resumed'
         ? [{ type: 'run.resumed', by: 'person' }, first]
         : [first];
-    const notes = [...room.notes, ...isolation.notes, ...ignoredIn(room.home.config)];
-    return await live(room, drive, facts, { isolation, notes }, held);
+    const notes = [...engine.notes, ...isolation.notes, ...ignoredIn(engine.home.config)];
+    return await live(engine, drive, facts, { isolation, notes }, held);
   } catch (error) {
-    return await closeAfter(room, error);
+    return await closeAfter(engine, error);
   }
 }
 
 async function live(
-  room: EngineRoom,
+  engine: Engine,
   drive: Drive,
   facts: Fact[],
   told: { isolation: Isolation; notes: string[] },
@@ -179,20 +180,20 @@ async function live(
       await drive.run([{ type: 'run.isolation', ...told.isolation }, ...facts]);
       // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
       const { writeReport } = await import('./report.ts');
-      const unreported = await writeReport(room, id).then(
+      const unreported = await writeReport(engine, id).then(
         () => undefined,
         (error: unknown) => tellUnreported(error, id),
       );
       const unheld = await held;
       ended = {
-        ...(await findRun(room, id)),
+        ...(await findRun(engine, id)),
         ...(unreported !== undefined && { unreported }),
         ...(unheld !== undefined && { unheld }),
       };
     } catch (error) {
-      return await closeAfter(room, error);
+      return await closeAfter(engine, error);
     }
-    await room[Symbol.asyncDispose]();
+    await engine[Symbol.asyncDispose]();
     return ended;
   };
   const finished = end();
@@ -207,15 +208,15 @@ async function live(
   };
 }
 
-/** The first cause counts, whatever else fails while the room is closed. */
-async function closeAfter(room: EngineRoom, error: unknown): Promise<never> {
-  await room[Symbol.asyncDispose]().then(undefined, () => {});
+/** The first cause counts, whatever else fails while the engine is closed. */
+async function closeAfter(engine: Engine, error: unknown): Promise<never> {
+  await engine[Symbol.asyncDispose]().then(undefined, () => {});
   throw error;
 }
 
-/** Goes on beside the run, which does not depend on it; the room closes after it. Gives why it failed. */
-function hold(room: EngineRoom, base: string, run: string): Promise<string | undefined> {
-  const held = holdObjects(room.stages.git, base).then(
+/** Goes on beside the run, which does not depend on it; the engine closes after it. Gives why it failed. */
+function hold(engine: Engine, base: string, run: string): Promise<string | undefined> {
+  const held = holdObjects(engine.stages.git, base).then(
     () => undefined,
     (error: unknown) => {
       const what = `what run ${run} started from could not be kept safe from git gc`;
@@ -223,7 +224,7 @@ function hold(room: EngineRoom, base: string, run: string): Promise<string | und
       return `${failed?.message ?? `${what}: ${(error as Error).message}`}; until it is merged, keep commit ${base.slice(0, 8)} on a branch`;
     },
   );
-  room.meanwhile(held);
+  engine.meanwhile(held);
   return held;
 }
 

@@ -8,7 +8,7 @@ import {
   type TaskView,
 } from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
-import { findRun, openJournal, shownState } from './journal.ts';
+import { findRun, openJournal, shownState } from '../run/journal.ts';
 
 export type ShownRun = Omit<RunView, 'state'> & { state: ShownRunState };
 
@@ -32,7 +32,8 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   const tasks = taskCount <= limit ? await store.tasks(run.id) : await tasksAmongMany(store, run, limit);
   const shown: ShownRun = { ...run, state: shownState(home, run) };
   // loaded only where there is something to do
-  const recovered = existsSync(home.landing) && (await (await import('./merge.ts')).recoverMerge(home));
+  const recovered =
+    existsSync(home.landing) && (await (await import('../run/recover-merge.ts')).recoverMerge(home));
   const rest = { taskCount, ...(recovered && { recovered }) };
   if (shown.state !== 'interrupted') return { run: { ...shown, counts: shownCounts(run) }, tasks, ...rest };
   return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), ...rest };

@@ -8,9 +8,9 @@ import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { isFenced, type SandboxKind } from '../contract/isolation.ts';
 import { reachOf } from '../definition/reach.ts';
-import { spellControls } from '../report/plain.ts';
+import { spellControls } from '../report/text/plain.ts';
 import { addTrust, readTrust, removeTrust, trustedAt } from '../store/trust-file.ts';
-import { findGit } from '../system/state-directory.ts';
+import { findGit } from '../system/files/state-directory.ts';
 
 /** More than a person would read. */
 const ASKED_MAX = 200;

@@ -1,9 +1,9 @@
 /** The workspaces of a repository: what is there. Taking them away: clean.ts. */
-import { findHome } from '../home.ts';
+import { findHome } from '../store/home.ts';
 import type { WorkspaceEntry } from '../workspace/workspace.ts';
 import { chooseSandbox } from '../sandbox/choose.ts';
-import { openEngineGit } from '../system/engine-git.ts';
-import { inspectRepository } from '../system/repository.ts';
+import { openEngineGit } from '../system/git/engine-git.ts';
+import { inspectRepository } from '../system/git/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
 
 export async function workspaces(options: { cwd: string }): Promise<WorkspaceEntry[]> {

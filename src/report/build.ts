@@ -3,16 +3,16 @@ import type { Recorded } from '../contract/event.ts';
 import type { Cost, RunReport, TaskReport, Totals } from '../contract/report.ts';
 import type { ShownRunState, TaskView } from '../contract/run.ts';
 import { sumCosts } from './cost.ts';
-import { judgeClaim } from './fold-agent.ts';
-import { budgetReports } from './fold-budget.ts';
-import { waitReports } from './fold-waits.ts';
-import { foldRun, inOrder, type FoldedRun } from './fold.ts';
-import type { Folded } from './fold-tasks.ts';
+import { judgeClaim } from './fold/agent.ts';
+import { budgetReports } from './fold/budget.ts';
+import { waitReports } from './fold/waits.ts';
+import { foldRun, inOrder, type FoldedRun } from './fold/fold.ts';
+import type { Folded } from './fold/tasks.ts';
 import { isolationLines } from './isolation.ts';
 import { LIMITS, shareOut } from './limits.ts';
 import { nextCommands } from './next.ts';
-import { reportDiff } from './patch.ts';
-import type { Patch } from './patch-reader.ts';
+import { reportDiff } from './patch/patch.ts';
+import type { Patch } from './patch/patch-reader.ts';
 
 export interface ReportExtra {
   /** The patch of each task, by its id. */

@@ -2,7 +2,7 @@
 import { formatCount } from '../base/format-count.ts';
 import type { AttemptReport, BudgetReport, Cost, RunReport, WaitReport } from '../contract/report.ts';
 import { formatDuration } from '../base/units.ts';
-import { describeAccount, describeUnit, describeUsd } from '../schedule/budget-words.ts';
+import { describeAccount, describeUnit, describeUsd } from '../schedule/money/budget-words.ts';
 import { forProvider, tellUsd } from './money.ts';
 import { count } from './words.ts';
 

@@ -1,6 +1,6 @@
 /** What held a run's commands, in words that a person takes in at a glance. What did not hold is said loudly. */
 import type { HeldLimits, Isolation } from '../contract/isolation.ts';
-import type { FoldedRun } from './fold.ts';
+import type { FoldedRun } from './fold/fold.ts';
 import { clip, LIMITS } from './limits.ts';
 
 /** Engines that drove one run; more than a few were hardly all different. */

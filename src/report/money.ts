@@ -6,7 +6,7 @@ import type { BudgetMark } from '../contract/event.ts';
 import { NO_TOKENS, tokensInAll, type Spending } from '../contract/model.ts';
 import { formatDuration } from '../base/units.ts';
 import type { BudgetUnit } from '../contract/workflow.ts';
-import { describeUsd } from '../schedule/budget-words.ts';
+import { describeUsd } from '../schedule/money/budget-words.ts';
 
 type Limits = Partial<Record<BudgetUnit, number>>;
 

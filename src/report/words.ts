@@ -10,7 +10,7 @@ import type {
 } from '../contract/report.ts';
 import type { ShownRunState, TaskState } from '../contract/run.ts';
 import { formatDuration } from '../base/units.ts';
-import { describeStop } from '../schedule/budget-words.ts';
+import { describeStop } from '../schedule/money/budget-words.ts';
 
 export type Tone = 'good' | 'bad' | 'busy' | 'ask' | 'quiet';
 type State = TaskState | ShownRunState;

@@ -5,8 +5,8 @@
 import type { AgentError, AgentEvent, Dialect, JsonSchema, McpServer } from '../contract/model.ts';
 import type { Outcome } from '../contract/run.ts';
 import type { Agent, Json } from '../contract/workflow.ts';
-import type { Launch, Running } from '../system/process.ts';
-import type { OutputSink } from './output.ts';
+import type { Launch, Running } from '../system/process/process.ts';
+import type { OutputSink } from './output/output.ts';
 
 /** How an attempt is told to end. */
 export interface StopSignal {

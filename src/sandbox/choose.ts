@@ -4,17 +4,17 @@ import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import type { BosunError } from '../contract/errors.ts';
 import type { SandboxKind } from '../contract/isolation.ts';
-import type { Fence } from '../system/fence.ts';
-import { findProgram, type Launch, type Launcher } from '../system/process.ts';
-import { removeTree } from '../system/remove-tree.ts';
-import { give } from '../system/sandbox-user.ts';
-import { prepareEtc } from './etc.ts';
+import type { Fence } from '../system/process/fence.ts';
+import { findProgram, type Launch, type Launcher } from '../system/process/process.ts';
+import { removeTree } from '../system/files/remove-tree.ts';
+import { give } from '../system/process/sandbox-user.ts';
+import { prepareEtc } from './linux/etc.ts';
 import { chooseLimits, type LimitsDescription } from './limits/choose-limits.ts';
-import { LinuxLauncher, type Fences } from './linux.ts';
-import { MACOS_NOTES, MacosLauncher } from './macos.ts';
+import { LinuxLauncher, type Fences } from './linux/linux.ts';
+import { MACOS_NOTES, MacosLauncher } from './macos/macos.ts';
 import { BareLauncher } from './none.ts';
-import { namespaceFacts, obstacles, type Obstacle } from './obstacles.ts';
-import { callFilter } from './seccomp.ts';
+import { namespaceFacts, obstacles, type Obstacle } from './linux/obstacles.ts';
+import { callFilter } from './linux/seccomp.ts';
 
 export interface Sandbox {
   /** `namespaces`: process trees are held, but nothing is fenced off. */

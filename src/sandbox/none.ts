@@ -7,9 +7,9 @@ import { mkdtempSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
-import { asGroup } from '../system/group.ts';
-import { findProgram, start, type Launch, type Launcher } from '../system/process.ts';
-import { removeTree } from '../system/remove-tree.ts';
+import { asGroup } from '../system/process/group.ts';
+import { findProgram, start, type Launch, type Launcher } from '../system/process/process.ts';
+import { removeTree } from '../system/files/remove-tree.ts';
 
 /** Every process of a launch carries it in its environment, also one that left the process group. */
 const LAUNCH_VARIABLE = 'BOSUN_LAUNCH';

@@ -5,7 +5,7 @@
 import { parseGlob } from '../base/glob-syntax.ts';
 import { placesOf } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
-import type { Tree } from '../system/tree.ts';
+import type { Tree } from '../system/git/tree.ts';
 
 export interface Writable {
   /** Directories that may be written, relative to the workspace; '' is all of it. Some may have to be made. */

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isWithin } from '../base/is-within.ts';
 import { BosunError } from '../contract/errors.ts';
-import { realPath } from '../system/real-path.ts';
+import { realPath } from '../system/files/real-path.ts';
 
 /** Throws where what is to be read is part of the state itself. */
 export function stateWithin(reads: readonly string[], state: string): string[] {

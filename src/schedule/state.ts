@@ -3,7 +3,7 @@ import type { Held, QuestionView, RunState, TaskState, Conflict, Outcome } from 
 import type { Ask, BudgetMark, EventOf, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
-import type { Clock, Limits } from './budget.ts';
+import type { Clock, Limits } from './money/budget.ts';
 
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {

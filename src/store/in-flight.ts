@@ -7,7 +7,7 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileS
 import path from 'node:path';
 import type { ModelUse } from '../contract/model.ts';
 import { parseJson } from '../base/parse-json.ts';
-import { namesIn } from '../system/names-in.ts';
+import { namesIn } from '../system/files/names-in.ts';
 
 /** Of a busy run some request is always under way: after so many lines only those of open ones are kept. */
 const LINES_MAX = 1000;

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { BosunError } from '../contract/errors.ts';
-import { assertOurs } from '../system/owned.ts';
+import { assertOurs } from '../system/files/owned.ts';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** Names of bases, of the checkouts that they lie on, and of what is not yet one. */
 import { createHash, randomBytes } from 'node:crypto';
-import { isAlive } from '../system/is-alive.ts';
+import { isAlive } from '../system/process/is-alive.ts';
 
 /** What is to be checked out: a commit, or what may be seen of it. */
 export interface View {

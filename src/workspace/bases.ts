@@ -10,15 +10,15 @@
  */
 import { copyFile, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { EngineGit } from '../system/engine-git.ts';
-import { splitNul } from '../system/git.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import { splitNul } from '../system/git/git.ts';
 import { checkoutOf, commitOf, freshName, hashOf, isLeftOver, viewOf, type View } from './base-name.ts';
 import { copyIn, fingerprint, matchCopy } from './copy-in.ts';
 import { filterCommit, type FilteredCommit } from './filtered-commit.ts';
 import { readHidden, writeHidden } from './hidden.ts';
 import { borrow, checkOut } from './private-git.ts';
-import { removeTree } from '../system/remove-tree.ts';
-import { giveTree } from '../system/sandbox-user.ts';
+import { removeTree } from '../system/files/remove-tree.ts';
+import { giveTree } from '../system/process/sandbox-user.ts';
 import type { Base, BaseOptions, Setup } from './workspace.ts';
 
 /** A commit that differs in more files than this from every full checkout gets one of its own. */

@@ -6,8 +6,8 @@ import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs
 import { Breather } from '../base/breather.ts';
 import { isDotGit } from '../base/dot-git.ts';
 import { BosunError } from '../contract/errors.ts';
-import type { Change } from '../system/change.ts';
-import { rootRules, RULES_BYTES_MAX, type Rules } from './ignore-rules.ts';
+import type { Change } from '../system/git/change.ts';
+import { rootRules, RULES_BYTES_MAX, type Rules } from './ignore/rules.ts';
 import { isSameFile } from './same-file.ts';
 import { join, keyOf, list, lookup, lstatOrWhy, type Entry, type Layer } from './stack.ts';
 import type { Hidden } from './workspace.ts';

@@ -7,9 +7,9 @@ import { ownerOf } from '../base/dot-git.ts';
 import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts, placesOf } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
-import { enterBelow, lstatBelow, mkdirBelow, type OpenDirectory } from '../system/below.ts';
-import { gitInRepository, splitNul } from '../system/git.ts';
-import { capture } from '../system/process.ts';
+import { enterBelow, lstatBelow, mkdirBelow, type OpenDirectory } from '../system/files/below.ts';
+import { gitInRepository, splitNul } from '../system/git/git.ts';
+import { capture } from '../system/process/process.ts';
 
 const MATCHES_MAX = 10_000;
 const ENTRIES_MAX = 2_000_000;

@@ -7,8 +7,8 @@ import path from 'node:path';
 import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
-import type { EngineGit } from '../system/engine-git.ts';
-import { splitNul } from '../system/git.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import { splitNul } from '../system/git/git.ts';
 
 const MESSAGE = 'The files as this agent may see them\n';
 const LINK_MODE = '120000';

@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
-import { capture } from '../system/process.ts';
+import { capture } from '../system/process/process.ts';
 import type { OpaqueReader } from './read-opaque.ts';
 import { join, keyOf, lookup, type Layer } from './stack.ts';
 

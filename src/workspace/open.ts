@@ -1,6 +1,6 @@
 /** Opens the workspaces of a repository in the way that this machine can. */
-import type { EngineGit } from '../system/engine-git.ts';
-import type { Launcher } from '../system/process.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import type { Launcher } from '../system/process/process.ts';
 import { CloneWorkspaces } from './clone.ts';
 import { OverlayWorkspaces } from './overlay.ts';
 import type { Workspaces } from './workspace.ts';

@@ -6,8 +6,8 @@
 import { copyFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RAW_ATTRIBUTES, type EngineGit } from '../system/engine-git.ts';
-import { git, gitLaunch, IDENTITY } from '../system/git.ts';
+import { RAW_ATTRIBUTES, type EngineGit } from '../system/git/engine-git.ts';
+import { git, gitLaunch, IDENTITY } from '../system/git/git.ts';
 
 /** From here on it pays to wait for the next second, see `settleIndex`. */
 const SETTLE_FILES_MIN = 1000;

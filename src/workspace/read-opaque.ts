@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BosunError, HelperDied } from '../contract/errors.ts';
-import { keepAwake, start } from '../system/process.ts';
+import { keepAwake, start } from '../system/process/process.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../build/opaque');
 

@@ -1,6 +1,6 @@
 /** Lets a command read more of the machine, behind a fence or without one. */
-import type { EngineGit } from '../system/engine-git.ts';
-import type { Launch } from '../system/process.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import type { Launch } from '../system/process/process.ts';
 import type { Base } from './workspace.ts';
 
 export function withReads<T extends Pick<Launch, 'fence' | 'reads'>>(launch: T, more: readonly string[]): T {

@@ -1,6 +1,6 @@
 /** Runs a command of the engine's in a launch and says, when it fails, what it printed last. */
 import { BosunError } from '../contract/errors.ts';
-import type { Launch, Launcher } from '../system/process.ts';
+import type { Launch, Launcher } from '../system/process/process.ts';
 import type { Setup } from './workspace.ts';
 
 const TAIL_BYTES_MAX = 4096;

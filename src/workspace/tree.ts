@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, type BigIntStats } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
-import { give } from '../system/sandbox-user.ts';
-import type { EntryKind, Tree } from '../system/tree.ts';
+import { give } from '../system/process/sandbox-user.ts';
+import type { EntryKind, Tree } from '../system/git/tree.ts';
 import { list, lookup, type Layer } from './stack.ts';
 
 const MODE_BITS = 0o777n;

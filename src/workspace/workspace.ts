@@ -1,8 +1,8 @@
 /** What a workspace is, whichever way it is made. Implementations: overlay.ts, clone.ts. */
 import type { WorkspaceOptions } from '../contract/workflow.ts';
-import type { Change } from '../system/change.ts';
-import type { Launch } from '../system/process.ts';
-import type { Tree } from '../system/tree.ts';
+import type { Change } from '../system/git/change.ts';
+import type { Launch } from '../system/process/process.ts';
+import type { Tree } from '../system/git/tree.ts';
 import type { FoundFile } from './find.ts';
 
 /** How a base is made; `hide` has the globs, normalized, of what must not be seen. */

@@ -1,5 +1,5 @@
 /** The table of attacks: what each tries, what it needs, and what shows that it worked. Runs none of them. */
-import type { Breach, FenceLimits } from '../../src/system/fence.ts';
+import type { Breach, FenceLimits } from '../../src/system/process/fence.ts';
 
 export interface Attack {
   /** Below `programs/`; its directory is the group. */

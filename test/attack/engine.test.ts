@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { EventOf } from '../../src/contract/event.ts';
-import { removeTree } from '../../src/system/remove-tree.ts';
+import { removeTree } from '../../src/system/files/remove-tree.ts';
 import { bosun, eventsIn } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 

@@ -1,11 +1,11 @@
 /** Runs an attack inside the fence that is on trial: the one that attempts get. */
 import path from 'node:path';
-import { OutputSink } from '../../src/runtime/output.ts';
+import { OutputSink } from '../../src/runtime/output/output.ts';
 import { chooseSandbox } from '../../src/sandbox/choose.ts';
 import { chooseLimits } from '../../src/sandbox/limits/choose-limits.ts';
-import { prepareEtc } from '../../src/sandbox/etc.ts';
-import { LinuxLauncher } from '../../src/sandbox/linux.ts';
-import { findProgram, type Launcher } from '../../src/system/process.ts';
+import { prepareEtc } from '../../src/sandbox/linux/etc.ts';
+import { LinuxLauncher } from '../../src/sandbox/linux/linux.ts';
+import { findProgram, type Launcher } from '../../src/system/process/process.ts';
 import { OUTPUT_KEPT_BYTES_MAX } from './attacks.ts';
 import { commandOf, type Ended } from './unfenced.ts';
 import type { World } from './world.ts';

@@ -13,7 +13,7 @@ import { ATTACKS, isTriedBothWays, ORDINARY, OUTPUT_KEPT_BYTES_MAX, type Attack 
 import { makeLaunchers, runFenced } from './fenced.ts';
 import { startServers } from './servers.ts';
 import { END, type Result, type Tried, type Way } from './result.ts';
-import type { Launcher } from '../../src/system/process.ts';
+import type { Launcher } from '../../src/system/process/process.ts';
 import { runUnfenced } from './unfenced.ts';
 import {
   differences,

@@ -1,7 +1,7 @@
 /** Runs an attack as a plain child process: no fence at all, so that it shows whether the attack can work. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import type { Breach } from '../../src/system/fence.ts';
+import type { Breach } from '../../src/system/process/fence.ts';
 import type { World } from './world.ts';
 
 export interface Ended {

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import type { Fence } from '../../src/system/fence.ts';
+import type { Fence } from '../../src/system/process/fence.ts';
 import { limitOf, type Attack } from './attacks.ts';
 
 export interface World {

@@ -2,9 +2,9 @@
 import { readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Change } from '../../src/system/change.ts';
-import type { EngineGit } from '../../src/system/engine-git.ts';
-import type { Launcher } from '../../src/system/process.ts';
+import type { Change } from '../../src/system/git/change.ts';
+import type { EngineGit } from '../../src/system/git/engine-git.ts';
+import type { Launcher } from '../../src/system/process/process.ts';
 import type { BaseLimits } from '../../src/workspace/bases.ts';
 import type { BaseOptions, Workspace, Workspaces } from '../../src/workspace/workspace.ts';
 import { makeEngine, shell, type TestEngine } from '../fixtures/engine.ts';

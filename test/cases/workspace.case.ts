@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BosunError } from '../../src/contract/errors.ts';
-import type { Change } from '../../src/system/change.ts';
-import { openEngineGit, type EngineGit } from '../../src/system/engine-git.ts';
-import type { Launcher } from '../../src/system/process.ts';
-import { inspectRepository } from '../../src/system/repository.ts';
+import type { Change } from '../../src/system/git/change.ts';
+import { openEngineGit, type EngineGit } from '../../src/system/git/engine-git.ts';
+import type { Launcher } from '../../src/system/process/process.ts';
+import { inspectRepository } from '../../src/system/git/repository.ts';
 import type { BaseLimits } from '../../src/workspace/bases.ts';
 import type { Workspace, Workspaces } from '../../src/workspace/workspace.ts';
 import { makeEngine, shell, type TestEngine } from '../fixtures/engine.ts';

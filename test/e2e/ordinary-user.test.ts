@@ -11,7 +11,7 @@ import { BOSUN, startProgram } from '../fixtures/cli.ts';
 import { processesWith, told } from '../fixtures/fenced-run.ts';
 import { AS_USER, giveAll } from '../fixtures/ordinary-user.ts';
 import { makeRepository } from '../fixtures/repository.ts';
-import { removeTree } from '../../src/system/remove-tree.ts';
+import { removeTree } from '../../src/system/files/remove-tree.ts';
 
 test.runIf(process.getuid?.() === 0)(
   'an ordinary user’s engine holds scopes, limits, network and orphans',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createRun } from '../../src/drive.ts';
+import { createRun } from '../../src/run/create-run.ts';
 import { workflow } from '../../src/definition/builder.ts';
 import type { WorkflowSource } from '../../src/contract/workflow.ts';
-import { enterEngineRoom } from '../../src/operations/engine-room.ts';
+import { openEngine } from '../../src/run/open-engine.ts';
 import { writeReport } from '../../src/operations/report.ts';
 import { bosun, eventsIn } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
@@ -11,7 +11,7 @@ const FILES = { 'README.md': 'readme\n', 'src/a.ts': 'a\n', 'src/keep.txt': 'kee
 
 /** Drives a workflow to its end, as `bosun run` does. */
 async function drive(repository: TestRepository, source: WorkflowSource): Promise<void> {
-  await using room = await enterEngineRoom(repository.path);
+  await using room = await openEngine(repository.path);
   const { head } = room.repository;
   const run = { workflow: workflow(source), source: 'test', inputs: {}, base: head, dirty: false };
   const id = await createRun(room.store, run, Date.now());

@@ -1,6 +1,6 @@
 /** What people are told of a run is true, also where its process is gone or a task cannot hear; Ctrl-C reaches its commands. */
 import { describe, expect, it } from 'vitest';
-import { enterEngineRoom } from '../../src/operations/engine-room.ts';
+import { openEngine } from '../../src/run/open-engine.ts';
 import { bosun, BOSUN, start, startProgram } from '../fixtures/cli.ts';
 import { makeRepository } from '../fixtures/repository.ts';
 
@@ -36,7 +36,7 @@ describe('a run whose bosun process was killed', () => {
     expect(await said('status')).toContain(gone);
     {
       // Another bosun that holds the lock does not drive that run.
-      await using room = await enterEngineRoom(at);
+      await using room = await openEngine(at);
       expect(await said('status')).toContain('t-1 interrupted');
       expect(room.home.top).toBe(at);
     }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { findHome, type Home } from '../../src/home.ts';
+import { findHome, type Home } from '../../src/store/home.ts';
 import { Bosun, workflow } from '../../src/index.ts';
 import { prune } from '../../src/operations/prune.ts';
 import { takeLock } from '../../src/store/lock.ts';

@@ -4,8 +4,13 @@ import type { AgentEvent } from '../../contract/model.ts';
 import { BUDGET_UNITS } from '../../contract/workflow.ts';
 import { nameFallback } from '../../report/cost-words.ts';
 import { tellWaiting } from '../../report/money.ts';
-import { agentLine } from '../../schedule/agent-line.ts';
-import { describeAccount, describeBudget, describeStop, describeUnit } from '../../schedule/budget-words.ts';
+import { agentLine } from '../../schedule/views/agent-line.ts';
+import {
+  describeAccount,
+  describeBudget,
+  describeStop,
+  describeUnit,
+} from '../../schedule/money/budget-words.ts';
 import type { Color } from './output.ts';
 
 export interface Told {

@@ -1,5 +1,5 @@
 /** A patch as a terminal shows it: coloured, and nothing in it that a terminal would act on. */
-import { spellControls } from '../../report/plain.ts';
+import { spellControls } from '../../report/text/plain.ts';
 import type { Paint } from './output.ts';
 
 export function colorPatch(patch: string, paint: Paint): string {

@@ -4,12 +4,12 @@ import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
 import type { LeftOut } from '../../contract/run.ts';
-import { fitColumns, padColumns } from '../../report/columns.ts';
-import { plainLine, spellControls } from '../../report/plain.ts';
+import { fitColumns, padColumns } from '../../report/text/columns.ts';
+import { plainLine, spellControls } from '../../report/text/plain.ts';
 import { count, describeDenied, shortCommit } from '../../report/words.ts';
 import { tellUsd } from '../../report/money.ts';
-import { noSpending, spend } from '../../schedule/budget.ts';
-import { budgetStop } from '../../schedule/budget-stop.ts';
+import { noSpending, spend } from '../../schedule/money/budget.ts';
+import { budgetStop } from '../../schedule/money/budget-stop.ts';
 import {
   tellAgent,
   tellAnswer,
@@ -19,7 +19,7 @@ import {
   tellStart,
   type Told,
 } from './agent-events.ts';
-import { TaskNames } from '../../schedule/task-names.ts';
+import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
 import { formatElapsed, tellDefault } from './figures.ts';
 import type { Paint } from './output.ts';

@@ -3,7 +3,7 @@
  * nothing in it that a terminal would act on, whoever wrote it, but our own colours.
  */
 import { machineError } from '../../base/machine-failure.ts';
-import { harmless } from '../../report/plain.ts';
+import { harmless } from '../../report/text/plain.ts';
 
 /** Whether stdout cannot be written any more; what is left to say is then said to nobody. */
 let isOutGone = false;

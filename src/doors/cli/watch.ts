@@ -8,14 +8,14 @@ import { outputOf } from '../../operations/output.ts';
 import { savedReport } from '../../operations/report.ts';
 import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
-import { plainLine, safeJson } from '../../report/plain.ts';
-import { renderText } from '../../report/text.ts';
-import { TaskNames } from '../../schedule/task-names.ts';
+import { plainLine, safeJson } from '../../report/text/plain.ts';
+import { renderText } from '../../report/text/text.ts';
+import { TaskNames } from '../../schedule/views/task-names.ts';
 import { given, isOn, textOf, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
 import { isForeground } from './foreground.ts';
 import { Interrupts } from './interrupts.ts';
-import { LiveShow } from './live-show.ts';
+import { LiveShow } from './live/show.ts';
 import { trustOf, withTrust } from './with-trust.ts';
 import {
   columnsOfStream,

@@ -1,7 +1,7 @@
 /** Asks a person in a terminal whether to trust what a workflow asks for. What was asked is remembered by others. */
 import { BosunError } from '../../contract/errors.ts';
 import { showAsked, trust, untrusted } from '../../operations/trust.ts';
-import { spellControls } from '../../report/plain.ts';
+import { spellControls } from '../../report/text/plain.ts';
 import { confirm } from './confirm.ts';
 import { isOn, type Typed } from './command.ts';
 import { isForeground } from './foreground.ts';

@@ -7,7 +7,7 @@ import { TransportError } from '../transport.ts';
 import { difference, distance } from './difference.ts';
 import { normalForm, type NormalForm } from './normal-form.ts';
 import type { Question } from './question.ts';
-import type { Exchange } from './tape.ts';
+import type { Exchange } from './cassette-file.ts';
 
 interface Entry {
   exchange: Exchange;

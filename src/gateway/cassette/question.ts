@@ -4,7 +4,7 @@ import { asText } from './content.ts';
 import { edited, type Editor } from './edits.ts';
 import { pathsIn, type PlaceOf } from './place.ts';
 import { secretsIn, withoutCredentials } from './scrub.ts';
-import type { Content, Exchange } from './tape.ts';
+import type { Content, Exchange } from './cassette-file.ts';
 
 export interface CassetteOptions {
   placeOf: PlaceOf;

@@ -9,7 +9,7 @@ import { edited, type Editor } from './edits.ts';
 import { editEvents, eventsOf } from './fragments.ts';
 import { editorOf, questionOf, type CassetteOptions } from './question.ts';
 import { secretsIn } from './scrub.ts';
-import { Tape, type Exchange } from './tape.ts';
+import { CassetteFile, type Exchange } from './cassette-file.ts';
 
 /** What is longer is not kept. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
@@ -22,7 +22,7 @@ export function recordingTransport(
   file: string,
   options: CassetteOptions,
 ): Transport & AsyncDisposable {
-  const tape = new Tape(file);
+  const tape = new CassetteFile(file);
   const open = new Set<Recording>();
   let count = 0;
   return {

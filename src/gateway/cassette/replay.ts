@@ -6,7 +6,7 @@ import { holdsJson } from './content.ts';
 import { Library } from './library.ts';
 import { putPathsBack, type Place } from './place.ts';
 import { questionOf, type CassetteOptions } from './question.ts';
-import { readTape, type Exchange } from './tape.ts';
+import { readTape, type Exchange } from './cassette-file.ts';
 
 export interface ReplayOptions extends CassetteOptions {
   /** Answers come as fast or slow as they were recorded; else at once. */

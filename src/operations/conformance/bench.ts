@@ -6,8 +6,8 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Agent } from '../../contract/workflow.ts';
-import { git } from '../../system/git.ts';
-import { removeTree } from '../../system/remove-tree.ts';
+import { git } from '../../system/git/git.ts';
+import { removeTree } from '../../system/files/remove-tree.ts';
 import { Trial, type TrialWish } from './trial.ts';
 
 export class Bench implements AsyncDisposable {

@@ -1,9 +1,9 @@
 /** Checks of what people do to an agent while it works: end it, kill its engine, speak to it, answer it. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { exitOf, start } from '../../system/process.ts';
+import { exitOf, start } from '../../system/process/process.ts';
 import { verdict, type Check } from './check.ts';
-import { holdFor, holdOn, isAlive, until } from '../marked.ts';
+import { holdFor, holdOn, isProcessMarked, until } from '../doctor/find-process.ts';
 import { seconds, TASK, type Trial } from './trial.ts';
 
 /** For an agent to start, and to run its first command. */
@@ -34,7 +34,7 @@ const cancel: Check = {
     live.cancel('graceful');
     const { run } = await trial.finish();
     const tookMs = performance.now() - beganMs;
-    const isGone = await until(async () => !(await isAlive(mark)), GONE_MS_MAX);
+    const isGone = await until(async () => !(await isProcessMarked(mark)), GONE_MS_MAX);
     const isSoon = run.state === 'cancelled' && tookMs <= CANCEL_MS_MAX;
     return [
       verdict('cancel', isSoon ? 'yes' : 'no', `${run.state} after ${seconds(tookMs)}`),
@@ -75,13 +75,13 @@ async function killInTheMiddle(trial: Trial, mark: string): Promise<string | und
   child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
   let hasEnded = false;
   const exited = exitOf(child, argv).finally(() => (hasEnded = true));
-  const hasBegun = await until(async () => hasEnded || (await isAlive(mark)), START_MS_MAX);
+  const hasBegun = await until(async () => hasEnded || (await isProcessMarked(mark)), START_MS_MAX);
   if (!hasEnded) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const isEarly = hasEnded;
   child.kill('SIGKILL');
   await exited.catch(() => {});
   if (!hasBegun || isEarly) return `it never ran a command${said === '' ? '' : `: ${said.trim()}`}`;
-  const isGone = await until(async () => !(await isAlive(mark)), GONE_MS_MAX);
+  const isGone = await until(async () => !(await isProcessMarked(mark)), GONE_MS_MAX);
   return isGone ? undefined : 'a process outlives the killed engine';
 }
 
@@ -201,7 +201,7 @@ export const CONTROL_CHECKS: Check[] = [cancel, resume, fork, steer, ask, turns]
 async function begins(trial: Trial, mark: string): Promise<boolean> {
   const hasEnded = (): boolean => trial.of('attempt.finished').length > 0;
   let isThere = false;
-  await until(async () => (isThere = await isAlive(mark)) || hasEnded(), START_MS_MAX);
+  await until(async () => (isThere = await isProcessMarked(mark)) || hasEnded(), START_MS_MAX);
   return isThere;
 }
 

@@ -5,11 +5,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
-import { runtimeHint } from '../../definition/runtime-hint.ts';
+import { runtimeHint } from '../../definition/check/runtime-hint.ts';
 import { RUNTIMES, type Agent, type RuntimeName } from '../../contract/workflow.ts';
-import { findSdk } from '../../runtime/claude-code-sdk.ts';
-import { agentVersion, findAgent, findCommand, needAgent, packageVersion } from '../../runtime/find-agent.ts';
-import { knownAgent, type KnownAgent } from '../../runtime/known-agent.ts';
+import { findSdk } from '../../runtime/claude-code/sdk.ts';
+import {
+  agentVersion,
+  findAgent,
+  findCommand,
+  needAgent,
+  packageVersion,
+} from '../../runtime/agent/find-agent.ts';
+import { knownAgent, type KnownAgent } from '../../runtime/acp/known-agent.ts';
 import { Bench } from './bench.ts';
 import { verdict, type Check } from './check.ts';
 import { CONTROL_CHECKS } from './check-control.ts';

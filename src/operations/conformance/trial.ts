@@ -9,14 +9,14 @@ import type { AgentEvent } from '../../contract/model.ts';
 import type { RunView } from '../../contract/run.ts';
 import type { Agent, Workflow, WorkflowSource } from '../../contract/workflow.ts';
 import { workflow } from '../../definition/builder.ts';
-import { findHome } from '../../home.ts';
+import { findHome } from '../../store/home.ts';
 import type { LoggedRequest } from '../../model-server/request-log.ts';
 import type { ModelScriptSource } from '../../model-server/script.ts';
 import { startModelServer, type ModelServer } from '../../model-server/server.ts';
 import { describeIsolation } from '../../report/isolation.ts';
-import { git } from '../../system/git.ts';
-import { removeTree } from '../../system/remove-tree.ts';
-import type { Configured } from '../models.ts';
+import { git } from '../../system/git/git.ts';
+import { removeTree } from '../../system/files/remove-tree.ts';
+import type { Configured } from '../../run/models.ts';
 import { resumeRun, startRun, type LiveRun } from '../run.ts';
 
 export const TASK = 'agent';

@@ -2,11 +2,11 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Home } from '../../home.ts';
+import { Home } from '../../store/home.ts';
 import { describeIsolation, describeLimits } from '../../report/isolation.ts';
 import { chooseSandbox, type Sandbox } from '../../sandbox/choose.ts';
-import { findGit } from '../../system/state-directory.ts';
-import { demandsOfConfigs, isolationOf } from '../isolation.ts';
+import { findGit } from '../../system/files/state-directory.ts';
+import { demandsOfConfigs, isolationOf } from '../../run/isolation.ts';
 import type { Finding } from './finding.ts';
 import {
   checkDisk,

@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { capture, findProgram } from '../../system/process.ts';
-import { inspectRepository } from '../../system/repository.ts';
+import { capture, findProgram } from '../../system/process/process.ts';
+import { inspectRepository } from '../../system/git/repository.ts';
 import type { Finding } from './finding.ts';
 
 const NODE_MAJOR_MIN = 24;

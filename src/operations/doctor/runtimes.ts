@@ -7,11 +7,11 @@ import { BosunError } from '../../contract/errors.ts';
 import type { Dialect } from '../../contract/model.ts';
 import type { RuntimeName } from '../../contract/workflow.ts';
 import { loadConfigs, userConfigFile } from '../../definition/config.ts';
-import { isReadyFor, resolveProviders, type Provider } from '../../gateway/providers.ts';
-import type { Home } from '../../home.ts';
-import { findSdk, SDK_VARIABLE } from '../../runtime/claude-code-sdk.ts';
-import { agentVersion, findAgent, INSTALL, type NamedAgent } from '../../runtime/find-agent.ts';
-import { findProgram } from '../../system/process.ts';
+import { isReadyFor, resolveProviders, type Provider } from '../../gateway/keys/providers.ts';
+import type { Home } from '../../store/home.ts';
+import { findSdk, SDK_VARIABLE } from '../../runtime/claude-code/sdk.ts';
+import { agentVersion, findAgent, INSTALL, type NamedAgent } from '../../runtime/agent/find-agent.ts';
+import { findProgram } from '../../system/process/process.ts';
 import type { Finding, RuntimeFacts } from './finding.ts';
 
 /** All versions are asked for at once; who takes longer has none. */

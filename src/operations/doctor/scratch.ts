@@ -2,11 +2,11 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Sandbox } from '../../sandbox/choose.ts';
-import { toolchains } from '../../sandbox/toolchains.ts';
-import type { Fence, FenceLimits } from '../../system/fence.ts';
-import type { Exit, Running } from '../../system/process.ts';
-import { removeTree } from '../../system/remove-tree.ts';
-import { give } from '../../system/sandbox-user.ts';
+import { toolchains } from '../../sandbox/machine/toolchains.ts';
+import type { Fence, FenceLimits } from '../../system/process/fence.ts';
+import type { Exit, Running } from '../../system/process/process.ts';
+import { removeTree } from '../../system/files/remove-tree.ts';
+import { give } from '../../system/process/sandbox-user.ts';
 
 const OUTPUT_CHARS_MAX = 10_000;
 const RUN_MS_MAX = 5000;

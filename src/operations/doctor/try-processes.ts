@@ -1,7 +1,7 @@
 /** Tries what is promised of processes: a fork bomb meets its limit, a grant reaches who runs, and nobody stays. */
 import { randomUUID } from 'node:crypto';
-import type { Running } from '../../system/process.ts';
-import { isAlive, until } from '../marked.ts';
+import type { Running } from '../../system/process/process.ts';
+import { isProcessMarked, until } from './find-process.ts';
 import type { Finding } from './finding.ts';
 import { buildAdvice } from './machine.ts';
 import { ended, type Scratch } from './scratch.ts';
@@ -56,7 +56,7 @@ while :; do sleep 0.05; done
   running.signal('SIGTERM');
   const beganMs = performance.now();
   running.kill();
-  const isGone = await until(async () => !(await isAlive(mark)), WAIT_MS_MAX);
+  const isGone = await until(async () => !(await isProcessMarked(mark)), WAIT_MS_MAX);
   const tookMs = Math.round(performance.now() - beganMs);
   await exited;
   const name = 'cancel';

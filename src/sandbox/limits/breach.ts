@@ -1,5 +1,5 @@
 /** How a reached limit is told: one sentence with what was allowed and what was seen. */
-import type { Breach } from '../../system/fence.ts';
+import type { Breach } from '../../system/process/fence.ts';
 
 /** `buffersBytes` are those of pipes and sockets, named where it was they that made it too much: nobody sees them used. */
 export function memoryBreach(seenBytes: number, allowedBytes: number, buffersBytes = 0): Breach {

@@ -4,7 +4,7 @@
  * With the sizes that the filter of system calls leaves them. It never changes anything.
  */
 import { readFileSync, readlinkSync, statSync, type Stats } from 'node:fs';
-import { namesIn } from '../../system/names-in.ts';
+import { namesIn } from '../../system/files/names-in.ts';
 import { filesUnderWay } from './held-files.ts';
 
 export interface Buffers {

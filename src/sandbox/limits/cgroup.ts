@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Breach, FenceLimits } from '../../system/fence.ts';
+import type { Breach, FenceLimits } from '../../system/process/fence.ts';
 import { memoryBreach, processesBreach } from './breach.ts';
 import { HELPER_TASKS } from './prlimit.ts';
 

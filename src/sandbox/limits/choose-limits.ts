@@ -1,6 +1,6 @@
 /** Puts each limit to what holds it best on this machine, and says which that is. */
 import type { HeldLimits } from '../../contract/isolation.ts';
-import type { FenceLimits } from '../../system/fence.ts';
+import type { FenceLimits } from '../../system/process/fence.ts';
 import { tryCgroups, type Cgroup, type CgroupLimits, type CgroupPlaces } from './cgroup.ts';
 import { ProcessTable } from './process-table.ts';
 import { Watchdog, type WatchdogOptions, type WatchRequest } from './watchdog.ts';

@@ -1,7 +1,7 @@
 /** Looks at the disk use of all sandboxes in turn, for a small share of a core in total. It tells; it ends nothing. */
 import { statfsSync, statSync } from 'node:fs';
 import { awakeMs } from '../../base/awake.ts';
-import type { Breach } from '../../system/fence.ts';
+import type { Breach } from '../../system/process/fence.ts';
 import {
   closedBreach,
   depthBreach,

@@ -1,8 +1,8 @@
 /** The limits that the kernel holds for each user namespace or process. Never memory: a limit per process breaks WASM. */
 import { readFileSync } from 'node:fs';
 import { BosunError } from '../../contract/errors.ts';
-import type { FenceLimits } from '../../system/fence.ts';
-import { findProgram } from '../../system/process.ts';
+import type { FenceLimits } from '../../system/process/fence.ts';
+import { findProgram } from '../../system/process/process.ts';
 
 /**
  * Tasks of our own that live among the command's: the init of the sandbox, the bridge and its connections. The

@@ -1,7 +1,7 @@
 /** Which processes belong to which sandbox and what each of them uses, read from /proc. It never changes anything. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { namesIn } from '../../system/names-in.ts';
+import { namesIn } from '../../system/files/names-in.ts';
 
 export interface ProcessEntry {
   pid: number;

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { awakeMs } from '../../base/awake.ts';
-import type { Breach, FenceLimits } from '../../system/fence.ts';
+import type { Breach, FenceLimits } from '../../system/process/fence.ts';
 import { hiddenMemoryBreach, memoryBreach, processesBreach } from './breach.ts';
 import { CpuThrottle } from './cpu-throttle.ts';
 import { DiskRounds } from './disk-rounds.ts';

@@ -4,7 +4,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { callEngine } from '../../../crew/client.ts';
 import { accessWords, inboxWords, saidWords } from '../../../crew/tools.ts';
 import { isOn, type Typed } from '../command.ts';
-import { safeJson } from '../../../report/plain.ts';
+import { safeJson } from '../../../report/text/plain.ts';
 import { writeOut } from '../output.ts';
 
 const GRANTED = 0;

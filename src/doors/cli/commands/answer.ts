@@ -1,7 +1,7 @@
 /** `bosun answer` */
 import { BosunError } from '../../../contract/errors.ts';
 import { answerQuestion } from '../../../operations/interrupt.ts';
-import { plainLine } from '../../../report/plain.ts';
+import { plainLine } from '../../../report/text/plain.ts';
 import { given, textOf, type Typed } from '../command.ts';
 import { writeError } from '../output.ts';
 

@@ -3,9 +3,9 @@ import { BosunError } from '../../../contract/errors.ts';
 import { tokensInAll } from '../../../contract/model.ts';
 import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/workflow.ts';
 import { budgetsOf, setBudget, type AccountView } from '../../../operations/budget.ts';
-import { describeAccount, describeUnit, describeUsd } from '../../../schedule/budget-words.ts';
+import { describeAccount, describeUnit, describeUsd } from '../../../schedule/money/budget-words.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
-import { safeJson } from '../../../report/plain.ts';
+import { safeJson } from '../../../report/text/plain.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {

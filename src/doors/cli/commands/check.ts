@@ -1,13 +1,13 @@
 /** `bosun check` */
 import { checkFile, type Checked } from '../../../operations/check.ts';
 import { showAsked } from '../../../operations/trust.ts';
-import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
-import { spellControls } from '../../../report/plain.ts';
+import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
+import { spellControls } from '../../../report/text/plain.ts';
 import { count } from '../../../report/words.ts';
 import { given, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint, say } from '../output.ts';
-import { renderTree } from '../task-tree.ts';
+import { renderTree } from '../live/task-tree.ts';
 import { trustOf, withTrust } from '../with-trust.ts';
 
 const OWNED_LINES_MAX = 200;

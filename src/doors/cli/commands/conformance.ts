@@ -6,7 +6,7 @@ import {
   type Holds,
   type Row,
 } from '../../../operations/conformance/verdict.ts';
-import { plainLine, safeJson } from '../../../report/plain.ts';
+import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { hasColor, painter, writeError, writeOut, type Color } from '../output.ts';
 

@@ -1,8 +1,8 @@
 /** `bosun doctor` */
 import { diagnose } from '../../../operations/doctor/diagnose.ts';
 import type { Finding } from '../../../operations/doctor/finding.ts';
-import { columnsOf, padColumns } from '../../../report/columns.ts';
-import { plainLine, safeJson } from '../../../report/plain.ts';
+import { columnsOf, padColumns } from '../../../report/text/columns.ts';
+import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { isOn, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 

@@ -2,7 +2,7 @@
 import { BosunError } from '../../../contract/errors.ts';
 import { RUNTIMES, type WorkflowSource } from '../../../contract/workflow.ts';
 import { workflow } from '../../../definition/builder.ts';
-import { runtimeHint } from '../../../definition/runtime-hint.ts';
+import { runtimeHint } from '../../../definition/check/runtime-hint.ts';
 import { startRun } from '../../../operations/run.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { usdOf } from '../usd.ts';

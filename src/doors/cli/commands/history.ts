@@ -2,11 +2,11 @@
 import { formatDuration } from '../../../base/units.ts';
 import { BosunError } from '../../../contract/errors.ts';
 import { history, type ShownRun } from '../../../operations/status.ts';
-import { padColumns } from '../../../report/columns.ts';
+import { padColumns } from '../../../report/text/columns.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { isOn, textOf, type Typed } from '../command.ts';
 import { tellCounts } from '../figures.ts';
-import { safeJson } from '../../../report/plain.ts';
+import { safeJson } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
 const LIMIT = 20;

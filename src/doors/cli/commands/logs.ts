@@ -2,7 +2,7 @@
 import { labelsOf, logs, type ReadTo } from '../../../operations/logs.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { EventLines } from '../event-lines.ts';
-import { safeJson } from '../../../report/plain.ts';
+import { safeJson } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {

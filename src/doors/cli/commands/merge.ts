@@ -1,6 +1,6 @@
 /** `bosun merge` */
 import { mergeRun } from '../../../operations/merge.ts';
-import { plainLine } from '../../../report/plain.ts';
+import { plainLine } from '../../../report/text/plain.ts';
 import { count, shortCommit } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { BosunError } from '../../../contract/errors.ts';
 import { openModelServer, type LoggedRequest } from '../../../operations/model-server.ts';
-import { spellControls, safeJson } from '../../../report/plain.ts';
+import { spellControls, safeJson } from '../../../report/text/plain.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 

@@ -1,8 +1,8 @@
 /** `bosun report` */
 import { reportOf, reportPage } from '../../../operations/report.ts';
-import { renderHtml } from '../../../report/html.ts';
+import { renderHtml } from '../../../report/html/html.ts';
 import { renderJson } from '../../../report/json.ts';
-import { renderText } from '../../../report/text.ts';
+import { renderText } from '../../../report/text/text.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, writeOut } from '../output.ts';
 

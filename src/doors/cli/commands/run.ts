@@ -1,7 +1,7 @@
 /** `bosun run` */
 import { BosunError } from '../../../contract/errors.ts';
 import { resolveInputs } from '../../../definition/inputs.ts';
-import { refuseUnsupported } from '../../../definition/supported.ts';
+import { refuseUnsupported } from '../../../definition/check/supported.ts';
 import { checkFile } from '../../../operations/check.ts';
 import { startRun } from '../../../operations/run.ts';
 import { given, isOn, type Typed } from '../command.ts';

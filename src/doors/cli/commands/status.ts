@@ -2,16 +2,16 @@
 import { formatDuration } from '../../../base/units.ts';
 import { isOpen, type QuestionView, type TaskView } from '../../../contract/run.ts';
 import { statusOf, type Status } from '../../../operations/status.ts';
-import { describeStop } from '../../../schedule/budget-words.ts';
+import { describeStop } from '../../../schedule/money/budget-words.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
-import { columnsOf, fitColumns, padColumns } from '../../../report/columns.ts';
-import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/plain.ts';
+import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
+import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/text/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
 import { tellCounts, tellDefault } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
-import { signOf } from '../task-sign.ts';
+import { signOf } from '../live/task-sign.ts';
 
 const TASKS_SHOWN_MAX = 40;
 const NAME_COLUMNS_MAX = 40;

@@ -1,7 +1,7 @@
 /** `bosun trust` */
 import { askedBy } from '../../../operations/asked-by.ts';
 import { distrust, listTrusted, notTrusted, showAsked, trust, untrusted } from '../../../operations/trust.ts';
-import { spellControls, safeJson } from '../../../report/plain.ts';
+import { spellControls, safeJson } from '../../../report/text/plain.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 import { agree, canAsk } from '../with-trust.ts';

@@ -4,7 +4,7 @@ import { workspaces } from '../../../operations/workspaces.ts';
 import { count, formatBytes } from '../../../report/words.ts';
 import type { WorkspaceEntry } from '../../../workspace/workspace.ts';
 import { isOn, type Typed } from '../command.ts';
-import { safeJson } from '../../../report/plain.ts';
+import { safeJson } from '../../../report/text/plain.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {

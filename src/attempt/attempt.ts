@@ -1,0 +1,86 @@
+/** What an attempt is given: the parts of the machine, and its place in the run. Types only. */
+import type { RunOutput } from '../runtime/output/output.ts';
+import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
+import type { EventOf, Fact } from '../contract/event.ts';
+import type { Agent, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
+import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
+import type { Caller } from '../gateway/caller.ts';
+import type { Place } from '../gateway/cassette/place.ts';
+import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
+import type { Home } from '../store/home.ts';
+import type { StopSignal } from '../runtime/runtime.ts';
+import type { EngineGit } from '../system/git/engine-git.ts';
+import type { Launcher } from '../system/process/process.ts';
+import type { Workspaces } from '../workspace/workspace.ts';
+
+/** The parts of the machine that an attempt is made of. */
+export interface Stages {
+  home: Home;
+  git: EngineGit;
+  launcher: Launcher;
+  /** Whether the launcher holds fences. */
+  isFenced: boolean;
+  workspaces: Workspaces;
+  models: ModelsStage;
+}
+
+/** The way to models; nothing of it is there before the first agent needs it. */
+export interface ModelsStage {
+  open(caller: ModelCaller, at: EndpointAt): Promise<ModelEndpoint>;
+  /** Dollars for so many tokens; null where nobody knows. */
+  price(model: string, tokens: Tokens): number | null;
+}
+
+export interface ModelCaller extends Caller {
+  /** What the agent is: a login of one program serves no other. */
+  runtime: RuntimeName;
+  /** Where it works: a cassette holds names in place of these paths. */
+  place: Place;
+  /** A request failed for good. */
+  failed(error: AgentError): void;
+}
+
+export interface ModelEndpoint extends AsyncDisposable {
+  /** Undefined for a unix socket. */
+  baseUrl: string | undefined;
+  /** Those that can answer, with what each speaks. */
+  providers: Record<string, Dialect>;
+}
+
+/** How an attempt is told to end, by whoever may. */
+export interface Stop {
+  graceful: AbortController;
+  now: AbortController;
+}
+
+export interface Attempt {
+  run: string;
+  start: EventOf<'attempt.started'>;
+  task: Task;
+  workflow: Workflow;
+  agent: Agent | undefined;
+  /** The workspace that `start.continues` speaks of. */
+  continues: { workspace: string; base: string } | undefined;
+  /** The head that has everything merged so far: the base where needs cannot be merged by themselves. */
+  shadow: string;
+  /** What the whole run may still print. */
+  printed: RunOutput;
+  /** Files a resolved conflict must no longer have markers in. */
+  conflictFiles: string[];
+  stop: StopSignal;
+  /** What the task's agents were granted beyond their scopes, up to now. */
+  readonly granted: readonly string[];
+  /** Asks to change more; resolves once the answer is in the journal. Throws where the globs are none. */
+  requestAccess(globs: readonly string[]): Promise<AccessAnswer>;
+  /** What this attempt is asked as an owner, and its answer to that. */
+  inbox(): PendingAccess[];
+  answerAccess(id: string, answer: 'yes' | 'no'): OwnerSaid;
+  /** Resolves when a request to a model may go. */
+  admit: Caller['admit'];
+  /** Asks a person; an answer comes in any case. */
+  ask(text: string): Promise<'yes' | 'no'>;
+  /** What people say to the running agent; the return value ends that. */
+  onSteer(listener: (text: string) => void): () => void;
+  emit(fact: Fact): void;
+  nowMs(): number;
+}

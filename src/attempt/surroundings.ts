@@ -1,0 +1,414 @@
+/**
+ * What stands around one attempt: its fence, its environment, its own files, its ways to the network and to us. Made
+ * before the first command of the attempt, gone after the last. The fence is drawn here, and held by the sandbox.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Attempt, Stages } from './attempt.ts';
+import { Stopwatch } from '../base/stopwatch.ts';
+import { parseSizeBytes } from '../base/units.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Agent, RuntimeName, Scope } from '../contract/workflow.ts';
+import { openCrew } from '../crew/crew.ts';
+import type { AccessAnswer } from '../contract/access.ts';
+import {
+  OUR_TOOLS,
+  type Admission,
+  type AgentError,
+  type McpServer,
+  type RequestEstimate,
+} from '../contract/model.ts';
+import { readPath, showsHidden } from '../definition/check/reads.ts';
+import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
+import { noticeWaits } from '../gateway/waiting.ts';
+import { PLACEHOLDER_KEY } from '../gateway/keys/keys.ts';
+import { programReads } from '../runtime/agent/find-agent.ts';
+import { obeyedSettings } from '../runtime/agent/obeyed-settings.ts';
+import type { Models } from '../runtime/runtime.ts';
+import { GATEWAY } from '../sandbox/linux/bridge.ts';
+import type { Denied } from '../egress/gate.ts';
+import { mayReach } from '../egress/may-reach.ts';
+import { openEgress } from '../egress/proxy.ts';
+import { directoriesOf, writableParts } from '../sandbox/policy.ts';
+import { environmentOf, machineEnvironment, PACKAGE } from './environment.ts';
+import { stateWithin } from '../sandbox/state-within.ts';
+import { toolchains } from '../sandbox/machine/toolchains.ts';
+import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
+import type { Fence, FenceLimits } from '../system/process/fence.ts';
+import type { Launch, Prepared, Running } from '../system/process/process.ts';
+import { tryRemoveTree } from '../system/files/remove-tree.ts';
+import { give } from '../system/process/sandbox-user.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+
+const GATEWAY_URL = `http://127.0.0.1:${GATEWAY.port}`;
+/** More than any build needs, and few enough for the machine to stay usable while a fork bomb meets it. */
+const PROCESSES_DEFAULT = 4096;
+
+type Start = Pick<Launch, 'argv' | 'env' | 'input' | 'talks'>;
+type Place = Omit<Launch, 'argv' | 'env' | 'input' | 'talks'>;
+type Around = Pick<Launch, 'env' | 'fence' | 'reads'>;
+type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask' | 'empty'>;
+
+interface Sockets {
+  directory: string;
+  hasEgress: boolean;
+  hasCrew: boolean;
+  hasModels: boolean;
+}
+
+interface Ways {
+  allow: readonly string[];
+  withCrew: boolean;
+  withModels: boolean;
+}
+
+const NOTHING: Parts = { write: [], keep: [], grantable: [], mask: [] };
+const ALL: Parts = { ...NOTHING, write: [''] };
+
+/** What `bosun agent` needs inside; not the whole package, which may be the repository itself. */
+const CREW_COMMAND = [
+  ...['bin', path.basename(import.meta.dirname), 'package.json', 'node_modules'].map((name) =>
+    path.join(PACKAGE, name),
+  ),
+  process.execPath,
+].filter((file) => existsSync(file));
+
+export class Surroundings implements AsyncDisposable {
+  /** The directory with the attempt's prompt and output. */
+  readonly files: string;
+  /** The directory that all attempts of the task share; only agents that have something to remember need it. */
+  readonly memory: string;
+  /** Where the agent reaches models, as it sees it. */
+  models: Models | undefined;
+  /** How long the agent had to wait for a person: no time of its own. */
+  readonly held = new Stopwatch();
+  /** Why the last request to a model failed, as the gateway saw it. */
+  modelError: AgentError | undefined;
+  readonly #stages: Stages;
+  readonly #attempt: Attempt;
+  readonly #scope: Scope;
+  readonly #undo = new AsyncDisposableStack();
+  /** Requests to models that offered tools. */
+  #turns = 0;
+  #sockets: Sockets | undefined;
+  /** As the agent sees them, by what they are; the workspace's is known later. */
+  #paths: Record<string, string> | undefined;
+  /** A sandbox that waits for the agent's command. */
+  #prepared: Prepared | undefined;
+  /** What the agent itself runs in; it may be granted more. */
+  #running: { running: Running; workspace: Workspace } | undefined;
+
+  static async make(stages: Stages, attempt: Attempt): Promise<Surroundings> {
+    const made = new Surroundings(stages, attempt);
+    await mkdir(made.files, { recursive: true });
+    give(stages.launcher.uid, made.files);
+    made.#undo.defer(() => rmdir(made.files).catch(() => tryRemoveTree(made.files))); // it is empty, most of the time
+    const { network: allow = [], write } = made.#scope;
+    const withCrew = write !== undefined;
+    const withModels = runtimeOf(attempt) !== 'cli';
+    try {
+      if (withModels) {
+        await mkdir(made.memory, { recursive: true });
+        give(stages.launcher.uid, made.memory);
+      }
+      if (stages.isFenced && (allow.length > 0 || withCrew || withModels))
+        made.#sockets = await made.#openSockets({ allow, withCrew, withModels });
+      else if (withModels) await made.#openModels('tcp');
+    } catch (error) {
+      await made[Symbol.asyncDispose]();
+      throw error;
+    }
+    return made;
+  }
+
+  private constructor(stages: Stages, attempt: Attempt) {
+    this.#stages = stages;
+    this.#attempt = attempt;
+    this.#scope = effectiveScope(attempt.task, attempt.agent);
+    this.files = stages.home.attempt(attempt.run, attempt.start.task, attempt.start.attempt);
+    this.memory = stages.home.memory(attempt.run, attempt.start.task);
+  }
+
+  get isFenced(): boolean {
+    return this.#stages.isFenced;
+  }
+
+  /** What every command of the attempt gets. */
+  get env(): Record<string, string> {
+    return environmentOf(this.#attempt, this.#stages.isFenced);
+  }
+
+  /** Our own tools for the agent's model; none where it has no way to us. */
+  get tools(): Record<string, McpServer> {
+    if (!this.#sockets?.hasCrew) return {};
+    return { [OUR_TOOLS]: { command: path.join(PACKAGE, 'bin', 'bosun'), args: ['agent', 'mcp'] } };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#undo.disposeAsync();
+  }
+
+  /** The path of the workspace, as the agent sees it. */
+  seenAt(workspace: Workspace): string {
+    return (this.isFenced ? this.#stages.launcher.workspaceAt : undefined) ?? workspace.path;
+  }
+
+  /**
+   * For the setup command of a base, which may write all of it. Other tasks share what it makes, and it runs what
+   * earlier ones wrote: so it gets nothing that is this task's own, neither variables nor what its agent may read.
+   */
+  async setup(hosts: readonly string[]): Promise<Around> {
+    const { isFenced } = this.#stages;
+    const sockets =
+      hosts.length > 0 && isFenced
+        ? await this.#openSockets({ allow: hosts, withCrew: false, withModels: false })
+        : undefined;
+    return { env: machineEnvironment(isFenced), ...this.#fence(ALL, sockets, { reads: [], own: [] }) };
+  }
+
+  /** Makes the sandbox of the agent's command ahead of it. */
+  async prepare(workspace: Workspace | undefined): Promise<void> {
+    const { prepare } = this.#stages.launcher;
+    if (prepare === undefined) return;
+    const prepared = prepare(await this.#place(workspace));
+    this.#prepared = prepared;
+    this.#undo.defer(async () => {
+      if (this.#prepared === prepared) await prepared.discard();
+    });
+  }
+
+  async launch(workspace: Workspace | undefined, start: Start): Promise<Running> {
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    if (this.#paths && workspace) this.#paths.workspace = this.seenAt(workspace);
+    const running =
+      prepared?.start(start) ?? this.#stages.launcher.launch({ ...start, ...(await this.#place(workspace)) });
+    if (workspace) this.#running = { running, workspace };
+    return running;
+  }
+
+  async #place(workspace: Workspace | undefined): Promise<Place> {
+    if (workspace === undefined)
+      return { ...this.#fence(NOTHING, this.#sockets), cwd: this.#stages.home.empty, emptyCwd: true };
+    const parts = await this.#parts(workspace);
+    await workspace.makeDirectories(parts.write);
+    return workspace.inside(this.#fence(parts, this.#sockets));
+  }
+
+  /** On a throw-away layer, all of which may be written. */
+  async launchCheck(workspace: Workspace | undefined, start: Start): Promise<Running> {
+    const { launcher } = this.#stages;
+    if (workspace === undefined) return launcher.launch({ ...start, ...(await this.#place(undefined)) });
+    const parts = { ...ALL, mask: await maskOf(workspace) };
+    return launcher.launch({
+      ...start,
+      ...(await workspace.insideScratch(this.#fence(parts, this.#sockets))),
+    });
+  }
+
+  /** What of the workspace may be written, and what may become so. */
+  async #parts(workspace: Workspace): Promise<Parts> {
+    const { write, shared = [], grant } = this.#scope;
+    const settings = await this.#coveredSettings(workspace);
+    const mask = [...(await maskOf(workspace)), ...settings.mask];
+    const covered = { mask, empty: settings.empty };
+    if (write === undefined) return { ...ALL, ...covered };
+    const tree = await workspace.tree();
+    const grantable = Array.isArray(grant)
+      ? directoriesOf(grant, tree).filter((path) => path !== '' && tree.kindOf(path) === 'directory')
+      : [];
+    return { ...writableParts([...write, ...shared, ...this.#attempt.granted], tree), grantable, ...covered };
+  }
+
+  /** A link could not be covered, and would lead to settings elsewhere. Some programs fail at a directory that they cannot enter. */
+  async #coveredSettings(workspace: Workspace): Promise<{ mask: string[]; empty: string[] }> {
+    const runtime = runtimeOf(this.#attempt);
+    const names = obeyedSettings(runtime, this.#attempt.agent);
+    const mask: string[] = [];
+    const empty: string[] = [];
+    if (names.length === 0 || !this.#stages.isFenced) return { mask, empty };
+    const tree = await workspace.tree();
+    for (const name of names) {
+      const kind = tree.kindOf(name);
+      if (kind === 'link')
+        throw new BosunError(
+          'system',
+          `${name} of the repository is a symbolic link, and ${runtime} would obey the settings that it leads to; make it a file or a directory, which can be covered, or take it away`,
+        );
+      if (kind !== undefined) (kind === 'directory' ? empty : mask).push(name);
+    }
+    return { mask, empty };
+  }
+
+  /** What the task itself may see besides the workspace. */
+  #ownReads(): string[] {
+    return [
+      ...(this.#scope.read ?? []).map((file) => this.#readable(file)),
+      ...(this.#sockets?.hasCrew ? CREW_COMMAND : []),
+      ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
+    ];
+  }
+
+  /** The task may hide what its agent may read: only here are both known. */
+  #readable(entry: string): string {
+    const { top } = this.#stages.home;
+    const file = readPath(entry, top);
+    const why = showsHidden(file, this.#scope, top);
+    if (why !== undefined) throw new BosunError('invalid-workflow', `"${entry}" in "scope.read" ${why}`);
+    return file;
+  }
+
+  #fence(
+    parts: Parts,
+    sockets: Sockets | undefined,
+    {
+      reads: ownReads = this.#ownReads(),
+      own = [this.files, ...(sockets?.hasModels ? [this.memory] : [])],
+    }: { reads?: string[]; own?: string[] } = {},
+  ): Omit<Around, 'env'> {
+    const { isFenced } = this.#stages;
+    // Of the engine's own PATH: what a workflow or an agent calls one must show nothing.
+    const reads = [...new Set([...toolchains(process.env.PATH ?? '').paths, ...ownReads])];
+    if (!isFenced) return { reads };
+    const hidden = stateWithin(ownReads, this.#stages.home.directory);
+    const { workspaceAt } = this.#stages.launcher;
+    const fence: Fence = {
+      ...(workspaceAt !== undefined && { at: workspaceAt }),
+      ...parts,
+      read: reads,
+      ...(hidden.length > 0 && { hidden }),
+      own,
+      ...(sockets && { sockets: sockets.directory }),
+      egress: sockets?.hasEgress ?? false,
+      gateway: sockets?.hasModels ?? false,
+      limits: limitsOf(effectiveLimits(this.#attempt.task, this.#attempt.agent)),
+    };
+    return { fence };
+  }
+
+  /** A directory with the sockets behind which the proxy to these hosts, models, and we ourselves, can be reached. */
+  async #openSockets({ allow, withCrew, withModels }: Ways): Promise<Sockets> {
+    const { uid } = this.#stages.launcher;
+    const directory = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
+    this.#undo.defer(() => tryRemoveTree(directory));
+    give(uid, directory);
+    const owner = uid === undefined ? {} : { uid };
+    if (allow.length > 0) {
+      const socketPath = path.join(directory, 'egress.sock');
+      const onDenied = (denied: Denied): void => this.#denied(denied);
+      this.#undo.use(await openEgress({ socketPath, allow, ...owner, onDenied }));
+    }
+    if (withCrew) {
+      const crew = await openCrew({
+        socketPath: path.join(directory, 'agent.sock'),
+        ...owner,
+        onRequestAccess: (globs) => this.#requestAccess(globs),
+        onInbox: () => this.#attempt.inbox(),
+        onAnswer: (id, answer) => this.#attempt.answerAccess(id, answer),
+      });
+      this.#undo.use(crew);
+    }
+    if (withModels) await this.#openModels({ socketPath: path.join(directory, 'gateway.sock'), ...owner });
+    return { directory, hasEgress: allow.length > 0, hasCrew: withCrew, hasModels: withModels };
+  }
+
+  async #openModels(at: EndpointAt): Promise<void> {
+    const { start, run } = this.#attempt;
+    const names = { task: start.task, attempt: start.attempt };
+    const { files, memory } = this;
+    this.#paths = { files, memory, repository: this.#stages.home.top };
+    const door = await this.#stages.models.open(
+      {
+        ...names,
+        runtime: runtimeOf(this.#attempt),
+        place: { run, paths: this.#paths },
+        admit: (estimate, signal) => this.#admit(estimate, signal),
+        onWait: noticeWaits((notice) => this.#attempt.emit({ ...notice, ...names })),
+        mayReach: mayReach(this.#scope.network ?? []),
+        onDenied: (denied) => this.#denied(denied),
+        failed: (error) => (this.modelError = error),
+      },
+      at,
+    );
+    this.#undo.use(door);
+    this.models = { baseUrl: door.baseUrl ?? GATEWAY_URL, key: PLACEHOLDER_KEY, providers: door.providers };
+  }
+
+  #denied(denied: Denied): void {
+    const { task, attempt } = this.#attempt.start;
+    this.#attempt.emit({ type: 'attempt.denied', task, attempt, ...denied });
+  }
+
+  /** What was answered after a failure makes it a thing of the past; what was not answered is no turn. */
+  async #admit(estimate: RequestEstimate, signal: AbortSignal): Promise<Admission> {
+    const count = estimate.hasTools ? 1 : 0;
+    const turnsMax = turnsOf(this.#attempt);
+    if (this.#turns + count > turnsMax)
+      return { isAdmitted: false, kind: 'refused', message: describeTurns(turnsMax) };
+    this.#turns += count;
+    const admission = await this.held.during(this.#attempt.admit(estimate, signal));
+    if (!admission.isAdmitted) {
+      this.#turns -= count;
+      return admission;
+    }
+    return {
+      ...admission,
+      settle: (use) => {
+        if (use) this.modelError = undefined;
+        else this.#turns -= count;
+        admission.settle(use);
+      },
+    };
+  }
+
+  /** A yes is in the journal before it takes effect in what runs. */
+  async #requestAccess(globs: string[]): Promise<AccessAnswer> {
+    const answer = await this.#attempt.requestAccess(globs);
+    if (!answer.granted || this.#running === undefined) return answer;
+    const { running, workspace } = this.#running;
+    if (running.grant === undefined)
+      return {
+        ...answer,
+        why: `${answer.why}; it takes effect at the next attempt, since this machine cannot open a running sandbox`,
+      };
+    await running.grant(directoriesOf(answer.globs, await workspace.tree()));
+    return answer;
+  }
+}
+
+/** The one that does this attempt: the agent's own, or another where that one failed. */
+export function runtimeOf({ start, agent }: Attempt): RuntimeName {
+  return start.fallback?.runtime ?? agent?.runtime ?? 'cli';
+}
+
+/** What the gateway holds; Claude Code counts its turns itself, and better, since those of its helpers are none. */
+function turnsOf(attempt: Attempt): number {
+  return runtimeOf(attempt) === 'claude-code' ? Infinity : (attempt.agent?.turns ?? Infinity);
+}
+
+function describeTurns(turns: number): string {
+  return `it used its ${turns} ${turns === 1 ? 'turn' : 'turns'} and was not done; allow more with "turns" of the agent`;
+}
+
+/** What is there of it: an agent may have removed some. */
+async function maskOf(workspace: Workspace): Promise<string[]> {
+  const { mask } = workspace.base;
+  if (mask.length === 0) return [];
+  const tree = await workspace.tree();
+  return mask.flatMap((file) => {
+    const kind = tree.kindOf(file);
+    return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
+  });
+}
+
+function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {
+  const { memory, processes = PROCESSES_DEFAULT, cpu, disk, files } = limits;
+  return {
+    processes,
+    ...(memory !== undefined && { memoryBytes: parseSizeBytes(memory) }),
+    ...(cpu !== undefined && { cpu }),
+    ...(disk !== undefined && { diskBytes: parseSizeBytes(disk) }),
+    ...(files !== undefined && { openFiles: files }),
+  };
+}

@@ -1,0 +1,158 @@
+/** Checks that each task says one thing to do, and holds only fields that mean something for it. */
+import { z } from 'zod';
+import { JSON_DEPTH_MAX, parseJson } from '../../base/parse-json.ts';
+import type { Task, Workflow } from '../../contract/workflow.ts';
+import type { Problem } from '../source/problem.ts';
+
+const KINDS = ['run', 'agent', 'uses', 'approve', 'handoff'] as const;
+type Kind = (typeof KINDS)[number];
+
+const ITEMS_MAX = 10_000;
+const SCHEMA_CHARS_MAX = 256 * 1024;
+
+const WORK: readonly Kind[] = ['run', 'agent', 'handoff'];
+
+/** Which kinds of task a field means something for; fields that are not here fit all. */
+const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
+  prompt: ['agent', 'handoff'],
+  with: ['uses'],
+  rounds: ['handoff'],
+  continuous: ['run', 'agent'],
+  finalize: ['agent'],
+  publishes: WORK,
+  expand: WORK,
+  output: WORK,
+  check: WORK,
+  attempts: WORK,
+  retry: WORK,
+  timeout: WORK,
+  artifacts: WORK,
+  workspace: WORK,
+  scope: WORK,
+  limits: WORK,
+  env: WORK,
+  'on-conflict': WORK,
+  budget: ['run', 'agent', 'handoff', 'uses'],
+};
+const FIELDS = Object.entries(FITS) as [keyof Task, readonly Kind[]][];
+
+/** What a task does, as far as it says so. */
+export function kindOf(task: { [kind in Kind]?: unknown }): Kind | undefined {
+  return KINDS.find((kind) => task[kind] !== undefined);
+}
+
+export function fieldFits(field: string, kind: Kind): boolean {
+  return FITS[field as keyof Task]?.includes(kind) ?? true;
+}
+
+export function checkTasks(workflow: Workflow): Problem[] {
+  return Object.entries(workflow.tasks).flatMap(([name, task]) => checkTask(name, task));
+}
+
+/** What is worth saying and not wrong. */
+export function warnAboutTasks(workflow: Workflow): string[] {
+  return Object.entries(workflow.tasks).flatMap(([name, task]) =>
+    task.attempts > 1 && task.check === undefined && task.output === undefined && !task.expand
+      ? [`task "${name}" has "attempts" but no "check", so it gets only one attempt; see "retry"`]
+      : [],
+  );
+}
+
+function checkTask(name: string, task: Task): Problem[] {
+  const path = ['tasks', name];
+  const it = `task "${name}"`;
+  const problems: Problem[] = [];
+  const add = (field: keyof Task, message: string): void => {
+    problems.push({ path: [...path, field], atKey: true, message });
+  };
+
+  const kinds = KINDS.filter((kind) => task[kind] !== undefined);
+  const [kind, second] = kinds;
+  if (kind === undefined) {
+    const message =
+      task.prompt === undefined
+        ? `${it} has nothing to do; give it one of run, agent (with prompt), uses, approve or handoff`
+        : `${it} has a prompt but no agent; add "agent: <name>"`;
+    return [{ path, atKey: true, message }];
+  }
+  if (second !== undefined) {
+    add(
+      second,
+      `${it} has both "${kind}" and "${second}"; a task does one thing: make it two tasks, or remove one`,
+    );
+    return problems;
+  }
+  if (kind === 'agent' && task.prompt === undefined) {
+    add('agent', `${it} has an agent but no prompt; add "prompt: <what to do>"`);
+  }
+  for (const [field, fits] of FIELDS) {
+    if (task[field] === undefined || fits.includes(kind) || (field === 'attempts' && task.attempts === 1))
+      continue;
+    if (field === 'expand' && task.expand === false) continue;
+    add(field, `"${field}" of ${it} works only with ${either(fits)}, but the task has "${kind}"; remove it`);
+  }
+  if (kind === 'agent' && task.finalize !== undefined && task.continuous === undefined) {
+    add(
+      'finalize',
+      `"finalize" of ${it} works only with "continuous"; add "continuous: { every: 10m }" or remove it`,
+    );
+  }
+  if (task.continuous && task.continuous.every === undefined && !task.continuous.on?.length) {
+    add('continuous', `"continuous" of ${it} says neither "every" nor "on"; add one, such as "every: 10m"`);
+  }
+  if (task.expand && task.continuous) {
+    add('expand', `"expand" of ${it} cannot be had with "continuous"; remove one of them`);
+  }
+  problems.push(...checkItems(name, task), ...checkOutput(name, task));
+  return problems;
+}
+
+function checkItems(name: string, task: Task): Problem[] {
+  const items = task['for-each'];
+  if (!Array.isArray(items)) return [];
+  const path = ['tasks', name, 'for-each'];
+  const it = `"for-each" of task "${name}"`;
+  if (items.length === 0) return [{ path, message: `${it} is an empty list; add items or remove the task` }];
+  if (items.length <= ITEMS_MAX) return [];
+  return [{ path, message: `${it} has ${items.length} items; at most ${ITEMS_MAX} are allowed, split it` }];
+}
+
+/** A schema that nothing can read would only be noticed once the agent is done and paid for. */
+function checkOutput(name: string, task: Task): Problem[] {
+  if (task.output === undefined) return [];
+  const path = ['tasks', name, 'output'];
+  if (isTooLarge(task.output))
+    return [
+      {
+        path,
+        atKey: true,
+        message: `"output" of task "${name}" is larger than ${SCHEMA_CHARS_MAX} characters or deeper than ${JSON_DEPTH_MAX}; simplify it`,
+      },
+    ];
+  try {
+    z.fromJSONSchema(task.output);
+    return [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [
+      {
+        path,
+        atKey: true,
+        message: `"output" of task "${name}" is not a usable JSON Schema: ${why}`,
+      },
+    ];
+  }
+}
+
+function isTooLarge(schema: unknown): boolean {
+  try {
+    const text = JSON.stringify(schema);
+    return text.length > SCHEMA_CHARS_MAX || parseJson(text) === undefined;
+  } catch {
+    return true; // too deep even to be written
+  }
+}
+
+function either(words: readonly string[]): string {
+  return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -1,0 +1,180 @@
+/** One picture of a live run as lines of text, fitted to a terminal. Pure; what it gives is safe to print. */
+import { columnsOf, fitColumns, padColumns, wrapColumns } from '../../../report/text/columns.ts';
+import { plainLine, spellControls, inOneLine } from '../../../report/text/plain.ts';
+import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../../report/money.ts';
+import { glyphOf, toneOf } from '../../../report/words.ts';
+import { formatCount } from '../../../base/format-count.ts';
+import { formatElapsed, tellCounts, tellDefault } from '../figures.ts';
+import type { LiveModel, LiveRow, LiveRows } from './model.ts';
+import type { OpenTask } from './task.ts';
+import type { Paint } from '../output.ts';
+
+export interface FrameOptions {
+  columns: number;
+  rows: number;
+  nowMs: number;
+  paint: Paint;
+  /** Keys are read: questions can be answered right here. */
+  hasKeys: boolean;
+  /** What was last said, such as that the run is being stopped. */
+  notice: string;
+  /** The task that keys have chosen, and the one that is opened. */
+  selected?: string | undefined;
+  open?: OpenTask | undefined;
+}
+
+const NARROW_COLUMNS = 70;
+const NAME_COLUMNS_MAX = 32;
+const AGENT_COLUMNS_MAX = 14;
+/** A question that needs more is not seen whole. */
+const QUESTION_LINES_MAX = 4;
+/** The share of a budget from which it is in sight. */
+const NEARLY_SPENT = 0.8;
+/** Header, blank, summary of the rest, blank, footer, and one line for the cursor. */
+const OTHER_LINES = 6;
+
+export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
+  const { run } = model;
+  if (!run) return [fitColumns('starting …', options.columns)];
+  if (options.open) return openedOf(model, options.open, options);
+  const asked = questionOf(model, options);
+  const money = moneyOf(model, options);
+  const shown = shownRows(model, options);
+  const lines = [
+    headOf(model, options),
+    ...money,
+    '',
+    ...rowsOf(shown, options),
+    ...leftOf(shown, options),
+    '',
+    ...asked,
+    footOf(options),
+  ];
+  // A picture as high as the screen would make it scroll.
+  const room = Math.max(1, options.rows - 1);
+  return lines.length <= room ? lines : lines.filter((line) => line !== '').slice(0, room);
+}
+
+/** The tasks that there is room for. */
+export function shownRows(model: LiveModel, options: FrameOptions): LiveRows {
+  const others = OTHER_LINES + questionOf(model, options).length + moneyOf(model, options).length;
+  return model.rows(Math.max(1, options.rows - others), options.nowMs);
+}
+
+/** One task in place of all: its log or its diff, and what needs an answer. */
+function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): string[] {
+  const { columns, rows, paint } = options;
+  const asked = questionOf(model, options);
+  const row = model.row(open.id, options.nowMs);
+  const { glyph, word, tone } = row?.sign ?? { glyph: ' ', word: '', tone: 'quiet' as const };
+  const title = fitColumns(
+    `${spellControls(row?.label ?? open.id)}  ${open.kind}`,
+    Math.max(10, columns - 16),
+  );
+  const other = open.kind === 'log' ? 'diff' : 'log';
+  const keys = fitColumns(`↑↓ scroll · d ${other} · esc back · Ctrl-C stops and keeps the work`, columns - 1);
+  const lines = open.window(Math.max(1, rows - 5 - asked.length));
+  return [
+    `${paint(tone, `${glyph} ${word}`)}  ${paint('strong', title)}`,
+    '',
+    ...lines.map((line) => cutColumns(line, columns - 1)),
+    '',
+    ...asked,
+    paint('quiet', keys),
+  ];
+}
+
+/** A line that may be painted; ink cuts what is painted, and this what is not. */
+function cutColumns(line: string, columns: number): string {
+  return line.includes('\u001b') ? line : fitColumns(line, columns);
+}
+
+function headOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): string {
+  const { id, state, sinceMs, counts } = model.run!;
+  const glyph = glyphOf(state);
+  const time = formatElapsed(nowMs - sinceMs);
+  const name = fitColumns(spellControls(id), Math.max(8, columns - columnsOf(time) - 6));
+  const room = columns - columnsOf(name) - columnsOf(time) - 8;
+  const told = fitColumns(tellCounts(counts), Math.max(0, room));
+  return `${paint(toneOf(state), glyph)} ${paint('strong', name)}  ${room > 8 ? `${paint('quiet', told)}  ` : ''}${time}`;
+}
+
+/** What was spent, and who has to be waited for; nothing where there is no such thing. */
+function moneyOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): string[] {
+  const { spending, limits } = model.run!;
+  const told = tellSpending(spending, limits);
+  const tone = shareUsed(spending, limits) >= NEARLY_SPENT ? 'ask' : 'quiet';
+  const wait = model.wait(nowMs);
+  const waits = wait === undefined ? '' : plainLine(tellWaiting(wait, wait.leftMs));
+  if (told === '' && waits === '') return [];
+  const room = columns - columnsOf(told) - 6;
+  const after = waits === '' || room < 12 ? '' : paint('ask', fitColumns(waits, room));
+  return [`  ${[paint(tone, fitColumns(told, columns - 3)), after].filter(Boolean).join('  ')}`];
+}
+
+function rowsOf({ rows }: LiveRows, { columns: all, paint, selected }: FrameOptions): string[] {
+  const columns = selected === undefined ? all : all - 2;
+  const isNarrow = columns < NARROW_COLUMNS;
+  const names = rows.map(({ label, depth }) => `${'  '.repeat(depth)}${spellControls(label)}`);
+  const longest = Math.max(0, ...names.map(columnsOf));
+  const nameWidth = Math.min(NAME_COLUMNS_MAX, longest, Math.max(10, columns - 14));
+  const agentWidth = isNarrow
+    ? 0
+    : Math.min(AGENT_COLUMNS_MAX, Math.max(0, ...rows.map(({ agent }) => columnsOf(agent))));
+  const costs = rows.map(({ spending }) => (spending ? tellUsd(spending) || '$?' : ''));
+  const costWidth = isNarrow ? 0 : Math.max(0, ...costs.map(columnsOf));
+  return rows.map((row, n) => {
+    const { glyph, word, tone } = row.sign;
+    const sign = isNarrow ? glyph : `${glyph} ${word.padEnd(9)}`;
+    const cells = [
+      padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
+      ...(agentWidth > 0 ? [padColumns(fitColumns(plainLine(row.agent), agentWidth), agentWidth)] : []),
+      timeOf(row).padStart(6),
+      ...(costWidth > 0 ? [costs[n]!.padStart(costWidth)] : []),
+      ...(row.attempt > 1 ? [isNarrow ? `#${row.attempt}` : `attempt ${row.attempt}`] : []),
+    ].join('  ');
+    const room = columns - columnsOf(sign) - columnsOf(cells) - 5;
+    const line = room < 6 ? '' : fitColumns(inOneLine(row.line), room);
+    const mark = selected === undefined ? '' : row.id === selected ? '› ' : '  ';
+    return `${mark}${paint(tone, sign)}  ${cells}${line === '' ? '' : `  ${paint('quiet', line)}`}`;
+  });
+}
+
+function timeOf({ elapsedMs, state }: LiveRow): string {
+  if (elapsedMs === undefined || state === 'waiting' || state === 'ready') return '';
+  return formatElapsed(elapsedMs);
+}
+
+function leftOf({ left, leftCount }: LiveRows, { columns, paint }: FrameOptions): string[] {
+  if (leftCount === 0) return [];
+  return [paint('quiet', fitColumns(`… ${formatCount(leftCount)} more: ${tellCounts(left)}`, columns - 1))];
+}
+
+/** The whole of it: nobody can answer half a question. */
+function questionOf(model: LiveModel, { columns, paint, hasKeys, nowMs }: FrameOptions): string[] {
+  const { question, run } = model;
+  if (!question) return [];
+  const keys = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
+  const otherwise = tellDefault(question, nowMs);
+  const how = otherwise === '' ? keys : `${keys} · else ${otherwise}`;
+  // A budget is often not the task's own; its question says whose it is.
+  const whose = question.id.endsWith('+budget') ? '' : `${question.label}: `;
+  const words = plainLine(`? ${whose}${question.text.replaceAll('\n', ' ')}`);
+  const lines = wrapColumns(words, columns - 3, ' ').map((line, n) => (n === 0 ? line : `  ${line}`));
+  const shown = lines.slice(0, QUESTION_LINES_MAX);
+  if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
+  const last = shown.at(-1)!;
+  const painted = shown.map((line) => paint('ask', line));
+  if (columnsOf(last) + columnsOf(how) + 3 <= columns) painted[painted.length - 1] += `  ${how}`;
+  else painted.push(`  ${fitColumns(how, columns - 3)}`);
+  return painted;
+}
+
+function footOf({ columns, paint, notice, hasKeys }: FrameOptions): string {
+  const more = hasKeys ? '↑↓ enter open a task' : 'bosun logs -f shows all output';
+  const keys =
+    columns < NARROW_COLUMNS ? 'Ctrl-C stops, keeping the work' : `Ctrl-C stops and keeps the work · ${more}`;
+  return notice === ''
+    ? paint('quiet', fitColumns(keys, columns - 1))
+    : paint('ask', fitColumns(plainLine(notice), columns - 1));
+}

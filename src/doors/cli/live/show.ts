@@ -1,0 +1,62 @@
+/**
+ * The live view as one way of showing a run. The run comes first: what draws takes long to load, so it is loaded
+ * once the run is under way, and not at all where the run is quicker.
+ */
+import type { Recorded } from '../../../contract/event.ts';
+import { logs } from '../../../operations/logs.ts';
+import type { LiveRun } from '../../../operations/run.ts';
+import type { Interrupts } from '../interrupts.ts';
+import { LiveModel } from './model.ts';
+import type { LiveView } from './view.ts';
+import { say } from '../output.ts';
+import type { Show } from '../watch.ts';
+
+const LOAD_AFTER_MS = 30;
+
+export class LiveShow implements Show {
+  readonly #model = new LiveModel();
+  readonly #said: string[] = [];
+  #view: LiveView | undefined;
+  #isClosed = false;
+  #loading: NodeJS.Timeout | undefined;
+
+  /** `earlier`: a run that is gone on with, whose past is shown too. */
+  static async open(earlier: { cwd: string; run?: string } | undefined): Promise<LiveShow> {
+    const show = new LiveShow();
+    if (earlier) for await (const page of logs({ ...earlier, withoutOutput: true })) show.#model.see(page);
+    return show;
+  }
+
+  seen(events: Recorded[]): void {
+    this.#model.see(events);
+    this.#view?.changed();
+  }
+
+  say(text: string): void {
+    this.#said.push(text);
+    if (this.#view) this.#view.notice(text);
+  }
+
+  attach(live: LiveRun, interrupts: Interrupts): void {
+    this.#loading = setTimeout(() => void this.#load(live, interrupts), LOAD_AFTER_MS);
+  }
+
+  /** What was said along the way stays. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#loading);
+    await this.#view?.close();
+    for (const text of this.#said) say(text);
+  }
+
+  async #load(live: LiveRun, interrupts: Interrupts): Promise<void> {
+    const { LiveView } = await import('./view.ts');
+    if (this.#isClosed) return;
+    this.#view = new LiveView(this.#model, {
+      interrupt: () => interrupts.press(),
+      answer: (question, answer) => live.answer(question, answer),
+    });
+    const last = this.#said.findLast((text) => !text.startsWith('note: '));
+    if (last !== undefined) this.#view.notice(last);
+  }
+}

@@ -1,0 +1,126 @@
+/** One task that is opened in the live view: its log as it grows, or what it changed. It draws nothing. */
+import { diffOf } from '../../../operations/changes.ts';
+import { logs } from '../../../operations/logs.ts';
+import { plainLine } from '../../../report/text/plain.ts';
+import { EventLines } from '../event-lines.ts';
+import type { Paint } from '../output.ts';
+
+/** Of what is longer, the end of a log and the beginning of a patch are shown. */
+const LINES_MAX = 2000;
+const PATCH_BYTES_MAX = 1024 * 1024;
+/** A task that has left nothing is looked at again. */
+const DIFF_AGAIN_MS = 500;
+
+export interface OpenTaskOptions {
+  cwd: string;
+  run: string;
+  task: string;
+  /** What people call it. */
+  label: string;
+  paint: Paint;
+  /** There is more to show. */
+  changed(): void;
+}
+
+export class OpenTask {
+  readonly #options: OpenTaskOptions;
+  readonly #lines: EventLines;
+  readonly #log: string[] = [];
+  #diff: string[] | undefined;
+  #isDiff = false;
+  #diffAgainMs = 0;
+  #afterSeq = 0;
+  #isReading = false;
+  /** How far it is scrolled: in a log from its end, which is followed; in a diff from its beginning. */
+  #offset = 0;
+
+  constructor(options: OpenTaskOptions) {
+    this.#options = options;
+    const { paint, task, label } = options;
+    this.#lines = new EventLines({ paint, withOutput: true, labels: [[task, label]] });
+    this.refresh();
+  }
+
+  get id(): string {
+    return this.#options.task;
+  }
+
+  get kind(): 'log' | 'diff' {
+    return this.#isDiff ? 'diff' : 'log';
+  }
+
+  /** Reads what is new in the journal, or what the task changed once it has left something; one read at a time. */
+  refresh(): void {
+    if (this.#isReading || (this.#isDiff && performance.now() < this.#diffAgainMs)) return;
+    this.#isReading = true;
+    const reading = this.#isDiff
+      ? this.#readDiff()
+      : this.#read().catch((error: Error) => this.#log.push(plainLine(error.message)));
+    void reading.finally(() => {
+      this.#isReading = false;
+    });
+  }
+
+  toggle(): void {
+    this.#isDiff = !this.#isDiff;
+    this.#offset = 0;
+    this.#diff = undefined;
+    this.#diffAgainMs = 0;
+    this.refresh();
+  }
+
+  /** Positive towards the end. */
+  scroll(lines: number): void {
+    this.#offset = Math.max(0, this.#offset + (this.#isDiff ? lines : -lines));
+  }
+
+  /** As many lines as there is room for; each is safe to print, and may be too long. */
+  window(rows: number): string[] {
+    const all = this.#isDiff ? (this.#diff ?? ['reading what it changed …']) : this.#log;
+    const offsetMax = Math.max(0, all.length - rows);
+    this.#offset = Math.min(this.#offset, offsetMax);
+    const from = this.#isDiff ? this.#offset : offsetMax - this.#offset;
+    return all.slice(from, from + rows);
+  }
+
+  async #read(): Promise<void> {
+    const { cwd, run, task, changed } = this.#options;
+    for await (const page of logs({ cwd, run, task, afterSeq: this.#afterSeq })) {
+      this.#afterSeq = page.at(-1)!.seq;
+      const text = page.map((recorded) => this.#lines.render(recorded)).join('');
+      if (text === '') continue;
+      const added = text.slice(0, -1).split('\n');
+      this.#log.push(...added.slice(-LINES_MAX));
+      this.#log.splice(0, this.#log.length - LINES_MAX);
+      // What is read stays where it is while more comes.
+      if (this.#offset > 0) this.#offset += added.length;
+      changed();
+    }
+  }
+
+  async #readDiff(): Promise<void> {
+    try {
+      this.#diff = await this.#patch();
+      this.#diffAgainMs = Infinity;
+    } catch (error) {
+      this.#diff = [plainLine((error as Error).message)];
+      this.#diffAgainMs = performance.now() + DIFF_AGAIN_MS;
+    }
+    this.#options.changed();
+  }
+
+  async #patch(): Promise<string[]> {
+    const { cwd, run, task, paint } = this.#options;
+    const { patch } = await diffOf({ cwd, run, task });
+    if (patch.length === 0) return ['nothing was changed'];
+    const lines = patch.subarray(0, PATCH_BYTES_MAX).toString().split('\n').slice(0, LINES_MAX);
+    return lines.map((line) => paintLine(plainLine(line), paint));
+  }
+}
+
+function paintLine(line: string, paint: Paint): string {
+  if (/^(diff |index |--- |\+\+\+ )/.test(line)) return paint('strong', line);
+  if (line.startsWith('+')) return paint('good', line);
+  if (line.startsWith('-')) return paint('bad', line);
+  return line.startsWith('@@') ? paint('busy', line) : line;
+}

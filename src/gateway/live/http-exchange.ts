@@ -1,0 +1,274 @@
+/** One request over HTTP and its answer, once: it never retries. Every wait in it has an end. */
+import type http from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIPv4 } from 'node:net';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { Agent, request as plainRequest } from '../../system/net/http.ts';
+import { hungUp } from './key-lane.ts';
+import { TransportError } from '../transport.ts';
+
+const CONNECT_MS = 20_000;
+const HEADER_BYTES_MAX = 64 * 1024;
+const FREE_SOCKETS_MAX = 256;
+const ONE_WRITE_BYTES_MAX = 16 * 1024;
+const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
+
+/** Where a provider is reached. */
+export interface Upstream {
+  /** As messages call it. */
+  provider: string;
+  url: URL;
+  /** How long nothing may come. */
+  idleMs: number;
+}
+
+export interface Call {
+  upstream: Upstream;
+  method: string;
+  /** Below the base URL. */
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Connections, kept for the next request; through the proxies that the environment names. */
+export class Connections implements Disposable {
+  readonly #all: http.Agent[] = [];
+  readonly #direct: { 'http:': http.Agent; 'https:': https.Agent };
+  readonly #proxied: { 'http:': http.Agent; 'https:': https.Agent };
+
+  constructor(env: NodeJS.ProcessEnv) {
+    const { HTTP_PROXY, HTTPS_PROXY, NO_PROXY, http_proxy, https_proxy, no_proxy } = env;
+    const proxyEnv = { HTTP_PROXY, HTTPS_PROXY, NO_PROXY, http_proxy, https_proxy, no_proxy };
+    const options = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX };
+    const make = (more: object): { 'http:': http.Agent; 'https:': https.Agent } => {
+      const agents = {
+        'http:': new Agent({ ...options, ...more }),
+        'https:': new https.Agent({ ...options, ...more }),
+      };
+      this.#all.push(agents['http:'], agents['https:']);
+      return agents;
+    };
+    this.#direct = make({});
+    this.#proxied = make({ proxyEnv });
+  }
+
+  for({ protocol, hostname }: URL): http.Agent {
+    // A proxy's loopback is another one.
+    const agents = isLoopback(hostname) ? this.#direct : this.#proxied;
+    return agents[protocol as 'http:' | 'https:'];
+  }
+
+  [Symbol.dispose](): void {
+    for (const agent of this.#all) agent.destroy();
+  }
+}
+
+/** Resolves with the head of the answer; throws a TransportError where there is none. */
+export function httpExchange(call: Call, connections: Connections, signal: AbortSignal): Promise<Answer> {
+  const { upstream, method, path, headers, body } = call;
+  const { url, idleMs, provider } = upstream;
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      const failure = signal.aborted ? hungUp(signal) : failureOf(error, upstream);
+      failure.mayCost = request.writableFinished;
+      reject(failure);
+    };
+    const send = url.protocol === 'https:' ? https.request : plainRequest;
+    const request = send({
+      agent: connections.for(url),
+      hostname: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port,
+      method,
+      path: `${url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '')}${path}`,
+      headers,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      setDefaultHeaders: true,
+    });
+    // Not by its option `signal`, which costs as much as judging a small request.
+    const abort = (): void => void request.destroy(hungUp(signal));
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    const endIn = (ms: number, why: string): NodeJS.Timeout =>
+      setTimeout(() => request.destroy(new TransportError('timeout', 504, why)), ms);
+    let timer = endIn(Math.min(CONNECT_MS, idleMs), `${provider} cannot be reached in time`);
+    const onConnected = (): void => {
+      clearTimeout(timer);
+      timer = endIn(idleMs, silence(upstream));
+    };
+    request.once('socket', (socket) => {
+      if (!socket.connecting) onConnected();
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
+    });
+    request.on('error', fail);
+    // Also of what Node takes for the end of HTTP, such as 101: then nothing else is said.
+    let isAnswered = false;
+    request.once('close', () => {
+      signal.removeEventListener('abort', abort);
+      if (!isAnswered) fail(brokenOff(upstream));
+    });
+    request.once('response', (response) => {
+      isAnswered = true;
+      clearTimeout(timer);
+      resolve(new Answer(response, upstream, signal));
+    });
+    if (body.length === 0) request.end();
+    else if (body.length > ONE_WRITE_BYTES_MAX) request.end(body);
+    // As text of one byte a character Node sends it together with the headers: in one piece, which the system is quicker to take.
+    else request.end(body.toString('latin1'), 'latin1');
+  });
+}
+
+/** An answer that has begun. It is read by hand, so that silence counts only while somebody waits for more. */
+export class Answer {
+  readonly #response: IncomingMessage;
+  readonly #body: Readable;
+  readonly #upstream: Upstream;
+  readonly #signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  #error: Error | undefined;
+  #isClosed = false;
+  #wake: (() => void) | undefined;
+  #onClosed: (() => void) | undefined;
+
+  constructor(response: IncomingMessage, upstream: Upstream, signal: AbortSignal) {
+    this.#response = response;
+    this.#body = decoded(response, upstream);
+    this.#upstream = upstream;
+    this.#signal = signal;
+    this.#timer = setTimeout(() => {
+      if (this.#wake) response.destroy(new TransportError('timeout', 504, silence(upstream)));
+    }, upstream.idleMs);
+    const wake = (): void => this.#wake?.();
+    this.#body.on('readable', wake);
+    this.#body.once('end', wake);
+    this.#body.on('error', (error) => {
+      this.#error ??= error;
+      wake();
+    });
+    this.#body.once('close', () => {
+      clearTimeout(this.#timer);
+      this.#isClosed = true;
+      wake();
+      this.#onClosed?.();
+    });
+  }
+
+  /** Of the body as it is read here: never compressed. */
+  get headers(): IncomingHttpHeaders {
+    const { headers } = this.#response;
+    if (this.#body === this.#response) return headers;
+    const { 'content-encoding': _encoding, 'content-length': _length, ...plain } = headers;
+    return plain;
+  }
+
+  get provider(): string {
+    return this.#upstream.provider;
+  }
+
+  get status(): number {
+    return this.#response.statusCode!;
+  }
+
+  /** The next piece; undefined at the end. Throws a TransportError where it breaks off. */
+  async next(): Promise<Buffer | undefined> {
+    const body = this.#body;
+    for (;;) {
+      if (this.#signal.aborted) throw this.#lost(hungUp(this.#signal));
+      if (this.#error) throw this.#lost(failureOf(this.#error, this.#upstream));
+      const chunk = body.read() as Buffer | null;
+      if (chunk) return chunk;
+      if (body.readableEnded) return undefined;
+      if (this.#isClosed) throw this.#lost(brokenOff(this.#upstream));
+      this.#timer.refresh();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#wake = undefined;
+    }
+  }
+
+  #lost(error: TransportError): TransportError {
+    error.mayCost = this.status < 400;
+    return error;
+  }
+
+  /** All of it, or its start where it is longer. */
+  async rest(bytesMax: number): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for (let chunk = await this.next(); chunk; chunk = await this.next()) {
+        chunks.push(chunk);
+        if ((bytes += chunk.length) > bytesMax) break;
+      }
+    } catch {
+      // what there is of a complaint is enough
+    }
+    this.close();
+    return Buffer.concat(chunks).subarray(0, bytesMax);
+  }
+
+  /** Calls once, when the connection is no longer used for it. */
+  onClosed(listener: () => void): void {
+    if (this.#isClosed) listener();
+    else this.#onClosed = listener;
+  }
+
+  /** Ends the connection, unless all was read. */
+  close(): void {
+    if (this.#body.readableEnded) return;
+    this.#response.destroy();
+    this.#body.destroy();
+  }
+}
+
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** Nothing compressed is asked for; what comes so all the same could hide counts, and a key. */
+function decoded(response: IncomingMessage, { provider }: Upstream): Readable {
+  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity' || encoding === '') return response;
+  const decoder = DECODERS[encoding]?.();
+  if (decoder) return pipeline(response, decoder, () => {});
+  const why = `${provider} compressed its response with "${encoding.slice(0, 50)}", which bosun cannot read`;
+  response.destroy(new TransportError('network', 502, why));
+  return response;
+}
+
+function isLoopback(hostname: string): boolean {
+  if (isIPv4(hostname)) return hostname.startsWith('127.');
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.endsWith('.localhost');
+}
+
+function silence({ provider, idleMs }: Upstream): string {
+  return `${provider} said nothing for ${Math.round(idleMs / 1000)} s; if it needs longer, raise providers.${provider}.timeout-idle`;
+}
+
+function failureOf(error: Error, { provider, url }: Upstream): TransportError {
+  if (error instanceof TransportError) return error;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (BROKEN.has(code)) return brokenOff({ provider }, error);
+  if (code.startsWith('Z_'))
+    return new TransportError('network', 502, `${provider} returned a malformed response (${code})`, error);
+  const what = isDistrust(code)
+    ? `at ${url.host} has a certificate that is not to be trusted (${code}); if it is your own, name its authority in NODE_EXTRA_CA_CERTS`
+    : `cannot be reached at ${url.host}: ${code || message}`;
+  return new TransportError('network', 502, `${provider} ${what}`, error);
+}
+
+function brokenOff({ provider }: Pick<Upstream, 'provider'>, cause?: Error): TransportError {
+  return new TransportError('network', 502, `${provider} broke off the connection`, cause);
+}
+
+/** No other try makes that certificate a better one. */
+export function isDistrust(code: unknown): boolean {
+  return typeof code === 'string' && /CERT|UNABLE_TO_|ERR_TLS_|ERR_SSL_/.test(code);
+}

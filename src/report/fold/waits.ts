@@ -1,0 +1,41 @@
+/** How long providers were waited for, for a report. Keeps no more than a report has room for. */
+import type { EventOf } from '../../contract/event.ts';
+import type { WaitReport } from '../../contract/report.ts';
+import { lengthMs } from './budget.ts';
+import { clip, LIMITS } from '../limits.ts';
+
+const REASONS_MAX = 50;
+
+export interface Waits {
+  provider: string;
+  why: string;
+  times: [fromMs: number, toMs: number][];
+  count: number;
+}
+
+export function noteWait(
+  all: Waits[],
+  { provider, why, delayMs }: EventOf<'model.waiting'>,
+  atMs: number,
+): void {
+  const told = clip(why, LIMITS.lineChars);
+  let known = all.find((each) => each.provider === provider && each.why === told);
+  if (!known) {
+    if (all.length >= REASONS_MAX) return;
+    all.push((known = { provider, why: told, times: [], count: 0 }));
+  }
+  known.count += 1;
+  const last = known.times.at(-1);
+  if (last && atMs <= last[1]) last[1] = Math.max(last[1], atMs + delayMs);
+  else if (known.times.length < LIMITS.listEntries) known.times.push([atMs, atMs + delayMs]);
+}
+
+/** A wait ends with the run at the latest. */
+export function waitReports(all: Waits[], lastAtMs: number): WaitReport[] {
+  return all.map(({ provider, why, times, count }) => ({
+    provider,
+    why,
+    count,
+    waitedMs: lengthMs(times.map(([fromMs, toMs]) => [fromMs, Math.min(toMs, lastAtMs)])),
+  }));
+}

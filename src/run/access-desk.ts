@@ -1,0 +1,98 @@
+/**
+ * Where attempts of a run ask for access, and owners answer: checks what they say, makes facts of it, and tells
+ * them what was decided once it is in the journal. It decides nothing.
+ */
+import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
+import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { EventOf } from '../contract/event.ts';
+import type { Loop } from './loop.ts';
+import { nodeOf } from '../schedule/fold/fold.ts';
+
+/** Of one task, in all its attempts. */
+const REQUESTS_MAX = 100;
+const GLOBS_MAX = 50;
+/** Braces stand for several globs each, and all of them are compared with all scopes. */
+const PATTERNS_MAX = 200;
+
+export class AccessDesk {
+  readonly #loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
+  readonly #waiting = new Map<string, (answer: AccessAnswer) => void>();
+  /** How many ids were given out, where that is ahead of the state. */
+  readonly #given = new Map<string, number>();
+
+  constructor(loop: Pick<Loop, 'state' | 'submit' | 'isOver'>) {
+    this.#loop = loop;
+  }
+
+  /** Resolves once the answer is in the journal. Throws where the globs are none. */
+  async request(task: string, attempt: number, wanted: readonly string[]): Promise<AccessAnswer> {
+    const globs = checkGlobs(wanted);
+    const refuse = (why: string): AccessAnswer => ({ granted: false, why, globs });
+    const count = Math.max(nodeOf(this.#loop.state, task).requests, this.#given.get(task) ?? 0);
+    if (count >= REQUESTS_MAX) return refuse(`the task has asked ${REQUESTS_MAX} times, which is all it may`);
+    if (this.#loop.isOver) return refuse('the run is over');
+    this.#given.set(task, count + 1);
+    // Task names hold no "+", so that no task and no question has such a name.
+    const id = `${task}+${count + 1}`;
+    const { promise, resolve } = Promise.withResolvers<AccessAnswer>();
+    this.#waiting.set(id, resolve);
+    this.#loop.submit({ type: 'access.requested', task, attempt, id, globs });
+    return promise;
+  }
+
+  /** What the agent of this task is asked as an owner. */
+  inbox(task: string): PendingAccess[] {
+    const asked = [...this.#loop.state.requests.values()].filter(({ id, owners }) => {
+      return owners.get(task) === 'asked' && !this.#loop.state.questions.has(id);
+    });
+    return asked.map((request) => ({ id: request.id, task: request.task, globs: [...request.globs] }));
+  }
+
+  /** Only what this very task was asked can be answered by it. */
+  say(task: string, id: string, answer: 'yes' | 'no'): OwnerSaid {
+    const request = this.#loop.state.requests.get(id);
+    if (!request || this.#loop.isOver || !this.inbox(task).some((pending) => pending.id === id))
+      return { accepted: false, why: 'no such request waits for your answer; see: bosun agent inbox' };
+    const { task: asking, attempt } = request;
+    this.#loop.submit({ type: 'access.said', task: asking, attempt, id, owner: task, answer });
+    return { accepted: true, why: `${asking} is told ${answer}` };
+  }
+
+  answered({ id, answer, why, globs }: EventOf<'access.answered'>): void {
+    this.#waiting.get(id)?.({ granted: answer === 'yes', why, globs });
+    this.#waiting.delete(id);
+  }
+
+  /** Nothing will be decided any more. */
+  close(): void {
+    for (const resolve of this.#waiting.values())
+      resolve({ granted: false, why: 'the engine stopped before there was an answer', globs: [] });
+    this.#waiting.clear();
+  }
+}
+
+/** As they are kept, each once. */
+function checkGlobs(wanted: readonly string[]): string[] {
+  const refuse = (message: string): never => {
+    throw new BosunError('usage', `cannot ask for access: ${message}`);
+  };
+  if (wanted.length === 0) refuse('no path is named; name files or globs such as src/api/**');
+  if (wanted.length > GLOBS_MAX)
+    refuse(`${wanted.length} globs at once; ask for at most ${GLOBS_MAX}, or name directories (src/**)`);
+  const globs = new Set<string>();
+  let patterns = 0;
+  for (const text of wanted) {
+    const normalized = normalizeGlob(text);
+    if ('problem' in normalized) return refuse(`"${text.slice(0, 200)}" ${normalized.problem}`);
+    // People and agents read them line by line.
+    if (/\p{C}/u.test(normalized.glob))
+      refuse(`${JSON.stringify(text)} holds a character that does not show; use "?" for it`);
+    if (globs.has(normalized.glob)) continue;
+    globs.add(normalized.glob);
+    patterns += parseGlob(normalized.glob).patterns.length;
+  }
+  if (patterns > PATTERNS_MAX)
+    refuse(`the globs stand for more than ${PATTERNS_MAX} with their braces; name directories (src/**)`);
+  return [...globs];
+}

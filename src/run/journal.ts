@@ -1,0 +1,98 @@
+/** Reading what is there: finds the journal and the run that is meant. Quick: it starts no process. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import { isOpen, type RunView, type ShownRunState } from '../contract/run.ts';
+import { findHome, Home } from '../store/home.ts';
+import { isLocked } from '../store/lock.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { keptBranches } from './kept-runs.ts';
+import { assertOurs } from '../system/files/owned.ts';
+import { findGit } from '../system/files/state-directory.ts';
+
+export interface Journal {
+  home: Home;
+  store: Store;
+}
+
+export async function openJournal(cwd: string): Promise<Journal & AsyncDisposable> {
+  let home = findHome(cwd);
+  if (!home || !existsSync(home.journal)) home = (await moveFromWorkTree(cwd)) ?? home;
+  if (!home || !existsSync(home.journal)) {
+    const kept = home && tellKept(home, undefined);
+    const message = `no run was ever started in the repository of ${cwd}; start one with: bosun run`;
+    throw new BosunError('not-found', kept ?? message);
+  }
+  assertOurs(home.directory, home.journal);
+  const store = openSqliteStore(home.journal);
+  return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+/** An earlier version kept it there. */
+async function moveFromWorkTree(cwd: string): Promise<Home | undefined> {
+  const git = findGit(cwd);
+  if (git === undefined || !existsSync(path.join(git.top, '.bosun', 'journal.db'))) return undefined;
+  const { moveEarlierState } = await import('./move-state.ts'); // loaded once in the life of a repository
+  await moveEarlierState(new Home(git));
+  return findHome(cwd);
+}
+
+/** The run of that id; the latest one where none is named. */
+export async function findRun({ home, store }: Journal, id: string | undefined): Promise<RunView> {
+  const [latest] = id === undefined ? await store.runs(1) : [await store.run(id)];
+  if (latest) return latest;
+  const kept = tellKept(home, id);
+  if (id === undefined)
+    throw new BosunError('not-found', kept ?? 'no run was ever started here; start one with: bosun run');
+  const known = (await store.runs(5)).map((run) => run.id).join(', ');
+  const [newest] = await store.runs(1);
+  const isTask = newest && (await store.tasks(newest.id)).some((task) => task.id === id || task.label === id);
+  if (isTask) {
+    const word = /^[\w.-]+$/.test(id) ? id : `'${id}'`;
+    throw new BosunError(
+      'not-found',
+      `there is no run ${id}, but run ${newest.id} has a task of that name: bosun logs --task ${word}, bosun diff --task ${word}`,
+    );
+  }
+  throw new BosunError(
+    'not-found',
+    kept ?? `there is no run ${id}; the latest are: ${known || 'none'} (all: bosun history)`,
+  );
+}
+
+/** A journal may have been moved aside: the work of its runs has not. */
+function tellKept(home: Home, id: string | undefined): string | undefined {
+  const kept = keptBranches(home).filter((run) => id === undefined || run === id);
+  const [first] = kept;
+  if (first === undefined) return undefined;
+  const what =
+    id === undefined
+      ? `the journal ${home.journal} has no runs, but branches of earlier ones are kept: ${kept.slice(0, 5).join(', ')}${kept.length > 5 ? ', …' : ''}`
+      : `run ${id} is not in the journal, but its branch is kept`;
+  return `${what}. Look at it: git --git-dir=${home.git} log -p bosun/${first} ; merge it: git fetch ${home.git} bosun/${first} && git merge FETCH_HEAD`;
+}
+
+/** What is true now: a run that has not ended and that no engine drives was interrupted. */
+export function shownState(home: Home, run: RunView): ShownRunState {
+  if (!isOpen(run)) return run.state;
+  return engineAtWork(home)?.run === run.id ? run.state : 'interrupted';
+}
+
+export interface EngineAtWork {
+  pid: number;
+  run: string;
+}
+
+export function engineAtWork(home: Home): EngineAtWork | undefined {
+  if (!isLocked(home.lock)) return undefined;
+  try {
+    return JSON.parse(readFileSync(engineFile(home), 'utf8')) as EngineAtWork;
+  } catch {
+    return { pid: 0, run: '' }; // it has taken the lock and not yet said for what
+  }
+}
+
+export function engineFile(home: Home): string {
+  return path.join(home.directory, 'engine.json');
+}

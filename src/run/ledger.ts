@@ -1,0 +1,388 @@
+/**
+ * Holds every request to a model until it may be paid for: reserves before, settles after. A budget that asks at its
+ * limit reserves what is likely, so that no more is overspent than the answers already under way; a hard one reserves
+ * the worst case, and is never overspent. What was spent is a fold over the journal; what is reserved lives here alone
+ * and dies with the engine, as the requests do: the next one charges an estimate for these (`store/in-flight.ts`).
+ */
+import type { BudgetMark, Fact } from '../contract/event.ts';
+import {
+  tokensInAll,
+  type Admission,
+  type ModelUse,
+  type Spending,
+  type Tokens,
+  type RequestEstimate,
+} from '../contract/model.ts';
+import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
+import type { InFlight, Noted } from '../store/in-flight.ts';
+import type { AskDesk } from './ask-desk.ts';
+import {
+  accountsOf,
+  limitsOf,
+  noSpending,
+  spend,
+  workedMs,
+  writtenBudgets,
+} from '../schedule/money/budget.ts';
+import type { Loop } from './loop.ts';
+import type { Node } from '../schedule/state.ts';
+import { describeAccount, describeBudget, describeUnit } from '../schedule/money/budget-words.ts';
+
+const WARN_AT = 0.8;
+/** What an answer is expected to be long until some were seen. */
+const OUTPUT_TOKENS_FIRST = 500;
+/** A budget that nobody answers for stops the run, with all work kept: it can be raised and gone on with later. */
+const ASK_MS = 15 * 60_000;
+/** The same tool call this often in a row, and again after as many more, is asked about. */
+const LOOP_TIMES = 10;
+const WAITING_MAX = 10_000;
+/** People are told of a request that waits for what others have reserved. */
+const PROMISED_MS = 3000;
+
+interface Account {
+  id: string;
+  written: Budget | undefined;
+  isHard: boolean;
+  spent: Spending;
+  reserved: { usd: number; tokens: number; requests: number };
+  warned: Set<BudgetUnit>;
+  isAsking: boolean;
+  refusal?: string;
+}
+
+interface Short {
+  account: Account;
+  mark: BudgetMark;
+  /** Else it is only promised to requests that are under way. */
+  isSpent: boolean;
+}
+
+export interface LedgerOptions {
+  loop: Pick<Loop, 'state' | 'submit' | 'note' | 'isOver' | 'steadyMs'>;
+  desk: AskDesk;
+  /** Dollars for so many tokens of a model; null where nobody knows. */
+  price(model: string, tokens: Tokens): number | null;
+  /** Keeps note of what is under way. */
+  inFlight?: Pick<InFlight, 'begin'>;
+}
+
+export class Ledger {
+  readonly #options: LedgerOptions;
+  readonly #accounts = new Map<string, Account>();
+  readonly #waiting = new Set<() => void>();
+  readonly #loops = new Map<string, number>();
+  /** Requests that are held, by attempt. */
+  readonly #holds = new Map<string, number>();
+  /** A request is under way until the journal has what it used. */
+  readonly #landings = new WeakMap<Fact, Noted>();
+  #outputTokens = OUTPUT_TOKENS_FIRST;
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the request may go, or never may. */
+  async admit(
+    node: Node,
+    attempt: number,
+    estimate: RequestEstimate,
+    signal: AbortSignal,
+  ): Promise<Admission> {
+    const accounts = this.#accountsOf(node);
+    const looping = await this.#checkLoop(node, attempt, estimate);
+    if (looping !== undefined) return { ...refused(looping), kind: 'refused' };
+    using held = new DisposableStack();
+    let isHeld = false;
+    let showing: NodeJS.Timeout | undefined;
+    const hold = (text: string): void => void (isHeld ||= !!held.use(this.#hold(node, attempt, text)));
+    // Nothing waits in here but for a change: what holds when an account is looked at still holds when it is asked for.
+    for (;;) {
+      if (signal.aborted) return refused('the agent has gone');
+      const refusal = accounts.find((account) => account.refusal !== undefined)?.refusal;
+      if (refusal !== undefined) return refused(refusal);
+      const unpriced =
+        estimate.usd === null ? accounts.find((account) => this.#needsPrice(account)) : undefined;
+      if (unpriced) return refused(describeUnpriced(unpriced.id, estimate.model));
+      const boundless = estimate.isUnbounded && accounts.find((account) => this.#isCapped(account));
+      if (boundless) return refused(describeUnbounded(boundless.id));
+      const short = this.#shortOf(accounts, estimate);
+      if (short === undefined) break;
+      if (short.isSpent) {
+        void this.#askFor(node, attempt, short.account, short.mark);
+        if (!short.account.isHard) hold(describeBudget(short.mark)); // else nobody is waited for
+      }
+      if (!showing) {
+        const text = `${describeBudget(short.mark)}; the rest is reserved for requests under way`;
+        showing = setTimeout(hold, PROMISED_MS, text);
+        held.defer(() => clearTimeout(showing));
+      }
+      if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
+      await this.#change(signal);
+    }
+    return this.#reserve(node, attempt, accounts, estimate);
+  }
+
+  /** For people: several requests of an attempt may be held at once. */
+  #hold(node: Node, attempt: number, text: string): Disposable {
+    const key = `${node.id}@${attempt}`;
+    const { loop } = this.#options;
+    const count = this.#holds.get(key) ?? 0;
+    this.#holds.set(key, count + 1);
+    if (count === 0) loop.note({ type: 'attempt.held', task: node.id, attempt, by: 'budget', text });
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#holds.get(key)! - 1;
+        if (left > 0) this.#holds.set(key, left);
+        else {
+          this.#holds.delete(key);
+          loop.note({ type: 'attempt.released', task: node.id, attempt });
+        }
+      },
+    };
+  }
+
+  /** Looks at what only time can use up; to be called now and then. */
+  lookAtClock(): void {
+    for (const node of this.#options.loop.state.nodes.values()) {
+      if (node.state !== 'running') continue;
+      for (const account of this.#accountsOf(node)) {
+        if (limitsOf(this.#options.loop.state, account.id, account.written).minutes === undefined) continue;
+        this.#warn(account);
+        const short = this.#short(account);
+        if (short?.isSpent && short.mark.unit === 'minutes' && account.refusal === undefined)
+          void this.#askFor(node, node.attempt, account, short.mark);
+      }
+    }
+  }
+
+  /** It is in the journal. */
+  heard(fact: Fact): void {
+    this.#landings.get(fact)?.end();
+  }
+
+  /** Limits were set anew. */
+  changed(): void {
+    for (const account of this.#accounts.values()) delete account.refusal;
+    this.#wake();
+  }
+
+  #reserve(node: Node, attempt: number, accounts: Account[], estimate: RequestEstimate): Admission {
+    const output = Math.min(estimate.tokens.output, this.#outputTokens);
+    const tokens = { ...estimate.tokens, output };
+    const likely = { usd: this.#options.price(estimate.model, tokens) ?? 0, tokens: tokensInAll(tokens) };
+    const worst = worstOf(estimate);
+    const { provider, model } = estimate;
+    const usd = estimate.usd === null ? null : likely.usd;
+    const guess: ModelUse = { provider, model, tokens, usd, estimated: true };
+    const unheard = accounts.some((account) => this.#isCapped(account)) ? atWorst(guess, estimate) : guess;
+    let isReserved = false;
+    let noted: Noted | undefined;
+    const reserve = (isIt: boolean): void => {
+      if (isReserved === isIt) return;
+      isReserved = isIt;
+      if (isIt && estimate.tokensMax > 0)
+        noted = this.#options.inFlight?.begin({ task: node.id, attempt, use: unheard });
+      const sign = isIt ? 1 : -1;
+      for (const { reserved, isHard } of accounts) {
+        reserved.usd += sign * (isHard ? worst.usd : likely.usd);
+        reserved.tokens += sign * (isHard ? worst.tokens : likely.tokens);
+        reserved.requests += sign;
+      }
+    };
+    reserve(true);
+    let isSettled = false;
+    const settle = (told?: ModelUse): void => {
+      if (isSettled) return;
+      isSettled = true;
+      reserve(false);
+      const isCapped = accounts.some((account) => this.#isCapped(account));
+      const use = told?.estimated && isCapped ? atWorst(told, estimate) : told;
+      if (use) {
+        this.#outputTokens += (use.tokens.output - this.#outputTokens) / 8;
+        for (const account of accounts) {
+          spend(account.spent, use);
+          this.#warn(account);
+        }
+        const note = noted && { note: noted.id };
+        const fact = { type: 'model.used' as const, task: node.id, attempt, ...use, ...note };
+        if (noted) this.#landings.set(fact, noted);
+        this.#options.loop.note(fact);
+      } else noted?.end();
+      this.#wake();
+    };
+    const pause = (): (() => boolean) => {
+      reserve(false);
+      noted?.end();
+      this.#wake();
+      return () => {
+        if (isSettled || this.#shortOf(accounts, estimate)) return false;
+        reserve(true);
+        return true;
+      };
+    };
+    return { isAdmitted: true, settle, pause };
+  }
+
+  #shortOf(accounts: Account[], estimate: RequestEstimate): Short | undefined {
+    return accounts.map((account) => this.#short(account, estimate)).find((found) => found !== undefined);
+  }
+
+  /** Why an account has nothing left. */
+  #short(account: Account, estimate?: RequestEstimate): Short | undefined {
+    const limits = limitsOf(this.#options.loop.state, account.id, account.written);
+    const { reserved } = account;
+    const promised = { usd: reserved.usd, tokens: reserved.tokens, requests: reserved.requests, minutes: 0 };
+    const worst = estimate && account.isHard ? worstOf(estimate) : { usd: 0, tokens: 0 };
+    const next = { ...worst, requests: 0, minutes: 0 };
+    for (const unit of BUDGET_UNITS) {
+      const limit = limits[unit];
+      if (limit === undefined) continue;
+      const spent = this.#spent(account, unit);
+      const taken = spent + promised[unit];
+      if (taken < limit && taken + next[unit] <= limit) continue;
+      const isSpent = spent >= limit || (reserved.requests === 0 && spent + next[unit] > limit);
+      const more = spent < limit && next[unit] > 0 && { next: next[unit] };
+      return { account, mark: { account: account.id, unit, spent, limit, ...more }, isSpent };
+    }
+    return undefined;
+  }
+
+  /** It has a limit that must hold whatever an answer costs. */
+  #isCapped(account: Account): boolean {
+    if (!account.isHard) return false;
+    const { usd, tokens } = limitsOf(this.#options.loop.state, account.id, account.written);
+    return usd !== undefined || tokens !== undefined;
+  }
+
+  #spent({ id, spent }: Account, unit: BudgetUnit): number {
+    if (unit === 'usd') return spent.usd;
+    if (unit === 'tokens') return tokensInAll(spent.tokens);
+    if (unit === 'requests') return spent.requests;
+    const clock = this.#options.loop.state.clocks.get(id);
+    return clock ? workedMs(clock, this.#options.loop.steadyMs) / 60_000 : 0;
+  }
+
+  #warn(account: Account): void {
+    const limits = limitsOf(this.#options.loop.state, account.id, account.written);
+    for (const unit of BUDGET_UNITS) {
+      const limit = limits[unit];
+      const spent = this.#spent(account, unit);
+      if (limit === undefined || spent < WARN_AT * limit || account.warned.has(unit)) continue;
+      account.warned.add(unit);
+      this.#options.loop.note({ type: 'budget.warned', account: account.id, unit, spent, limit });
+    }
+  }
+
+  async #askFor(node: Node, attempt: number, account: Account, mark: BudgetMark): Promise<void> {
+    if (account.isAsking) return; // the answer is for all that wait
+    account.isAsking = true;
+    const raiseTo = raised(mark, account.written);
+    const text = `${sentence(describeBudget(mark))}. Raise it to ${describeUnit(mark.unit, raiseTo)} and go on?`;
+    const { isHard } = account;
+    const answer = await this.#options.desk.ask(node.id, attempt, {
+      id: `${account.id}+budget`,
+      text,
+      default: 'no',
+      timeoutMs: ASK_MS,
+      budget: { ...mark, raiseTo, isHard },
+    });
+    account.isAsking = false;
+    const what = mark.next === undefined ? 'the budget is spent' : 'the budget is too small for it';
+    if (answer === 'no') account.refusal ??= `${what}: ${describeBudget(mark)}`;
+    else account.warned.delete(mark.unit);
+    this.#wake();
+  }
+
+  async #checkLoop(node: Node, attempt: number, { loop }: RequestEstimate): Promise<string | undefined> {
+    const key = `${node.id}@${attempt}`;
+    if (loop === undefined || loop.times < (this.#loops.get(key) ?? LOOP_TIMES)) return undefined;
+    this.#loops.set(key, loop.times + LOOP_TIMES);
+    const answer = await this.#options.desk.ask(node.id, attempt, {
+      id: `${node.id}+loop`,
+      text: `It has called ${loop.tool} with the same input ${loop.times} times in a row. Let it go on?`,
+      default: 'no',
+      timeoutMs: ASK_MS,
+    });
+    return answer === 'yes'
+      ? undefined
+      : `it went round in circles: ${loop.tool} with the same input ${loop.times} times`;
+  }
+
+  #needsPrice(account: Account): boolean {
+    const { usd } = limitsOf(this.#options.loop.state, account.id, account.written);
+    return usd !== undefined && account.written?.['unknown-price'] !== 'allow';
+  }
+
+  #accountsOf(node: Node): Account[] {
+    const { state } = this.#options.loop;
+    const written = writtenBudgets(state, node);
+    return accountsOf(node).map((id) => {
+      let account = this.#accounts.get(id);
+      if (!account) {
+        const spent = structuredClone(state.spending.get(id) ?? noSpending());
+        account = {
+          id,
+          written: written.get(id),
+          isHard: written.get(id)?.enforce === 'hard',
+          spent,
+          reserved: { usd: 0, tokens: 0, requests: 0 },
+          warned: new Set(),
+          isAsking: false,
+        };
+        this.#accounts.set(id, account);
+      }
+      return account;
+    });
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  /** The first that waits is looked at first. */
+  #wake(): void {
+    for (const done of Array.from(this.#waiting)) done();
+  }
+}
+
+/** A yes gives as much again as the workflow says. */
+function raised({ unit, spent, limit, next = 0 }: BudgetMark, written: Budget | undefined): number {
+  const step = written?.[unit] ?? limit;
+  return limit + step * Math.max(1, Math.ceil((spent + next - limit + Number.EPSILON) / step));
+}
+
+function worstOf({ usd, tokensMax }: RequestEstimate): { usd: number; tokens: number } {
+  return { usd: usd ?? 0, tokens: tokensMax };
+}
+
+/** What a hard cap cannot know it counts as the most that was possible: else hanging up early would stretch it. */
+function atWorst(use: ModelUse, estimate: RequestEstimate): ModelUse {
+  const output = Math.max(use.tokens.output, estimate.tokens.output);
+  const input = Math.max(use.tokens.input, estimate.tokensMax - estimate.tokens.output);
+  const usd = use.usd === null ? null : Math.max(use.usd, estimate.usd ?? 0);
+  return { ...use, usd, tokens: { ...use.tokens, input, output } };
+}
+
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function refused(message: string): Extract<Admission, { isAdmitted: false }> {
+  return { isAdmitted: false, message };
+}
+
+function describeUnbounded(account: string): string {
+  return `the hard budget of ${describeAccount(account)} allows no request with input whose tokens nobody can tell (what the provider stores or fetches, such as previous_response_id, file_id or an address; documents; sound): send it as text, or use "enforce: ask"`;
+}
+
+function describeUnpriced(account: string, model: string): string {
+  return `the price is unknown for ${model || 'what is asked for'}, and ${describeAccount(account)} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+}

@@ -1,0 +1,309 @@
+/**
+ * The loop that drives a run: facts in → journal → decisions → journal → act. Nothing is acted on before it is
+ * recorded; facts that arrive together are recorded together, as long as they are not very large.
+ */
+import { Breather } from '../base/breather.ts';
+import { isOpen } from '../contract/run.ts';
+import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
+import type { Request, Store } from '../store/store.ts';
+import { whole } from '../store/values.ts';
+import { ClockJumps } from './clock-jumps.ts';
+import { decide } from '../schedule/decide/decide.ts';
+import { apply, nodeOf } from '../schedule/fold/fold.ts';
+import { agentLine } from '../schedule/views/agent-line.ts';
+import { RunValues } from './run-values.ts';
+import type { Node, State } from '../schedule/state.ts';
+import { heldOf, runView, taskView } from '../schedule/views/view.ts';
+
+const REQUEST_POLL_MS = 50;
+const NOTE_MS = 50;
+const LAST_LINE_CHARS_MAX = 200;
+/** What a turn records of what was printed: to write is work of this thread, and what is left has the next turn. */
+const PRINTED_CHARS_MAX = 1024 * 1024;
+
+export interface LoopOptions {
+  store: Store;
+  state: State;
+  lastSeq: number;
+  nowMs(): number;
+  /** Carries out a decision that is in the journal. Must not throw; what comes of it is submitted as a fact. */
+  act(decision: Decision): void;
+  /** Is told of each fact that is in the journal. */
+  heard?(fact: Fact): void;
+  /** Is told when all decisions of a turn were acted on. */
+  settled?(): void;
+  /** Is told of each batch once it is in the journal. */
+  seen?(events: Recorded[]): void;
+  /** A named point at which a test may stop the engine. */
+  fault?(point: string): void;
+}
+
+/** Something to be recorded, and the request that it comes from: that is gone once this is in the journal. */
+interface Told {
+  fact: Fact;
+  request?: number;
+}
+
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #inbox: Told[] = [];
+  readonly #lastLines = new Map<string, string>();
+  /** Requests that were taken and are still in the store. */
+  readonly #taken = new Set<number>();
+  /** Those among them that lead to nothing. */
+  readonly #idle: number[] = [];
+  readonly #values: RunValues;
+  readonly #finished = Promise.withResolvers<State>();
+  readonly #jumps: ClockJumps;
+  #lastSeq: number;
+  #scheduled = false;
+  /** Something came that is not to wait for what else may come. */
+  #isAwaited = false;
+  #hasStarted = false;
+  #hasLooked = false;
+  #isOver = false;
+  #version = -1;
+  #poll: NodeJS.Timeout | undefined;
+  #later: NodeJS.Timeout | undefined;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#lastSeq = options.lastSeq;
+    this.#values = new RunValues(options.store, options.state.id);
+    options.state.read = (ref) => this.#values.read(ref);
+    this.#jumps = new ClockJumps(options.nowMs());
+  }
+
+  /** The time by which budgets are held: what is not yet known of jumps of the clock is left out. */
+  get steadyMs(): number {
+    const nowMs = this.#options.nowMs();
+    return nowMs - this.#jumps.pendingMs(nowMs);
+  }
+
+  /** Resolves when the run has ended; rejects when the journal cannot be written. */
+  get finished(): Promise<State> {
+    return this.#finished.promise;
+  }
+
+  get state(): State {
+    return this.#options.state;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Begins with these facts, whatever was submitted meanwhile. */
+  start(facts: Fact[]): void {
+    this.#inbox.unshift(...facts.map((fact) => ({ fact })));
+    this.#hasStarted = true;
+    this.#poll = setInterval(
+      () => void this.#takeRequests().catch((error) => this.#fail(error)),
+      REQUEST_POLL_MS,
+    );
+    void this.#takeRequests().catch((error) => this.#fail(error));
+    this.#schedule();
+  }
+
+  submit(...facts: Fact[]): void {
+    this.#tell(...facts.map((fact) => ({ fact })));
+  }
+
+  /** For what nothing waits for: it is recorded with whatever comes next, or a little later. */
+  note(fact: Fact): void {
+    if (this.#isOver) return;
+    this.#inbox.push({ fact });
+    this.#later ??= setTimeout(() => {
+      this.#later = undefined; // a turn may be under way, which then looks for what came meanwhile
+      this.#schedule();
+    }, NOTE_MS);
+  }
+
+  /** Facts that nothing follows from as long as nobody drives the run. */
+  async record(facts: Fact[]): Promise<void> {
+    const { store, state, nowMs } = this.#options;
+    const atMs = nowMs();
+    const entries = facts.map((fact) => ({ atMs, event: this.#values.slim(fact) }));
+    for (const { event } of entries) apply(state, event, atMs);
+    this.#lastSeq = await store.append(state.id, this.#lastSeq, {
+      entries,
+      values: this.#values.unwritten,
+      run: runView(state),
+      tasks: [],
+      handled: [],
+    });
+    this.#values.written();
+  }
+
+  /** Stops driving without ending the run: it can be resumed. */
+  stop(error?: unknown): void {
+    if (error === undefined) this.#end();
+    else this.#fail(error);
+  }
+
+  #tell(...told: Told[]): void {
+    if (this.#isOver) return;
+    this.#inbox.push(...told);
+    this.#isAwaited = true;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#isOver || !this.#hasStarted) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#turn()
+        .catch((error) => this.#fail(error))
+        .finally(() => {
+          this.#scheduled = false;
+          if (this.#inbox.length > 0 && (this.#isAwaited || this.#later === undefined)) this.#schedule();
+        });
+    });
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#isOver) return;
+    const { store, state, nowMs, act, seen, fault } = this.#options;
+    clearTimeout(this.#later);
+    this.#later = undefined;
+    this.#isAwaited = false;
+    const told = this.#inbox.splice(0, turnOf(this.#inbox));
+    const facts = told.map(({ fact }) => fact);
+    const noted = [...facts];
+    const handled = [...this.#idle.splice(0), ...told.flatMap(({ request }) => request ?? [])];
+    const atMs = nowMs();
+    const events: Event[] = [];
+    const decisions: Decision[] = [];
+    const touched = new Set<Node>();
+    const jumpedMs = this.#jumps.take(atMs);
+    const take = (event: Event): void => {
+      const before = state.nodes.size;
+      const recorded = this.#values.slim(event);
+      apply(state, recorded, atMs);
+      events.push(recorded);
+      this.#touch(event, before, touched);
+    };
+    const breather = new Breather();
+    // Thousands of tasks may be decided on at once, and each may have costly expressions.
+    const settle = async (): Promise<void> => {
+      for (let next = decide(state); next; next = decide(state)) {
+        take(next);
+        decisions.push(next);
+        if (breather.isDue) await breather.breathe();
+      }
+    };
+    if (jumpedMs !== 0) take({ type: 'clock.jumped', ms: jumpedMs }); // before anything is measured by this clock
+    // What holds is written down before anything is started behind it.
+    while (facts[0]?.type === 'run.isolation') take(facts.shift()!);
+    await settle(); // a run that is taken over may have something open
+    for (const fact of facts) {
+      take(fact);
+      await settle();
+    }
+    if (this.#isOver || (events.length === 0 && handled.length === 0)) return;
+
+    fault?.(`before:${events.map((event) => event.type).join(',')}`);
+    const first = this.#lastSeq + 1;
+    this.#lastSeq = await store.append(state.id, this.#lastSeq, {
+      entries: events.map((event) => ({ atMs, event })),
+      values: this.#values.unwritten,
+      run: runView(state),
+      tasks: [...touched].map((node) => taskView(node, this.#lastLines.get(node.id), heldOf(state, node))),
+      handled,
+    });
+    for (const id of handled) this.#taken.delete(id);
+    fault?.(`after:${events.map((event) => event.type).join(',')}`);
+    seen?.(
+      events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event: whole(event, state.read) })),
+    );
+    this.#values.written();
+    for (const decision of decisions) act(decision);
+    if (this.#options.heard) for (const fact of noted) this.#options.heard(fact);
+    this.#options.settled?.();
+    if (!isOpen(state)) {
+      this.#end();
+      this.#finished.resolve(state);
+    }
+  }
+
+  /** Notes whose view a batch changes: the node, those within it that are new, and the ones around it. */
+  #touch(event: Event, nodesBefore: number, touched: Set<Node>): void {
+    const { state } = this.#options;
+    if (event.type === 'run.resumed' || event.type === 'task.retried' || event.type === 'run.cancelling') {
+      for (const node of state.nodes.values()) touched.add(node);
+      return;
+    }
+    if (event.type === 'clock.jumped' || event.type === 'run.isolation') {
+      for (const node of state.nodes.values()) if (node.attemptAtMs !== undefined) touched.add(node);
+      return;
+    }
+    if (!('task' in event)) return;
+    const node = nodeOf(state, event.task);
+    if (event.type === 'attempt.output' || event.type === 'attempt.agent') {
+      const text = event.type === 'attempt.output' ? event.text : agentLine(event.event);
+      const line = text && lastLineOf(text);
+      if (line) this.#lastLines.set(node.id, line);
+    }
+    if (event.type === 'task.finished') {
+      this.#lastLines.delete(node.id);
+      for (const dependent of node.dependents) touched.add(dependent);
+      if (node.parent) touched.add(node.parent); // it tells how many of its own have ended
+    }
+    touched.add(node);
+    if (state.nodes.size > nodesBefore) for (const child of node.children) touched.add(child);
+  }
+
+  async #takeRequests(): Promise<void> {
+    const { store, state } = this.#options;
+    const version = store.version();
+    if (version === this.#version || this.#isOver) return;
+    this.#version = version;
+    const isFirst = !this.#hasLooked;
+    this.#hasLooked = true;
+    for (const { id, request } of await store.requests(state.id)) {
+      if (this.#taken.has(id)) continue;
+      this.#taken.add(id);
+      // One that is older than this engine was meant for another, which never took it.
+      if (isFirst && request.do === 'cancel') this.#idle.push(id);
+      else this.#tell({ fact: factOf(request), request: id });
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#end();
+    this.#finished.reject(error);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearInterval(this.#poll);
+    clearTimeout(this.#later);
+  }
+}
+
+function factOf(request: Request): Fact {
+  if (request.do === 'cancel') return { type: 'run.cancelling', mode: request.mode, by: request.by };
+  if (request.do === 'steer')
+    return { type: 'task.steered', task: request.task, text: request.text, by: request.by };
+  if (request.do === 'budget') {
+    const { account, limits, by } = request;
+    return { type: 'budget.set', account, limits, by };
+  }
+  const { question: id, answer, by, note } = request;
+  return { type: 'question.answered', id, answer, by, ...(note !== undefined && { note }) };
+}
+
+/** How many of the facts one turn takes. */
+function turnOf(told: readonly Told[]): number {
+  let chars = 0;
+  const full = told.findIndex(({ fact }) => {
+    if (fact.type === 'attempt.output') chars += fact.text?.length ?? fact.base64?.length ?? 0;
+    return chars >= PRINTED_CHARS_MAX;
+  });
+  return full < 0 ? told.length : full + 1;
+}
+
+function lastLineOf(text: string): string {
+  const lines = text.trimEnd();
+  return lines.slice(lines.lastIndexOf('\n') + 1).slice(0, LAST_LINE_CHARS_MAX);
+}

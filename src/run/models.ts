@@ -1,0 +1,233 @@
+/**
+ * The way to models for one engine: the gateway with its providers, prices and transport, made when the first agent
+ * needs it. A run that uses no model pays for none of it.
+ */
+import path from 'node:path';
+import type { ModelCaller, ModelEndpoint, ModelsStage } from '../attempt/attempt.ts';
+import { loadConfigs, userConfigFile } from '../definition/config.ts';
+import type { ConfigFile } from '../contract/config.ts';
+import { BosunError } from '../contract/errors.ts';
+import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
+import {
+  fallbacksOf,
+  type Agent,
+  type Budget,
+  type RuntimeName,
+  type Workflow,
+} from '../contract/workflow.ts';
+import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Price, PriceOf } from '../gateway/money/prices.ts';
+import type { Provider } from '../gateway/keys/providers.ts';
+import type { Transport } from '../gateway/transport.ts';
+import type { Home } from '../store/home.ts';
+
+/** Where what goes over the wire is written to, or comes from. */
+export interface Cassette {
+  record?: string;
+  replay?: string;
+  /** Answers come as slowly as they were recorded. */
+  timing?: boolean;
+}
+
+/** What is configured, in place of the user's files and the engine's own environment. */
+export interface Configured {
+  configs: ConfigFile[];
+  env: NodeJS.ProcessEnv;
+}
+
+export interface ModelOptions extends Cassette {
+  configured?: Configured;
+}
+
+export interface Wait {
+  provider: string;
+  delayMs: number;
+  why: string;
+  tasks: string[];
+}
+
+interface Opened {
+  gateway: Gateway;
+  providersFor(runtime: RuntimeName): Record<string, Dialect>;
+}
+
+export class Models implements ModelsStage, AsyncDisposable {
+  readonly #home: Home;
+  readonly #cassette: Cassette;
+  readonly #configured: Configured | undefined;
+  readonly #undo = new AsyncDisposableStack();
+  readonly #callers = new Map<string, ModelCaller>();
+  #opened: Promise<Opened> | undefined;
+  #priceOf: PriceOf | undefined;
+  /** Is told when a provider has to be waited for. */
+  onWait: ((wait: Wait) => void) | undefined;
+
+  constructor(home: Home, { configured, ...cassette }: ModelOptions = {}) {
+    this.#home = home;
+    this.#cassette = cassette;
+    this.#configured = configured;
+  }
+
+  async open(caller: ModelCaller, at: EndpointAt): Promise<ModelEndpoint> {
+    const { gateway, providersFor } = await (this.#opened ??= this.#open());
+    const key = keyOf(caller.task, caller.attempt);
+    this.#callers.set(key, caller);
+    const door = await gateway.open(caller, at);
+    return {
+      baseUrl: door.baseUrl,
+      providers: providersFor(caller.runtime),
+      [Symbol.asyncDispose]: async () => {
+        await door[Symbol.asyncDispose]();
+        if (this.#callers.get(key) === caller) this.#callers.delete(key);
+      },
+    };
+  }
+
+  price(model: string, tokens: Tokens): number | null {
+    return this.#priceOf?.(model, tokens) ?? null;
+  }
+
+  /** Before anything is started: a cassette that is none, and a budget that could not be held, are told now. */
+  async check(workflow: Workflow): Promise<void> {
+    const { record, replay } = this.#cassette;
+    if (record !== undefined && replay !== undefined)
+      throw new BosunError('usage', 'a run is recorded or replayed, not both: give --record or --replay');
+    if (record !== undefined || replay !== undefined) await (this.#opened ??= this.#open());
+    const named = pricedModels(workflow);
+    if (named.length === 0) return;
+    await this.loadPrices();
+    const unknown = named.filter((model) => this.price(model, NO_TOKENS) === null);
+    if (unknown.length === 0) return;
+    throw new BosunError(
+      'usage',
+      `the price is unknown for ${unknown.join(', ')}, so a budget in dollars cannot be held: add it to "prices" in ${userConfigFile()}, or say "unknown-price: allow" in the budget`,
+    );
+  }
+
+  /** Also before anything is opened. */
+  async loadPrices(): Promise<void> {
+    const { priceTable } = await import('../gateway/money/prices.ts');
+    // A stranger could write that a model costs nothing, and so empty a budget.
+    this.#priceOf ??= priceTable(pricesOf(this.#configs().filter(({ isUsers }) => isUsers)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#undo.disposeAsync();
+  }
+
+  async #open(): Promise<Opened> {
+    const [{ openGateway }, { resolveProviders, isReadyFor }] = await Promise.all([
+      import('../gateway/gateway.ts'),
+      import('../gateway/keys/providers.ts'),
+    ]);
+    await this.loadPrices();
+    const all = resolveProviders(this.#configs(), this.#env);
+    const transport = await this.#transport(all);
+    const gateway = this.#undo.use(
+      openGateway({
+        transport,
+        priceOf: this.#priceOf!,
+        providers: Object.fromEntries([...all].map(([name, { dialect }]) => [name, dialect])),
+        pass: Object.fromEntries([...all].map(([name, { pass }]) => [name, pass])),
+        onError: (caller, error) => (caller as ModelCaller).failed(error),
+      }),
+    );
+    // A cassette needs no key.
+    const isReady = (provider: Provider, runtime: RuntimeName): boolean =>
+      this.#cassette.replay === undefined && isReadyFor(provider, runtime);
+    return {
+      gateway,
+      providersFor: (runtime) => dialectsOf([...all.values()], (provider) => isReady(provider, runtime)),
+    };
+  }
+
+  async #transport(providers: ReadonlyMap<string, Provider>): Promise<Transport> {
+    const { record, replay, timing = false } = this.#cassette;
+    const options = {
+      placeOf: (task: string, attempt: number) => this.#callers.get(keyOf(task, attempt))?.place,
+      secrets: secretsOf(this.#env),
+    };
+    if (replay !== undefined) {
+      const { replayTransport } = await import('../gateway/cassette/replay.ts');
+      return replayTransport(path.resolve(replay), { ...options, timing });
+    }
+    const { liveTransport } = await import('../gateway/live/live.ts');
+    const live = this.#undo.use(
+      liveTransport({
+        providers,
+        onWait: ({ provider, untilMs, why, tasks }) =>
+          this.onWait?.({ provider, why, tasks, delayMs: Math.max(0, Math.round(untilMs - Date.now())) }),
+      }),
+    );
+    if (record === undefined) return live;
+    const { recordingTransport } = await import('../gateway/cassette/record.ts');
+    return this.#undo.use(recordingTransport(live, path.resolve(record), options));
+  }
+
+  get #env(): NodeJS.ProcessEnv {
+    return this.#configured?.env ?? process.env;
+  }
+
+  #configs(): ConfigFile[] {
+    return this.#configured?.configs ?? loadConfigs([this.#home.config, userConfigFile()]);
+  }
+}
+
+/** Those that can answer; all where none can, so that the refusal says what is missing. */
+function dialectsOf(
+  providers: Provider[],
+  isReady: (provider: Provider) => boolean,
+): Record<string, Dialect> {
+  const ready = providers.filter(isReady);
+  const chosen = ready.length > 0 ? ready : providers;
+  return Object.fromEntries(chosen.map(({ name, dialect }) => [name, dialect]));
+}
+
+function pricesOf(configs: readonly ConfigFile[]): Record<string, Price> {
+  const written = configs.flatMap(({ config }) => Object.entries(config.prices ?? {}));
+  return Object.fromEntries(
+    written.map(([glob, { input, output, 'cache-read': cacheRead, 'cache-write': cacheWrite }]) => [
+      glob,
+      {
+        input,
+        output,
+        ...(cacheRead !== undefined && { cacheRead }),
+        ...(cacheWrite !== undefined && { cacheWrite }),
+      },
+    ]),
+  );
+}
+
+/** Models that are named, and paid from a budget in dollars. */
+function pricedModels(workflow: Workflow): string[] {
+  const models = new Set<string>();
+  const whole = needsPrices(workflow.budget);
+  const add = (agent: Agent | undefined, isPriced: boolean): void => {
+    if (!agent || agent.runtime === 'cli' || !(isPriced || needsPrices(agent.budget))) return;
+    for (const { model } of [agent, ...fallbacksOf(agent)]) if (model !== undefined) models.add(model);
+  };
+  for (const { agent, budget } of Object.values(workflow.tasks)) {
+    const found = typeof agent === 'string' ? workflow.agents[agent] : agent;
+    add(found, whole || needsPrices(budget));
+  }
+  for (const nested of Object.values(workflow.nested ?? {}))
+    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }))
+      models.add(model);
+  return [...models];
+}
+
+function needsPrices(budget: Budget | undefined): boolean {
+  return budget?.usd !== undefined && budget['unknown-price'] !== 'allow';
+}
+
+/** Whatever the engine's environment calls a key. */
+function secretsOf(env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value && value.length >= 8 && /KEY|TOKEN|SECRET|PASSWORD/i.test(name) ? [value] : [],
+  );
+}
+
+function keyOf(task: string, attempt: number): string {
+  return `${task}@${attempt}`;
+}

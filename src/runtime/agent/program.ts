@@ -1,0 +1,82 @@
+/**
+ * Runs an agent that is a program which takes one prompt and prints JSON lines: launches it, listens, and goes on with
+ * what people said meanwhile in a next turn of the same conversation. What the lines mean is the agent's own file's.
+ */
+import { awakeMs } from '../../base/awake.ts';
+import { formatDuration } from '../../base/units.ts';
+import { failed, runCommand, type Command, type Ended } from './command.ts';
+import { eachLine, readMessages, type Message } from './lines.ts';
+import { AgentStory } from './story.ts';
+import type { Job, Result } from '../runtime.ts';
+
+const STEERS_MAX = 32;
+const STEER_CHARS_MAX = 64 * 1024;
+/** Long, for a machine that has other things to do. */
+const FETCH_MS_MAX = 60_000;
+
+export interface AgentProgram {
+  name: string;
+  env: Record<string, string>;
+  /** What to start for one prompt, which comes on stdin. */
+  argv(session: Job['session']): string[];
+  /** What it is told first, in the conversation that it really goes on with. */
+  prompt(session: Job['session']): string;
+  /** Brings the job's conversation to where the job is, where it lies elsewhere; if that fails, another is begun. */
+  fetch?: string[];
+  /** Takes one line that the program printed. */
+  read(message: Message, story: AgentStory): void;
+  /** Takes one line of its stderr, which is kept in any case. */
+  readStderr?(line: string, story: AgentStory): void;
+}
+
+export async function runProgram(job: Job, program: AgentProgram): Promise<Result> {
+  const story = new AgentStory(program.name, job);
+  const endsAtMs = job.timeoutMs === undefined ? undefined : awakeMs() + job.timeoutMs;
+  const steers: string[] = [];
+  const stopListening = job.onSteer((text) => {
+    if (steers.length < STEERS_MAX) steers.push(text.slice(0, STEER_CHARS_MAX));
+  });
+  const leftMs = (): number | undefined =>
+    endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - awakeMs());
+  const around: Omit<Command, 'argv' | 'input' | 'timeoutMs'> = {
+    ...job,
+    env: { ...job.env, ...program.env },
+    streams: ['stdout', 'stderr'],
+  };
+  try {
+    let session = job.session;
+    if (session && program.fetch) {
+      const timeoutMs = Math.min(FETCH_MS_MAX, leftMs() ?? FETCH_MS_MAX);
+      const { outcome } = await runCommand({ ...around, argv: program.fetch, input: '', timeoutMs });
+      if (outcome.kind !== 'done') session = undefined;
+    }
+    let input = program.prompt(session);
+    for (;;) {
+      story.begin();
+      const ended = await runCommand({
+        ...around,
+        argv: program.argv(session),
+        input,
+        timeoutMs: leftMs(),
+        readStdout: (stdout) => readMessages(stdout, (message) => program.read(message, story)),
+        isFutile: story.futile,
+        onStderr: eachLine((line) => program.readStderr?.(line, story)),
+      });
+      const said = steers.splice(0);
+      if (said.length === 0 || !story.isDone(ended) || story.session === undefined) {
+        return story.end(told(ended, job.timeoutMs));
+      }
+      input = said.join('\n\n');
+      session = { id: story.session, fork: false };
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+/** A later turn had less time than the whole; people know of the whole. */
+function told(ended: Ended, timeoutMs: number | undefined): Ended {
+  if (timeoutMs === undefined || ended.outcome.kind !== 'failed' || ended.outcome.reason !== 'timeout')
+    return ended;
+  return { ...ended, outcome: failed('timeout', `it did not end within ${formatDuration(timeoutMs)}`) };
+}

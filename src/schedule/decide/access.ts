@@ -1,0 +1,121 @@
+/**
+ * Who may have more: the answer to a request for access, or who is asked for it. Pure, as all of decide. It follows
+ * the scope of the agent that asks: first what needs no policy, then `grant`.
+ */
+import { parseGlob, type Glob } from '../../base/glob-syntax.ts';
+import { covers, overlapOf } from '../../base/globs.ts';
+import type { Decision } from '../../contract/event.ts';
+import { agentScope } from '../workflow/agent-of.ts';
+import { ownersOf } from '../workflow/owners.ts';
+import { hasEnded, type AccessRequest, type Node, type State } from '../state.ts';
+
+const OWNER_MS = 120_000;
+const PERSON_MS = 600_000;
+
+export function decideAccess(state: State, request: AccessRequest): Decision {
+  const node = state.nodes.get(request.task)!;
+  if (state.cancelling) return no(request, 'ended', 'the run is being cancelled');
+  if (!isRunning(node) || request.attempt !== node.attempt)
+    return no(request, 'ended', 'the attempt has ended');
+  if (request.answer) return afterAnswer(request, request.answer);
+
+  const scope = agentScope(node, node.started!.purpose);
+  const { write, shared = [], hide = [], grant } = scope;
+  const globs = request.globs.map(parseGlob);
+  const hidden = overlapping(hide, globs);
+  if (hidden !== undefined) return no(request, 'scope', `${hidden} is hidden`);
+  if (write === undefined)
+    return yes(request, 'scope', 'its scope names no files, so that it may change all');
+  if (narrow([...write, ...shared, ...node.granted], globs).granted)
+    return yes(request, 'scope', 'it may change that already');
+
+  if (grant === 'never') return no(request, 'policy', 'its scope says grant: never');
+  if (Array.isArray(grant)) {
+    const { granted, beyond } = narrow(grant, globs);
+    if (!granted) return no(request, 'policy', `"grant" of its scope does not name ${beyond}`);
+    return { ...yes(request, 'policy', '"grant" of its scope names it'), globs: granted };
+  }
+  return grant === 'owner' ? decideByOwner(state, node, request, globs) : askPerson(request);
+}
+
+function decideByOwner(state: State, node: Node, request: AccessRequest, globs: readonly Glob[]): Decision {
+  const owners = ownersOf(state, node, globs);
+  const against = [...request.owners].find(([, said]) => said === 'no');
+  if (against) return no(request, `owner ${against[0]}`, `${against[0]}, which owns it, says no`);
+  if (owners.length === 0) return askPerson(request);
+  const open = owners.filter((owner) => !hasEnded(owner));
+  if (open.length === 0) return yes(request, 'owner', `its owner ${namesOf(owners)} has ended`);
+  const silent = open.filter(({ id }) => request.owners.get(id) !== 'yes');
+  if (silent.length === 0)
+    return yes(request, `owner ${namesOf(open)}`, `${namesOf(open)}, which owns it, says yes`);
+  if (request.isUnanswered || !silent.every(isRunning)) return askPerson(request);
+  const { id, task, attempt, globs: wanted } = request;
+  const asked = silent.map((owner) => owner.id);
+  return { type: 'access.asked', task, attempt, id, globs: wanted, owners: asked, timeoutMs: OWNER_MS };
+}
+
+/** Nobody may be there: then it is a no, and the agent goes on without. */
+function askPerson({ id, task, globs }: AccessRequest): Decision {
+  // What is cut off at the end of a line must not be the widest of them.
+  const names = globs.toSorted((a, b) => a.length - b.length).join(', ');
+  const text = `May it change ${globs.length > 1 ? `${globs.length} paths: ` : ''}${names}?`;
+  return { type: 'question.asked', id, task, text, default: 'no', timeoutMs: PERSON_MS };
+}
+
+function afterAnswer(request: AccessRequest, said: NonNullable<AccessRequest['answer']>): Decision {
+  const { answer, by, note } = said;
+  const why = by === 'time-out' ? 'nobody answered in time' : (note ?? `${by} said ${answer}`);
+  return answered(request, answer, by, why);
+}
+
+function yes(request: AccessRequest, by: string, why: string): Decision & { type: 'access.answered' } {
+  return answered(request, 'yes', by, why);
+}
+
+function no(request: AccessRequest, by: string, why: string): Decision {
+  return answered(request, 'no', by, why);
+}
+
+function answered(
+  { id, task, attempt, globs }: AccessRequest,
+  answer: 'yes' | 'no',
+  by: string,
+  why: string,
+): Decision & { type: 'access.answered' } {
+  return { type: 'access.answered', task, attempt, id, globs, answer, by, why };
+}
+
+function isRunning(node: Node): boolean {
+  return node.state === 'running' && !node.ended && !node.stopping;
+}
+
+/** The one of `globs` that has a path in common with `texts`. */
+function overlapping(texts: readonly string[], globs: readonly Glob[]): string | undefined {
+  const parsed = texts.map(parseGlob);
+  return globs.find((glob) => parsed.some((other) => overlapOf(other, glob) !== undefined))?.text;
+}
+
+/**
+ * What `allowed` gives of `globs`, if it gives all of them. A plain path could be a directory: where only the path
+ * itself is allowed and not what may be below it, the glob that allows it is given in its place.
+ */
+function narrow(
+  allowed: readonly string[],
+  globs: readonly Glob[],
+): { granted: string[]; beyond?: undefined } | { granted?: undefined; beyond: string } {
+  const outer = allowed.map(parseGlob);
+  const granted: string[] = [];
+  for (const glob of globs) {
+    const isWhole = glob.patterns.every((pattern) =>
+      outer.some((one) => covers(one, { text: glob.text, patterns: [pattern] })),
+    );
+    const named = isWhole ? glob : outer.find((one) => covers(one, glob));
+    if (!named) return { beyond: glob.text };
+    granted.push(named.text);
+  }
+  return { granted };
+}
+
+function namesOf(nodes: readonly Node[]): string {
+  return nodes.map(({ id }) => id).join(', ');
+}

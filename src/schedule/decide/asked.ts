@@ -1,0 +1,47 @@
+/** What becomes of a question that an attempt asks: a person is asked, or there is an answer already. Pure. */
+import type { Decision } from '../../contract/event.ts';
+import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
+import type { OpenAsk, State } from '../state.ts';
+
+export function decideAsked(state: State, ask: OpenAsk): Decision {
+  const { id, task, attempt, text, default: fallback, timeoutMs, budget } = ask;
+  const answer = (said: 'yes' | 'no', by: string, limit?: number): Decision => ({
+    type: 'attempt.answered',
+    task,
+    attempt,
+    id,
+    answer: said,
+    by,
+    ...(limit !== undefined && { limit }),
+  });
+  const node = state.nodes.get(task)!;
+  if (state.cancelling || state.open === 0) return answer('no', 'ended');
+  if (!budget && (node.state !== 'running' || node.ended || node.attempt !== attempt))
+    return answer('no', 'ended');
+  if (budget) {
+    const limit = limitsOf(state, budget.account, undefined)[budget.unit];
+    const isEnough =
+      limit !== undefined && limit > budget.spent && limit >= budget.spent + (budget.next ?? 0);
+    if (isEnough) return answer('yes', 'budget');
+    if (budget.isHard) return answer('no', 'policy');
+  }
+  if (ask.said) {
+    const isYes = ask.said.answer === 'yes';
+    return answer(ask.said.answer, ask.said.by, isYes ? budget?.raiseTo : undefined);
+  }
+  return {
+    type: 'question.asked',
+    id,
+    task,
+    text,
+    default: fallback,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+/** The whole run waits for money: nothing is started meanwhile. */
+export function isHeld(state: State): boolean {
+  return (
+    state.asked.size > 0 && [...state.asked.values()].some(({ budget }) => budget?.account === RUN_ACCOUNT)
+  );
+}

@@ -1,0 +1,230 @@
+/**
+ * What a run does next. Pure: no clock, no chance, no I/O; the same state gives the same decision.
+ * The loop records a decision, folds it into the state and asks again, until there is none.
+ */
+import { parseDurationMs } from '../../base/units.ts';
+import type { Decision, EventOf } from '../../contract/event.ts';
+import { isOpen, LEFT_OUT, type FailReason } from '../../contract/run.ts';
+import type { Json } from '../../contract/workflow.ts';
+import { decideAccess } from './access.ts';
+import { decideAsked, isHeld } from './asked.ts';
+import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
+import { inherited, runsAnyway } from '../fold/fold.ts';
+import { itemGlobsProblem } from '../workflow/item-scope.ts';
+import { groupOutput } from '../workflow/outputs.ts';
+import { renderInputs, renderText, renderWork, expressionScope } from '../workflow/prompt.ts';
+import { delayBeforeRetryMs } from './retry.ts';
+import { hasFailed, type Node, type State } from '../state.ts';
+
+const ITEMS_MAX = 10_000;
+/** Of one run, with all that tasks became: lists within lists, and planners that write planners, grow fast. */
+const RUN_TASKS_MAX = 100_000;
+
+export function decide(state: State): Decision | undefined {
+  const request = state.asks.peek();
+  if (request) return decideAccess(state, request);
+  // Once nothing is left to be done, nobody waits for an answer any more.
+  const ask = state.wants.peek() ?? (state.open === 0 ? state.asked.values().next().value : undefined);
+  if (ask) return decideAsked(state, ask);
+  const waiting = state.todo.peek();
+  if (waiting) return orFail(waiting, () => decideNode(state, waiting));
+  const ready = state.ready.peek();
+  if (ready && state.running < state.workflow.concurrency && !isHeld(state))
+    return orFail(ready, () => startAttempt(state, ready));
+  if (state.open === 0 && isOpen(state)) return endRun(state);
+  return undefined;
+}
+
+function decideNode(state: State, node: Node): Decision {
+  if (node.state === 'expanded') return endGroup(state, node);
+  if (node.merged) return complete(state, node);
+  if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
+  if (node.conflicted) return failed(node, 'conflict', describeConflict(node.conflicted));
+  if (state.cancelling) return cancelNode(state, node);
+  if (node.ended) return afterFailure(node);
+  if (node.halted) {
+    return skipped(node, 'stopped', LEFT_OUT);
+  }
+  if (node.answer) return afterAnswer(node);
+  return admit(state, node);
+}
+
+/** The needs have ended: skip, ask, expand, or take it into the line for a slot. */
+function admit(state: State, node: Node): Decision {
+  const broken = node.needs.find(hasFailed);
+  if (broken && !runsAnyway(node)) {
+    const how =
+      broken.state === 'skipped' ? 'was skipped' : broken.state === 'cancelled' ? 'was cancelled' : 'failed';
+    return skipped(node, 'need', `it needs ${broken.id}, which ${how}`);
+  }
+  const condition = node.task.if;
+  const isForEachItem = node.kind === 'for-each' && condition !== undefined && mentionsEach(condition);
+  const holds =
+    condition === undefined ||
+    isForEachItem ||
+    evaluateCondition(condition, expressionScope(state, node, condition));
+  if (!holds) return skipped(node, 'condition', `its condition is false: ${condition}`);
+  if (node.kind === 'for-each') return expandItems(state, node);
+  if (node.kind === 'uses') {
+    checkRoom(state, Object.keys(node.workflow.nested![node.task.uses!]!.tasks).length);
+    return { type: 'task.expanded', task: node.id, kind: 'uses', inputs: renderInputs(state, node) };
+  }
+  if (node.kind === 'approve') return ask(state, node);
+  return { type: 'task.admitted', task: node.id };
+}
+
+function expandItems(state: State, node: Node): Decision {
+  const source = node.task['for-each']!;
+  const items = typeof source === 'string' ? evaluate(source, expressionScope(state, node, source)) : source;
+  if (!Array.isArray(items))
+    throw new ExpressionError(`for-each needs a list, but ${JSON.stringify(source)} gives ${typeOf(items)}`);
+  if (items.length > ITEMS_MAX) {
+    throw new ExpressionError(`for-each has ${items.length} items; at most ${ITEMS_MAX} are allowed`);
+  }
+  const tooMany = itemGlobsProblem(node.task, items.length);
+  if (tooMany !== undefined) throw new ExpressionError(tooMany);
+  checkRoom(state, items.length);
+  return { type: 'task.expanded', task: node.id, kind: 'for-each', items };
+}
+
+function checkRoom(state: State, more: number): void {
+  if (state.nodes.size + more <= RUN_TASKS_MAX) return;
+  throw new ExpressionError(
+    `it would add ${more} tasks to the ${state.nodes.size} of this run; at most ${RUN_TASKS_MAX} are allowed`,
+  );
+}
+
+function ask(state: State, node: Node): Decision {
+  const approve = node.task.approve!;
+  const {
+    question,
+    timeout,
+    default: fallback,
+  } = typeof approve === 'string'
+    ? { question: approve, timeout: undefined, default: 'no' as const }
+    : approve;
+  return {
+    type: 'question.asked',
+    id: node.id,
+    task: node.id,
+    text: renderText(state, node, question),
+    default: fallback,
+    ...(timeout !== undefined && { timeoutMs: parseDurationMs(timeout) }),
+  };
+}
+
+function startAttempt(state: State, node: Node): Decision {
+  if (node.scopeProblem !== undefined) throw new ExpressionError(node.scopeProblem);
+  const attempt = node.attempt + 1;
+  const { resolving, next } = node;
+  const { count: _, ...fallback } = node.fallback ?? { count: 0 };
+  const work = renderWork(state, node);
+  return {
+    type: 'attempt.started',
+    task: node.id,
+    attempt,
+    purpose: resolving ? 'resolve' : 'work',
+    from: resolving ? [resolving.marked] : node.onTop ? [state.shadow] : inherited(state, node),
+    ...work,
+    ...(next?.continues !== undefined && { continues: next.continues }),
+    ...(next?.feedback !== undefined && { feedback: next.feedback }),
+    ...(next?.session !== undefined && { session: next.session }),
+    ...('runtime' in fallback && { fallback }),
+  };
+}
+
+function afterSuccess(state: State, node: Node): Decision {
+  const { collected, attempt } = node.ended!;
+  // A conflict may be settled by leaving the files as they are: also then the task's work is to be merged.
+  if (collected && (collected.changedCount > 0 || node.resolving)) {
+    return { type: 'task.merging', task: node.id, attempt, commit: collected.commit };
+  }
+  return complete(state, node);
+}
+
+function afterFailure(node: Node): Decision {
+  const { outcome, attempt } = node.ended!;
+  if (outcome.kind === 'failed') {
+    const delayMs = delayBeforeRetryMs(node.task.retry, node.failures + 1);
+    if (delayMs !== undefined) return { type: 'task.delayed', task: node.id, attempt, delayMs };
+  }
+  return { type: 'task.finished', task: node.id, outcome };
+}
+
+function afterAnswer(node: Node): Decision {
+  const { answer, by, note } = node.answer!;
+  if (answer === 'yes') {
+    const output: Json = { approved: true, by, ...(note !== undefined && { note }) };
+    return { type: 'task.finished', task: node.id, outcome: { kind: 'done' }, output };
+  }
+  return failed(node, 'rejected', `${by} said no${note === undefined ? '' : `: ${note}`}`);
+}
+
+function complete(state: State, node: Node): Decision {
+  if (node.expansion && node.children.length === 0 && !state.cancelling) {
+    checkRoom(state, Object.keys(node.expansion).length);
+    return { type: 'task.expanded', task: node.id, kind: 'expand' };
+  }
+  const { outputRef, output = null } = node;
+  return finishedDone(node, outputRef ? { outputRef } : { output });
+}
+
+function endGroup(state: State, node: Node): Decision {
+  const broken = node.children.filter(hasFailed);
+  const output = groupOutput(state, node);
+  const given = output === undefined ? {} : { output };
+  if (broken.length === 0) return finishedDone(node, given);
+  if (state.cancelling) return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
+  const first = broken.find((child) => child.state === 'failed') ?? broken[0]!;
+  const message = `${broken.length} of ${node.children.length} tasks within did not succeed, first ${first.label}`;
+  return { ...failed(node, 'tasks', message), ...given };
+}
+
+function cancelNode(state: State, node: Node): Decision {
+  if (node.state === 'running' && !node.ended) {
+    return { type: 'attempt.stopping', task: node.id, attempt: node.attempt, mode: state.cancelling! };
+  }
+  return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
+}
+
+function endRun(state: State): Decision {
+  const top = [...state.top.values()];
+  const wasCancelled = state.cancelling && top.some((node) => node.state === 'cancelled');
+  return {
+    type: 'run.finished',
+    state: wasCancelled ? 'cancelled' : top.some(hasFailed) ? 'failed' : 'done',
+    ...(wasCancelled && state.because && { because: state.because }),
+  };
+}
+
+function finishedDone(node: Node, given: Pick<EventOf<'task.finished'>, 'output' | 'outputRef'>): Decision {
+  return { type: 'task.finished', task: node.id, outcome: { kind: 'done' }, ...given };
+}
+
+function failed(node: Node, reason: FailReason, message: string): EventOf<'task.finished'> {
+  return { type: 'task.finished', task: node.id, outcome: { kind: 'failed', reason, message } };
+}
+
+function skipped(node: Node, because: 'condition' | 'need' | 'stopped', message: string): Decision {
+  return { type: 'task.finished', task: node.id, outcome: { kind: 'skipped', because, message } };
+}
+
+/** An expression that fails at run time fails its task, nothing else. */
+function orFail(node: Node, decision: () => Decision): Decision {
+  try {
+    return decision();
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return failed(node, 'expression', error.message);
+  }
+}
+
+function describeConflict({ conflict }: EventOf<'task.conflicted'>): string {
+  const files = conflict.files.slice(0, 5).join(', ') + (conflict.files.length > 5 ? ', …' : '');
+  const whose = conflict.with.length > 0 ? ` with the work of ${conflict.with.join(', ')}` : '';
+  return `its changes conflict${whose} in ${files}`;
+}
+
+function typeOf(value: Json): string {
+  return value === null ? 'null' : typeof value === 'object' ? 'a map' : `a ${typeof value}`;
+}

@@ -1,0 +1,432 @@
+/**
+ * State as a fold over events: `create` for the first event, `apply` for each further one. Everything that
+ * changes a State is here, in access.ts, moves.ts and reopen.ts. It decides nothing: it only notes, in `todo` and `ready`,
+ * what waits for a decision.
+ */
+import type { Event, EventOf } from '../../contract/event.ts';
+import { onConflict } from '../workflow/agent-of.ts';
+import { turnClocks, shiftClocks } from '../money/budget.ts';
+import { skippedMs } from '../idle.ts';
+import { changeAccess, closeRequests, ownerEnded, personSaid } from './access.ts';
+import {
+  answerGiven,
+  askAnswered,
+  attemptAsked,
+  closeAsked,
+  forgetAsked,
+  questionAsked,
+  setLimits,
+} from './asked.ts';
+import { noteSpending } from './budget.ts';
+import { noteHeld, noteWait } from './held.ts';
+import { fallBack, goneOnWith, noteSession, sessionOf } from './session.ts';
+import { arrive, move, push, queue, uncount } from './moves.ts';
+import { addItems, addTasks } from './nodes.ts';
+import { isWithin, reopen, resume } from './reopen.ts';
+import { hasEnded, isTolerated, Queue, type Node, type State } from '../state.ts';
+
+export function create(event: EventOf<'run.created'>, atMs: number): State {
+  const state: State = {
+    id: event.id,
+    workflow: event.workflow,
+    source: event.source,
+    dirty: event.dirty,
+    base: event.base,
+    head: event.base,
+    shadow: event.base,
+    inputs: event.inputs,
+    state: 'running',
+    nodes: new Map(),
+    top: new Map(),
+    todo: new Queue(),
+    ready: new Queue(),
+    running: 0,
+    open: 0,
+    questions: new Map(),
+    requests: new Map(),
+    asks: new Queue(),
+    asked: new Map(),
+    wants: new Queue(),
+    spending: new Map(),
+    limits: new Map(),
+    clocks: new Map(),
+    read: () => {
+      throw new Error('this state was made without its values');
+    },
+    waits: new Map(),
+    createdAtMs: atMs,
+    lastAtMs: atMs,
+    idleMs: 0,
+    hasEngine: false,
+    counts: {},
+  };
+  const added = addTasks(state, event.workflow.tasks, event.workflow, event.inputs, undefined);
+  for (const node of added) if (node.unmet === 0) arrive(state, node);
+  return state;
+}
+
+export function apply(state: State, event: Event, atMs: number): void {
+  const { lastAtMs, hasEngine } = state;
+  skip(state, skippedMs(event, atMs, { lastAtMs, hadEngine: hasEngine }));
+  change(state, event, atMs);
+  state.lastAtMs = Math.max(state.lastAtMs, atMs);
+  while (state.ready.peek() && state.ready.peek()!.state !== 'ready') state.ready.shift();
+}
+
+function change(state: State, event: Event, atMs: number): void {
+  switch (event.type) {
+    case 'run.created':
+      throw new Error('a run is created once');
+    case 'run.isolation':
+      forgetAsked(state); // whoever asked an earlier engine is gone
+      state.hasEngine = true;
+      return;
+    case 'clock.jumped':
+      return; // see skip
+    case 'model.waiting':
+      return noteWait(state, event, atMs);
+    case 'budget.warned':
+      return; // for people; nothing is decided by it
+    case 'budget.set':
+      return setLimits(state, event.account, event.limits);
+    case 'run.resumed':
+      return resume(state);
+    case 'task.retried':
+      return reopen(state, (node) => isWithin(node, event.task));
+    case 'run.cancelling':
+      return cancel(state, event.mode);
+    case 'run.finished':
+      state.state = event.state;
+      state.endedAtMs = atMs;
+      return;
+    case 'question.answered': {
+      const question = state.questions.get(event.id);
+      if (!question) return;
+      state.questions.delete(event.id);
+      if (state.requests.has(event.id)) return personSaid(state, event);
+      if (state.asked.has(event.id)) return answerGiven(state, event);
+      const node = nodeOf(state, question.task);
+      if (node.state !== 'asking') return;
+      node.answer = event;
+      return push(state, node);
+    }
+    default:
+      return changeNode(state, nodeOf(state, event.task), event, atMs);
+  }
+}
+
+/** The wall clock went so far without anybody at work: no budget's minutes, and no attempt's. */
+function skip(state: State, ms: number): void {
+  if (ms === 0) return;
+  state.idleMs += Math.max(0, ms);
+  shiftClocks(state, ms);
+  for (const node of state.nodes.values()) if (node.attemptAtMs !== undefined) node.attemptAtMs += ms;
+}
+
+type NodeEvent = Exclude<
+  Event,
+  {
+    type:
+      | 'run.created'
+      | 'run.isolation'
+      | 'run.resumed'
+      | 'run.cancelling'
+      | 'run.finished'
+      | 'task.retried'
+      | 'clock.jumped'
+      | 'model.waiting'
+      | 'budget.warned'
+      | 'budget.set'
+      | 'question.answered';
+  }
+>;
+
+function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): void {
+  switch (event.type) {
+    case 'attempt.output':
+    case 'attempt.denied':
+    case 'task.steered':
+      return;
+    case 'attempt.held':
+    case 'attempt.released':
+      return noteHeld(node, event, atMs);
+    case 'attempt.agent':
+      if (event.event.kind === 'started') noteSession(node, event.attempt, event.event.session);
+      return;
+    case 'model.used':
+      if (event.attempt === node.attempt) node.hasUsedModel = true;
+      return noteSpending(state, node, event);
+    case 'attempt.asked':
+      return attemptAsked(state, event);
+    case 'attempt.answered':
+      if (askAnswered(state, event) === 'stop') stopForBudget(state);
+      return;
+    case 'access.requested':
+    case 'access.said':
+    case 'access.unanswered':
+    case 'access.asked':
+    case 'access.answered':
+      return changeAccess(state, node, event);
+    case 'question.asked':
+      if (state.asked.has(event.id)) {
+        keepQuestion(state, event, atMs);
+        return questionAsked(state, event.id);
+      }
+      if (!state.requests.has(event.id)) break;
+      keepQuestion(state, event, atMs);
+      return changeAccess(state, node, event);
+    case 'attempt.workspace':
+      if (event.attempt !== node.attempt) return;
+      node.workspace = event.workspace;
+      node.workspaceBase = event.base;
+      return;
+    case 'timer.fired':
+      if (node.state === 'delayed' && event.attempt === node.attempt) queue(state, node);
+      return;
+    case 'attempt.finished':
+      // The fence: only the attempt that runs may end, and only once.
+      if (node.state === 'running' && event.attempt === node.attempt && !node.ended)
+        attemptEnded(state, node, event, atMs);
+      return;
+    case 'task.merged':
+      if (node.state !== 'merging' || event.attempt !== node.attempt) return;
+      node.merged = event;
+      node.results = [event.result];
+      state.shadow = event.shadow;
+      if (event.commit !== undefined) node.branchCommit = state.head = event.commit;
+      return push(state, node);
+    case 'task.conflicted':
+      if (node.state !== 'merging' || event.attempt !== node.attempt) return;
+      return conflicted(state, node, event);
+  }
+
+  // What follows are decisions: each answers for the node at the head of `todo`, or starts one that was ready.
+  if (state.todo.peek() === node) {
+    state.todo.shift();
+    node.queued = false;
+  }
+  switch (event.type) {
+    case 'task.admitted':
+      node.admitted = true;
+      return queue(state, node);
+    case 'attempt.started':
+      move(state, node, 'running');
+      state.running++;
+      node.attempt = event.attempt;
+      node.started = event;
+      node.rounds = event.continues === undefined && event.purpose === 'work' ? 1 : node.rounds + 1;
+      node.startedAtMs ??= atMs;
+      node.attemptAtMs = atMs;
+      turnClocks(state, node, 1, atMs);
+      delete node.next;
+      delete node.isCollected;
+      delete node.hasUsedModel;
+      if (event.continues === undefined) {
+        delete node.workspace;
+        delete node.workspaceBase;
+      }
+      return;
+    case 'attempt.stopping':
+      node.stopping = event.mode;
+      return;
+    case 'task.delayed':
+      move(state, node, 'delayed');
+      node.failures++;
+      node.delayMs = event.delayMs;
+      node.retryAtMs = atMs + event.delayMs;
+      node.next = sessionOf(node, event.attempt, true);
+      delete node.ended;
+      return;
+    case 'task.merging':
+      move(state, node, 'merging');
+      return;
+    case 'question.asked':
+      move(state, node, 'asking');
+      keepQuestion(state, event, atMs);
+      node.startedAtMs ??= atMs;
+      return;
+    case 'task.expanded':
+      return expanded(state, node, event, atMs);
+    case 'task.finished':
+      return finished(state, node, event, atMs);
+  }
+}
+
+function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: number): void {
+  const { type: _, ...question } = event;
+  state.questions.set(question.id, { ...question, askedAtMs: atMs });
+}
+
+function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>, atMs: number): void {
+  state.running--;
+  delete node.held;
+  delete node.attemptAtMs;
+  node.workedMs = (node.workedMs ?? 0) + event.durationMs;
+  turnClocks(state, node, -1, atMs);
+  delete node.stopping;
+  closeRequests(state, node);
+  closeAsked(state, node);
+  node.lastOutcome = event.outcome;
+  node.isCollected = event.collected !== undefined;
+  const isWork = node.started?.purpose !== 'resolve';
+  if (event.collected) {
+    node.changedCount = event.collected.changedCount;
+    // whoever settles a conflict does not undo what was left out before
+    node.outsideCount = (isWork ? 0 : (node.outsideCount ?? 0)) + (event.collected.outside?.count ?? 0);
+  }
+  if (event.outcome.kind === 'lost' && !state.cancelling) {
+    // The engine died, not the attempt: it counts for nothing and is done again, told what the lost one was told.
+    const { continues, feedback } = node.started!;
+    node.next = {
+      ...(continues && { continues }),
+      ...(feedback && { feedback }),
+      ...goneOnWith(node, event),
+    };
+    if (node.next.continues !== undefined) node.rounds--;
+    return queue(state, node);
+  }
+  if (event.outcome.kind === 'failed' && !state.cancelling && fallBack(node, event)) {
+    move(state, node, 'ready');
+    return state.ready.unshift(node);
+  }
+  const { resolving } = node;
+  const hasTriesLeft = resolving ? resolving.tries < RESOLVE_TRIES_MAX : node.rounds < node.task.attempts;
+  if (event.outcome.kind === 'failed' && event.feedback && hasTriesLeft && !state.cancelling) {
+    if (resolving) resolving.tries++;
+    node.next = {
+      continues: event.attempt,
+      feedback: event.feedback,
+      ...sessionOf(node, event.attempt, false),
+    };
+    move(state, node, 'ready');
+    return state.ready.unshift(node);
+  }
+  node.ended = event;
+  // what settles a conflict says is not what the task was to say
+  if (isWork) keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
+  if (event.expansion) node.expansion = event.expansion;
+  if (event.outcome.kind === 'done')
+    node.results = event.collected ? [event.collected.commit] : inherited(state, node);
+  push(state, node);
+}
+
+function keepOutput(node: Node, { output, outputRef }: Pick<Node, 'output' | 'outputRef'>): void {
+  if (output === undefined && outputRef === undefined) return;
+  delete node.output;
+  delete node.outputRef;
+  if (outputRef) node.outputRef = outputRef;
+  else if (output !== undefined) node.output = output;
+}
+
+function conflicted(state: State, node: Node, event: EventOf<'task.conflicted'>): void {
+  const tries = node.resolving?.tries ?? 0;
+  if (onConflict(node).startsWith('agent:') && tries < RESOLVE_TRIES_MAX && !state.cancelling) {
+    node.resolving = { marked: event.marked, conflict: event.conflict, tries: tries + 1 };
+    delete node.ended;
+    return queue(state, node);
+  }
+  node.conflicted = event;
+  push(state, node);
+}
+
+const RESOLVE_TRIES_MAX = 3;
+
+function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
+  if (event.kind !== 'expand') uncount(state, node);
+  move(state, node, 'expanded');
+  node.startedAtMs ??= atMs;
+  delete node.ended;
+  delete node.merged;
+  if (event.kind === 'expand') node.own = node.results;
+  let added: Node[];
+  if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
+  else if (event.kind === 'uses') {
+    const nested = node.workflow.nested![node.task.uses!]!;
+    added = addTasks(state, nested.tasks, nested, event.inputs ?? {}, node);
+  } else added = addTasks(state, node.expansion ?? {}, node.workflow, node.inputs, node);
+  for (const child of added) if (child.unmet === 0) arrive(state, child);
+  if (node.open === 0) push(state, node);
+}
+
+function finished(state: State, node: Node, event: EventOf<'task.finished'>, atMs: number): void {
+  if (node.state === 'running' && !node.ended)
+    throw new Error(`${node.id} has an attempt that has not ended`);
+  const { outcome } = event;
+  if (outcome.kind === 'lost') throw new Error('a task is never lost');
+  if (outcome.kind !== 'done') node.results = [];
+  if (node.children.length > 0) node.results = [...new Set(node.children.flatMap((child) => child.results))];
+  if (node.results.length === 0) node.results = inherited(state, node);
+  node.outcome = outcome;
+  node.endedAtMs = atMs;
+  keepOutput(node, event);
+  delete node.ended;
+  // A budget is not the task's own, although one of its attempts asked.
+  for (const [id, question] of state.questions)
+    if (question.task === node.id && !state.asked.has(id)) state.questions.delete(id);
+  move(state, node, outcome.kind);
+  ownerEnded(state, node);
+  state.open--;
+  for (const dependent of node.dependents) {
+    dependent.unmet--;
+    if (dependent.unmet === 0 && dependent.state === 'waiting') arrive(state, dependent);
+  }
+  if (node.parent && --node.parent.open === 0) push(state, node.parent);
+  if (outcome.kind === 'failed' && !isTolerated(node) && stopsOnFailure(node)) halt(state, node);
+}
+
+function stopsOnFailure(node: Node): boolean {
+  return (node.task['on-failure'] ?? node.workflow['on-failure']) === 'stop';
+}
+
+/** Nothing new is started beside a failure; what runs may end. The parent, once it ends, answers for its own level. */
+function halt(state: State, failed: Node): void {
+  const siblings = failed.parent ? failed.parent.children : state.top.values();
+  const visit = (node: Node): void => {
+    if (hasEnded(node)) return;
+    if (node.state === 'expanded') return node.children.forEach(visit);
+    if (node.state === 'running' || node.state === 'merging' || runsAnyway(node)) return;
+    node.halted = true;
+    push(state, node);
+  };
+  for (const sibling of siblings) visit(sibling);
+}
+
+/** Its condition speaks of failure: it is there to run after one. */
+export function runsAnyway(node: Node): boolean {
+  return node.task.if !== undefined && /\b(always|failed)\s*\(/.test(node.task.if);
+}
+
+/** As a person would cancel it: all work is kept, and it can be gone on with once there is more. */
+function stopForBudget(state: State): void {
+  if (state.cancelling) return;
+  state.because = 'budget';
+  cancel(state, 'graceful');
+}
+
+function cancel(state: State, mode: 'graceful' | 'now'): void {
+  if (state.cancelling === 'now') return;
+  state.cancelling = mode;
+  state.state = 'cancelling';
+  closeRequests(state);
+  closeAsked(state);
+  for (const node of state.nodes.values()) {
+    if (hasEnded(node) || node.state === 'expanded' || node.state === 'merging') continue;
+    if (node.stopping === mode) continue;
+    push(state, node);
+  }
+}
+
+/** The commits a node starts from: the results of its needs, else what the task around it started from. */
+export function inherited(state: State, node: Node): string[] {
+  const results = new Set(node.needs.flatMap((need) => need.results));
+  if (results.size > 0) return [...results];
+  if (!node.parent) return [state.base];
+  // Tasks that an expand task wrote go on from what that task itself did.
+  return node.parent.results.length > 0 ? node.parent.results : inherited(state, node.parent);
+}
+
+export function nodeOf(state: State, id: string): Node {
+  const node = state.nodes.get(id);
+  if (!node) throw new Error(`no task ${id} in run ${state.id}`);
+  return node;
+}

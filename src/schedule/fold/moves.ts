@@ -1,0 +1,41 @@
+/** How a node of the state goes from one place to another: its state, the counts, and the lines it waits in. */
+import type { TaskState } from '../../contract/run.ts';
+import { isMet, type Node, type State } from '../state.ts';
+
+/** The needs have ended. A task with nothing more to ask about is ready at once. */
+export function arrive(state: State, node: Node): void {
+  const plain = node.kind === 'work' && node.task.if === undefined && node.needs.every(isMet);
+  if (plain && !node.halted) queue(state, node);
+  else push(state, node);
+}
+
+export function queue(state: State, node: Node): void {
+  move(state, node, 'ready');
+  state.ready.push(node);
+}
+
+export function push(state: State, node: Node): void {
+  if (node.queued) return;
+  node.queued = true;
+  state.todo.push(node);
+}
+
+/** What stands for others is not counted any more once they are there: they are. */
+export function uncount(state: State, node: Node): void {
+  count(state, node.state, -1);
+  node.isUncounted = true;
+}
+
+function count(state: State, of: TaskState, by: number): void {
+  const sum = (state.counts[of] ?? 0) + by;
+  if (sum > 0) state.counts[of] = sum;
+  else delete state.counts[of];
+}
+
+export function move(state: State, node: Node, to: TaskState): void {
+  if (!node.isUncounted) {
+    count(state, node.state, -1);
+    count(state, to, 1);
+  }
+  node.state = to;
+}

@@ -1,0 +1,134 @@
+/** Makes the nodes of a run from tasks: at its start, and when for-each, uses or expand add some. */
+import type { Json, Task, Workflow } from '../../contract/workflow.ts';
+import { ExpressionError } from '../expression/failure.ts';
+import { hasTemplate, itemScope } from '../workflow/item-scope.ts';
+import type { Node, State } from '../state.ts';
+import { itemNames } from '../views/task-names.ts';
+
+export function addTasks(
+  state: State,
+  tasks: Record<string, Task>,
+  workflow: Workflow,
+  inputs: Record<string, Json>,
+  parent: Node | undefined,
+): Node[] {
+  const siblings = parent ? new Map<string, Node>() : state.top;
+  const added = Object.entries(tasks).map(([name, task], position) => {
+    const id = parent ? `${parent.id}/${name}` : name;
+    const node = makeNode({
+      id,
+      label: parent ? `${parent.label}/${name}` : name,
+      name,
+      task,
+      workflow,
+      inputs,
+      parent,
+      siblings,
+      order: orderOf(parent, position),
+    });
+    siblings.set(name, node);
+    return node;
+  });
+  for (const node of added) {
+    for (const need of node.task.needs) {
+      const needed = siblings.get(need);
+      if (!needed) throw new Error(`task ${node.id} needs ${need}, which is not there`);
+      node.needs.push(needed);
+      needed.dependents.push(node);
+    }
+    node.unmet = node.needs.length;
+  }
+  return register(state, added, parent);
+}
+
+/** The items of a for-each: the same task, once for each value. They start at once: their needs were met. */
+export function addItems(state: State, group: Node, items: Json[]): Node[] {
+  const labels = itemNames(group.label, items);
+  const added = items.map((value, index) =>
+    makeNode({
+      id: `${group.id}.${index + 1}`,
+      label: labels[index]!,
+      name: group.name,
+      ...itemTask(group.task, value, index),
+      workflow: group.workflow,
+      inputs: group.inputs,
+      parent: group,
+      siblings: group.siblings,
+      order: orderOf(group, index),
+      each: { value, index },
+    }),
+  );
+  return register(state, added, group);
+}
+
+/** Where its scope cannot be filled in, the item owns nothing, and fails before it starts. */
+function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | 'scopeProblem'> {
+  if (!hasTemplate(task)) return { task };
+  try {
+    return { task: { ...task, scope: itemScope(task.scope!, value, index) } };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return {
+      task: { ...task, scope: { ...task.scope, write: [], shared: [] } },
+      scopeProblem: error.message,
+    };
+  }
+}
+
+function register(state: State, added: Node[], parent: Node | undefined): Node[] {
+  for (const node of added) {
+    state.nodes.set(node.id, node);
+    state.counts.waiting = (state.counts.waiting ?? 0) + 1;
+  }
+  state.open += added.length;
+  if (parent) {
+    parent.children.push(...added);
+    parent.open += added.length;
+  }
+  return added;
+}
+
+function makeNode(
+  fields: Pick<
+    Node,
+    | 'id'
+    | 'label'
+    | 'name'
+    | 'task'
+    | 'scopeProblem'
+    | 'workflow'
+    | 'inputs'
+    | 'parent'
+    | 'siblings'
+    | 'order'
+    | 'each'
+  >,
+): Node {
+  return {
+    ...fields,
+    kind: kindOf(fields.task, fields.each !== undefined),
+    state: 'waiting',
+    needs: [],
+    dependents: [],
+    unmet: 0,
+    children: [],
+    open: 0,
+    attempt: 0,
+    failures: 0,
+    rounds: 0,
+    results: [],
+    granted: [],
+    requests: 0,
+  };
+}
+
+function kindOf(task: Task, isItem: boolean): Node['kind'] {
+  if (task['for-each'] !== undefined && !isItem) return 'for-each';
+  if (task.uses !== undefined) return 'uses';
+  if (task.approve !== undefined) return 'approve';
+  return 'work';
+}
+
+function orderOf(parent: Node | undefined, position: number): string {
+  return `${parent?.order ?? ''}${position.toString(36).padStart(4, '0')}`;
+}

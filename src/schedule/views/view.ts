@@ -1,0 +1,119 @@
+/** What people see of a state: the views that are stored beside the events. */
+import type { Held, RunView, TaskView } from '../../contract/run.ts';
+import { agentOf } from '../workflow/agent-of.ts';
+import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
+import type { Node, State } from '../state.ts';
+
+export function runView(state: State): RunView {
+  return {
+    id: state.id,
+    name: state.workflow.name,
+    state: state.state,
+    createdAtMs: state.createdAtMs,
+    ...(state.endedAtMs !== undefined && { endedAtMs: state.endedAtMs }),
+    ...(state.idleMs > 0 && { idleMs: state.idleMs }),
+    baseCommit: state.base,
+    headCommit: state.head,
+    branch: branchOf(state.id),
+    counts: { ...state.counts },
+    ...askingCount(state),
+    lastSeq: 0, // the store knows it
+    ...runSpending(state),
+    ...(state.because && { because: state.because }),
+    ...(state.short && { short: state.short }),
+    ...(state.waits.size > 0 && {
+      waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
+    }),
+    questions: [...state.questions.values()].map(
+      ({ id, task, text, default: fallback, askedAtMs, timeoutMs }) => ({
+        id,
+        task,
+        ...labelOf(state.nodes.get(task)),
+        text,
+        default: fallback,
+        askedAtMs,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      }),
+    ),
+  };
+}
+
+function askingCount(state: State): { askingCount?: number } {
+  const tasks = new Set([...state.questions.values()].map(({ task }) => state.nodes.get(task)));
+  const asking = [...tasks].filter((node) => node && heldOf(state, node)?.by === 'question').length;
+  return asking > 0 ? { askingCount: asking } : {};
+}
+
+function runSpending(state: State): Pick<RunView, 'spending' | 'limits'> {
+  const spending = state.spending.get(RUN_ACCOUNT);
+  const limits = limitsOf(state, RUN_ACCOUNT, state.workflow.budget);
+  return {
+    ...(spending && { spending: structuredClone(spending) }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+  };
+}
+
+function labelOf(node: Node | undefined): { label?: string } {
+  return node === undefined || node.label === node.id ? {} : { label: node.label };
+}
+
+function branchOf(run: string): string {
+  return `bosun/${run}`;
+}
+
+/** What an attempt waits for: a person, first of all. */
+export function heldOf(state: State, node: Node): Held | undefined {
+  if (node.state !== 'running') return undefined;
+  for (const { id, text, task, askedAtMs } of state.questions.values()) {
+    // A budget holds many tasks, although one of them asked.
+    const isHeld = node.held !== undefined && state.asked.get(id)?.budget !== undefined;
+    if (task === node.id && !isHeld) return { by: 'question', text, sinceMs: askedAtMs };
+  }
+  return node.held;
+}
+
+export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
+  const message = messageOf(node);
+  const found = agentOf(node, node.started?.purpose ?? 'work');
+  const agent = agentOf(node, 'work')?.name;
+  const runtime = node.fallback?.runtime ?? found?.agent.runtime ?? 'cli';
+  return {
+    id: node.id,
+    ...labelOf(node),
+    state: node.state,
+    attempt: node.attempt,
+    order: node.order,
+    ...(node.parent && { parent: node.parent.id }),
+    ...(agent !== undefined && { agent }),
+    ...(node.startedAtMs !== undefined && { startedAtMs: node.startedAtMs }),
+    ...(node.endedAtMs !== undefined && { endedAtMs: node.endedAtMs }),
+    ...(node.workedMs !== undefined && { workedMs: node.workedMs }),
+    ...(node.attemptAtMs !== undefined && { attemptAtMs: node.attemptAtMs }),
+    ...(message !== undefined && { message }),
+    ...(lastLine !== undefined && { lastLine }),
+    ...(node.branchCommit !== undefined && { commit: node.branchCommit }),
+    ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
+    ...(node.outsideCount && { outsideCount: node.outsideCount }),
+    ...(held && { held }),
+    ...(node.state === 'expanded' && {
+      within: { ended: node.children.length - node.open, all: node.children.length },
+    }),
+    ...retryOf(node),
+    ...(node.state === 'running' && runtime === 'cli' && { steerable: false as const }),
+    ...(node.fallback && { runtime: node.fallback.runtime }),
+    ...(node.spending && { spending: structuredClone(node.spending) }),
+  };
+}
+
+function retryOf({ state, attempt, failures, retryAtMs, task }: Node): Pick<TaskView, 'retry'> {
+  if (state !== 'delayed' || retryAtMs === undefined) return {};
+  // Other attempts may have been made for other reasons: a check, a conflict.
+  const attemptsMax = attempt + Math.max(1, (task.retry?.attempts ?? 1) - failures);
+  return { retry: { atMs: retryAtMs, attempt: attempt + 1, attemptsMax } };
+}
+
+function messageOf(node: Node): string | undefined {
+  const outcome =
+    node.outcome ?? (node.state === 'delayed' || node.state === 'ready' ? node.lastOutcome : undefined);
+  return outcome && 'message' in outcome ? outcome.message : undefined;
+}

@@ -1,0 +1,87 @@
+/** Fills in the scope of one item of a for-each. A value only names files: it never widens a glob. Pure. */
+import { normalizeGlob } from '../../base/glob-syntax.ts';
+import type { Json, Scope, Task } from '../../contract/workflow.ts';
+import { evaluate, parseTemplate } from '../expression/expression.ts';
+import { openAllowance } from '../expression/budget.ts';
+import { ExpressionError } from '../expression/failure.ts';
+
+/** The fields that may speak of `each` and `index`. What reaches beyond the repository is for people to write out. */
+export const ITEM_FIELDS = ['write', 'shared', 'hide'] as const;
+/** What an expression in a glob may cost: it names a file, and there may be thousands of items. */
+const FILL_STEPS_MAX = 1000;
+const ITEM_GLOBS_MAX = 20_000;
+const WILDCARDS = /[*?[\]{}()!\\]/g;
+
+export function hasTemplate({ scope = {} }: Pick<Task, 'scope'>): boolean {
+  return ITEM_FIELDS.some((field) => scope[field]?.some(isTemplate));
+}
+
+export function isTemplate(glob: string): boolean {
+  return glob.includes('${{');
+}
+
+/** All that it may come to name, while its items are not known. */
+export function templateBound(glob: string): string {
+  const start = glob.slice(0, glob.indexOf('${{'));
+  return `${start.slice(0, start.lastIndexOf('/') + 1)}**`;
+}
+
+/** They are all filled in at once, when the task becomes its items. */
+export function itemGlobsProblem({ scope = {} }: Pick<Task, 'scope'>, items: number): string | undefined {
+  const count = ITEM_FIELDS.reduce((sum, field) => sum + (scope[field]?.filter(isTemplate).length ?? 0), 0);
+  if (count * items <= ITEM_GLOBS_MAX) return undefined;
+  return `its scope has ${count} globs to fill in for ${items} items, and at most ${ITEM_GLOBS_MAX} in all are allowed; use fewer`;
+}
+
+/** Throws an ExpressionError, with a message for people, where a value does not name files of the repository. */
+export function itemScope(scope: Scope, each: Json, index: number): Scope {
+  const filled = { ...scope };
+  for (const field of ITEM_FIELDS) {
+    const globs = scope[field];
+    if (globs?.some(isTemplate))
+      filled[field] = globs.map((glob) => (isTemplate(glob) ? fill(glob, field, each, index) : glob));
+  }
+  return filled;
+}
+
+function fill(glob: string, field: string, each: Json, index: number): string {
+  const fail = (problem: string): never => {
+    throw new ExpressionError(`"${glob}" in "scope.${field}" ${problem}`);
+  };
+  const text = parseTemplate(glob)
+    .map((part) => {
+      if (part.kind === 'text') return part.text;
+      const scope = {
+        tasks: {},
+        inputs: {},
+        run: { id: '', name: '' },
+        failed: false,
+        each,
+        index,
+        allowance: openAllowance(FILL_STEPS_MAX),
+      };
+      const value = evaluate(part.expression, scope);
+      const text = typeof value === 'number' ? String(value) : value;
+      const problem = typeof text === 'string' ? textProblem(text) : 'is neither text nor a number';
+      if (typeof text !== 'string' || problem !== undefined)
+        return fail(`cannot be filled in: ${JSON.stringify(value).slice(0, 100)} ${problem}`);
+      return text.replaceAll(WILDCARDS, (char) => `\\${char}`);
+    })
+    .join('');
+  const normalized = normalizeGlob(text);
+  return 'problem' in normalized ? fail(`is "${text}", which ${normalized.problem}`) : normalized.glob;
+}
+
+function textProblem(text: string): string | undefined {
+  if (/\p{Cc}/u.test(text)) return 'holds a control character';
+  // Each of these would take a directory away, or lead out.
+  if (text.split('/').some((name) => ['', '.', '..'].includes(name)))
+    return 'is not the name of a file or directory, nor a path to one';
+  return undefined;
+}
+
+/** Inside of braces or a class, what is filled in could be read as several names. */
+export function templateProblem(glob: string): string | undefined {
+  const isPlain = parseTemplate(glob).every((part) => part.kind !== 'text' || !/[[\]{}\\]/.test(part.text));
+  return isPlain ? undefined : 'has an expression beside "[ ]", "{ }" or "\\"; write several globs instead';
+}

@@ -1,0 +1,56 @@
+/** What a planner (an agent of a task with `expand`) is told of its output, and the schema that it is held to. Pure. */
+import type { Json, Workflow } from '../../contract/workflow.ts';
+
+const AGENTS_SHOWN_MAX = 100;
+const DESCRIPTION_CHARS_MAX = 200;
+
+const text = (description: string): Json => ({ type: ['string', 'null'], description });
+
+/** Strict, as some models ask for it: every field is there, and null where it says nothing. */
+const TASK_FIELDS: Record<string, Json> = {
+  name: { type: 'string', description: 'Letters, digits, "-" and "_"; each once.' },
+  description: text('What the task is for, in a few words.'),
+  needs: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'Names of tasks of this plan that must be done first.',
+  },
+  agent: text('Who does it: one of the agents named in the prompt. Not together with run.'),
+  prompt: text('What the agent is told.'),
+  run: text('A shell command, instead of an agent and a prompt.'),
+  check: text('A shell command that must succeed before the work counts.'),
+};
+
+const PLAN = { type: 'object', required: ['tasks'], additionalProperties: false };
+const { name: _, ...UNNAMED } = TASK_FIELDS;
+
+/** `isStrict`: for models that take no other schema. Else a plan is what the page says; `checkExpansion` judges it. */
+export function planSchema(isStrict: boolean): Record<string, Json> {
+  const task = { type: 'object', properties: TASK_FIELDS };
+  if (isStrict) {
+    const items = { ...task, required: Object.keys(TASK_FIELDS), additionalProperties: false };
+    return { ...PLAN, properties: { tasks: { type: 'array', items } } };
+  }
+  const list = { type: 'array', items: { ...task, required: ['name'] } };
+  const map = { type: 'object', additionalProperties: { type: 'object', properties: UNNAMED } };
+  return { ...PLAN, properties: { tasks: { anyOf: [list, map] } } };
+}
+
+/** Goes after the prompt of the planner. */
+export function planFormat({ agents }: Pick<Workflow, 'agents'>, tasksMax: number): string {
+  const shown = Object.entries(agents).slice(0, AGENTS_SHOWN_MAX);
+  const lines = shown.map(([name, { description, scope }]) => {
+    const what = description === undefined ? '' : `: ${description.slice(0, DESCRIPTION_CHARS_MAX)}`;
+    const where = scope?.write === undefined ? '' : ` (may change ${scope.write.join(', ') || 'nothing'})`;
+    return `- ${name}${what}${where}`;
+  });
+  return [
+    'Your output is a plan: tasks that are then carried out, each from the files as they are once its needs are done.',
+    `It is JSON of this form, with at most ${tasksMax} tasks:`,
+    '{ "tasks": [{ "name": "parser", "description": "Write the parser", "needs": [], "agent": "NAME", "prompt": "…", "check": "npm test" }, { "name": "lint", "needs": ["parser"], "run": "npm run lint" }] }',
+    'A task has either an agent and a prompt, or a run command. A task without an agent may change no more than you may.',
+    lines.length > 0
+      ? `The agents are:\n${lines.join('\n')}`
+      : 'There are no agents, so every task has a run command.',
+  ].join('\n');
+}

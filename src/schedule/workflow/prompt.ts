@@ -1,0 +1,177 @@
+/** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
+import { EXPANSION_TASKS_MAX, type Input, type Json } from '../../contract/workflow.ts';
+import { normalizeGlob } from '../../base/glob-syntax.ts';
+import { evaluate, parseTemplate, render, type ExpressionScope } from '../expression/expression.ts';
+import { openAllowance, type Allowance } from '../expression/budget.ts';
+import { ExpressionError } from '../expression/failure.ts';
+import type { Lazy } from '../expression/values.ts';
+import { outputReader } from './outputs.ts';
+import { planFormat } from './plan-format.ts';
+import { hasFailed, type Node, type State } from '../state.ts';
+
+const PURPOSE_CHARS_MAX = 2000;
+const RUN_VARIABLE = 'BOSUN_VALUE_';
+const CHECK_VARIABLE = 'BOSUN_CHECK_';
+
+interface Work {
+  prompt: string;
+  env?: Record<string, string>;
+  artifacts?: string[];
+}
+
+/** What an attempt is given: the prompt of an agent, or the command of a `run` task. */
+export function renderWork(state: State, node: Node): Work {
+  const { task } = node;
+  const allowance = openAllowance();
+  const fill = (text: string): string => renderText(state, node, text, allowance);
+  const env: Record<string, string> = {};
+  for (const [key, text] of Object.entries(task.env ?? {})) env[key] = fill(text);
+  const prompt = node.resolving
+    ? resolvePrompt(state, node)
+    : task.run !== undefined
+      ? renderCommand(task.run, fill, env, RUN_VARIABLE)
+      : withFormat(node, fill(task.prompt ?? ''));
+  if (task.check !== undefined) renderCommand(task.check, fill, env, CHECK_VARIABLE);
+  const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
+    ? task.artifacts.map((glob) => artifactGlob(fill(glob)))
+    : undefined;
+  for (const [key, value] of [...Object.entries(env), ['the prompt', prompt] as const])
+    if (value.includes('\0'))
+      throw new ExpressionError(`${key} would hold a NUL character, which no command or variable can hold`);
+  return { prompt, ...(Object.keys(env).length > 0 && { env }), ...(artifacts && { artifacts }) };
+}
+
+/** A planner is told what a plan looks like: nobody should have to write that into every prompt. */
+function withFormat({ task, workflow }: Node, prompt: string): string {
+  return task.expand ? `${prompt}\n\n${planFormat(workflow, EXPANSION_TASKS_MAX)}` : prompt;
+}
+
+/**
+ * A value never becomes part of a shell command: it goes into a variable, and the command names the variable.
+ * So what an earlier agent wrote cannot run as code.
+ */
+function renderCommand(
+  command: string,
+  fill: (text: string) => string,
+  env: Record<string, string>,
+  variable: string,
+): string {
+  for (const [n, part] of parseTemplate(command).entries())
+    if ('expression' in part) env[`${variable}${n}`] = fill(`\${{${part.expression}}}`);
+  return commandOf(command, variable);
+}
+
+/** A check as the shell gets it: its values are in the environment of the attempt. */
+export function checkCommand(check: string): string {
+  return commandOf(check, CHECK_VARIABLE);
+}
+
+function commandOf(command: string, variable: string): string {
+  return parseTemplate(command)
+    .map((part, n) => ('text' in part ? part.text : `\${${variable}${n}}`))
+    .join('');
+}
+
+/** What was put in must not lead elsewhere. */
+function artifactGlob(glob: string): string {
+  const normalized = normalizeGlob(glob);
+  if ('problem' in normalized) throw new ExpressionError(`"${glob}" in "artifacts" ${normalized.problem}`);
+  return normalized.glob;
+}
+
+/** Texts that are filled in together share what their expressions may cost. */
+export function renderText(state: State, node: Node, text: string, allowance?: Allowance): string {
+  return text.includes('${{') ? render(text, expressionScope(state, node, text, allowance)) : text;
+}
+
+/** What a task does in one line: what its author says of it, or how its prompt begins. */
+export function titleOf(state: State, node: Node): string {
+  const { description, prompt, run } = node.task;
+  if (description !== undefined || run !== undefined || prompt === undefined) return description ?? node.id;
+  const first = renderText(state, node, prompt)
+    .split('\n')
+    .find((line) => line.trim() !== '');
+  return first ?? node.id;
+}
+
+/** A value that is one whole expression keeps its type; a string with expressions in it stays a string. */
+export function renderInputs(state: State, node: Node): Record<string, Json> {
+  const nested = node.workflow.nested![node.task.uses!]!;
+  const inputs: Record<string, Json> = {};
+  const allowance = openAllowance();
+  for (const [key, input] of Object.entries(nested.inputs))
+    if (input.default !== undefined) inputs[key] = input.default;
+  for (const [key, value] of Object.entries(node.task.with ?? {})) {
+    if (typeof value !== 'string') inputs[key] = value;
+    else {
+      const parts = parseTemplate(value);
+      const isWhole = parts.length === 1 && parts[0]?.kind === 'expression';
+      inputs[key] = isWhole
+        ? evaluate(value, expressionScope(state, node, value, allowance))
+        : renderText(state, node, value, allowance);
+      const wrong = misfit(nested.inputs[key]!, inputs[key]);
+      if (wrong !== undefined)
+        throw new ExpressionError(`input "${key}" of ${node.task.uses} ${wrong} (from ${value})`);
+    }
+  }
+  return inputs;
+}
+
+/** What only the run can tell: whether a value that was computed is of the type that the input has. */
+function misfit({ type, options }: Input, value: Json): string | undefined {
+  const shown = JSON.stringify(value).slice(0, 100);
+  if (typeof value !== type) return `must be a ${type}, but is ${shown}`;
+  if (!options || options.some((option) => option === value)) return undefined;
+  return `must be one of ${options.join(', ')}, but is ${shown}`;
+}
+
+/** What an expression of this node may speak of. Only the tasks it names are looked at: there may be thousands. */
+export function expressionScope(
+  state: State,
+  node: Node,
+  text: string,
+  allowance: Allowance = openAllowance(),
+): ExpressionScope {
+  const asking = node.parent?.kind === 'for-each' ? node.parent : node; // items have no needs of their own
+  const names = new Set(asking.task.needs);
+  for (const match of text.matchAll(/tasks(?:\.(\w+)|\[\s*['"]([^'"]+)['"]\s*\])/g))
+    names.add(match[1] ?? match[2]!);
+  const tasks: Record<string, ExpressionScope['tasks'][string]> = {};
+  const outputOf = outputReader(state);
+  for (const name of names) {
+    const other = node.siblings.get(name);
+    if (other) tasks[name] = taskScope(other, outputOf);
+  }
+  return {
+    tasks,
+    inputs: node.inputs,
+    run: { id: state.id, name: state.workflow.name },
+    failed: asking.needs.some(hasFailed),
+    allowance,
+    ...(node.each && { each: node.each.value, index: node.each.index }),
+  };
+}
+
+function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope['tasks'][string] {
+  const output = outputOf(node);
+  const outputs = node.kind === 'for-each' ? output : [output];
+  return { state: node.state, output, outputs, changed: node.changedCount ?? 0 };
+}
+
+function resolvePrompt(state: State, node: Node): string {
+  const { conflict } = node.resolving!;
+  const said = (id: string): string => {
+    const { task } = state.nodes.get(id) ?? node;
+    return `- ${id}: ${(task.prompt ?? task.run ?? '').slice(0, PURPOSE_CHARS_MAX)}`;
+  };
+  return [
+    'Two lines of work changed the same files, and git could not merge them.',
+    `These files are in conflict: ${conflict.files.join(', ')}.`,
+    'Where they hold markers, what stands between <<<<<<< and ======= is theirs, what follows up to >>>>>>> is yours.',
+    'Edit them so that both intentions are kept, and leave no marker behind. Change nothing else.',
+    '',
+    'Yours:',
+    said(node.id),
+    ...(conflict.with.length > 0 ? ['Theirs:', ...conflict.with.map(said)] : []),
+  ].join('\n');
+}
