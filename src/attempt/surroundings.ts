@@ -68,7 +68,7 @@ const ALL: Parts = { ...NOTHING, write: [''] };
 
 /** What `bosun agent` needs inside; not the whole package, which may be the repository itself. */
 const CREW_COMMAND = [
-  ...['bin', path.basename(import.meta.dirname), 'package.json', 'node_modules'].map((name) =>
+  ...['bin', path.basename(path.dirname(import.meta.dirname)), 'package.json', 'node_modules'].map((name) =>
     path.join(PACKAGE, name),
   ),
   process.execPath,
