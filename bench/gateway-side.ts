@@ -19,6 +19,7 @@ const gateway = openGateway({
 });
 for (let attempt = 0; attempt < Number(doors); attempt += 1) {
   const caller = {
+    run: 'bench-1',
     task: 'bench',
     attempt,
     admit: () => Promise.resolve({ isAdmitted: true as const, settle() {} }),

@@ -80,7 +80,7 @@ describe('how many go at once', () => {
       nowMs: () => nowMs,
       random: () => 0,
     });
-    const turn = (): Turn => ({ task: 'a', signal });
+    const turn = (): Turn => ({ run: 'demo-1', task: 'a', signal });
     return { patience, turn, pass: (ms: number) => (nowMs += ms), now: () => nowMs };
   }
 

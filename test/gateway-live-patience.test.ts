@@ -27,7 +27,7 @@ describe('a rate limit', () => {
     expect(early).toEqual([]);
     expect(upstream.received).toHaveLength(40);
     expect(waits[0]).toMatchObject({ provider: 'up', why: 'up rate limit' });
-    expect(waits[0]!.tasks).toEqual(['task-0', 'task-1', 'task-2', 'task-3']);
+    expect(waits[0]!.tasks.map(({ task }) => task)).toEqual(['task-0', 'task-1', 'task-2', 'task-3']);
     expect(waits[0]!.untilMs).toBeGreaterThanOrEqual(freeAtMs - 5);
   });
 
@@ -339,7 +339,7 @@ describe('a provider that fails', () => {
     );
     await expect(sent).rejects.toMatchObject({ kind: 'network', status: 502 });
     expect(waits).toHaveLength(2);
-    expect(waits[0]).toMatchObject({ provider: 'up', tasks: ['build'] });
+    expect(waits[0]).toMatchObject({ provider: 'up', tasks: [{ run: 'demo-1', task: 'build' }] });
   });
 
   it('is not waited for by who hangs up meanwhile', async () => {

@@ -286,7 +286,7 @@ describe('an agent that is not logged in itself', () => {
     const place = { run: 'r', paths: {} };
     const admit = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
     await using door = await models.open(
-      { task: 't', attempt: 1, runtime, place, admit, failed: () => {} },
+      { run: 'r', task: 't', attempt: 1, runtime, place, admit, failed: () => {} },
       'tcp',
     );
     return Object.keys(door.providers);

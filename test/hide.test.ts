@@ -10,6 +10,6 @@ hideSuite(
 );
 hideSuite(
   'clone',
-  (git, launcher, limits) => new CloneWorkspaces(git, launcher, limits),
+  (git, launcher, limits) => new CloneWorkspaces(git, launcher, limits ? { limits } : {}),
   () => new BareLauncher(),
 );

@@ -35,7 +35,7 @@ async function putBack(repository: TestRepository): Promise<void> {
   for (const name of await readdir(path.join(state, 'sandbox')))
     await rename(path.join(state, 'sandbox', name), path.join(earlier, name));
   for (const name of await readdir(state)) {
-    if (!['sandbox', 'tmp', 'reserve'].includes(name))
+    if (!['sandbox', 'tmp', 'reserve', 'engines'].includes(name))
       await rename(path.join(state, name), path.join(earlier, name));
   }
   await writeFile(path.join(earlier, '.gitignore'), '*\n!/agents/\n!/agents/**\n!/config.yaml\n');

@@ -21,7 +21,7 @@ workspaceSuite(
 );
 workspaceSuite(
   'clone',
-  (git, launcher, limits) => new CloneWorkspaces(git, launcher, limits),
+  (git, launcher, limits) => new CloneWorkspaces(git, launcher, limits ? { limits } : {}),
   () => new BareLauncher(), // a machine without overlays has no namespaces either, most of the time
 );
 

@@ -323,6 +323,7 @@ export class Surroundings implements AsyncDisposable {
         ...names,
         runtime: runtimeOf(this.#attempt),
         place: { run, paths: this.#paths },
+        run: this.#attempt.run,
         admit: (estimate, signal) => this.#admit(estimate, signal),
         onWait: noticeWaits((notice) => this.#attempt.emit({ ...notice, ...names })),
         mayReach: mayReach(this.#scope.network ?? []),

@@ -5,6 +5,7 @@ import type { Admission, RequestEstimate } from '../contract/model.ts';
 export type Waited = 'provider' | 'turn';
 
 export interface Caller {
+  run: string;
   task: string;
   attempt: number;
   /** Resolves when the request may go, which may take hours (a person is asked); the agent meanwhile waits. */

@@ -94,7 +94,7 @@ async function carry(
   const isUnbounded = reached.some(({ hasMore, allowed }) => hasMore || allowed.length > 0);
   const estimate: RequestEstimate = isUnbounded && !route.isFree ? { ...judged, isUnbounded } : judged;
   const { provider, dialect, path } = route;
-  const { task, attempt } = caller;
+  const { run, task, attempt } = caller;
   const headers = requestHeaders(incoming.headers);
   const method = incoming.method ?? 'GET';
   let { settle, pause: release } = await admitted(caller, estimate, signal);
@@ -124,7 +124,19 @@ async function carry(
         return admitAgain();
       };
     };
-    const request = { task, attempt, provider, dialect, method, path, headers, body, beforeAgain, pause };
+    const request = {
+      run,
+      task,
+      attempt,
+      provider,
+      dialect,
+      method,
+      path,
+      headers,
+      body,
+      beforeAgain,
+      pause,
+    };
     const response = await transport.send(request, signal);
     await relay(around, route, { ...estimate, sentMs }, response, outgoing, { signal, waiting, settle });
   } catch (error) {

@@ -6,6 +6,7 @@ import type { AgentErrorKind, Dialect } from '../contract/model.ts';
 
 export interface ModelRequest {
   /** Which attempt asks. */
+  run: string;
   task: string;
   attempt: number;
   provider: string;

@@ -51,7 +51,7 @@ export async function setBudget(
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
   const { state } = await loadRun(journal.store, run.id);
   const account = requireAccount(state, options.account);
-  const isLive = ['running', 'cancelling'].includes(shownState(journal.home, run));
+  const isLive = ['running', 'cancelling'].includes(await shownState(journal, run));
   if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by: 'person' });
   else {
     await using engine = await openEngine(options.cwd);

@@ -2,12 +2,13 @@
  * `bosun workspaces clean`: takes away workspaces that nobody needs any more. It believes the journal only as far as
  * git and the file system agree: what goes is a commit under its ref, and was not touched since that was made.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { attemptRef } from '../collect/collect.ts';
 import { isOpen, type Collected, type RunView } from '../contract/run.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
+import { namesIn } from '../system/files/names-in.ts';
 import { removeTree } from '../system/files/remove-tree.ts';
 import { mayBeOf } from '../workspace/name.ts';
 import { openEngine, type Engine } from '../run/open-engine.ts';
@@ -31,15 +32,27 @@ export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
   const names = await workspaces.names();
   const uses = new Map<string, Use>();
   const forgotten: string[] = [];
+  const atWork: RunView[] = [];
+  using claims = new DisposableStack();
+  const memories = new Set(namesIn(engine.home.memories));
   for await (const run of runsOf(engine.store)) {
-    if (!isOpen(run))
-      for (const { id } of await engine.store.tasks(run.id)) forgotten.push(engine.home.memory(run.id, id));
-    if (names.some((name) => mayBeOf(name, run.id)))
-      for (const [name, use] of await lastUses(engine.store, run)) uses.set(name, use);
+    const remembered = isOpen(run) ? [] : await memoriesOf(engine, run, memories);
+    const hasWorkspaces = names.some((name) => mayBeOf(name, run.id));
+    if (!hasWorkspaces && remembered.length === 0) continue;
+    // Nobody begins to drive it while they go.
+    const claim = await engine.store.claim(run.id);
+    if (!claim) {
+      atWork.push(run);
+      continue;
+    }
+    claims.use(claim);
+    forgotten.push(...remembered);
+    if (hasWorkspaces) for (const [name, use] of await lastUses(engine.store, run)) uses.set(name, use);
   }
   const cleaned: Cleaned = { removed: [], kept: [] };
   for (const name of names) {
-    const why = await whyKept(engine, name, uses.get(name));
+    const driven = atWork.find((run) => mayBeOf(name, run.id));
+    const why = driven ? `run ${driven.id} is at work` : await whyKept(engine, name, uses.get(name));
     if (why === undefined) {
       fault?.(`removing:${name}`);
       await workspaces.remove(name);
@@ -47,17 +60,18 @@ export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
       cleaned.removed.push(name);
     } else cleaned.kept.push({ name, why });
   }
-  await forgetConversations(engine, new Set(forgotten));
+  // Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that.
+  for (const name of forgotten) await removeTree(path.join(engine.home.memories, name));
   fault?.('forgotten');
   await removeUnusedBases(engine);
   return cleaned;
 }
 
-/** Bases are made again where they are needed; those of runs that may go on are kept. */
-export async function removeUnusedBases({ store, stages }: Engine): Promise<void> {
+/** Bases are made again where they are needed; those of runs that may go on are kept, and all while others work. */
+export async function removeUnusedBases({ store, stages, whileAlone }: Engine): Promise<boolean> {
   const bases = new Set<string>();
   for await (const run of runsOf(store)) if (isOpen(run)) bases.add(run.baseCommit);
-  await stages.workspaces.prune(bases);
+  return whileAlone(() => stages.workspaces.prune(bases));
 }
 
 /** The workspaces that attempts of the run worked in and that are there. */
@@ -123,10 +137,13 @@ function changedRefAtMs({ stages }: Engine, ref: string): number | undefined {
   return statSync(path.join(stages.git.directory, ref), { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that. */
-async function forgetConversations({ home }: Engine, forgotten: ReadonlySet<string>): Promise<void> {
-  for (const name of readdirSync(home.memories)) {
-    const directory = path.join(home.memories, name);
-    if (forgotten.has(directory)) await removeTree(directory);
-  }
+/** The directories, of those that are there, in which agents of the run remember something. */
+async function memoriesOf(
+  { store, home }: Engine,
+  run: RunView,
+  names: ReadonlySet<string>,
+): Promise<string[]> {
+  if (names.size === 0) return [];
+  const own = (await store.tasks(run.id)).map(({ id }) => path.basename(home.memory(run.id, id)));
+  return own.filter((name) => names.has(name));
 }

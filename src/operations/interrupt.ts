@@ -3,7 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { openEngine } from '../run/open-engine.ts';
 import { requireTask } from './find-task.ts';
-import { engineAtWork, findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
+import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
 
 const POLL_MS = 25;
@@ -25,7 +25,7 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
   const run = await findRun(journal, options.run);
   requireOpen(run);
   const mode = options.now ? 'now' : 'graceful';
-  if (shownState(journal.home, run) !== 'interrupted') {
+  if ((await shownState(journal, run)) !== 'interrupted') {
     await journal.store.request(run.id, { do: 'cancel', mode, by: 'person' });
     const last = await ended(journal, run.id, options);
     // Its engine may have died before it took the request.
@@ -59,7 +59,7 @@ export async function answerQuestion(options: AnswerOptions): Promise<Answered> 
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const question = await openQuestion(journal, run, options.question);
-  const isDriven = shownState(journal.home, run) !== 'interrupted';
+  const isDriven = (await shownState(journal, run)) !== 'interrupted';
   if (!isDriven && question.id !== question.task) {
     throw new BosunError(
       'wrong-state',
@@ -93,7 +93,7 @@ async function openQuestion(
     if (said?.request.do !== 'answer') return question;
     throw new BosunError(
       'wrong-state',
-      `${question.id} of run ${run.id} is answered already: ${said.request.answer}; ${isOpen(run) && shownState(journal.home, run) === 'interrupted' ? `continue with: bosun resume ${run.id}` : 'the run takes it up in a moment'}`,
+      `${question.id} of run ${run.id} is answered already: ${said.request.answer}; ${isOpen(run) && (await shownState(journal, run)) === 'interrupted' ? `continue with: bosun resume ${run.id}` : 'the run takes it up in a moment'}`,
     );
   }
   const events = id === undefined ? [] : await journal.store.read(run.id, { withoutOutput: true });
@@ -147,7 +147,7 @@ export interface SteerOptions {
 export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Promise<string> {
   await using journal = await openJournal(cwd);
   const run = await findRun(journal, id);
-  requireDriven(journal, run);
+  await requireDriven(journal, run);
   if (text.length > STEER_CHARS_MAX)
     throw new BosunError(
       'usage',
@@ -178,9 +178,9 @@ function requireOpen(run: RunView): void {
   throw new BosunError('wrong-state', `run ${run.id} has ended already: it is ${run.state}; ${next}`);
 }
 
-function requireDriven({ home }: Journal, run: RunView): void {
+async function requireDriven(journal: Journal, run: RunView): Promise<void> {
   requireOpen(run);
-  if (shownState(home, run) !== 'interrupted') return;
+  if ((await shownState(journal, run)) !== 'interrupted') return;
   throw new BosunError(
     'wrong-state',
     `run ${run.id} was interrupted: its bosun process is gone; continue with: bosun resume ${run.id}`,
@@ -190,9 +190,9 @@ function requireDriven({ home }: Journal, run: RunView): void {
 async function ended(journal: Journal, id: string, options: CancelOptions): Promise<RunView> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const run = await findRun(journal, id);
-    if (!isOpen(run) || shownState(journal.home, run) === 'interrupted') return run;
+    if (!isOpen(run) || (await shownState(journal, run)) === 'interrupted') return run;
     if (waitedMs === CANCELLING_MS_MAX) {
-      const { pid } = engineAtWork(journal.home) ?? { pid: 0 };
+      const { pid } = (await journal.store.driver(id)) ?? { pid: 0 };
       const pending = await journal.store.requests(id);
       if (pending.some(({ request }) => request.do === 'cancel')) throw deaf(id, pid);
       options.waits?.(

@@ -5,7 +5,6 @@ import { requireTask } from './find-task.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 
 const PAGE = 1000;
-const POLL_MS = 25;
 
 export interface LogOptions {
   cwd: string;
@@ -35,14 +34,14 @@ export async function labelsOf(options: Pick<LogOptions, 'cwd' | 'run'>): Promis
 /** Gives the run and how it stood when there was nothing more to read. */
 export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], ReadTo> {
   await using journal = await openJournal(options.cwd);
-  const { store, home } = journal;
+  const { store } = journal;
   const { id } = await findRun(journal, options.run);
   const task =
     options.task === undefined ? undefined : (await requireTask(id, await store.tasks(id), options.task)).id;
   let afterSeq = options.afterSeq ?? 0;
-  for (;;) {
-    const version = store.version();
-    const state = shownState(home, await findRun(journal, id));
+  let state: ShownRunState = 'interrupted';
+  for await (const _ of store.changes(options.signal ?? new AbortController().signal)) {
+    state = await shownState(journal, await findRun(journal, id));
     const isLive = isOpen({ state });
     for (;;) {
       const page = await store.read(id, {
@@ -55,10 +54,7 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
       afterSeq = page.at(-1)!.seq;
       yield page;
     }
-    if (!options.follow || !isLive || options.signal?.aborted) return { run: id, state };
-    // Cheap to ask: nothing is read until somebody has written. Now and then it looks whether the engine lives.
-    for (let n = 0; n < 20 && store.version() === version && !options.signal?.aborted; n++) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+    if (!options.follow || !isLive) break;
   }
+  return { run: id, state };
 }

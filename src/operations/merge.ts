@@ -33,7 +33,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   await using journal = await openJournal(options.cwd);
   const { home } = journal;
   const run = await findRun(journal, options.run);
-  const state = shownState(home, run);
+  const state = await shownState(journal, run);
   if (isOpen({ state })) {
     throw new BosunError(
       'wrong-state',

@@ -1,6 +1,7 @@
 /**
  * `bosun prune`: takes away what old runs left. First a run leaves the journal, which notes what is still to go; then
- * that goes. Cut off anywhere, the next prune finishes it. It holds the lock on the repository: no run is at work.
+ * that goes. Cut off anywhere, the next prune finishes it. Runs at work are left alone; while there are any, the space of
+ * git's objects and of the journal stays taken.
  */
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
@@ -37,7 +38,12 @@ export interface Prunable {
   kept: { id: string; why: string }[];
 }
 
-export type Pruned = Prunable & { freedBytes: number; leftBytes: number };
+export type Pruned = Prunable & {
+  freedBytes: number;
+  leftBytes: number;
+  /** False where other runs are at work: the next prune frees the rest. */
+  isSwept: boolean;
+};
 
 /** Undefined where it was not to be done. */
 export async function prune(options: PruneOptions): Promise<Pruned | undefined> {
@@ -63,6 +69,8 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
   };
   if (!(await options.confirm(found))) return undefined;
   for (const run of going) {
+    using claim = await engine.store.claim(run.id);
+    if (!claim) continue; // somebody has just resumed it
     const tasks = await engine.store.tasks(run.id);
     await engine.store.prune(run.id, {
       workspaces: await workspacesOf(engine, run),
@@ -73,12 +81,14 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
   const problem = await removeLeft(engine, options);
   await removeUnusedBases(engine);
   options.fault?.('cleaned');
-  await sweepObjects(engine);
-  options.fault?.('swept');
-  engine.store.compact();
+  const isSwept = await engine.whileAlone(async () => {
+    await sweepObjects(engine);
+    options.fault?.('swept');
+    engine.store.compact();
+  });
   if (problem) throw problem;
   const leftBytes = await usedBytes(engine.home.directory);
-  return { ...found, freedBytes: Math.max(0, sizeBefore - leftBytes), leftBytes };
+  return { ...found, freedBytes: Math.max(0, sizeBefore - leftBytes), leftBytes, isSwept };
 }
 
 async function choose(
@@ -96,7 +106,8 @@ async function choose(
   let leftBytes = sizeBytes;
   for (const run of old.toReversed()) {
     if (maxBytes !== undefined && leftBytes <= maxBytes) break;
-    const why = await whyKept(engine, run, options);
+    const isAtWork = (await engine.store.driver(run.id)) !== undefined;
+    const why = isAtWork ? 'it is at work' : await whyKept(engine, run, options);
     if (why !== undefined) kept.push({ id: run.id, why });
     else {
       going.push(run);

@@ -90,7 +90,7 @@ function reportFiles(directory: string): ReportFiles {
 }
 
 async function makeReport(journal: Journal, git: EngineGit, id: string): Promise<RunReport> {
-  const { home, store } = journal;
+  const { store } = journal;
   const run = await findRun(journal, id);
   const ranges = new Ranges();
   const hash = run.spending && new JournalHash();
@@ -117,7 +117,7 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
     views: await store.tasks(id),
     changed,
     diffs: await ranges.diffs(git),
-    shownState: shownState(home, run),
+    shownState: await shownState(journal, run),
   });
 }
 

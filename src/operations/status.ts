@@ -30,7 +30,7 @@ export async function statusOf(options: { cwd: string; run?: string; limit?: num
   const limit = options.limit ?? 200;
   const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const tasks = taskCount <= limit ? await store.tasks(run.id) : await tasksAmongMany(store, run, limit);
-  const shown: ShownRun = { ...run, state: shownState(home, run) };
+  const shown: ShownRun = { ...run, state: await shownState(journal, run) };
   // loaded only where there is something to do
   const recovered =
     existsSync(home.landing) && (await (await import('../run/recover-merge.ts')).recoverMerge(home));
@@ -66,5 +66,5 @@ function stoppedCounts({
 export async function history(options: { cwd: string; limit?: number }): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await journal.store.runs(options.limit ?? 50);
-  return runs.map((run) => ({ ...run, state: shownState(journal.home, run) }));
+  return Promise.all(runs.map(async (run) => ({ ...run, state: await shownState(journal, run) })));
 }

@@ -1,10 +1,9 @@
 /** Reading what is there: finds the journal and the run that is meant. Quick: it starts no process. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { isOpen, type RunView, type ShownRunState } from '../contract/run.ts';
 import { findHome, Home } from '../store/home.ts';
-import { isLocked } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { keptBranches } from './kept-runs.ts';
@@ -74,25 +73,7 @@ function tellKept(home: Home, id: string | undefined): string | undefined {
 }
 
 /** What is true now: a run that has not ended and that no engine drives was interrupted. */
-export function shownState(home: Home, run: RunView): ShownRunState {
+export async function shownState({ store }: Pick<Journal, 'store'>, run: RunView): Promise<ShownRunState> {
   if (!isOpen(run)) return run.state;
-  return engineAtWork(home)?.run === run.id ? run.state : 'interrupted';
-}
-
-export interface EngineAtWork {
-  pid: number;
-  run: string;
-}
-
-export function engineAtWork(home: Home): EngineAtWork | undefined {
-  if (!isLocked(home.lock)) return undefined;
-  try {
-    return JSON.parse(readFileSync(engineFile(home), 'utf8')) as EngineAtWork;
-  } catch {
-    return { pid: 0, run: '' }; // it has taken the lock and not yet said for what
-  }
-}
-
-export function engineFile(home: Home): string {
-  return path.join(home.directory, 'engine.json');
+  return (await store.driver(run.id)) ? run.state : 'interrupted';
 }

@@ -15,7 +15,6 @@ import { RunValues } from './run-values.ts';
 import type { Node, State } from '../schedule/state.ts';
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
-const REQUEST_POLL_MS = 50;
 const NOTE_MS = 50;
 const LAST_LINE_CHARS_MAX = 200;
 /** What a turn records of what was printed: to write is work of this thread, and what is left has the next turn. */
@@ -55,15 +54,12 @@ export class Loop {
   readonly #values: RunValues;
   readonly #finished = Promise.withResolvers<State>();
   readonly #jumps: ClockJumps;
+  readonly #over = new AbortController();
   #lastSeq: number;
   #scheduled = false;
   /** Something came that is not to wait for what else may come. */
   #isAwaited = false;
   #hasStarted = false;
-  #hasLooked = false;
-  #isOver = false;
-  #version = -1;
-  #poll: NodeJS.Timeout | undefined;
   #later: NodeJS.Timeout | undefined;
 
   constructor(options: LoopOptions) {
@@ -90,18 +86,14 @@ export class Loop {
   }
 
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#over.signal.aborted;
   }
 
   /** Begins with these facts, whatever was submitted meanwhile. */
   start(facts: Fact[]): void {
     this.#inbox.unshift(...facts.map((fact) => ({ fact })));
     this.#hasStarted = true;
-    this.#poll = setInterval(
-      () => void this.#takeRequests().catch((error) => this.#fail(error)),
-      REQUEST_POLL_MS,
-    );
-    void this.#takeRequests().catch((error) => this.#fail(error));
+    void this.#watchRequests().catch((error) => this.#fail(error));
     this.#schedule();
   }
 
@@ -111,7 +103,7 @@ export class Loop {
 
   /** For what nothing waits for: it is recorded with whatever comes next, or a little later. */
   note(fact: Fact): void {
-    if (this.#isOver) return;
+    if (this.#over.signal.aborted) return;
     this.#inbox.push({ fact });
     this.#later ??= setTimeout(() => {
       this.#later = undefined; // a turn may be under way, which then looks for what came meanwhile
@@ -142,14 +134,14 @@ export class Loop {
   }
 
   #tell(...told: Told[]): void {
-    if (this.#isOver) return;
+    if (this.#over.signal.aborted) return;
     this.#inbox.push(...told);
     this.#isAwaited = true;
     this.#schedule();
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#isOver || !this.#hasStarted) return;
+    if (this.#scheduled || this.#over.signal.aborted || !this.#hasStarted) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#turn()
@@ -162,7 +154,7 @@ export class Loop {
   }
 
   async #turn(): Promise<void> {
-    if (this.#isOver) return;
+    if (this.#over.signal.aborted) return;
     const { store, state, nowMs, act, seen, fault } = this.#options;
     clearTimeout(this.#later);
     this.#later = undefined;
@@ -200,7 +192,7 @@ export class Loop {
       take(fact);
       await settle();
     }
-    if (this.#isOver || (events.length === 0 && handled.length === 0)) return;
+    if (this.#over.signal.aborted || (events.length === 0 && handled.length === 0)) return;
 
     fault?.(`before:${events.map((event) => event.type).join(',')}`);
     const first = this.#lastSeq + 1;
@@ -253,19 +245,18 @@ export class Loop {
     if (state.nodes.size > nodesBefore) for (const child of node.children) touched.add(child);
   }
 
-  async #takeRequests(): Promise<void> {
+  async #watchRequests(): Promise<void> {
     const { store, state } = this.#options;
-    const version = store.version();
-    if (version === this.#version || this.#isOver) return;
-    this.#version = version;
-    const isFirst = !this.#hasLooked;
-    this.#hasLooked = true;
-    for (const { id, request } of await store.requests(state.id)) {
-      if (this.#taken.has(id)) continue;
-      this.#taken.add(id);
-      // One that is older than this engine was meant for another, which never took it.
-      if (isFirst && request.do === 'cancel') this.#idle.push(id);
-      else this.#tell({ fact: factOf(request), request: id });
+    let isFirst = true;
+    for await (const _ of store.changes(this.#over.signal)) {
+      for (const { id, request } of await store.requests(state.id)) {
+        if (this.#taken.has(id)) continue;
+        this.#taken.add(id);
+        // One that is older than this engine was meant for another, which never took it.
+        if (isFirst && request.do === 'cancel') this.#idle.push(id);
+        else this.#tell({ fact: factOf(request), request: id });
+      }
+      isFirst = false;
     }
   }
 
@@ -275,8 +266,7 @@ export class Loop {
   }
 
   #end(): void {
-    this.#isOver = true;
-    clearInterval(this.#poll);
+    this.#over.abort();
     clearTimeout(this.#later);
   }
 }

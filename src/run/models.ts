@@ -60,8 +60,8 @@ export class Models implements ModelsStage, AsyncDisposable {
   readonly #callers = new Map<string, ModelCaller>();
   #opened: Promise<Opened> | undefined;
   #priceOf: PriceOf | undefined;
-  /** Is told when a provider has to be waited for. */
-  onWait: ((wait: Wait) => void) | undefined;
+  /** Who is told when a provider has to be waited for, by run. */
+  readonly #waits = new Map<string, (wait: Wait) => void>();
 
   constructor(home: Home, { configured, ...cassette }: ModelOptions = {}) {
     this.#home = home;
@@ -71,7 +71,7 @@ export class Models implements ModelsStage, AsyncDisposable {
 
   async open(caller: ModelCaller, at: EndpointAt): Promise<ModelEndpoint> {
     const { gateway, providersFor } = await (this.#opened ??= this.#open());
-    const key = keyOf(caller.task, caller.attempt);
+    const key = keyOf(caller.run, caller.task, caller.attempt);
     this.#callers.set(key, caller);
     const door = await gateway.open(caller, at);
     return {
@@ -82,6 +82,11 @@ export class Models implements ModelsStage, AsyncDisposable {
         if (this.#callers.get(key) === caller) this.#callers.delete(key);
       },
     };
+  }
+
+  /** Is told of what its own tasks wait for. */
+  onWait(run: string, listener: (wait: Wait) => void): void {
+    this.#waits.set(run, listener);
   }
 
   price(model: string, tokens: Tokens): number | null {
@@ -145,7 +150,8 @@ export class Models implements ModelsStage, AsyncDisposable {
   async #transport(providers: ReadonlyMap<string, Provider>): Promise<Transport> {
     const { record, replay, timing = false } = this.#cassette;
     const options = {
-      placeOf: (task: string, attempt: number) => this.#callers.get(keyOf(task, attempt))?.place,
+      placeOf: (run: string, task: string, attempt: number) =>
+        this.#callers.get(keyOf(run, task, attempt))?.place,
       secrets: secretsOf(this.#env),
     };
     if (replay !== undefined) {
@@ -156,8 +162,13 @@ export class Models implements ModelsStage, AsyncDisposable {
     const live = this.#undo.use(
       liveTransport({
         providers,
-        onWait: ({ provider, untilMs, why, tasks }) =>
-          this.onWait?.({ provider, why, tasks, delayMs: Math.max(0, Math.round(untilMs - Date.now())) }),
+        onWait: ({ provider, untilMs, why, tasks }) => {
+          const delayMs = Math.max(0, Math.round(untilMs - Date.now()));
+          for (const [run, listener] of this.#waits) {
+            const own = tasks.flatMap((waiter) => (waiter.run === run ? [waiter.task] : []));
+            if (own.length > 0 || tasks.length === 0) listener({ provider, why, tasks: own, delayMs });
+          }
+        },
       }),
     );
     if (record === undefined) return live;
@@ -228,6 +239,6 @@ function secretsOf(env: NodeJS.ProcessEnv): string[] {
   );
 }
 
-function keyOf(task: string, attempt: number): string {
-  return `${task}@${attempt}`;
+function keyOf(run: string, task: string, attempt: number): string {
+  return `${run} ${task}@${attempt}`;
 }

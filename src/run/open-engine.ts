@@ -1,6 +1,5 @@
-/** Everything that is needed to drive a run: the repository, the lock, the journal, the machine's parts. */
-import { rmSync, statSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+/** Everything that is needed to drive runs: the repository, the journal, the machine's parts. */
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
@@ -10,14 +9,13 @@ import { Drive } from './drive.ts';
 import type { Stages } from '../attempt/attempt.ts';
 import type { Home } from '../store/home.ts';
 import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
-import { takeLock } from '../store/lock.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { openEngineGit } from '../system/git/engine-git.ts';
 import { assertOurs } from '../system/files/owned.ts';
 import { inspectRepository, type Repository } from '../system/git/repository.ts';
 import { openWorkspaces } from '../workspace/open.ts';
-import { engineAtWork, engineFile } from './journal.ts';
+import { EnginesAtWork } from './engines-at-work.ts';
 import { Models, type ModelOptions } from './models.ts';
 import { recoverMerge } from './recover-merge.ts';
 import { clearAttempts, createHome } from './prepare-home.ts';
@@ -36,7 +34,9 @@ export interface Engine extends AsyncDisposable {
   meanwhile(work: Promise<unknown>): void;
   /** Throws where the way to models cannot be made as the workflow needs it. */
   checkModels(workflow: Workflow): Promise<void>;
-  /** Opens a run to be driven, and says so to everybody who looks. */
+  /** Does what would harm other engines while none is at work; gives whether it did. */
+  whileAlone(action: () => Promise<void>): Promise<boolean>;
+  /** Opens a run to be driven by this engine alone; throws where another one drives it. */
   drive(
     run: string,
     options?: { seen?(events: Recorded[]): void; fault?(point: string): void },
@@ -49,7 +49,7 @@ interface EngineOptions extends ModelOptions {
   freesSpace?: boolean;
 }
 
-/** Takes the repository for this engine alone. */
+/** Any number of engines may be at work in a repository; each run is driven by one of them. */
 export async function openEngine(
   cwd: string,
   { unfenced = false, freesSpace = false, ...modelOptions }: EngineOptions = {},
@@ -57,19 +57,14 @@ export async function openEngine(
   const repository = await inspectRepository(cwd);
   const home = await createHome(repository, freesSpace);
   assertOurs(home.journal, home.lock);
-  const lock = takeLock(home.lock);
-  if (!lock) throw busy(home);
   await using undo = new AsyncDisposableStack();
-  undo.defer(() => lock[Symbol.dispose]());
-  // A killed engine left word of its run: while we hold the lock it would be taken for ours.
-  rmSync(engineFile(home), { force: true });
-  await clearAttempts(home);
+  const engines = undo.use(await EnginesAtWork.join(home, () => clearAttempts(home)));
   const store = undo.use(openSqliteStore(home.journal));
   const recovered = await recoverMerge(home);
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await chooseSandbox(home.sandbox, unfenced);
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
-  const workspaces = undo.use(openWorkspaces(git, sandbox));
+  const workspaces = undo.use(openWorkspaces(git, sandbox, (action) => engines.whileAlone(action)));
   const models = undo.use(new Models(home, modelOptions));
   const stages: Stages = {
     home,
@@ -91,14 +86,16 @@ export async function openEngine(
       all.defer(async () => void (await work));
     },
     checkModels: (workflow) => models.check(workflow),
+    whileAlone: (action) => engines.whileAlone(action),
     async drive(run, options = {}) {
-      await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }), { mode: 0o600 });
+      const claim = await store.claim(run);
+      if (!claim) throw await driven(store, run);
+      all.use(claim);
       const drive = await Drive.open(run, { store, stages, nowMs: Date.now, ...options });
-      models.onWait = (wait) => drive.waits(wait);
+      models.onWait(run, (wait) => drive.waits(wait));
       return drive;
     },
     async [Symbol.asyncDispose]() {
-      await rm(engineFile(home), { force: true });
       await all.disposeAsync();
     },
   };
@@ -114,11 +111,11 @@ function checkReadable({ commonDir }: Repository, uid: number): void {
   );
 }
 
-function busy(home: Home): BosunError {
-  const engine = engineAtWork(home);
-  const who = engine?.run ? `it drives run ${engine.run}, process ${engine.pid}` : 'it has just started';
+async function driven(store: Store, run: string): Promise<BosunError> {
+  const { pid } = (await store.driver(run)) ?? { pid: 0 };
+  const who = pid === 0 ? 'another bosun' : `another bosun (process ${pid})`;
   return new BosunError(
     'busy',
-    `another bosun is at work in ${home.top} (${who}); watch it with: bosun logs -f, end it with: bosun cancel, or wait`,
+    `${who} is at work on run ${run}; watch it with: bosun attach ${run}, end it with: bosun cancel ${run}`,
   );
 }

@@ -27,8 +27,14 @@ export class Home {
     return path.join(this.directory, 'journal.db');
   }
 
+  /** Of whoever does what only one engine at a time may do: held for a moment. */
   get lock(): string {
     return path.join(this.directory, 'engine.lock');
+  }
+
+  /** A lock for each engine that is at work. */
+  get engines(): string {
+    return path.join(this.directory, 'engines');
   }
 
   /** Of the one merge that may be at work. */

@@ -1,25 +1,38 @@
 /**
- * The lock of the one engine that drives runs in a repository. It is a lock of the operating system, held through
- * an open SQLite transaction: a killed engine cannot leave it behind, and others can tell whether it is held.
+ * Locks between processes: a lock of the operating system each, held through an open SQLite transaction. A killed
+ * process cannot leave one behind, and others can tell whether it is held.
  */
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivate } from './private-file.ts';
 import { translated } from './sqlite-errors.ts';
 
 const SQLITE_BUSY = 5;
+/** Whoever looks whether a lock is held has it for a moment, too. */
+const LOOK_MS = 200;
 
-export interface EngineLock extends Disposable {}
+const RETRY_MS = 10;
 
-/** Takes the lock, or returns undefined where another engine holds it. */
-export function takeLock(file: string): EngineLock | undefined {
-  return translated(file, () => lock(file));
+export interface Lock extends Disposable {}
+
+/** Takes the lock, or returns undefined where somebody else holds it. */
+export function takeLock(file: string, waitMs = LOOK_MS): Lock | undefined {
+  return translated(file, () => lock(file, waitMs));
 }
 
-function lock(file: string): EngineLock | undefined {
-  // Whoever looks whether it is held has it for a moment, too.
+/** Waits for the lock without keeping this thread; undefined where it is not to be had in that time. */
+export async function awaitLock(file: string, msMax: number): Promise<Lock | undefined> {
+  for (const endMs = performance.now() + msMax; ;) {
+    const taken = takeLock(file, 0);
+    if (taken || performance.now() >= endMs) return taken;
+    await sleep(RETRY_MS);
+  }
+}
+
+function lock(file: string, waitMs: number): Lock | undefined {
   makePrivate(file);
-  const db = new DatabaseSync(file, { timeout: 200 });
+  const db = new DatabaseSync(file, { timeout: waitMs });
   try {
     // In its rollback mode an exclusive transaction is an exclusive lock on the file, even for readers.
     db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
@@ -36,7 +49,13 @@ export function isLocked(file: string): boolean {
 }
 
 function looksLocked(file: string): boolean {
-  const db = new DatabaseSync(file, { timeout: 0, readOnly: true });
+  let db: DatabaseSync;
+  try {
+    db = new DatabaseSync(file, { timeout: 0, readOnly: true });
+  } catch (error) {
+    if (!existsSync(file)) return false; // whoever had it is gone, and has taken it along
+    throw error;
+  }
   try {
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
     return false;

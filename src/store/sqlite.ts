@@ -2,11 +2,13 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
+import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import { MIGRATIONS } from './schema.ts';
 import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
@@ -14,6 +16,9 @@ import { whole } from './values.ts';
 import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
+/** How long a change may go unnoticed, and after how many looks there is a word in any case. */
+const LOOK_MS = 25;
+const LOOKS_MAX = 20;
 /** What a page of events may hold before it ends early. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -243,8 +248,30 @@ class SqliteStore implements Store {
     translated(this.#file, () => this.#db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'));
   }
 
-  version(): number {
-    return Number(this.#get('PRAGMA data_version')?.data_version);
+  async claim(run: string): Promise<Claim | undefined> {
+    return claim(this.#directoryOf(run));
+  }
+
+  async driver(run: string): Promise<Driver | undefined> {
+    return driverOf(this.#directoryOf(run));
+  }
+
+  async *changes(signal: AbortSignal): AsyncGenerator<void> {
+    let seen: unknown;
+    let looks = 0;
+    while (!signal.aborted) {
+      const version = this.#get('PRAGMA data_version')?.data_version; // some microseconds
+      if (version !== seen || ++looks >= LOOKS_MAX) {
+        looks = 0;
+        yield;
+      }
+      seen = version;
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #directoryOf(run: string): string {
+    return path.join(path.dirname(this.#file), 'runs', run);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

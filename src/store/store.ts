@@ -2,6 +2,7 @@
 import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
 import type { BudgetUnit, Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
+import type { Claim, Driver } from './claims.ts';
 import type { Value } from './values.ts';
 
 /** What a door asks of the engine that drives a run, through the store. */
@@ -75,6 +76,13 @@ export interface Store extends AsyncDisposable {
   forget(run: string): Promise<void>;
   /** Gives the space of what was taken out back to the disk. */
   compact(): void;
-  /** A number that differs once another connection has written: cheap enough to ask often. */
-  version(): number;
+  /** The right to drive a run; undefined where another engine has it. It ends with the engine's process at the latest. */
+  claim(run: string): Promise<Claim | undefined>;
+  /** The engine that drives a run, if one does. */
+  driver(run: string): Promise<Driver | undefined>;
+  /**
+   * Gives a word at the beginning, each time that somebody else has written, and now and then in any case: an engine
+   * that is killed writes nothing. Ends with the signal.
+   */
+  changes(signal: AbortSignal): AsyncIterable<void>;
 }

@@ -8,7 +8,7 @@
  *   bases/copy-<fingerprint>/files      what `copy` names
  *   bases/<one of these>-<hash>/setup   what `setup` did on top of all these
  */
-import { copyFile, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { splitNul } from '../system/git/git.ts';
@@ -18,12 +18,15 @@ import { filterCommit, type FilteredCommit } from './filtered-commit.ts';
 import { readHidden, writeHidden } from './hidden.ts';
 import { borrow, checkOut } from './private-git.ts';
 import { removeTree } from '../system/files/remove-tree.ts';
+import { awaitLock } from '../store/lock.ts';
 import { giveTree } from '../system/process/sandbox-user.ts';
 import type { Base, BaseOptions, Setup } from './workspace.ts';
 
 /** A commit that differs in more files than this from every full checkout gets one of its own. */
 const DELTA_FILES_MAX = 2000;
 const ROOTS_TRIED_MAX = 4;
+/** Nobody waits longer for another engine: a setup command may hang there. */
+const MAKING_MS_MAX = 10 * 60_000;
 const NONE: ReadonlySet<string> = new Set();
 
 export interface BaseLimits {
@@ -42,6 +45,14 @@ export interface Delta {
   to: string;
   isFiltered: boolean;
 }
+
+/** Does it while no other engine is at work here, and gives whether it did. */
+export type WhileAlone = (action: () => Promise<void>) => Promise<boolean>;
+
+const ALONE: WhileAlone = async (action) => {
+  await action();
+  return true;
+};
 
 /** How layers are made; overlay and clone differ here. */
 export interface LayerMaker {
@@ -65,6 +76,12 @@ export interface LayerMaker {
   readonly uid: number | undefined;
 }
 
+export interface BasesOptions {
+  limits?: BaseLimits;
+  /** Other engines may have workspaces on any base. */
+  whileAlone?: WhileAlone | undefined;
+}
+
 export class Bases {
   readonly directory: string;
   readonly #engine: EngineGit;
@@ -76,13 +93,20 @@ export class Bases {
   readonly #derived = new Map<string, { usedAtMs: number }>();
   readonly #uses = new Map<string, number>();
   readonly #limits: BaseLimits;
+  readonly #whileAlone: WhileAlone;
   /** Names of those with a full checkout, the last used first. */
   #roots: string[] | undefined;
   #claimed: Promise<void> | undefined;
   /** One full checkout at a time: the second request may be near the first. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(engine: EngineGit, directory: string, maker: LayerMaker, limits: BaseLimits = BASE_LIMITS) {
+  constructor(
+    engine: EngineGit,
+    directory: string,
+    maker: LayerMaker,
+    { limits = BASE_LIMITS, whileAlone = ALONE }: BasesOptions = {},
+  ) {
+    this.#whileAlone = whileAlone;
     this.directory = directory;
     this.#limits = limits;
     this.#engine = engine;
@@ -205,7 +229,7 @@ export class Bases {
       }
     });
     const made = await this.#find(view);
-    await this.#removeUnused();
+    if (this.#derived.size > this.#limits.deltasMax) await this.#whileAlone(() => this.#removeUnused());
     return made!;
   }
 
@@ -341,7 +365,17 @@ export class Bases {
     return path.join(home, 'files');
   }
 
+  /** Another engine may want the same at this moment: the second waits for the first, and has nothing to do. */
   async #build(name: string, fill: (into: string) => Promise<void>): Promise<void> {
+    const file = path.join(this.directory, `.making-${hashOf(name)}`);
+    await mkdir(this.directory, { recursive: true });
+    using making = await awaitLock(file, MAKING_MS_MAX);
+    const home = path.join(this.directory, name);
+    if ((await readdir(home).catch(() => undefined)) === undefined) await this.#make(name, fill);
+    await rm(file, { force: true }); // others may wait at the old one: to make a base twice does no harm
+  }
+
+  async #make(name: string, fill: (into: string) => Promise<void>): Promise<void> {
     const fresh = path.join(this.directory, freshName());
     await mkdir(fresh, { recursive: true });
     try {

@@ -11,7 +11,7 @@ import type { Change } from '../system/git/change.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import type { Tree } from '../system/git/tree.ts';
 import { capture, type Launcher } from '../system/process/process.ts';
-import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
+import { Bases, type BasesOptions, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
@@ -38,14 +38,14 @@ export class CloneWorkspaces implements Workspaces {
 
   readonly #uid: number | undefined;
 
-  constructor(engine: EngineGit, launcher: Launcher, limits: BaseLimits = BASE_LIMITS) {
+  constructor(engine: EngineGit, launcher: Launcher, options: BasesOptions = {}) {
     this.#uid = launcher.uid;
     this.#engine = engine;
     this.#bases = new Bases(
       engine,
       path.join(engine.sandbox, 'copies'),
       new CloneMaker(engine, launcher),
-      limits,
+      options,
     );
     this.#directory = path.join(engine.sandbox, 'workspaces');
     this.#scratch = path.join(engine.sandbox, 'scratch');

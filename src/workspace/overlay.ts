@@ -11,7 +11,7 @@ import type { Change } from '../system/git/change.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import type { Launcher, OverlayMount } from '../system/process/process.ts';
 import type { Tree } from '../system/git/tree.ts';
-import { BASE_LIMITS, Bases, type BaseLimits, type Delta, type LayerMaker } from './bases.ts';
+import { Bases, type BasesOptions, type Delta, type LayerMaker } from './bases.ts';
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
@@ -41,16 +41,12 @@ export class OverlayWorkspaces implements Workspaces {
   readonly #lieOn = new Map<string, string>();
 
   /** `isNative: false` does without the native program, as where there is no compiler. */
-  constructor(
-    engine: EngineGit,
-    launcher: Launcher,
-    options: { limits?: BaseLimits; isNative?: boolean } = {},
-  ) {
+  constructor(engine: EngineGit, launcher: Launcher, options: BasesOptions & { isNative?: boolean } = {}) {
     this.#engine = engine;
     this.#uid = launcher.uid;
     this.#reader = (options.isNative ?? OpaqueReader.isAvailable) ? new OpaqueReader() : undefined;
     const maker = new OverlayMaker(engine, launcher, this.#reader);
-    this.#bases = new Bases(engine, path.join(engine.sandbox, 'bases'), maker, options.limits ?? BASE_LIMITS);
+    this.#bases = new Bases(engine, path.join(engine.sandbox, 'bases'), maker, options);
     this.#mounts = path.join(engine.sandbox, 'workspaces');
     this.#layers = path.join(engine.sandbox, 'layers');
   }

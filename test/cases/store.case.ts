@@ -113,14 +113,35 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       expect(await store.tasks(id, { limit: 1 })).toHaveLength(1);
     });
 
+    it('gives a run to one engine at a time, and says which process that is', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const other = await opened.again();
+      expect(await other.driver(id)).toBeUndefined();
+      const claim = (await store.claim(id))!;
+      expect(await other.driver(id)).toEqual({ pid: process.pid });
+      expect(await other.claim(id)).toBeUndefined();
+      expect(await other.driver(`${id}0`)).toBeUndefined();
+      claim[Symbol.dispose]();
+      expect(await other.driver(id)).toBeUndefined();
+      (await other.claim(id))![Symbol.dispose]();
+      await other[Symbol.asyncDispose]();
+    });
+
     it('hands a request to the engine until a batch says that it was handled', async () => {
       await using opened = await open();
       const { store } = opened;
       const id = await begin(store, 'w');
       const other = await opened.again();
-      const before = store.version();
+      const end = new AbortController();
+      const changes = store.changes(end.signal)[Symbol.asyncIterator]();
+      await changes.next(); // at the beginning
+      const changed = changes.next();
       await other.request(id, { do: 'cancel', mode: 'graceful', by: 'person' });
-      expect(store.version()).not.toBe(before);
+      expect(await changed).toMatchObject({ done: false });
+      end.abort();
+      expect(await changes.next()).toMatchObject({ done: true });
       const [request] = await store.requests(id);
       expect(request?.request).toEqual({ do: 'cancel', mode: 'graceful', by: 'person' });
       expect(await store.requests(id)).toHaveLength(1);

@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** Where an attempt works; undefined where nobody knows any more. */
-export type PlaceOf = (task: string, attempt: number) => Place | undefined;
+export type PlaceOf = (run: string, task: string, attempt: number) => Place | undefined;
 
 /** Agents make names of files of their own from paths: all but letters and digits becomes a dash. */
 const FORMS: [suffix: string, (path: string) => string][] = [

@@ -19,7 +19,7 @@ export type Question = Pick<
 
 export function questionOf(asked: ModelRequest, options: CassetteOptions): Question {
   const { task, attempt, provider, dialect, method } = asked;
-  const place = options.placeOf(task, attempt);
+  const place = options.placeOf(asked.run, task, attempt);
   const editor = editorOf(asked, options);
   const path = withoutCredentials(asked.path);
   return {
@@ -34,8 +34,11 @@ export function questionOf(asked: ModelRequest, options: CassetteOptions): Quest
   };
 }
 
-export function editorOf({ task, attempt }: ModelRequest, { placeOf, secrets }: CassetteOptions): Editor {
-  const place = placeOf(task, attempt);
+export function editorOf(
+  { run, task, attempt }: ModelRequest,
+  { placeOf, secrets }: CassetteOptions,
+): Editor {
+  const place = placeOf(run, task, attempt);
   return (text) => [...secretsIn(text, secrets), ...pathsIn(text, place)];
 }
 

@@ -92,7 +92,7 @@ class Recording {
   constructor(n: number, request: ModelRequest, { placeOf, secrets }: CassetteOptions) {
     this.#n = n;
     this.#request = request;
-    const place = placeOf(request.task, request.attempt); // now: the attempt may be gone when this ends
+    const place = placeOf(request.run, request.task, request.attempt); // now: the attempt may be gone when this ends
     this.options = { placeOf: () => place, secrets };
   }
 

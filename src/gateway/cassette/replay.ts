@@ -30,7 +30,7 @@ export function replayTransport(file: string, options: ReplayOptions): Transport
       const { response } = exchange;
       await wait(response?.atMs ?? exchange.endMs);
       if (response === undefined) throw await fault(exchange, signal);
-      const place = options.placeOf(request.task, request.attempt);
+      const place = options.placeOf(request.run, request.task, request.attempt);
       const { status, headers, ownLogin, rejectedKey } = response;
       return {
         status,

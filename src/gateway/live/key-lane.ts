@@ -16,15 +16,20 @@ export interface KeyLaneOptions {
   concurrencyMax: number;
   /** How long a request is held for rate limits. */
   patienceMs: number;
-  onPause?: (pause: { untilMs: number; why: string; tasks: string[] }) => void;
+  onPause?: (pause: { untilMs: number; why: string; tasks: Waiter[] }) => void;
   nowMs?: () => number;
   /** From 0 to 1. */
   random?: () => number;
 }
 
-/** One request, through all of its tries. */
-export interface Turn {
+/** Whose a request is. */
+export interface Waiter {
+  run: string;
   task: string;
+}
+
+/** One request, through all of its tries. */
+export interface Turn extends Waiter {
   signal: AbortSignal;
   /** Its place in the row of its task. */
   order?: number;
@@ -150,7 +155,10 @@ export class KeyLane implements Disposable {
     // A moment later, when all that were refused together wait here.
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
-      const tasks = [...this.#tasks.keys()].slice(0, LANE_LIMITS.toldTasksMax).toSorted();
+      const rows = [...this.#tasks].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      const tasks = rows
+        .slice(0, LANE_LIMITS.toldTasksMax)
+        .map(([, [first]]) => ({ run: first!.turn.run, task: first!.turn.task }));
       this.#options.onPause({ untilMs: this.#pausedUntilMs, why, tasks });
     }, LANE_LIMITS.tellMs);
     for (const { turn, fail } of [...this.#tasks.values()].flat()) {
@@ -179,7 +187,8 @@ export class KeyLane implements Disposable {
 
   #wait(turn: Turn): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const { task, signal } = turn;
+    const { signal } = turn;
+    const task = `${turn.run} ${turn.task}`;
     const remove = (): void => {
       signal.removeEventListener('abort', abort);
       const row = this.#tasks.get(task)!;

@@ -7,7 +7,7 @@ import { type Answer, Connections, httpExchange, isDistrust, type Upstream } fro
 import { credentialsFor, refusedLogin, type Credentials } from './credentials.ts';
 import { isStrayPath, returnedHeaders } from './headers.ts';
 import { hintMs, isQuotaSpent } from './retry-hints.ts';
-import { backoffMs, hungUp, KeyLane, type Turn } from './key-lane.ts';
+import { backoffMs, hungUp, KeyLane, type Turn, type Waiter } from './key-lane.ts';
 import type { Provider, Providers } from '../keys/providers.ts';
 import { TransportError, type ModelRequest, type ModelResponse, type Transport } from '../transport.ts';
 
@@ -29,7 +29,7 @@ const PAUSING = new Set([429, 503, 529]);
 export interface Wait {
   provider: string;
   /** Who is known to wait; all requests with the key do where it is a rate limit. */
-  tasks: string[];
+  tasks: Waiter[];
   untilMs: number;
   why: string;
 }
@@ -99,7 +99,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     if (!provider || !upstream) throw unknownProvider(request.provider, this.#providers);
     if (isStrayPath(request.path))
       throw new TransportError('bad-request', 400, `"${request.path.slice(0, 200)}" is not a path of an API`);
-    const turn = { task: request.task, signal };
+    const turn = { run: request.run, task: request.task, signal };
     const sending: Sending = { request, provider, upstream, signal, turn, failures: 0 };
     for (;;) {
       const credentials = await credentialsFor(provider, request);
@@ -207,9 +207,9 @@ class LiveTransport implements Transport, AsyncDisposable {
   }
 
   async #pause(waitMs: number, failure: Failure, request: ModelRequest, signal: AbortSignal): Promise<void> {
-    const { provider, task } = request;
+    const { provider, run, task } = request;
     const why = 'error' in failure ? failure.error.message : `${provider} answered ${failure.status}`;
-    this.#onWait({ provider, tasks: [task], untilMs: this.#nowMs() + waitMs, why });
+    this.#onWait({ provider, tasks: [{ run, task }], untilMs: this.#nowMs() + waitMs, why });
     const closing = this.#closing.signal;
     await new Promise<void>((resolve) => {
       const end = (): void => {

@@ -28,10 +28,12 @@ export async function run(typed: Typed): Promise<number> {
     confirm: ask,
   });
   if (!pruned) return 0;
-  const { runs, freedBytes, leftBytes } = pruned;
+  const { runs, freedBytes, leftBytes, isSwept } = pruned;
   writeError(
     `removed ${count(runs.length, 'run')}, freed ${formatBytes(freedBytes)}; ${formatBytes(leftBytes)} are left\n`,
   );
+  if (!isSwept)
+    writeError('note: other runs are at work; prune again once they have ended to free the rest\n');
   return 0;
 }
 

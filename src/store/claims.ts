@@ -1,0 +1,42 @@
+/**
+ * Who drives a run: at most one engine, known by a lock of the operating system beside the run's other files. A killed
+ * engine cannot leave it behind. Which process it is, is noted for people alone.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isLocked, takeLock } from './lock.ts';
+
+/** The right to drive a run, until it is disposed of. */
+export interface Claim extends Disposable {}
+
+export interface Driver {
+  /** Zero where it has only just begun. */
+  pid: number;
+}
+
+/** `directory` is the run's own. Undefined where another engine drives the run. */
+export function claim(directory: string): Claim | undefined {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = takeLock(lockIn(directory));
+  if (!lock) return undefined;
+  writeFileSync(noteIn(directory), JSON.stringify({ pid: process.pid }), { mode: 0o600 });
+  return lock;
+}
+
+/** Undefined where nobody drives it. */
+export function driverOf(directory: string): Driver | undefined {
+  if (!isLocked(lockIn(directory))) return undefined;
+  try {
+    return JSON.parse(readFileSync(noteIn(directory), 'utf8')) as Driver;
+  } catch {
+    return { pid: 0 };
+  }
+}
+
+function lockIn(directory: string): string {
+  return path.join(directory, 'engine.lock');
+}
+
+function noteIn(directory: string): string {
+  return path.join(directory, 'engine.json');
+}
