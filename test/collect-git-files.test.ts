@@ -89,6 +89,27 @@ describe('a .gitmodules', () => {
     expect(await engine.git.text(['show', kept])).toContain('path = -x');
   });
 
+  test('is known by each name that git knows it by, and no link may have one', async () => {
+    await using engine = await makeEngine();
+    const names = ['.gitmodules:x', 'GITMOD~4 ', 'gi7eba~1', 'GI7EB~12', 'g~123456', '~1234567.'];
+    const bad = `'[submodule "a"]' 'url = -x'`;
+    const files = names.map((name, n) => `mkdir d${n}; printf '%s\\n' ${bad} > 'd${n}/${name}'; `).join('');
+    const others = `for name in gi7eba~ gi7eba~0 gi7ebb~1 gi7eba~12 gitmod~5; do printf '%s\\n' ${bad} > $name; done`;
+    const why = 'git refuses it: "url = -x" would be taken for an option';
+    const found = await left(engine, `${files} ${others}`);
+    expect(found.outside).toEqual(names.map((name, n) => `d${n}/${name}: ${why}`));
+    expect(found.changed).toHaveLength(5);
+    const links = names.map((name, n) => `mkdir d${n}; ln -s x 'd${n}/${name}'; `).join('');
+    expect(await left(engine, `${links} ln -s x gi7eba~12`)).toEqual({
+      changed: ['gi7eba~12'],
+      refused: names.map((name, n) => `d${n}/${name}: git refuses a link of this name`),
+      outside: [],
+    });
+    // git has the last word: it takes all that is in the result
+    const result = attemptRef('run', 'task', attempts);
+    await engine.git.run(['read-tree', result]);
+  });
+
   test('that the base has may be changed, as long as it becomes no worse', async () => {
     const old = `[submodule "a"]\n\tpath = a.b\n\turl = -u./old.git\n`;
     const long = `# ${'long. '.repeat(50_000)}\n`;

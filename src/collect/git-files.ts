@@ -5,7 +5,7 @@
  */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { Breather } from '../base/breather.ts';
-import { comparedName } from '../base/dot-git.ts';
+import { comparedName, isGitmodules } from '../base/dot-git.ts';
 import type { Change } from '../system/change.ts';
 import type { EngineGit } from '../system/engine-git.ts';
 import { attributesProblems, type AttributesFile } from './attributes.ts';
@@ -49,7 +49,7 @@ export async function readGitFiles(
         read: () => read(source, size),
         readBase: async () => (isLookedAt() ? await readBase(git, parent, path) : ''),
       });
-    } else if (compared === '.gitmodules' || /^gitmod~\d$/.test(compared)) {
+    } else if (isGitmodules(name)) {
       const why =
         ++lookedAt > LOOKED_AT_MAX
           ? `one of more than ${LOOKED_AT_MAX} that git would have to be asked about`
@@ -74,7 +74,7 @@ async function modulesProblem(
 
 /** Saves a closer look at most names; these letters may have other forms, or others between them. */
 // oxlint-disable-next-line no-control-regex
-const MAY_BE_ONE = /^head|^\.?git|[^\x00-\x7f]/i;
+const MAY_BE_ONE = /^head|^\.?git|~\d|[^\x00-\x7f]/i;
 
 function nameOf(path: Buffer): string {
   return path.subarray(path.lastIndexOf('/') + 1).toString();
