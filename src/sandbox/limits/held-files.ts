@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { beginningOf } from './beginning-of.ts';
 import { readProcess } from './process-table.ts';
 
 export interface HeldFiles {
@@ -23,7 +24,7 @@ const TMPFS_MAGIC = 0x01021994;
 /** Descriptors that are looked at in one go, and the longest time until others have their turn. */
 const DESCRIPTORS_MAX = 65_536;
 const SLICE_MS = 3;
-/** Of a list of mappings; who has more is slow to look at. */
+/** Of a list of mappings; of a longer one no more is read. */
 const MAPS_CHARS_MAX = 1024 ** 2;
 
 /**
@@ -47,6 +48,12 @@ export async function heldFiles(
     held.entries += 1;
     held.bytes += Number(stat.blocks) * 512;
   };
+  const letOthers = async (): Promise<void> => {
+    if (performance.now() - sinceMs < SLICE_MS) return;
+    held.tookMs += performance.now() - sinceMs;
+    await setImmediate();
+    sinceMs = performance.now();
+  };
   for (const pid of pids) {
     const { reader, names } = descriptorsOf(pid);
     if (names === undefined) held.hasHiddenProcess = true;
@@ -57,10 +64,7 @@ export async function heldFiles(
       const stat = statOf(file);
       if (stat?.isSocket()) held.hasHidden ||= filesUnderWay(`/proc/${reader}/fdinfo/${name}`) > 0;
       else count(file, deleted(stat));
-      if (performance.now() - sinceMs < SLICE_MS) continue;
-      held.tookMs += performance.now() - sinceMs;
-      await setImmediate();
-      sinceMs = performance.now();
+      await letOthers();
     }
     const ranges = deletedMappings(reader, memoryDevices);
     if (ranges === undefined) held.hasHidden = true;
@@ -69,6 +73,7 @@ export async function heldFiles(
       const stat = statOf(file); // only root may look
       if (stat !== undefined) count(file, deleted(stat));
       else held.hasHidden = true;
+      await letOthers();
     }
     // A thread through which it was read, and which ended meanwhile, may have shown nothing.
     if (reader !== pid && !existsSync(`/proc/${reader}`)) held.hasHiddenProcess = true;
@@ -119,7 +124,7 @@ const IN_MEMORY = /^00:0\S \d+\s+\/(?:SYSV|dev\/zero |memfd:)/;
 
 /** One mapping of each file that it may have written; undefined where there are too many to look for them. */
 function deletedMappings(pid: number, memoryDevices: ReadonlySet<string>): string[] | undefined {
-  const text = textOf(`/proc/${pid}/maps`);
+  const text = beginningOf(`/proc/${pid}/maps`, MAPS_CHARS_MAX);
   if (text.length > MAPS_CHARS_MAX) return undefined;
   if (!text.includes(' (deleted)\n')) return [];
   const found = new Map<string, string>();
