@@ -23,6 +23,8 @@ const PIPE_BYTES_MIN = 8 * 1024;
 const PAGE_BYTES = 4096;
 /** How long a count of pipes stands for those of a process that has no more descriptors than then. */
 const COUNT_FOR_MS = 1000;
+/** How long one that is not through waits to be gone on with: what it saw may be closed by then. */
+const UNFINISHED_MS_MAX = 5000;
 
 export class BufferCount implements Buffers {
   readonly #initPid: number;
@@ -58,11 +60,12 @@ export class BufferCount implements Buffers {
     this.#hasOwnNetwork ??= networkOf(this.#initPid) !== networkOf('self');
     if (this.#hasOwnNetwork) this.#sockets = socketsOf(this.#initPid, this.#inetBytesEach);
     if (this.#counted && nowMs - this.#counted.atMs > COUNT_FOR_MS) this.#counted = undefined;
+    if (this.#counting && nowMs - this.#counting.atMs > UNFINISHED_MS_MAX) this.#counting = undefined;
     return this;
   }
 
   get leastBytes(): number {
-    const pipes = Math.max(this.#counted?.pipes ?? 0, this.#counting?.pipes ?? 0);
+    const pipes = Math.max(this.#stillOpen(this.#counted), this.#stillOpen(this.#counting));
     const inetBytes = this.#isInetKnown ? this.#sockets.inetBytesMax : 0;
     return this.#beyondFree(this.#unixBytes() + this.#pipesBytes(pipes) + inetBytes);
   }
@@ -86,11 +89,19 @@ export class BufferCount implements Buffers {
       descriptors: this.#descriptors,
       seen: new Set(),
       pipes: 0,
+      atMs: this.#nowMs,
     };
+    this.#counting.atMs = this.#nowMs;
     if (!countPipes(this.#counting, isTimeUp)) return;
     const { pipes, descriptors } = this.#counting;
     this.#counted = { pipes, descriptors, atMs: this.#nowMs };
     this.#counting = undefined;
+  }
+
+  /** What is still open of it at least: each descriptor that was closed since may have been that of a pipe. */
+  #stillOpen(count: Pick<PipeCount, 'pipes' | 'descriptors'> | undefined): number {
+    if (count === undefined) return 0;
+    return Math.max(0, count.pipes - Math.max(0, count.descriptors - this.#descriptors));
   }
 
   #beyondFree(bytes: number): number {
@@ -113,6 +124,8 @@ interface PipeCount {
   descriptors: number;
   seen: Set<string>;
   pipes: number;
+  /** When it last went on. */
+  atMs: number;
 }
 
 /** Whether it came to its end. A process that cannot be looked into has nothing but pipes. */
