@@ -89,6 +89,25 @@ describe('a .gitmodules', () => {
     expect(await engine.git.text(['show', kept])).toContain('path = -x');
   });
 
+  test('that would take gigabytes to list is left out, and so is one that the base has as large, with a short message', async () => {
+    await using engine = await makeEngine({ files: { 'd/.gitmodules': 'x'.repeat(17 * 1024 ** 2) } });
+    const long = (chars: number): string => `"$(head -c ${chars} /dev/zero | tr '\\0' a)"`;
+    const listed = `(printf '[submodule "%s"]\\n' ${long(60_000)}; yes a | head -10000)`;
+    const named = `printf '[submodule "a"]\\nurl = -%s\\n' ${long(60_000)}`;
+    const { changed, outside } = await left(
+      engine,
+      `${listed} > .gitmodules; mkdir e; ${named} > e/.gitmodules; echo x >> d/.gitmodules`,
+    );
+    expect(changed).toEqual([]);
+    expect(outside).toEqual([
+      '.gitmodules: its settings are more than 8 MB when git lists them',
+      'd/.gitmodules: more than 256 KB larger than before',
+      expect.stringMatching(
+        /^e\/\.gitmodules: git refuses it: "url = -a{50,100}…" would be taken for an option$/,
+      ),
+    ]);
+  });
+
   test('is known by each name that git knows it by, and no link may have one', async () => {
     await using engine = await makeEngine();
     const names = ['.gitmodules:x', 'GITMOD~4 ', 'gi7eba~1', 'GI7EB~12', 'g~123456', '~1234567.'];

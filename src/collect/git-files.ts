@@ -15,6 +15,8 @@ import type { GitFiles } from './vet.ts';
 /** More than the base has. */
 const MODULES_BYTES_MAX = 256 * 1024;
 const HEAD_BYTES_MAX = 256;
+/** Of what the base has; a longer one is as if it were not there. */
+const BASE_BYTES_MAX = 16 * 1024 ** 2;
 /** To look at one takes a process of git. */
 const LOOKED_AT_MAX = 100;
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -99,7 +101,10 @@ async function hadHead(git: EngineGit, parent: string, path: Buffer): Promise<bo
 /** Nothing where the base has no such file. */
 async function readBase(git: EngineGit, parent: string, path: Buffer): Promise<string> {
   const object = Buffer.concat([Buffer.from(`${parent}:`), path]).toString();
-  const { code, stdout } = await git.run(['cat-file', 'blob', object], { codes: [0, 128] });
+  const { code, stdout } = await git.run(['cat-file', 'blob', object], {
+    codes: [0, 128],
+    stdoutBytesMax: BASE_BYTES_MAX,
+  });
   return code === 0 ? stdout.toString() : '';
 }
 
