@@ -246,3 +246,19 @@ test('a process with very many mappings of long names is looked at in a moment, 
     await rm(directory, { recursive: true });
   }
 });
+
+test('processes with very many descriptors are looked at in turns, and no more of them than counts', async () => {
+  const hog = 'ulimit -n 6000; exec perl test/fixtures/hogs/descriptors-family.pl 5000 150';
+  const child = spawn('sh', ['-c', hog], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    await once(child.stdout, 'data');
+    const tree = new ProcessTable().trees(new Set([child.pid!]), performance.now()).get(child.pid!);
+    const pids = tree!.map(({ pid }) => pid);
+    expect(pids).toHaveLength(151);
+    const look = async (): Promise<void> =>
+      expect((await heldFiles(pids, new Set(), new Set())).hasHidden).toBe(true);
+    expect(await busiestMs(look)).toBeLessThan(BUSY_MS_MAX);
+  } finally {
+    child.stdin.end();
+  }
+});

@@ -2,7 +2,15 @@
  * The disk that deleted files take while processes still hold them, open or mapped: no walk through directories finds
  * them. Descriptors that are under way from one process to another nobody can look at; it only tells that there are some.
  */
-import { existsSync, readdirSync, readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
+import {
+  existsSync,
+  opendirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  type BigIntStats,
+  type Dir,
+} from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { beginningOf } from './beginning-of.ts';
@@ -55,18 +63,19 @@ export async function heldFiles(
     sinceMs = performance.now();
   };
   for (const pid of pids) {
-    const { reader, names } = descriptorsOf(pid);
-    if (names === undefined) held.hasHiddenProcess = true;
-    for (const name of names ?? []) {
-      if ((left -= 1) < 0) held.hasHidden = true;
-      if (left < 0) break;
+    await letOthers();
+    using descriptors = descriptorsOf(pid);
+    const { reader, isHidden } = descriptors;
+    if (isHidden) held.hasHiddenProcess = true;
+    for (const name of left < 0 ? [] : descriptors.names()) {
+      if ((left -= 1) < 0) break;
       const file = `/proc/${reader}/fd/${name}`;
       const stat = statOf(file);
       if (stat?.isSocket()) held.hasHidden ||= filesUnderWay(`/proc/${reader}/fdinfo/${name}`) > 0;
       else count(file, deleted(stat));
       await letOthers();
     }
-    const ranges = deletedMappings(reader, memoryDevices);
+    const ranges = left < 0 ? undefined : deletedMappings(reader, memoryDevices);
     if (ranges === undefined) held.hasHidden = true;
     for (const range of ranges ?? []) {
       const file = `/proc/${reader}/map_files/${range}`;
@@ -85,18 +94,53 @@ export async function heldFiles(
 /** How often a process is tried whose threads end while they are looked at. */
 const TRIES_MAX = 3;
 
-/** By the thread to look through. None of a process that has ended; undefined where it lives and may not be looked into. */
-function descriptorsOf(pid: number): { reader: number; names: string[] | undefined } {
+/** Of one process, listed only as far as they are asked for: a process may have a million. */
+class Descriptors implements Disposable {
+  /** The thread to look through. */
+  readonly reader: number;
+  /** It lives and may not be looked into. */
+  readonly isHidden: boolean;
+  readonly #directory: Dir | undefined;
+
+  constructor(reader: number, directory: Dir | 'none' | 'hidden') {
+    this.reader = reader;
+    this.isHidden = directory === 'hidden';
+    this.#directory = typeof directory === 'object' ? directory : undefined;
+  }
+
+  *names(): Iterable<string> {
+    for (;;) {
+      const name = this.#next();
+      if (name === undefined) return;
+      yield name;
+    }
+  }
+
+  #next(): string | undefined {
+    try {
+      return this.#directory?.readSync()?.name;
+    } catch {
+      return undefined; // it ended meanwhile
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#directory?.closeSync();
+  }
+}
+
+/** None of a process that has ended. */
+function descriptorsOf(pid: number): Descriptors {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const { reader = pid, mappedBytes = 0, isHidden = false } = readProcess(pid) ?? {};
-    if (mappedBytes === 0 && !isHidden) return { reader, names: [] };
+    if (mappedBytes === 0 && !isHidden) return new Descriptors(reader, 'none');
     try {
-      return { reader, names: readdirSync(`/proc/${reader}/fd`) };
+      return new Descriptors(reader, opendirSync(`/proc/${reader}/fd`, { bufferSize: 128 }));
     } catch {
       // it ended meanwhile, or is closed to us
     }
   }
-  return { reader: pid, names: undefined };
+  return new Descriptors(pid, 'hidden');
 }
 
 function statOf(file: string): BigIntStats | undefined {
