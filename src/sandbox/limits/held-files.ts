@@ -64,7 +64,7 @@ export async function heldFiles(
   };
   for (const pid of pids) {
     await letOthers();
-    using descriptors = descriptorsOf(pid);
+    using descriptors = openDescriptors(pid);
     const { reader, isHidden } = descriptors;
     if (isHidden) held.hasHiddenProcess = true;
     for (const name of left < 0 ? [] : descriptors.names()) {
@@ -95,7 +95,7 @@ export async function heldFiles(
 const TRIES_MAX = 3;
 
 /** Of one process, listed only as far as they are asked for: a process may have a million. */
-class Descriptors implements Disposable {
+export class Descriptors implements Disposable {
   /** The thread to look through. */
   readonly reader: number;
   /** It lives and may not be looked into. */
@@ -109,14 +109,10 @@ class Descriptors implements Disposable {
   }
 
   *names(): Iterable<string> {
-    for (;;) {
-      const name = this.#next();
-      if (name === undefined) return;
-      yield name;
-    }
+    for (let name = this.next(); name !== undefined; name = this.next()) yield name;
   }
 
-  #next(): string | undefined {
+  next(): string | undefined {
     try {
       return this.#directory?.readSync()?.name;
     } catch {
@@ -130,7 +126,7 @@ class Descriptors implements Disposable {
 }
 
 /** None of a process that has ended. */
-function descriptorsOf(pid: number): Descriptors {
+export function openDescriptors(pid: number): Descriptors {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const { reader = pid, mappedBytes = 0, isHidden = false } = readProcess(pid) ?? {};
     if (mappedBytes === 0 && !isHidden) return new Descriptors(reader, 'none');
