@@ -35,7 +35,7 @@ const BARE = (directory: string): string =>
 
 test('a bare repository in a result has no HEAD, unless the base has it or the scope names it', async () => {
   await using engine = await makeEngine({
-    files: { 'old/r.git/HEAD': 'ref: refs/heads/main\n', 'old/HEAD': 'Headlines\n' },
+    files: { 'old/r.git/HEAD': 'ref: refs/heads/main\n', 'old/HEAD': 'Headlines\n', 'notes/HEAD': 'Héad\n' },
   });
   const why = (directory: string): string =>
     `makes a git repository of its directory, whose settings git would obey there; "scope.write" has to name it (${directory})`;
@@ -47,6 +47,13 @@ test('a bare repository in a result has no HEAD, unless the base has it or the s
     `new/head: ${why('new/**')}`,
     `old/HEAD: ${why('old/**')}`,
   ]);
+  // git writes such a one as plain letters where a .gitattributes has working-tree-encoding=ASCII//TRANSLIT, or IBM037
+  const encoded = `printf '\\357\\275\\222ef: refs/heads/main\\n' > HEAD`;
+  expect((await left(engine, `${BARE('new/e')} ${encoded}`)).outside).toEqual([
+    `new/e/HEAD: ${why('new/e/**')}`,
+  ]);
+  const harmless = `mkdir bin docs; printf '\\177ELF\\200\\377\\303\\251' > bin/head; printf 'Héadlines' > notes/HEAD; echo Headlines > docs/HEAD`;
+  expect((await left(engine, harmless)).outside).toEqual([]);
   const allowed = `echo 'ref: refs/heads/x' > old/r.git/HEAD; mkdir a; echo News > a/HEAD; ${BARE('b/r')} echo ref:refs/x > HEAD`;
   const named = await left(engine, allowed, { write: ['**', 'b/r/**'] });
   expect(named.outside).toEqual([]);

@@ -38,8 +38,10 @@ export async function readGitFiles(
     if (!MAY_BE_ONE.test(name)) continue;
     const compared = comparedName(name);
     if (compared === 'head') {
-      if (!isHead(change)) continue;
-      if (++lookedAt > LOOKED_AT_MAX || !(await hadHead(git, parent, change.path))) heads.add(change);
+      const isOne = headTest(change);
+      if (isOne === undefined) continue;
+      const isOld = ++lookedAt <= LOOKED_AT_MAX && isOne(await readBase(git, parent, change.path));
+      if (!isOld) heads.add(change); // else nothing becomes a repository that was none
     } else if (change.kind === 'symlink') {
       continue; // git follows none of the others
     } else if (compared === '.gitattributes') {
@@ -82,20 +84,26 @@ function nameOf(path: Buffer): string {
   return path.subarray(path.lastIndexOf('/') + 1).toString();
 }
 
-/** As git looks at it: a ref's name, or a hash. */
-function isHead(change: Extract<Change, { kind: 'file' | 'symlink' }>): boolean {
-  if (change.kind === 'symlink') return change.target.toString().startsWith('refs/');
-  return looksLikeHead(read(change.source, HEAD_BYTES_MAX));
+/** Undefined where it is no HEAD of a repository; else what tells whether the base had as much there. */
+function headTest(
+  change: Extract<Change, { kind: 'file' | 'symlink' }>,
+): ((base: string) => boolean) | undefined {
+  if (change.kind === 'symlink') return change.target.toString().startsWith('refs/') ? isHead : undefined;
+  const text = read(change.source, HEAD_BYTES_MAX);
+  if (isHead(text)) return isHead;
+  return mayBecomeHead(text) ? (base) => isHead(base) || mayBecomeHead(base) : undefined;
 }
 
-function looksLikeHead(text: string): boolean {
-  return /^(?:ref:\s*refs\/|[0-9a-f]{40})/i.test(text);
+/** As git looks at it: a ref's name, where it is a link also without a word before it, or a hash. */
+function isHead(text: string): boolean {
+  return /^(?:(?:ref:\s*)?refs\/|[0-9a-f]{40})/i.test(text);
 }
 
-/** Then nothing becomes a repository that was none. */
-async function hadHead(git: EngineGit, parent: string, path: Buffer): Promise<boolean> {
-  const text = await readBase(git, parent, path);
-  return looksLikeHead(text) || text.startsWith('refs/');
+/** A working-tree-encoding, such as ASCII//TRANSLIT or IBM037, makes any letters of other letters; bytes that are no text stay. */
+function mayBecomeHead(text: string): boolean {
+  const beginning = text.slice(0, HEAD_BYTES_MAX);
+  // oxlint-disable-next-line no-control-regex
+  return /[^\x00-\x7f\ufffd]/.test(beginning) && !/\ufffd./s.test(beginning);
 }
 
 /** Nothing where the base has no such file. */
