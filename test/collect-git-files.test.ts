@@ -35,7 +35,7 @@ const BARE = (directory: string): string =>
 
 test('a bare repository in a result has no HEAD, unless the base has it or the scope names it', async () => {
   await using engine = await makeEngine({
-    files: { 'old/r.git/HEAD': 'ref: refs/heads/main\n', 'old/HEAD': 'Headlines\n' },
+    files: { 'old/r.git/HEAD': 'ref: refs/heads/main\n', 'old/HEAD': 'Headlines\n', 'notes/HEAD': 'Héad\n' },
   });
   const why = (directory: string): string =>
     `makes a git repository of its directory, whose settings git would obey there; "scope.write" has to name it (${directory})`;
@@ -47,6 +47,13 @@ test('a bare repository in a result has no HEAD, unless the base has it or the s
     `new/head: ${why('new/**')}`,
     `old/HEAD: ${why('old/**')}`,
   ]);
+  // git writes such a one as plain letters where a .gitattributes has working-tree-encoding=ASCII//TRANSLIT, or IBM037
+  const encoded = `printf '\\357\\275\\222ef: refs/heads/main\\n' > HEAD`;
+  expect((await left(engine, `${BARE('new/e')} ${encoded}`)).outside).toEqual([
+    `new/e/HEAD: ${why('new/e/**')}`,
+  ]);
+  const harmless = `mkdir bin docs; printf '\\177ELF\\200\\377\\303\\251' > bin/head; printf 'Héadlines' > notes/HEAD; echo Headlines > docs/HEAD`;
+  expect((await left(engine, harmless)).outside).toEqual([]);
   const allowed = `echo 'ref: refs/heads/x' > old/r.git/HEAD; mkdir a; echo News > a/HEAD; ${BARE('b/r')} echo ref:refs/x > HEAD`;
   const named = await left(engine, allowed, { write: ['**', 'b/r/**'] });
   expect(named.outside).toEqual([]);
@@ -89,6 +96,46 @@ describe('a .gitmodules', () => {
     expect(await engine.git.text(['show', kept])).toContain('path = -x');
   });
 
+  test('that would take gigabytes to list is left out, and so is one that the base has as large, with a short message', async () => {
+    await using engine = await makeEngine({ files: { 'd/.gitmodules': 'x'.repeat(17 * 1024 ** 2) } });
+    const long = (chars: number): string => `"$(head -c ${chars} /dev/zero | tr '\\0' a)"`;
+    const listed = `(printf '[submodule "%s"]\\n' ${long(60_000)}; yes a | head -10000)`;
+    const named = `printf '[submodule "a"]\\nurl = -%s\\n' ${long(60_000)}`;
+    const { changed, outside } = await left(
+      engine,
+      `${listed} > .gitmodules; mkdir e; ${named} > e/.gitmodules; echo x >> d/.gitmodules`,
+    );
+    expect(changed).toEqual([]);
+    expect(outside).toEqual([
+      '.gitmodules: its settings are more than 8 MB when git lists them',
+      'd/.gitmodules: more than 256 KB larger than before',
+      expect.stringMatching(
+        /^e\/\.gitmodules: git refuses it: "url = -a{50,100}…" would be taken for an option$/,
+      ),
+    ]);
+  });
+
+  test('is known by each name that git knows it by, and no link may have one', async () => {
+    await using engine = await makeEngine();
+    const names = ['.gitmodules:x', 'GITMOD~4 ', 'gi7eba~1', 'GI7EB~12', 'g~123456', '~1234567.'];
+    const bad = `'[submodule "a"]' 'url = -x'`;
+    const files = names.map((name, n) => `mkdir d${n}; printf '%s\\n' ${bad} > 'd${n}/${name}'; `).join('');
+    const others = `for name in gi7eba~ gi7eba~0 gi7ebb~1 gi7eba~12 gitmod~5; do printf '%s\\n' ${bad} > $name; done`;
+    const why = 'git refuses it: "url = -x" would be taken for an option';
+    const found = await left(engine, `${files} ${others}`);
+    expect(found.outside).toEqual(names.map((name, n) => `d${n}/${name}: ${why}`));
+    expect(found.changed).toHaveLength(5);
+    const links = names.map((name, n) => `mkdir d${n}; ln -s x 'd${n}/${name}'; `).join('');
+    expect(await left(engine, `${links} ln -s x gi7eba~12`)).toEqual({
+      changed: ['gi7eba~12'],
+      refused: names.map((name, n) => `d${n}/${name}: git refuses a link of this name`),
+      outside: [],
+    });
+    // git has the last word: it takes all that is in the result
+    const result = attemptRef('run', 'task', attempts);
+    await engine.git.run(['read-tree', result]);
+  });
+
   test('that the base has may be changed, as long as it becomes no worse', async () => {
     const old = `[submodule "a"]\n\tpath = a.b\n\turl = -u./old.git\n`;
     const long = `# ${'long. '.repeat(50_000)}\n`;
@@ -112,17 +159,18 @@ describe('a .gitmodules', () => {
 describe('a .gitattributes', () => {
   const MANY = `for n in $(seq 200); do echo "**/${'*a'.repeat(60)}b$n text"; done`;
   const WHY =
-    'git would take too long with so many rules: at most 256 KB and 5000 wildcards more than before, in all';
+    'git would take too long with so many rules: at most 256 KB, 10000 rules and 5000 wildcards more than before, in all';
 
   test('that would keep git busy is left out and kept', async () => {
     await using engine = await makeEngine();
     const few = `for n in $(seq 2000); do echo "*.x$n text"; done`;
     const large = 'mkdir e; yes "a text" | head -c 300000 > e/.gitattributes';
-    const all = `${few} > .gitattributes; mkdir d; ${MANY} > d/.gitattributes; ${large}`;
+    const plain = 'mkdir f; seq 10000 19000 | sed "s/$/ text/" > f/.gitattributes';
+    const all = `${few} > .gitattributes; mkdir d; ${MANY} > d/.gitattributes; ${large}; ${plain}`;
     expect(await left(engine, all)).toEqual({
       changed: ['.gitattributes'],
       refused: [],
-      outside: [`d/.gitattributes: ${WHY}`, `e/.gitattributes: ${WHY}`],
+      outside: ['d', 'e', 'f'].map((directory) => `${directory}/.gitattributes: ${WHY}`),
     });
     const kept = `${attemptRef('run', 'task', attempts)}+outside:d/.gitattributes`;
     expect(await engine.git.text(['show', kept])).toContain('*ab200 text');

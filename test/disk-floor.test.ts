@@ -12,6 +12,7 @@ import { heldFiles } from '../src/sandbox/limits/held-files.ts';
 import { ProcessTable } from '../src/sandbox/limits/process-table.ts';
 import { Watchdog } from '../src/sandbox/limits/watchdog.ts';
 import type { FenceLimits } from '../src/system/process/fence.ts';
+import { BUSY_MS_MAX, busiestMs } from './fixtures/busiest.ts';
 import { HAS_SMALL_DISKS, smallDisk } from './fixtures/small-disk.ts';
 
 const MB = 1024 ** 2;
@@ -227,5 +228,37 @@ test('deleted files that are mapped count only where they could be written', asy
     expect(await Promise.all(held)).toEqual([false, true]);
   } finally {
     await rm(directory, { recursive: true });
+  }
+});
+
+test('a process with very many mappings of long names is looked at in a moment, and counts as one that hides files', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'bosun-mapped-'));
+  const argv = ['test/fixtures/hogs/mappings-named.pl', directory];
+  const child = spawn('perl', argv, { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    await once(child.stdout, 'data');
+    const devices = new Set([statSync(directory).dev]);
+    const look = async (): Promise<void> =>
+      expect((await heldFiles([child.pid!], devices, new Set())).hasHidden).toBe(true);
+    expect(await busiestMs(look)).toBeLessThan(BUSY_MS_MAX);
+  } finally {
+    child.stdin.end();
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('processes with very many descriptors are looked at in turns, and no more of them than counts', async () => {
+  const hog = 'ulimit -n 6000; exec perl test/fixtures/hogs/descriptors-family.pl 5000 150';
+  const child = spawn('sh', ['-c', hog], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    await once(child.stdout, 'data');
+    const tree = new ProcessTable().trees(new Set([child.pid!]), performance.now()).get(child.pid!);
+    const pids = tree!.map(({ pid }) => pid);
+    expect(pids).toHaveLength(151);
+    const look = async (): Promise<void> =>
+      expect((await heldFiles(pids, new Set(), new Set())).hasHidden).toBe(true);
+    expect(await busiestMs(look)).toBeLessThan(BUSY_MS_MAX);
+  } finally {
+    child.stdin.end();
   }
 });

@@ -154,3 +154,50 @@ test('pipes are free up to an eighth of the limit, and named where they made it 
     child.stdin.end();
   }
 });
+
+test('pipes that were closed do not count, nor those of a count that was broken off long ago', async () => {
+  const open = 'for (1 .. 1000) { pipe(my $r, my $w) or die $!; push @held, $r, $w }';
+  const script = `alarm 20; ${open} for (1 .. 2) { syswrite STDOUT, "x"; my $line = <STDIN>; @held = () }`;
+  const child = spawn('sh', ['-c', `ulimit -n 4096; exec perl -e '${script}'`], { stdio: 'pipe' });
+  try {
+    await once(child.stdout, 'data');
+    const pids = [child.pid!];
+    using whole = new BufferCount(child.pid!, 128 * MB);
+    using part = new BufferCount(child.pid!, 128 * MB);
+    using late = new BufferCount(child.pid!, 128 * MB);
+    whole.refresh(pids, 0).look(() => false);
+    for (const one of [part, late]) {
+      let left = 1900;
+      one.refresh(pids, 0).look(() => (left -= 1) < 0);
+    }
+    for (const one of [whole, part, late]) expect(one.refresh(pids, 100).leastBytes).toBeGreaterThan(20 * MB);
+    expect(late.refresh(pids, 60_000).leastBytes).toBe(0);
+    child.stdin.write('\n');
+    await once(child.stdout, 'data');
+    for (const one of [whole, part]) expect(one.refresh(pids, 200).leastBytes).toBe(0);
+  } finally {
+    child.stdin.end();
+  }
+});
+
+test('very many descriptors of one process are counted in steps, each of which is short', async () => {
+  const hog = 'ulimit -n 16000; exec perl test/fixtures/hogs/descriptors-family.pl 15000 1';
+  const child = spawn('sh', ['-c', hog], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    await once(child.stdout, 'data');
+    using buffers = new BufferCount(child.pid!, 128 * MB);
+    const pids = treeOf(child).map(({ pid }) => pid);
+    const steps: number[] = [];
+    do {
+      let left = 100;
+      const from = process.cpuUsage();
+      buffers.refresh(pids, steps.length).look(() => (left -= 1) < 0);
+      const { user, system } = process.cpuUsage(from);
+      steps.push((user + system) / 1000);
+    } while (buffers.mostBytes > 0);
+    expect(steps.length).toBeGreaterThan(300);
+    expect(Math.max(...steps)).toBeLessThan(30);
+  } finally {
+    child.stdin.end();
+  }
+});

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Bosun } from '../src/doors/library.ts';
 import type { Workflow, WorkflowSource } from '../src/contract/workflow.ts';
@@ -19,13 +20,15 @@ import { loadWorkflow } from '../src/definition/load.ts';
 import { reachOf } from '../src/definition/reach.ts';
 import { initialise } from '../src/operations/init.ts';
 import { addTrust, readTrust, removeTrust, trustedAt, trustFile } from '../src/store/trust-file.ts';
-import { makeRepository } from './fixtures/repository.ts';
+import { makeRepository, USER } from './fixtures/repository.ts';
 
 let directory: string;
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'bosun-trust-')));
   vi.stubEnv('BOSUN_TRUST', '');
   vi.stubEnv('XDG_STATE_HOME', path.join(directory, 'state'));
+  vi.stubEnv('GIT_CONFIG_GLOBAL', path.join(directory, 'gitconfig'));
+  writeFileSync(path.join(directory, 'gitconfig'), USER);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -105,9 +108,10 @@ describe('what was agreed to', () => {
     expect(trustedAt(gitDirectory())).toBeUndefined();
   });
 
-  it('is not for another repository that is put at the same path', () => {
+  it('is not for another repository that is put at the same path', async () => {
     addTrust(gitDirectory(), { asked: [], everything: true });
     rmSync(gitDirectory(), { recursive: true });
+    await sleep(20); // a file system may use a number again at once, and its clock is coarse
     mkdirSync(gitDirectory());
     expect(trustedAt(gitDirectory())).toBeUndefined();
     addTrust(gitDirectory(), { asked: ['reach a.test'] });
@@ -201,11 +205,16 @@ describe('a run', () => {
     // every commit bears the user's own address, which anybody can write
     await using cloned = await makeRepository();
     await cloned.git('remote', 'add', 'origin', 'https://example.com/x.git');
+    const amend = ['commit', '-q', '--amend', '--author=x <someone@example.com>', '-m', 'Start'];
     await using others = await makeRepository();
-    await others.git('config', 'user.email', 'someone@example.com');
+    await others.git(...amend);
+    // an archive brings its settings along: whose commits are the user's is not for them to say
+    await using unpacked = await makeRepository();
+    await unpacked.git(...amend);
+    await unpacked.git('config', 'user.email', 'someone@example.com');
     await using begun = await makeRepository({ empty: true, files: {} });
     await begun.git('remote', 'add', 'origin', 'https://example.com/x.git');
-    for (const { path: cwd } of [cloned, others, begun]) {
+    for (const { path: cwd } of [cloned, others, unpacked, begun]) {
       expect(await initialise({ cwd })).toMatchObject({ written: true, trusted: false });
       expect(readTrust().size).toBe(0);
     }

@@ -20,6 +20,15 @@ export function comparedName(name: string): string {
   return plain.slice(0, end);
 }
 
+/** The short names that Windows may give to `.gitmodules`: git takes a file or link of such a name for one. */
+const SHORT_GITMODULES = /^(?:gitmod~[1-4]|(?=.{8}$)(?:g(?:i(?:7(?:e(?:ba?)?)?)?)?)?~[1-9]\d*)$/;
+
+/** `.gitmodules`, and what git takes for it on other file systems. */
+export function isGitmodules(name: string): boolean {
+  const compared = comparedName(name);
+  return compared === '.gitmodules' || SHORT_GITMODULES.test(compared);
+}
+
 /** What a path leads into, by any of its names and in any spelling that some file system takes for the same. */
 export function ownerOf(file: string): 'git' | 'bosun' | undefined {
   const names = file.split(/[/\\]/);

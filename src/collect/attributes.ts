@@ -2,8 +2,9 @@
 
 /** Of all that an attempt adds to what the base has. */
 const ATTRIBUTES_BYTES_MAX = 256 * 1024;
+const RULES_MAX = 10_000;
 const WILDCARDS_MAX = 5000;
-const TOO_MANY = `git would take too long with so many rules: at most ${ATTRIBUTES_BYTES_MAX / 1024} KB and ${WILDCARDS_MAX} wildcards more than before, in all`;
+const TOO_MANY = `git would take too long with so many rules: at most ${ATTRIBUTES_BYTES_MAX / 1024} KB, ${RULES_MAX} rules and ${WILDCARDS_MAX} wildcards more than before, in all`;
 
 export interface AttributesFile {
   size: number;
@@ -19,20 +20,40 @@ export async function attributesProblems<File extends AttributesFile>(
   const problems = new Map<File, string>();
   // As a rule they are few, and the base need not be asked.
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  if (size <= ATTRIBUTES_BYTES_MAX && wildcardsIn(files.map((file) => file.read())) <= WILDCARDS_MAX)
-    return problems;
-  let [bytes, wildcards] = [0, 0];
+  const isSmall = size <= ATTRIBUTES_BYTES_MAX;
+  if (isSmall && isFine(burdenOf(files.flatMap((file) => file.read().split('\n'))))) return problems;
+  let before = burdenOf([]);
   for (const file of files) {
     const base = await file.readBase();
     const isLarge = file.size > Buffer.byteLength(base) + ATTRIBUTES_BYTES_MAX;
-    const lines = isLarge ? [] : addedLines(file.read(), base);
-    const [moreBytes, moreWildcards] = [Buffer.byteLength(lines.join('\n')), wildcardsIn(lines)];
-    const isTooMuch =
-      isLarge || bytes + moreBytes > ATTRIBUTES_BYTES_MAX || wildcards + moreWildcards > WILDCARDS_MAX;
-    if (isTooMuch) problems.set(file, TOO_MANY);
-    else [bytes, wildcards] = [bytes + moreBytes, wildcards + moreWildcards];
+    const more = burdenOf(isLarge ? [] : addedLines(file.read(), base));
+    const together = {
+      bytes: before.bytes + more.bytes,
+      rules: before.rules + more.rules,
+      wildcards: before.wildcards + more.wildcards,
+    };
+    if (isLarge || !isFine(together)) problems.set(file, TOO_MANY);
+    else before = together;
   }
   return problems;
+}
+
+interface Burden {
+  bytes: number;
+  rules: number;
+  wildcards: number;
+}
+
+function burdenOf(lines: readonly string[]): Burden {
+  return {
+    bytes: Buffer.byteLength(lines.join('\n')),
+    rules: lines.filter((line) => line.trim() !== '').length,
+    wildcards: lines.reduce((sum, line) => sum + (line.match(/[*?[]/g)?.length ?? 0), 0),
+  };
+}
+
+function isFine({ bytes, rules, wildcards }: Burden): boolean {
+  return bytes <= ATTRIBUTES_BYTES_MAX && rules <= RULES_MAX && wildcards <= WILDCARDS_MAX;
 }
 
 /** A line that the base has once is new the second time. */
@@ -44,8 +65,4 @@ function addedLines(text: string, base: string): string[] {
     had.set(line, left - 1);
     return left <= 0;
   });
-}
-
-function wildcardsIn(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + (text.match(/[*?[]/g)?.length ?? 0), 0);
 }

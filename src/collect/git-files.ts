@@ -5,7 +5,7 @@
  */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { Breather } from '../base/breather.ts';
-import { comparedName } from '../base/dot-git.ts';
+import { comparedName, isGitmodules } from '../base/dot-git.ts';
 import type { Change } from '../system/git/change.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { attributesProblems, type AttributesFile } from './attributes.ts';
@@ -15,6 +15,8 @@ import type { GitFiles } from './vet.ts';
 /** More than the base has. */
 const MODULES_BYTES_MAX = 256 * 1024;
 const HEAD_BYTES_MAX = 256;
+/** Of what the base has; a longer one is as if it were not there. */
+const BASE_BYTES_MAX = 16 * 1024 ** 2;
 /** To look at one takes a process of git. */
 const LOOKED_AT_MAX = 100;
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -36,8 +38,10 @@ export async function readGitFiles(
     if (!MAY_BE_ONE.test(name)) continue;
     const compared = comparedName(name);
     if (compared === 'head') {
-      if (!isHead(change)) continue;
-      if (++lookedAt > LOOKED_AT_MAX || !(await hadHead(git, parent, change.path))) heads.add(change);
+      const isOne = headTest(change);
+      if (isOne === undefined) continue;
+      const isOld = ++lookedAt <= LOOKED_AT_MAX && isOne(await readBase(git, parent, change.path));
+      if (!isOld) heads.add(change); // else nothing becomes a repository that was none
     } else if (change.kind === 'symlink') {
       continue; // git follows none of the others
     } else if (compared === '.gitattributes') {
@@ -49,7 +53,7 @@ export async function readGitFiles(
         read: () => read(source, size),
         readBase: async () => (isLookedAt() ? await readBase(git, parent, path) : ''),
       });
-    } else if (compared === '.gitmodules' || /^gitmod~\d$/.test(compared)) {
+    } else if (isGitmodules(name)) {
       const why =
         ++lookedAt > LOOKED_AT_MAX
           ? `one of more than ${LOOKED_AT_MAX} that git would have to be asked about`
@@ -74,32 +78,41 @@ async function modulesProblem(
 
 /** Saves a closer look at most names; these letters may have other forms, or others between them. */
 // oxlint-disable-next-line no-control-regex
-const MAY_BE_ONE = /^head|^\.?git|[^\x00-\x7f]/i;
+const MAY_BE_ONE = /^head|^\.?git|~\d|[^\x00-\x7f]/i;
 
 function nameOf(path: Buffer): string {
   return path.subarray(path.lastIndexOf('/') + 1).toString();
 }
 
-/** As git looks at it: a ref's name, or a hash. */
-function isHead(change: Extract<Change, { kind: 'file' | 'symlink' }>): boolean {
-  if (change.kind === 'symlink') return change.target.toString().startsWith('refs/');
-  return looksLikeHead(read(change.source, HEAD_BYTES_MAX));
+/** Undefined where it is no HEAD of a repository; else what tells whether the base had as much there. */
+function headTest(
+  change: Extract<Change, { kind: 'file' | 'symlink' }>,
+): ((base: string) => boolean) | undefined {
+  if (change.kind === 'symlink') return change.target.toString().startsWith('refs/') ? isHead : undefined;
+  const text = read(change.source, HEAD_BYTES_MAX);
+  if (isHead(text)) return isHead;
+  return mayBecomeHead(text) ? (base) => isHead(base) || mayBecomeHead(base) : undefined;
 }
 
-function looksLikeHead(text: string): boolean {
-  return /^(?:ref:\s*refs\/|[0-9a-f]{40})/i.test(text);
+/** As git looks at it: a ref's name, where it is a link also without a word before it, or a hash. */
+function isHead(text: string): boolean {
+  return /^(?:(?:ref:\s*)?refs\/|[0-9a-f]{40})/i.test(text);
 }
 
-/** Then nothing becomes a repository that was none. */
-async function hadHead(git: EngineGit, parent: string, path: Buffer): Promise<boolean> {
-  const text = await readBase(git, parent, path);
-  return looksLikeHead(text) || text.startsWith('refs/');
+/** A working-tree-encoding, such as ASCII//TRANSLIT or IBM037, makes any letters of other letters; bytes that are no text stay. */
+function mayBecomeHead(text: string): boolean {
+  const beginning = text.slice(0, HEAD_BYTES_MAX);
+  // oxlint-disable-next-line no-control-regex
+  return /[^\x00-\x7f\ufffd]/.test(beginning) && !/\ufffd./s.test(beginning);
 }
 
 /** Nothing where the base has no such file. */
 async function readBase(git: EngineGit, parent: string, path: Buffer): Promise<string> {
   const object = Buffer.concat([Buffer.from(`${parent}:`), path]).toString();
-  const { code, stdout } = await git.run(['cat-file', 'blob', object], { codes: [0, 128] });
+  const { code, stdout } = await git.run(['cat-file', 'blob', object], {
+    codes: [0, 128],
+    stdoutBytesMax: BASE_BYTES_MAX,
+  });
   return code === 0 ? stdout.toString() : '';
 }
 

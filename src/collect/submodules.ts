@@ -4,6 +4,10 @@ import type { EngineGit } from '../system/git/engine-git.ts';
 /** An address that curl would read in another way than git does, or a relative one that becomes such. */
 const ODD_URL = /\n|%0a|^(?:https?|ftps?):(?!\/\/[^/])|^(?:\.{1,2}[/\\])+[:/]/i;
 
+/** git lists each setting with the name of its submodule, however long that is. */
+const LISTED_BYTES_MAX = 8 * 1024 ** 2;
+const SHOWN_CHARS_MAX = 80;
+
 /**
  * Undefined where git takes it, or has taken as much in the base. What cannot be read as settings, git does not obey
  * either.
@@ -13,20 +17,24 @@ export async function submoduleProblem(
   text: string,
   base: string,
 ): Promise<string | undefined> {
-  const problems = problemsIn(await settingsIn(git, text));
+  const settings = await settingsIn(git, text);
+  if (settings === undefined)
+    return `its settings are more than ${LISTED_BYTES_MAX / 1024 ** 2} MB when git lists them`;
+  const problems = problemsIn(settings);
   if (problems.size === 0) return undefined;
-  const had = base === '' ? new Map<string, string>() : problemsIn(await settingsIn(git, base));
+  const had = problemsIn(base === '' ? [] : ((await settingsIn(git, base)) ?? []));
   for (const [setting, why] of problems) if (!had.has(setting)) return `git refuses it: ${why}`;
   return undefined;
 }
 
-/** Each as git says it: its name, and after a line end its value. */
-async function settingsIn(git: EngineGit, text: string): Promise<string[]> {
-  const listed = await git.run(['config', '--file', '-', '--list', '-z'], {
+/** Each as git says it: its name, and after a line end its value. Undefined where they are too long together. */
+async function settingsIn(git: EngineGit, text: string): Promise<string[] | undefined> {
+  const { stdout, isCut } = await git.run(['config', '--file', '-', '--list', '-z'], {
     input: text,
     codes: [0, 1, 128],
+    stdoutBytesMax: LISTED_BYTES_MAX,
   });
-  return listed.stdout.toString().split('\0');
+  return isCut ? undefined : stdout.toString().split('\0');
 }
 
 /** By the setting that is wrong. */
@@ -43,11 +51,16 @@ function problemsIn(settings: readonly string[]): Map<string, string> {
 }
 
 function problemOf(name: string, key: string, value: string): string | undefined {
-  if (name === '' || name.split(/[/\\]/).includes('..')) return `a submodule may not be called "${name}"`;
-  const said = `${key} = ${value}`;
+  if (name === '' || name.split(/[/\\]/).includes('..'))
+    return `a submodule may not be called "${shown(name)}"`;
+  const said = shown(`${key} = ${value}`);
   if ((key === 'url' || key === 'path') && value.startsWith('-'))
     return `"${said}" would be taken for an option`;
   if (key === 'url' && ODD_URL.test(value)) return `"${said}" is not a safe address`;
   if (key === 'update' && value.startsWith('!')) return `"${said}" would run a command`;
   return undefined;
+}
+
+function shown(text: string): string {
+  return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
 }

@@ -2,7 +2,7 @@
  * Holds what an attempt changed against the scope of its agent: what may go on to a commit, what is refused and
  * why. The last of three fences, and the exact one. Pure: it reads no file.
  */
-import { comparedName, isDotGit } from '../base/dot-git.ts';
+import { comparedName, isDotGit, isGitmodules } from '../base/dot-git.ts';
 import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
 import type { Change } from '../system/git/change.ts';
@@ -146,7 +146,7 @@ function nameProblem(change: Change): string | undefined {
   if (MAY_BE_DOT_GIT.test(text) && names.some(isDotGit)) return 'a name that git keeps for itself';
   if (change.kind !== 'symlink') return undefined;
   // git takes no link of this name, nor what Windows and macOS take for it.
-  if (/^(\.gitmodules|gitmod~[1-4])[ .]*$/i.test(names.at(-1)!)) return 'git refuses a link of this name';
+  if (isGitmodules(names.at(-1)!)) return 'git refuses a link of this name';
   return linkProblem(change.path, change.target);
 }
 

@@ -103,7 +103,20 @@ async function hasCommitsByOthers(top: string): Promise<boolean> {
   const repository = await inspectRepository(top);
   await using tree = await openWorkTree(repository);
   const log = await tree.run(['log', `--max-count=${COMMITS_MAX}`, '--format=%ae', repository.head]);
-  const { email: own } = await repository.identity();
+  const own = await ownEmail(top);
   const emails = log.stdout.toString().trim().split('\n');
   return emails.length >= COMMITS_MAX || emails.some((email) => email !== own);
+}
+
+/** As the user says it outside of the repository, whose own settings may have come with its commits. */
+async function ownEmail(top: string): Promise<string | undefined> {
+  const { GIT_AUTHOR_EMAIL: given } = process.env;
+  if (given !== undefined) return given.trim();
+  const args = ['config', '--null', '--show-scope', '--get-all', 'user.email'];
+  const { stdout } = await gitInRepository(args, { cwd: top, codes: [0, 1] });
+  const said = stdout.toString().split('\0');
+  let own: string | undefined;
+  for (let n = 0; n + 1 < said.length; n += 2)
+    if (said[n] !== 'local' && said[n] !== 'worktree') own = said[n + 1]!.trim();
+  return own;
 }

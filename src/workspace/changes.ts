@@ -4,7 +4,7 @@
  */
 import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs';
 import { Breather } from '../base/breather.ts';
-import { isDotGit } from '../base/dot-git.ts';
+import { isDotGit, isGitmodules } from '../base/dot-git.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/git/change.ts';
 import { rootRules, RULES_BYTES_MAX, type Rules } from './ignore/rules.ts';
@@ -195,8 +195,7 @@ function refusal(path: Buffer, stat: BigIntStats): string | undefined {
     if ((stat.mode & SET_ID_BITS) !== 0n) return 'a set-user-ID or set-group-ID file';
     return stat.size > CHANGES_BYTES_MAX ? `larger than ${CHANGES_BYTES_MAX / 1024 ** 3} GB` : undefined;
   }
-  if (stat.isSymbolicLink())
-    return /^\.gitmodules$/i.test(name) ? 'git refuses a link of this name' : undefined;
+  if (stat.isSymbolicLink()) return isGitmodules(name) ? 'git refuses a link of this name' : undefined;
   if (stat.isFIFO()) return 'a named pipe';
   if (stat.isSocket()) return 'a socket';
   return 'a device';

@@ -5,7 +5,7 @@
  */
 import { readFileSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { namesIn } from '../../system/files/names-in.ts';
-import { filesUnderWay } from './held-files.ts';
+import { filesUnderWay, openDescriptors, type Descriptors } from './held-files.ts';
 
 export interface Buffers {
   readonly leastBytes: number;
@@ -23,8 +23,10 @@ const PIPE_BYTES_MIN = 8 * 1024;
 const PAGE_BYTES = 4096;
 /** How long a count of pipes stands for those of a process that has no more descriptors than then. */
 const COUNT_FOR_MS = 1000;
+/** How long one that is not through waits to be gone on with: what it saw may be closed by then. */
+const UNFINISHED_MS_MAX = 5000;
 
-export class BufferCount implements Buffers {
+export class BufferCount implements Buffers, Disposable {
   readonly #initPid: number;
   readonly #freeBytes: number;
   readonly #unixBytesEach: number;
@@ -58,11 +60,12 @@ export class BufferCount implements Buffers {
     this.#hasOwnNetwork ??= networkOf(this.#initPid) !== networkOf('self');
     if (this.#hasOwnNetwork) this.#sockets = socketsOf(this.#initPid, this.#inetBytesEach);
     if (this.#counted && nowMs - this.#counted.atMs > COUNT_FOR_MS) this.#counted = undefined;
+    if (this.#counting && nowMs - this.#counting.atMs > UNFINISHED_MS_MAX) this.#breakOff();
     return this;
   }
 
   get leastBytes(): number {
-    const pipes = Math.max(this.#counted?.pipes ?? 0, this.#counting?.pipes ?? 0);
+    const pipes = Math.max(this.#stillOpen(this.#counted), this.#stillOpen(this.#counting));
     const inetBytes = this.#isInetKnown ? this.#sockets.inetBytesMax : 0;
     return this.#beyondFree(this.#unixBytes() + this.#pipesBytes(pipes) + inetBytes);
   }
@@ -82,14 +85,31 @@ export class BufferCount implements Buffers {
     if (this.#counted !== undefined && this.#counted.descriptors >= this.#descriptors) return;
     this.#counting ??= {
       pids: [...this.#pids],
-      files: [],
+      listed: undefined,
       descriptors: this.#descriptors,
       seen: new Set(),
       pipes: 0,
+      atMs: this.#nowMs,
     };
+    this.#counting.atMs = this.#nowMs;
     if (!countPipes(this.#counting, isTimeUp)) return;
     const { pipes, descriptors } = this.#counting;
     this.#counted = { pipes, descriptors, atMs: this.#nowMs };
+    this.#counting = undefined;
+  }
+
+  /** What is still open of it at least: each descriptor that was closed since may have been that of a pipe. */
+  #stillOpen(count: Pick<PipeCount, 'pipes' | 'descriptors'> | undefined): number {
+    if (count === undefined) return 0;
+    return Math.max(0, count.pipes - Math.max(0, count.descriptors - this.#descriptors));
+  }
+
+  [Symbol.dispose](): void {
+    this.#breakOff();
+  }
+
+  #breakOff(): void {
+    this.#counting?.listed?.descriptors[Symbol.dispose]();
     this.#counting = undefined;
   }
 
@@ -107,33 +127,38 @@ export class BufferCount implements Buffers {
 }
 
 interface PipeCount {
-  /** Whose descriptors are not listed yet, and those that are. */
+  /** Whose descriptors are not listed yet, and who is being listed: that may take several looks. */
   pids: number[];
-  files: { pid: number; name: string }[];
+  listed: { pid: number; descriptors: Descriptors } | undefined;
   descriptors: number;
   seen: Set<string>;
   pipes: number;
+  /** When it last went on. */
+  atMs: number;
 }
 
 /** Whether it came to its end. A process that cannot be looked into has nothing but pipes. */
 function countPipes(count: PipeCount, isTimeUp: () => boolean): boolean {
-  while (count.pids.length > 0 || count.files.length > 0) {
+  for (;;) {
     if (isTimeUp()) return false;
-    const file = count.files.pop();
-    if (file !== undefined) {
-      count.pipes += pipesAt(file, count.seen);
-      continue;
+    if (count.listed === undefined) {
+      const pid = count.pids.pop();
+      if (pid === undefined) return true;
+      count.listed = { pid, descriptors: openDescriptors(pid) };
+      if (count.listed.descriptors.isHidden) count.pipes += descriptorsOf(pid);
     }
-    const pid = count.pids.pop()!;
-    const names = namesIn(`/proc/${pid}/fd`);
-    if (names.length === 0) count.pipes += descriptorsOf(pid);
-    count.files = names.map((name) => ({ pid, name }));
+    const { pid, descriptors } = count.listed;
+    const name = descriptors.next();
+    if (name !== undefined) count.pipes += pipesAt(pid, name, count.seen);
+    else {
+      descriptors[Symbol.dispose]();
+      count.listed = undefined;
+    }
   }
-  return true;
 }
 
 /** One for a pipe that was not seen before; for a socket, what it may be that is on its way through it. */
-function pipesAt({ pid, name }: { pid: number; name: string }, seen: Set<string>): number {
+function pipesAt(pid: number, name: string, seen: Set<string>): number {
   const stat = statOf(`/proc/${pid}/fd/${name}`);
   if (stat?.isSocket()) return filesUnderWay(`/proc/${pid}/fdinfo/${name}`);
   if (!stat?.isFIFO() || seen.has(`${stat.dev}:${stat.ino}`)) return 0;

@@ -159,7 +159,7 @@ export class DiskRounds {
     );
     if (!this.#watched.has(one)) return;
     const pids = one.pids();
-    const held = await heldBy(one);
+    const held = await heldBy(one, pids);
     if (!this.#watched.has(one)) return;
     use.bytes += held.bytes;
     use.entries += held.entries;
@@ -284,8 +284,7 @@ export class DiskRounds {
   }
 }
 
-async function heldBy(one: Watched): Promise<HeldFiles> {
-  const pids = one.pids();
+async function heldBy(one: Watched, pids = one.pids()): Promise<HeldFiles> {
   const { devices } = memoryFiles(readProcess(pids[0] ?? 0)?.reader ?? 0, one.inMemory ?? []);
   return heldFiles(pids, new Set(one.directories.map(deviceOf)), devices);
 }

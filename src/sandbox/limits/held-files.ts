@@ -2,9 +2,18 @@
  * The disk that deleted files take while processes still hold them, open or mapped: no walk through directories finds
  * them. Descriptors that are under way from one process to another nobody can look at; it only tells that there are some.
  */
-import { existsSync, readdirSync, readFileSync, statfsSync, statSync, type BigIntStats } from 'node:fs';
+import {
+  existsSync,
+  opendirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  type BigIntStats,
+  type Dir,
+} from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { beginningOf } from './beginning-of.ts';
 import { readProcess } from './process-table.ts';
 
 export interface HeldFiles {
@@ -23,7 +32,7 @@ const TMPFS_MAGIC = 0x01021994;
 /** Descriptors that are looked at in one go, and the longest time until others have their turn. */
 const DESCRIPTORS_MAX = 65_536;
 const SLICE_MS = 3;
-/** Of a list of mappings; who has more is slow to look at. */
+/** Of a list of mappings; of a longer one no more is read. */
 const MAPS_CHARS_MAX = 1024 ** 2;
 
 /**
@@ -47,28 +56,33 @@ export async function heldFiles(
     held.entries += 1;
     held.bytes += Number(stat.blocks) * 512;
   };
+  const letOthers = async (): Promise<void> => {
+    if (performance.now() - sinceMs < SLICE_MS) return;
+    held.tookMs += performance.now() - sinceMs;
+    await setImmediate();
+    sinceMs = performance.now();
+  };
   for (const pid of pids) {
-    const { reader, names } = descriptorsOf(pid);
-    if (names === undefined) held.hasHiddenProcess = true;
-    for (const name of names ?? []) {
-      if ((left -= 1) < 0) held.hasHidden = true;
-      if (left < 0) break;
+    await letOthers();
+    using descriptors = openDescriptors(pid);
+    const { reader, isHidden } = descriptors;
+    if (isHidden) held.hasHiddenProcess = true;
+    for (const name of left < 0 ? [] : descriptors.names()) {
+      if ((left -= 1) < 0) break;
       const file = `/proc/${reader}/fd/${name}`;
       const stat = statOf(file);
       if (stat?.isSocket()) held.hasHidden ||= filesUnderWay(`/proc/${reader}/fdinfo/${name}`) > 0;
       else count(file, deleted(stat));
-      if (performance.now() - sinceMs < SLICE_MS) continue;
-      held.tookMs += performance.now() - sinceMs;
-      await setImmediate();
-      sinceMs = performance.now();
+      await letOthers();
     }
-    const ranges = deletedMappings(reader, memoryDevices);
+    const ranges = left < 0 ? undefined : deletedMappings(reader, memoryDevices);
     if (ranges === undefined) held.hasHidden = true;
     for (const range of ranges ?? []) {
       const file = `/proc/${reader}/map_files/${range}`;
       const stat = statOf(file); // only root may look
       if (stat !== undefined) count(file, deleted(stat));
       else held.hasHidden = true;
+      await letOthers();
     }
     // A thread through which it was read, and which ended meanwhile, may have shown nothing.
     if (reader !== pid && !existsSync(`/proc/${reader}`)) held.hasHiddenProcess = true;
@@ -80,18 +94,49 @@ export async function heldFiles(
 /** How often a process is tried whose threads end while they are looked at. */
 const TRIES_MAX = 3;
 
-/** By the thread to look through. None of a process that has ended; undefined where it lives and may not be looked into. */
-function descriptorsOf(pid: number): { reader: number; names: string[] | undefined } {
+/** Of one process, listed only as far as they are asked for: a process may have a million. */
+export class Descriptors implements Disposable {
+  /** The thread to look through. */
+  readonly reader: number;
+  /** It lives and may not be looked into. */
+  readonly isHidden: boolean;
+  readonly #directory: Dir | undefined;
+
+  constructor(reader: number, directory: Dir | 'none' | 'hidden') {
+    this.reader = reader;
+    this.isHidden = directory === 'hidden';
+    this.#directory = typeof directory === 'object' ? directory : undefined;
+  }
+
+  *names(): Iterable<string> {
+    for (let name = this.next(); name !== undefined; name = this.next()) yield name;
+  }
+
+  next(): string | undefined {
+    try {
+      return this.#directory?.readSync()?.name;
+    } catch {
+      return undefined; // it ended meanwhile
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#directory?.closeSync();
+  }
+}
+
+/** None of a process that has ended. */
+export function openDescriptors(pid: number): Descriptors {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const { reader = pid, mappedBytes = 0, isHidden = false } = readProcess(pid) ?? {};
-    if (mappedBytes === 0 && !isHidden) return { reader, names: [] };
+    if (mappedBytes === 0 && !isHidden) return new Descriptors(reader, 'none');
     try {
-      return { reader, names: readdirSync(`/proc/${reader}/fd`) };
+      return new Descriptors(reader, opendirSync(`/proc/${reader}/fd`, { bufferSize: 128 }));
     } catch {
       // it ended meanwhile, or is closed to us
     }
   }
-  return { reader: pid, names: undefined };
+  return new Descriptors(pid, 'hidden');
 }
 
 function statOf(file: string): BigIntStats | undefined {
@@ -119,7 +164,7 @@ const IN_MEMORY = /^00:0\S \d+\s+\/(?:SYSV|dev\/zero |memfd:)/;
 
 /** One mapping of each file that it may have written; undefined where there are too many to look for them. */
 function deletedMappings(pid: number, memoryDevices: ReadonlySet<string>): string[] | undefined {
-  const text = textOf(`/proc/${pid}/maps`);
+  const text = beginningOf(`/proc/${pid}/maps`, MAPS_CHARS_MAX);
   if (text.length > MAPS_CHARS_MAX) return undefined;
   if (!text.includes(' (deleted)\n')) return [];
   const found = new Map<string, string>();

@@ -1,5 +1,6 @@
 /** The files of a sandbox that lie in memory, and who has mapped how much of them. It never changes anything. */
-import { closeSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
+import { beginningOf } from './beginning-of.ts';
 
 /** What the kernel itself needs for a file in memory, however small. */
 const INODE_BYTES = 1024;
@@ -34,7 +35,7 @@ export function memoryFiles(initPid: number, directories: readonly string[]): Me
 
 /** The share of a process in what it has mapped of these file systems. */
 export function mappedBytes(pid: number, devices: ReadonlySet<string>): number {
-  const text = beginningOf(`/proc/${pid}/smaps`);
+  const text = beginningOf(`/proc/${pid}/smaps`, SMAPS_BYTES_MAX);
   let bytes = 0;
   let isAmong = false;
   for (const line of text.split('\n')) {
@@ -43,27 +44,6 @@ export function mappedBytes(pid: number, devices: ReadonlySet<string>): number {
     else if (isAmong && line.startsWith('Pss:')) bytes += Number(/\d+/.exec(line)) * 1024;
   }
   return bytes;
-}
-
-/** The kernel writes it while it is read: the rest of a long one is never made. */
-function beginningOf(file: string): string {
-  let fd: number | undefined;
-  try {
-    fd = openSync(file, 'r');
-    const parts: Buffer[] = [];
-    for (let bytes = 0; bytes < SMAPS_BYTES_MAX;) {
-      const part = Buffer.alloc(64 * 1024);
-      const count = readSync(fd, part);
-      if (count === 0) break;
-      parts.push(part.subarray(0, count));
-      bytes += count;
-    }
-    return Buffer.concat(parts).toString('latin1');
-  } catch {
-    return ''; // gone
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
 }
 
 function machineDevice(directory: string): number | undefined {

@@ -221,6 +221,7 @@ export class Watchdog {
     if (this.#watched.get(initPid) !== watched) return;
     this.#watched.delete(initPid);
     watched.leaveDisk?.();
+    watched.memory?.buffers[Symbol.dispose]();
     watched.throttle?.release((pid) => this.#table.read(pid)?.startTicks);
     if (this.#watched.size > 0) return;
     clearInterval(this.#timer);

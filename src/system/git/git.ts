@@ -59,6 +59,8 @@ export interface GitOptions {
   detached?: boolean;
   /** Ends with this process, also where that is killed: for what must not go on while the next one is at work. */
   mortal?: boolean;
+  /** It is ended once it has printed more; without it, only for what nobody can make long. */
+  stdoutBytesMax?: number;
   /** Exit codes that are answers rather than failures; 0 alone unless told. */
   codes?: readonly number[];
 }
@@ -98,7 +100,7 @@ async function run(args: readonly string[], options: GitOptions): Promise<Captur
     },
   );
   options.signal?.throwIfAborted();
-  if (codes.includes(result.code)) return result;
+  if (result.isCut || codes.includes(result.code)) return result;
   const where = options.cwd === undefined ? '' : ` in ${options.cwd}`;
   const data = { code: result.code, stderr: result.stderr.slice(0, 2000) };
   const what = `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`;

@@ -103,6 +103,8 @@ export interface Captured {
   code: number;
   stdout: Buffer;
   stderr: string;
+  /** It printed more than was wanted, and was ended for it. */
+  isCut?: true;
 }
 
 interface SpawnOptions {
@@ -160,14 +162,17 @@ const STDERR_BYTES_MAX = 64 * 1024;
 /** Runs a command of our own to its end. Its failure to start is an error, its exit code is a value. */
 export async function capture(
   argv: string[],
-  options: SpawnOptions & { signal?: AbortSignal } = {},
+  options: SpawnOptions & { signal?: AbortSignal; stdoutBytesMax?: number } = {},
 ): Promise<Captured> {
-  const { signal, ...spawnOptions } = options;
+  const { signal, stdoutBytesMax = Infinity, ...spawnOptions } = options;
   const child = start(argv, spawnOptions);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
-  let stderrBytes = 0;
-  child.stdout!.on('data', (chunk: Buffer) => stdout.push(chunk));
+  let [stdoutBytes, stderrBytes] = [0, 0];
+  child.stdout!.on('data', (chunk: Buffer) => {
+    if ((stdoutBytes += chunk.length) <= stdoutBytesMax) stdout.push(chunk);
+    else stop();
+  });
   child.stderr!.on('data', (chunk: Buffer) => {
     if ((stderrBytes += chunk.length) <= STDERR_BYTES_MAX) stderr.push(chunk);
   });
@@ -180,6 +185,7 @@ export async function capture(
       code: exit.code ?? 128,
       stdout: Buffer.concat(stdout),
       stderr: Buffer.concat(stderr).toString(),
+      ...(stdoutBytes > stdoutBytesMax && { isCut: true }),
     };
   } finally {
     signal?.removeEventListener('abort', stop);
