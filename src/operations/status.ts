@@ -8,7 +8,7 @@ import {
   type TaskView,
 } from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
-import { findRun, openJournal, shownState } from '../run/journal.ts';
+import { findRun, openJournal, runsAtWork as atWork, shownState } from '../run/journal.ts';
 
 export type ShownRun = Omit<RunView, 'state'> & { state: ShownRunState };
 
@@ -60,6 +60,14 @@ function stoppedCounts({
 }: RunView['counts']): RunView['counts'] {
   const all = running + merging + ready;
   return all === 0 ? others : { ready: all, ...others };
+}
+
+/** All that is at work, what needs a person first. */
+export async function runsAtWork(options: { cwd: string }): Promise<ShownRun[]> {
+  await using journal = await openJournal(options.cwd);
+  const runs = await atWork(journal);
+  const shown = runs.map((run): ShownRun => ({ ...run, counts: shownCounts(run) }));
+  return shown.toSorted((a, b) => Math.sign(b.questions.length) - Math.sign(a.questions.length));
 }
 
 /** The newest first. */

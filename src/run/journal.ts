@@ -37,8 +37,19 @@ async function moveFromWorkTree(cwd: string): Promise<Home | undefined> {
   return findHome(cwd);
 }
 
-/** The run of that id; the latest one where none is named. */
+/** The runs that an engine drives, the newest first. */
+export async function runsAtWork({ store }: Pick<Journal, 'store'>): Promise<RunView[]> {
+  const open = await store.openRuns();
+  const drivers = await Promise.all(open.map(({ id }) => store.driver(id)));
+  return open.filter((_, index) => drivers[index] !== undefined);
+}
+
+/** The run of that id; where none is named, the only one at work, else the latest. */
 export async function findRun({ home, store }: Journal, id: string | undefined): Promise<RunView> {
+  if (id === undefined) {
+    const [only, ...others] = await runsAtWork({ store });
+    if (only && others.length === 0) return only;
+  }
   const [latest] = id === undefined ? await store.runs(1) : [await store.run(id)];
   if (latest) return latest;
   const kept = tellKept(home, id);

@@ -19,6 +19,8 @@ const BUSY_TIMEOUT_MS = 10_000;
 /** How long a change may go unnoticed, and after how many looks there is a word in any case. */
 const LOOK_MS = 25;
 const LOOKS_MAX = 20;
+/** Of how many of the newest runs it is known whether they are open. */
+const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -55,6 +57,13 @@ function isOnReadOnlyDisk(file: string): boolean {
 function isAtRest(file: string): boolean {
   const sizeOf = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   return sizeOf(file) > 0 && sizeOf(`${file}-wal`) === 0;
+}
+
+function gone(file: string): BosunError {
+  return new BosunError(
+    'journal',
+    `the journal ${file} is gone: somebody removed or moved it while a run was at work; put it back`,
+  );
 }
 
 class SqliteStore implements Store {
@@ -199,6 +208,14 @@ class SqliteStore implements Store {
     return rows.map((row) => this.#parse(row.view) as RunView);
   }
 
+  async openRuns(): Promise<RunView[]> {
+    const rows = this.#all(
+      "SELECT view FROM (SELECT rowid AS n, view FROM run ORDER BY rowid DESC LIMIT ?) WHERE json_extract(view, '$.endedAtMs') IS NULL ORDER BY n DESC",
+      OPEN_RUNS_MAX,
+    );
+    return rows.map((row) => this.#parse(row.view) as RunView);
+  }
+
   async tasks(run: string, options: { states?: TaskState[]; limit?: number } = {}): Promise<TaskView[]> {
     const states = options.states;
     const among = states ? `AND state IN (${states.map(() => '?').join(', ')})` : '';
@@ -263,6 +280,8 @@ class SqliteStore implements Store {
       const version = this.#get('PRAGMA data_version')?.data_version; // some microseconds
       if (version !== seen || ++looks >= LOOKS_MAX) {
         looks = 0;
+        // What is still written goes nowhere: SQLite does not notice.
+        if (!existsSync(this.#file)) throw gone(this.#file);
         yield;
       }
       seen = version;

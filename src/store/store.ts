@@ -63,6 +63,8 @@ export interface Store extends AsyncDisposable {
   run(id: string): Promise<RunView | undefined>;
   /** The newest first; those that are older than run `before`. */
   runs(limit: number, before?: string): Promise<RunView[]>;
+  /** Those that have not ended, of the newest ones; nobody may drive them. */
+  openRuns(): Promise<RunView[]>;
   tasks(run: string, options?: { states?: TaskState[]; limit?: number }): Promise<TaskView[]>;
   request(run: string, request: Request): Promise<void>;
   requests(run: string): Promise<{ id: number; request: Request }[]>;

@@ -128,6 +128,7 @@ export class Bases {
     if (process.getuid?.() !== 0) return;
     const uid = this.#maker.uid ?? 0;
     for (const name of await readdir(this.directory).catch((): string[] => [])) {
+      if (name.startsWith('.')) continue; // being made, perhaps by another engine
       const home = path.join(this.directory, name);
       if ((await stat(home)).uid !== uid) await giveTree(uid, home);
     }

@@ -28,18 +28,22 @@ async function dispatch(words: string[]): Promise<number> {
   const [name, ...rest] = words;
   const command = COMMANDS.find((known) => known.name === name);
   const plain = command && readPlainly(command, rest);
-  if (plain) return start(command, plain);
+  if (plain) return start(command, plain, words);
 
   const { parse, unknownCommand } = await import('./parse.ts');
   const word = ours.find((each) => !each.startsWith('-'));
   if (word !== undefined && word !== 'help' && !COMMANDS.some((known) => known.name === word))
     throw unknownCommand(word);
   const chosen = parse(words);
-  return chosen ? start(chosen.command, chosen.typed) : 0;
+  return chosen ? start(chosen.command, chosen.typed, words) : 0;
 }
 
-async function start(command: Command, typed: Typed): Promise<number> {
+async function start(command: Command, typed: Typed, words: readonly string[]): Promise<number> {
   requirePlainPaths();
+  if (typed.options.detach === true && typed.options.dryRun !== true) {
+    const { detach, isApart } = await import('./detach.ts');
+    if (!isApart) return detach(words);
+  }
   return (await command.load()).run(typed);
 }
 

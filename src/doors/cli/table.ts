@@ -2,8 +2,19 @@
 import type { Argument, Command, Option } from './command.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 
-const RUN: Argument = { name: 'run', about: 'run id; defaults to the latest run', complete: 'run' };
-const ON_RUN: Option = { flags: '--run <run>', about: 'use this run instead of the latest' };
+const RUN: Argument = {
+  name: 'run',
+  about: 'run id; defaults to the only one at work, else the latest',
+  complete: 'run',
+};
+const ON_RUN: Option = {
+  flags: '--run <run>',
+  about: 'use this run; defaults to the only one at work, else the latest',
+};
+const DETACH: Option = {
+  flags: '-d, --detach',
+  about: 'run in the background: print the id of the run and return',
+};
 const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
 const VERBOSE: Option = {
   flags: '-v, --verbose',
@@ -69,6 +80,7 @@ export const COMMANDS: Command[] = [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
       USD,
       DIRTY,
+      DETACH,
       UNFENCED,
       TRUST,
       { flags: '-n, --dry-run', about: 'show the tasks and start nothing' },
@@ -79,9 +91,11 @@ export const COMMANDS: Command[] = [
     examples: [
       ['run', 'the bosun.yaml of this repository'],
       ['run release.yaml --input version=1.2.0', 'another file, with an input'],
+      ['run --detach', 'in the background; watch it with: bosun attach'],
       ['run --json > events.ndjson', 'for a program'],
     ],
-    notes: 'Ctrl-C once stops gracefully and keeps the work, twice stops now.',
+    notes:
+      'Ctrl-C once stops gracefully and keeps the work, twice stops now. A detached run survives the terminal.',
     load: () => import('./commands/run.ts'),
   },
   {
@@ -101,6 +115,7 @@ export const COMMANDS: Command[] = [
       { flags: '--model <model>', about: 'such as claude-sonnet-4-5, or provider/model' },
       USD,
       DIRTY,
+      DETACH,
       UNFENCED,
       ...CASSETTE,
       JSON_EVENTS,
@@ -115,6 +130,32 @@ export const COMMANDS: Command[] = [
       ],
     ],
     load: () => import('./commands/exec.ts'),
+  },
+  {
+    name: 'attach',
+    group: 'Look',
+    summary: 'watch a run at work, and answer its questions',
+    arguments: [RUN],
+    options: [VERBOSE, JSON_EVENTS],
+    examples: [
+      ['attach', 'the only run at work'],
+      ['attach calculator-3', 'one of several'],
+    ],
+    notes: 'Ctrl-C stops watching and the run continues; c cancels the run, after asking.',
+    load: () => import('./commands/attach.ts'),
+  },
+  {
+    name: 'wait',
+    group: 'Look',
+    summary: 'wait until runs end; the exit code is that of the run',
+    arguments: [
+      { name: 'runs', about: 'run ids; defaults to the only run at work', many: true, complete: 'run' },
+    ],
+    examples: [
+      ['wait', 'the only run at work'],
+      ['wait $(bosun run --detach) && bosun merge', 'in a script'],
+    ],
+    load: () => import('./commands/wait.ts'),
   },
   {
     name: 'trust',
@@ -284,7 +325,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'continue a run that was interrupted, cancelled or failed',
     arguments: [RUN],
-    options: [UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
+    options: [DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
     examples: [['resume', 'the latest run; finished tasks are not run again']],
     load: () => import('./commands/resume.ts'),
   },
@@ -300,7 +341,7 @@ export const COMMANDS: Command[] = [
         complete: 'task',
       },
     ],
-    options: [ON_RUN, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
+    options: [ON_RUN, DETACH, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
     examples: [['retry implement', 'of the latest run']],
     load: () => import('./commands/retry.ts'),
   },

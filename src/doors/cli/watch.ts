@@ -3,7 +3,6 @@ import { machineError } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
-import type { RunState } from '../../contract/run.ts';
 import { outputOf } from '../../operations/output.ts';
 import { savedReport } from '../../operations/report.ts';
 import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
@@ -13,6 +12,8 @@ import { renderText } from '../../report/text/text.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { given, isOn, textOf, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
+import { isApart, tellDetached } from './detach.ts';
+import { exitOf } from './exit-codes.ts';
 import { isForeground } from './foreground.ts';
 import { Interrupts } from './interrupts.ts';
 import { LiveShow } from './live/show.ts';
@@ -28,18 +29,25 @@ import {
   writeData,
 } from './output.ts';
 
-const EXITS: Record<RunState, number> = { done: 0, failed: 1, cancelled: 3, running: 1, cancelling: 1 };
-
-/** A run that ended since its budget is spent can be gone on with once there is more: scripts want to know. */
-const EXIT_BUDGET = 4;
-
 /** One way of showing what happens. */
 export interface Show {
   seen(events: Recorded[]): void;
   say(text: string): void;
   /** The run is there: its questions can be answered. */
-  attach?(live: LiveRun, interrupts: Interrupts): void;
+  attach?(live: Answerable, interrupts: Pressable): void;
   close?(): Promise<void>;
+}
+
+/** What the keys of a live view reach. */
+export interface Answerable {
+  answer(question: string, answer: 'yes' | 'no'): void;
+}
+
+export interface Pressable {
+  /** Ctrl-C. */
+  press(): void;
+  /** Where Ctrl-C is not what cancels the run. */
+  cancel?(): void;
 }
 
 type Start = (options: WatchOptions) => Promise<LiveRun>;
@@ -59,11 +67,7 @@ export function watch(typed: Typed, start: Start, watched: Watched = {}): Promis
 async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watched): Promise<number> {
   outliveReader();
   const asJson = isOn(typed, 'json');
-  const show = asJson
-    ? showJson()
-    : isTerminal()
-      ? await LiveShow.open(earlier)
-      : showLines(isOn(typed, 'verbose'));
+  const show = isApart ? SILENT : await openShow(typed, earlier);
   using interrupts = new Interrupts((text) => show.say(text));
   let live: LiveRun | undefined;
   let ended: EndedRun;
@@ -79,6 +83,7 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
     if (!isFenced(live.isolation))
       show.say(`WARNING: ${describeIsolation(live.isolation)}; bosun doctor says what to do`);
     for (const note of live.notes) show.say(`note: ${note}`);
+    if (isApart) tellDetached(live.id);
     interrupts.attach(live);
     show.attach?.(live, interrupts);
     ended = await live.finished;
@@ -88,11 +93,12 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
   } finally {
     await show.close?.();
   }
+  if (isApart) return exitOf(ended);
   if (!asJson) await tellReport(live.id, answerOf === undefined ? 'stdout' : 'stderr');
   if (!asJson && answerOf !== undefined) await tellAnswer(live.id, answerOf);
   if (ended.unreported !== undefined) say(ended.unreported);
   if (ended.unheld !== undefined) say(ended.unheld);
-  return ended.because === 'budget' ? EXIT_BUDGET : EXITS[ended.state];
+  return exitOf(ended);
 }
 
 function interrupted(error: unknown, run: string): unknown {
@@ -103,7 +109,16 @@ function interrupted(error: unknown, run: string): unknown {
   return error;
 }
 
-function isTerminal(): boolean {
+/** Nobody watches: whoever wants to can attach. */
+const SILENT: Show = { seen() {}, say: (text) => say(text) };
+
+/** `earlier`: a run that is gone on with, whose past is shown too. */
+export async function openShow(typed: Typed, earlier?: Watched['earlier']): Promise<Show> {
+  if (isOn(typed, 'json')) return showJson();
+  return isTerminal() ? LiveShow.open(earlier) : showLines(isOn(typed, 'verbose'));
+}
+
+export function isTerminal(): boolean {
   return process.stderr.isTTY && process.env.TERM !== 'dumb' && isForeground();
 }
 
@@ -132,7 +147,7 @@ function showLines(withOutput: boolean): Show {
   };
 }
 
-async function tellReport(run: string, to: 'stdout' | 'stderr'): Promise<void> {
+export async function tellReport(run: string, to: 'stdout' | 'stderr'): Promise<void> {
   const report = await savedReport({ cwd: process.cwd(), run });
   if (process.stderr.isTTY || process.stdout.isTTY) writeError('\n');
   const stream = process[to];

@@ -130,6 +130,36 @@ export function start(argv: string[], options: SpawnOptions = {}): ChildProcess 
   return child;
 }
 
+/** A process that outlives this one, in a session of its own. */
+export interface Apart {
+  /** Its descriptor 3, and its stderr: gone for it once we are. */
+  told: Readable;
+  said: Readable;
+  exited: Promise<number>;
+  /** From now on it is on its own. */
+  leave(): void;
+}
+
+export function startApart(argv: readonly string[], env: NodeJS.ProcessEnv): Apart {
+  const [command, ...args] = argv as [string, ...string[]];
+  const child = spawned(command, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const told = child.stdio[3] as Readable;
+  const exited = new Promise<number>((resolve, reject) => {
+    child.once('error', (cause) => reject(unstarted(command, cause)));
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+  exited.catch(() => {});
+  return {
+    told,
+    said: child.stderr!,
+    exited,
+    leave() {
+      for (const stream of [told, child.stderr!]) stream.destroy();
+      child.unref();
+    },
+  };
+}
+
 export const TOO_LONG = 'an argument or a variable is longer than 128 KB, pass it in a file';
 
 function spawned(command: string, args: string[], options: NodeSpawnOptions): ChildProcess {

@@ -1,7 +1,7 @@
 /** `bosun status`: the one command that must be quick; it loads nothing that it does not show. */
 import { formatDuration } from '../../../base/units.ts';
 import { isOpen, type QuestionView, type TaskView } from '../../../contract/run.ts';
-import { statusOf, type Status } from '../../../operations/status.ts';
+import { runsAtWork, statusOf, type ShownRun, type Status } from '../../../operations/status.ts';
 import { describeStop } from '../../../schedule/money/budget-words.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
@@ -17,6 +17,10 @@ const TASKS_SHOWN_MAX = 40;
 const NAME_COLUMNS_MAX = 40;
 
 export async function run(typed: Typed): Promise<number> {
+  if (typed.args.length === 0) {
+    const runs = await runsAtWork({ cwd: process.cwd() });
+    if (runs.length > 1) return tellAll(runs, isOn(typed, 'json'));
+  }
   const status = await statusOf({
     cwd: process.cwd(),
     limit: isOn(typed, 'json') ? 1000 : TASKS_SHOWN_MAX,
@@ -24,6 +28,28 @@ export async function run(typed: Typed): Promise<number> {
   });
   if (status.recovered !== undefined) writeError(`note: ${status.recovered}\n`);
   writeOut(isOn(typed, 'json') ? `${safeJson(status)}\n` : render(status, Date.now()));
+  return 0;
+}
+
+/** Several at once: a line or two each, and how to see more of one. */
+function tellAll(runs: ShownRun[], asJson: boolean): number {
+  if (asJson) {
+    for (const each of runs) writeOut(`${safeJson(each)}\n`);
+    return 0;
+  }
+  const paint = painter(hasColor(process.stdout));
+  const nowMs = Date.now();
+  for (const run of runs) {
+    const taskCount = Object.values(run.counts).reduce((sum, each) => sum + each, 0);
+    const status: Status = { run, tasks: [], taskCount };
+    const lines = [
+      ...headOf(status, paint, nowMs),
+      ...waitsOf(status, paint, nowMs),
+      ...asked(status, nowMs),
+    ];
+    writeOut(lines.map((line) => `${line}\n`).join(''));
+  }
+  writeOut(`\n  ${runs.length} runs at work; look at one with: bosun status RUN, bosun attach RUN\n`);
   return 0;
 }
 
@@ -130,12 +156,15 @@ function howOf(question: QuestionView, run: Status['run'], nowMs: number): strin
   return `bosun answer ${question.id} yes|no --run ${run.id}${otherwise && `  (else ${otherwise})`}`;
 }
 
+function asked({ run }: Pick<Status, 'run'>, nowMs: number): string[] {
+  if (!isOpen(run)) return [];
+  return run.questions
+    .slice(0, 3)
+    .map((question) => `  ${plainLine(question.text)}  ${howOf(question, run, nowMs)}`);
+}
+
 function nextOf({ run }: Status, nowMs: number): string[] {
-  const answers = isOpen(run)
-    ? run.questions
-        .slice(0, 3)
-        .map((question) => `  ${plainLine(question.text)}  ${howOf(question, run, nowMs)}`)
-    : [];
+  const answers = asked({ run }, nowMs);
   if (run.state === 'interrupted')
     answers.push(`  its bosun process is gone; continue with: bosun resume ${run.id}`);
   if (isSpent(run)) {

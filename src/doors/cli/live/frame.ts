@@ -16,6 +16,8 @@ export interface FrameOptions {
   paint: Paint;
   /** Keys are read: questions can be answered right here. */
   hasKeys: boolean;
+  /** Another process drives the run: Ctrl-C only ends the watching. */
+  isAttached?: boolean;
   /** What was last said, such as that the run is being stopped. */
   notice: string;
   /** The task that keys have chosen, and the one that is opened. */
@@ -72,7 +74,7 @@ function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): stri
     Math.max(10, columns - 16),
   );
   const other = open.kind === 'log' ? 'diff' : 'log';
-  const keys = fitColumns(`↑↓ scroll · d ${other} · esc back · Ctrl-C stops and keeps the work`, columns - 1);
+  const keys = fitColumns(`↑↓ scroll · d ${other} · esc back · ${interruptOf(options)}`, columns - 1);
   const lines = open.window(Math.max(1, rows - 5 - asked.length));
   return [
     `${paint(tone, `${glyph} ${word}`)}  ${paint('strong', title)}`,
@@ -170,10 +172,16 @@ function questionOf(model: LiveModel, { columns, paint, hasKeys, nowMs }: FrameO
   return painted;
 }
 
-function footOf({ columns, paint, notice, hasKeys }: FrameOptions): string {
+/** What Ctrl-C does. */
+function interruptOf({ isAttached, columns, hasKeys }: FrameOptions): string {
+  if (isAttached) return hasKeys ? 'Ctrl-C detaches · c cancels the run' : 'Ctrl-C detaches';
+  return columns < NARROW_COLUMNS ? 'Ctrl-C stops, keeping the work' : 'Ctrl-C stops and keeps the work';
+}
+
+function footOf(options: FrameOptions): string {
+  const { columns, paint, notice, hasKeys } = options;
   const more = hasKeys ? '↑↓ enter open a task' : 'bosun logs -f shows all output';
-  const keys =
-    columns < NARROW_COLUMNS ? 'Ctrl-C stops, keeping the work' : `Ctrl-C stops and keeps the work · ${more}`;
+  const keys = columns < NARROW_COLUMNS ? interruptOf(options) : `${interruptOf(options)} · ${more}`;
   return notice === ''
     ? paint('quiet', fitColumns(keys, columns - 1))
     : paint('ask', fitColumns(plainLine(notice), columns - 1));

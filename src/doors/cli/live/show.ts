@@ -4,12 +4,10 @@
  */
 import type { Recorded } from '../../../contract/event.ts';
 import { logs } from '../../../operations/logs.ts';
-import type { LiveRun } from '../../../operations/run.ts';
-import type { Interrupts } from '../interrupts.ts';
 import { LiveModel } from './model.ts';
 import type { LiveView } from './view.ts';
 import { say } from '../output.ts';
-import type { Show } from '../watch.ts';
+import type { Answerable, Pressable, Show } from '../watch.ts';
 
 const LOAD_AFTER_MS = 30;
 
@@ -37,7 +35,7 @@ export class LiveShow implements Show {
     if (this.#view) this.#view.notice(text);
   }
 
-  attach(live: LiveRun, interrupts: Interrupts): void {
+  attach(live: Answerable, interrupts: Pressable): void {
     this.#loading = setTimeout(() => void this.#load(live, interrupts), LOAD_AFTER_MS);
   }
 
@@ -49,11 +47,12 @@ export class LiveShow implements Show {
     for (const text of this.#said) say(text);
   }
 
-  async #load(live: LiveRun, interrupts: Interrupts): Promise<void> {
+  async #load(live: Answerable, interrupts: Pressable): Promise<void> {
     const { LiveView } = await import('./view.ts');
     if (this.#isClosed) return;
     this.#view = new LiveView(this.#model, {
       interrupt: () => interrupts.press(),
+      ...(interrupts.cancel && { cancel: () => interrupts.cancel!() }),
       answer: (question, answer) => live.answer(question, answer),
     });
     const last = this.#said.findLast((text) => !text.startsWith('note: '));

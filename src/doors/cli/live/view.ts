@@ -17,6 +17,8 @@ const HIDE_CURSOR = '\u001b[?25l';
 
 export interface LiveKeys {
   interrupt(): void;
+  /** Where Ctrl-C does not cancel. */
+  cancel?(): void;
   answer(question: string, answer: 'yes' | 'no'): void;
 }
 
@@ -32,6 +34,7 @@ export class LiveView {
   #selected: string | undefined;
   #open: OpenTask | undefined;
   #isSuspended = false;
+  #isCancelling = false;
   readonly #onStop = (): void => this.#suspend();
   readonly #onContinue = (): void => this.#goOn();
 
@@ -123,6 +126,7 @@ export class LiveView {
       nowMs: Date.now(),
       paint: this.#paint,
       hasKeys: this.#hasKeys,
+      isAttached: this.#keys.cancel !== undefined,
       notice: this.#notice,
       selected: this.#selected,
       open: this.#open,
@@ -133,6 +137,11 @@ export class LiveView {
     if (key.ctrl && input === 'c') return this.#keys.interrupt();
     // To the whole job, as the terminal would.
     if (key.ctrl && input === 'z') return void process.kill(0, 'SIGTSTP');
+    if (this.#isCancelling) return this.#confirmCancel(input);
+    if (this.#keys.cancel && input === 'c') {
+      this.#isCancelling = true;
+      return this.notice('cancel this run? [y]es [n]o');
+    }
     const { question } = this.#model;
     if (question && /^[yn]$/i.test(input))
       return this.#keys.answer(question.id, input.toLowerCase() === 'y' ? 'yes' : 'no');
@@ -141,6 +150,12 @@ export class LiveView {
     else if (key.return && this.#selected !== undefined) this.#openTask(this.#selected);
     else if (key.escape) this.#selected = undefined;
     this.changed();
+  }
+
+  #confirmCancel(input: string): void {
+    this.#isCancelling = false;
+    if (/^y$/i.test(input)) this.#keys.cancel?.();
+    this.notice(/^y$/i.test(input) ? 'cancelling: agents are asked to stop and their work is kept' : '');
   }
 
   #keyInTask(open: OpenTask, input: string, key: Key): void {

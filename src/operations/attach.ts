@@ -1,0 +1,80 @@
+/** A run that another process drives: watched through the journal, and spoken to through it. It drives nothing. */
+import { BosunError } from '../contract/errors.ts';
+import type { Recorded } from '../contract/event.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
+import { findRun, openJournal, shownState } from '../run/journal.ts';
+import type { Request } from '../store/store.ts';
+import { logs } from './logs.ts';
+
+export interface AttachOptions {
+  cwd: string;
+  run?: string;
+  /** Also tells what happened before, without what tasks printed. */
+  past?: boolean;
+  seen(events: Recorded[]): void;
+  /** Stops watching; the run goes on. */
+  signal: AbortSignal;
+}
+
+export interface AttachedRun {
+  id: string;
+  /** Resolves with the run as it ended; with nothing where the watching was ended first. */
+  finished: Promise<RunView | undefined>;
+  cancel(mode: 'graceful' | 'now'): Promise<void>;
+  answer(question: string, answer: 'yes' | 'no'): Promise<void>;
+}
+
+export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
+  const { cwd, signal } = options;
+  await using journal = await openJournal(cwd);
+  const run = await findRun(journal, options.run);
+  const state = await shownState(journal, run);
+  if (!isOpen({ state })) throw notAtWork(run.id, state);
+  const { id, lastSeq } = run;
+  if (options.past)
+    for await (const page of logs({ cwd, run: id, withoutOutput: true })) {
+      const known = page.filter(({ seq }) => seq <= lastSeq);
+      options.seen(known);
+      if (known.length < page.length) break;
+    }
+  const ask = async (request: Request): Promise<void> => {
+    await using open = await openJournal(cwd);
+    await open.store.request(id, request);
+  };
+  const finished = follow(options, id, lastSeq);
+  finished.catch(() => {}); // whoever awaits it is told
+  return {
+    id,
+    finished,
+    cancel: (mode) => ask({ do: 'cancel', mode, by: 'person' }),
+    answer: (question, answer) => ask({ do: 'answer', question, answer, by: 'person' }),
+  };
+
+  async function follow(
+    { seen }: AttachOptions,
+    run: string,
+    afterSeq: number,
+  ): Promise<RunView | undefined> {
+    const events = logs({ cwd, run, afterSeq, follow: true, signal });
+    for (;;) {
+      const next = await events.next();
+      if (!next.done) {
+        seen(next.value);
+        continue;
+      }
+      if (signal.aborted) return undefined;
+      if (isOpen({ state: next.value.state }) || next.value.state === 'interrupted')
+        throw notAtWork(run, next.value.state);
+      await using open = await openJournal(cwd);
+      return findRun(open, run);
+    }
+  }
+}
+
+function notAtWork(id: string, state: string): BosunError {
+  const next =
+    state === 'interrupted'
+      ? `its bosun process is gone; continue with: bosun resume ${id}`
+      : `see: bosun report ${id}`;
+  return new BosunError('wrong-state', `run ${id} is not at work: it is ${state}; ${next}`);
+}

@@ -1,0 +1,36 @@
+/** Waits for runs to end, whoever drives them. It changes nothing. */
+import { BosunError } from '../contract/errors.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
+import { findRun, openJournal, shownState } from '../run/journal.ts';
+
+export interface WaitOptions {
+  cwd: string;
+  /** The only one at work, else the latest, where none is named. */
+  runs: readonly string[];
+  signal?: AbortSignal;
+}
+
+/** Resolves with the runs as they ended; rejects where nobody drives one that has not. */
+export async function waitForRuns({ cwd, runs, signal }: WaitOptions): Promise<RunView[]> {
+  await using journal = await openJournal(cwd);
+  const named = runs.length === 0 ? [undefined] : runs;
+  const ids = await Promise.all(named.map(async (run) => (await findRun(journal, run)).id));
+  for await (const _ of journal.store.changes(signal ?? new AbortController().signal)) {
+    const views = await Promise.all(ids.map((id) => findRun(journal, id)));
+    for (const view of views)
+      if ((await shownState(journal, view)) === 'interrupted' && (await hasBeenLeft(journal, view.id)))
+        throw new BosunError(
+          'wrong-state',
+          `run ${view.id} was interrupted: its bosun process is gone; continue with: bosun resume ${view.id}`,
+        );
+    if (!views.some(isOpen)) return views;
+  }
+  signal?.throwIfAborted();
+  return [];
+}
+
+/** It may have ended between two looks. */
+async function hasBeenLeft(journal: Parameters<typeof findRun>[0], id: string): Promise<boolean> {
+  const view = await findRun(journal, id);
+  return (await shownState(journal, view)) === 'interrupted';
+}
