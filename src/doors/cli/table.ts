@@ -132,32 +132,6 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/exec.ts'),
   },
   {
-    name: 'attach',
-    group: 'Look',
-    summary: 'watch a run at work, and answer its questions',
-    arguments: [RUN],
-    options: [VERBOSE, JSON_EVENTS],
-    examples: [
-      ['attach', 'the only run at work'],
-      ['attach calculator-3', 'one of several'],
-    ],
-    notes: 'Ctrl-C stops watching and the run continues; c cancels the run, after asking.',
-    load: () => import('./commands/attach.ts'),
-  },
-  {
-    name: 'wait',
-    group: 'Look',
-    summary: 'wait until runs end; the exit code is that of the run',
-    arguments: [
-      { name: 'runs', about: 'run ids; defaults to the only run at work', many: true, complete: 'run' },
-    ],
-    examples: [
-      ['wait', 'the only run at work'],
-      ['wait $(bosun run --detach) && bosun merge', 'in a script'],
-    ],
-    load: () => import('./commands/wait.ts'),
-  },
-  {
     name: 'trust',
     group: 'Start',
     summary: 'let the workflows of this repository reach beyond it',
@@ -251,6 +225,32 @@ export const COMMANDS: Command[] = [
     ],
     examples: [['history', 'the latest runs of this repository']],
     load: () => import('./commands/history.ts'),
+  },
+  {
+    name: 'attach',
+    group: 'Look',
+    summary: 'watch a run at work, and answer its questions',
+    arguments: [RUN],
+    options: [VERBOSE, JSON_EVENTS],
+    examples: [
+      ['attach', 'the only run at work'],
+      ['attach calculator-3', 'one of several'],
+    ],
+    notes: 'Ctrl-C stops watching and the run continues; c cancels the run, after asking.',
+    load: () => import('./commands/attach.ts'),
+  },
+  {
+    name: 'wait',
+    group: 'Look',
+    summary: 'wait until runs end; the exit code is that of the run',
+    arguments: [
+      { name: 'runs', about: 'run ids; defaults to the only run at work', many: true, complete: 'run' },
+    ],
+    examples: [
+      ['wait', 'the only run at work'],
+      ['wait $(bosun run --detach) && bosun merge', 'in a script'],
+    ],
+    load: () => import('./commands/wait.ts'),
   },
   {
     name: 'answer',
