@@ -7,7 +7,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openCrew, type Crew, type CrewOptions } from '../src/crew/crew.ts';
+import { openCrew, type Crew } from '../src/crew/crew.ts';
+import type { CrewTools } from '../src/crew/tools.ts';
+import { crewTools, grantsAfter } from './fixtures/crew-tools.ts';
 import { BOSUN } from './fixtures/cli.ts';
 import { REAL_BIN } from './fixtures/runtime-job.ts';
 
@@ -27,14 +29,11 @@ afterEach(async () => {
 
 const socketPath = (): string => path.join(directory, 'agent.sock');
 
-async function openEngine(options: Partial<CrewOptions> = {}): Promise<void> {
-  crew = await openCrew({
-    socketPath: socketPath(),
-    onRequestAccess: async (globs) => ({ granted: globs[0] !== 'no', why: 'so be it', globs }),
-    onInbox: () => [{ id: 'one+1', task: 'one', globs: ['src/a\nb'] }],
-    onAnswer: (id, answer) => ({ accepted: id === 'one+1', why: `${id} ${answer}` }),
-    ...options,
+async function openEngine(tools: Partial<CrewTools> = {}): Promise<void> {
+  const inbox: CrewTools['inbox'] = async () => ({
+    requests: [{ id: 'one+1', task: 'one', globs: ['src/a\nb'] }],
   });
+  crew = await openCrew({ socketPath: socketPath(), tools: crewTools({ inbox, ...tools }) });
 }
 
 interface Server {
@@ -124,11 +123,8 @@ describe('a call of a tool', () => {
   });
 
   it('does not keep others waiting', async () => {
-    let answer: (() => void) | undefined;
-    await openEngine({
-      onRequestAccess: (globs) =>
-        new Promise((resolve) => (answer = () => resolve({ granted: true, why: 'at last', globs }))),
-    });
+    const answer = Promise.withResolvers<void>();
+    await openEngine({ request_access: grantsAfter(() => answer.promise, 'at last') });
     const server = start();
     server.send({
       id: 'slow',
@@ -136,28 +132,31 @@ describe('a call of a tool', () => {
       params: { name: 'request_access', arguments: { paths: ['a'] } },
     });
     expect(await server.ask('tools/call', { name: 'inbox' }, 2)).toMatchObject({ id: 2 });
-    answer!();
+    answer.resolve();
     expect(await server.next()).toMatchObject({ id: 'slow', result: { content: [{ type: 'text' }] } });
   });
 
   it('that nobody waits for any more is not answered', async () => {
-    const { promise: asked, resolve: onAsked } = Promise.withResolvers<() => void>();
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
     await openEngine({
-      onRequestAccess: (globs) =>
-        new Promise((resolve) => onAsked(() => resolve({ granted: true, why: 'too late', globs }))),
+      request_access: grantsAfter(() => {
+        asked.resolve();
+        return answer.promise;
+      }),
     });
     const server = start();
     const params = { name: 'request_access', arguments: { paths: ['a'] } };
     server.send({ id: 7, method: 'tools/call', params });
-    const answer = await asked;
+    await asked.promise;
     server.send({ method: 'notifications/cancelled', params: { requestId: 7 } });
     expect(await server.ask('ping', {}, 8)).toMatchObject({ id: 8, result: {} });
-    answer();
+    answer.resolve();
     expect(await server.ask('tools/call', { name: 'inbox' }, 9)).toMatchObject({ id: 9 });
   });
 
   it('is refused where too many wait already', async () => {
-    await openEngine({ onRequestAccess: () => new Promise(() => {}) });
+    await openEngine({ request_access: () => new Promise(() => {}) });
     const server = start();
     const params = { name: 'request_access', arguments: { paths: ['a'] } };
     for (let id = 1; id <= 17; id++) server.send({ id, method: 'tools/call', params });
@@ -201,7 +200,7 @@ describe('the protocol', () => {
   });
 
   it('ends with the agent, also while it waits for the engine', async () => {
-    await openEngine({ onRequestAccess: () => new Promise(() => {}) });
+    await openEngine({ request_access: () => new Promise(() => {}) });
     const server = start();
     const params = { name: 'request_access', arguments: { paths: ['a'] } };
     server.send({ id: 7, method: 'tools/call', params });

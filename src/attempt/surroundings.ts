@@ -11,7 +11,7 @@ import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Agent, RuntimeName, Scope } from '../contract/workflow.ts';
 import { openCrew } from '../crew/crew.ts';
-import type { AccessAnswer } from '../contract/access.ts';
+import type { CrewTools } from '../crew/tools.ts';
 import {
   OUR_TOOLS,
   type Admission,
@@ -299,15 +299,10 @@ export class Surroundings implements AsyncDisposable {
       const onDenied = (denied: Denied): void => this.#denied(denied);
       this.#undo.use(await openEgress({ socketPath, allow, ...owner, onDenied }));
     }
-    if (withCrew) {
-      const crew = await openCrew({
-        socketPath: path.join(directory, 'agent.sock'),
-        ...owner,
-        onRequestAccess: (globs) => this.#requestAccess(globs),
-        onInbox: () => this.#attempt.inbox(),
-        onAnswer: (id, answer) => this.#attempt.answerAccess(id, answer),
-      });
-      this.#undo.use(crew);
+    const { crew } = this.#attempt;
+    if (withCrew && crew) {
+      const tools: CrewTools = { ...crew, request_access: (input) => this.#requestAccess(crew, input) };
+      this.#undo.use(await openCrew({ socketPath: path.join(directory, 'agent.sock'), ...owner, tools }));
     }
     if (withModels) await this.#openModels({ socketPath: path.join(directory, 'gateway.sock'), ...owner });
     return { directory, hasEgress: allow.length > 0, hasCrew: withCrew, hasModels: withModels };
@@ -364,8 +359,11 @@ export class Surroundings implements AsyncDisposable {
   }
 
   /** A yes is in the journal before it takes effect in what runs. */
-  async #requestAccess(globs: string[]): Promise<AccessAnswer> {
-    const answer = await this.#attempt.requestAccess(globs);
+  async #requestAccess(
+    crew: CrewTools,
+    input: Parameters<CrewTools['request_access']>[0],
+  ): ReturnType<CrewTools['request_access']> {
+    const answer = await crew.request_access(input);
     if (!answer.granted || this.#running === undefined) return answer;
     const { running, workspace } = this.#running;
     if (running.grant === undefined)

@@ -6,11 +6,10 @@ import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import { callEngine } from './client.ts';
 import { readLines } from './lines.ts';
-import { TOOLS, type Tool } from './tools.ts';
+import { CALLS_MAX, linesOf, rowOf, TOOL_NAMES, type ToolName } from './tools.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
-const UNDER_WAY_MAX = 16;
 /** Those whose messages for tools are as they are here; the newest first. */
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
@@ -50,8 +49,8 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
     if (typeof method !== 'string' || !isId(id)) return; // a notification, or an answer to nothing
     const stop = new AbortController();
     try {
-      if (underWay.size >= UNDER_WAY_MAX || underWay.has(id))
-        throw new RpcProblem(INVALID_REQUEST, `more than ${UNDER_WAY_MAX} calls at once, or one id twice`);
+      if (underWay.size >= CALLS_MAX || underWay.has(id))
+        throw new RpcProblem(INVALID_REQUEST, `more than ${CALLS_MAX} calls at once, or one id twice`);
       underWay.set(id, stop);
       const result = await answer(method, params, stop.signal);
       if (!stop.signal.aborted) send({ id, result });
@@ -90,22 +89,27 @@ async function answer(method: string, params: Fields, signal: AbortSignal): Prom
     const serverInfo = { name: 'bosun', version: '1' };
     return { protocolVersion: wanted, capabilities: { tools: {} }, serverInfo };
   }
-  if (method === 'tools/list')
-    return { tools: TOOLS.map(({ method: _method, words: _words, ...tool }) => tool) };
+  if (method === 'tools/list') return { tools: TOOL_NAMES.map(listed) };
   if (method !== 'tools/call')
     throw new RpcProblem(NO_METHOD, `there is no method "${method.slice(0, 100)}"`);
-  const tool = TOOLS.find(({ name }) => name === params.name);
-  if (!tool) {
-    const names = TOOLS.map(({ name }) => name).join(', ');
+  const name = TOOL_NAMES.find((known) => known === params.name);
+  if (!name) {
+    const names = TOOL_NAMES.join(', ');
     throw new RpcProblem(INVALID_PARAMS, `there is no tool of that name; there are ${names}`);
   }
-  return call(tool, isFields(params.arguments) ? params.arguments : {}, signal);
+  return call(name, isFields(params.arguments) ? params.arguments : {}, signal);
+}
+
+function listed(name: ToolName): object {
+  const { description, input } = rowOf(name);
+  return { name, description, inputSchema: input };
 }
 
 /** What goes wrong is told as the tool's result: so the model reads it, and can do better. */
-async function call({ method, words }: Tool, input: Fields, signal: AbortSignal): Promise<object> {
+async function call(name: ToolName, input: Fields, signal: AbortSignal): Promise<object> {
   try {
-    const text = words(await callEngine(method, relative(input), { signal }));
+    const lines = linesOf(name, await callEngine(name, relative(input), { signal }));
+    const text = lines.join('\n') || (rowOf(name).nothing ?? '');
     return { content: [{ type: 'text', text }] };
   } catch (error) {
     if (!(error instanceof BosunError)) throw error;
