@@ -11,7 +11,7 @@ import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Agent, RuntimeName, Scope } from '../contract/workflow.ts';
 import { openCrew } from '../crew/crew.ts';
-import type { CrewTools } from '../crew/tools.ts';
+import { rowOf, TOOL_NAMES, type CrewTools } from '../crew/tools.ts';
 import {
   OUR_TOOLS,
   type Admission,
@@ -104,8 +104,8 @@ export class Surroundings implements AsyncDisposable {
     await mkdir(made.files, { recursive: true });
     give(stages.launcher.uid, made.files);
     made.#undo.defer(() => rmdir(made.files).catch(() => tryRemoveTree(made.files))); // it is empty, most of the time
-    const { network: allow = [], write } = made.#scope;
-    const withCrew = write !== undefined;
+    const { network: allow = [] } = made.#scope;
+    const withCrew = attempt.crew !== undefined;
     const withModels = runtimeOf(attempt) !== 'cli';
     try {
       if (withModels) {
@@ -139,9 +139,11 @@ export class Surroundings implements AsyncDisposable {
     return environmentOf(this.#attempt, this.#stages.isFenced);
   }
 
-  /** Our own tools for the agent's model; none where it has no way to us. */
+  /** Our own tools for the agent's model; none where it has no way to us, or no use for any of them. */
   get tools(): Record<string, McpServer> {
-    if (!this.#sockets?.hasCrew) return {};
+    const isScoped = this.#scope.write !== undefined;
+    const hasUse = TOOL_NAMES.some((name) => isScoped || !rowOf(name).needsWriteScope);
+    if (!this.#sockets?.hasCrew || !hasUse) return {};
     return { [OUR_TOOLS]: { command: path.join(PACKAGE, 'bin', 'bosun'), args: ['agent', 'mcp'] } };
   }
 

@@ -24,6 +24,8 @@ export interface Tool<Input extends InputSchema = InputSchema, Answer = never> {
   /** For a model. */
   description: string;
   input: Input;
+  /** Of no use to an agent that may write everything: no server is started with it for such tools alone. */
+  needsWriteScope?: boolean;
   command: {
     verb: string;
     /** What follows the verb. */
@@ -70,6 +72,7 @@ export const TOOLS = {
       },
       required: ['paths'],
     },
+    needsWriteScope: true,
     command: {
       verb: 'request-access',
       usage: '<glob>...',
@@ -86,6 +89,7 @@ export const TOOLS = {
       'Lists what other agents ask of you: they want to change files that your task owns, and wait for your answer. ' +
       'Look here between the steps of your work, and answer each with answer_access.',
     input: { type: 'object', properties: {} },
+    needsWriteScope: true,
     command: { verb: 'inbox', usage: '', example: ['', 'what others ask of you, because you own it'] },
     say: ({ requests }: { requests: PendingAccess[] }) =>
       requests.map(({ id, task, globs }) => `${id} ${task} asks for ${globs.join(' ')}`),
@@ -108,6 +112,7 @@ export const TOOLS = {
       },
       required: ['id', 'answer'],
     },
+    needsWriteScope: true,
     command: { verb: 'answer', usage: '<id> yes|no', example: ['implement+1 yes', 'let them'] },
     say: ({ accepted, why }: OwnerSaid) => [`${accepted ? 'answered' : 'not answered'}: ${why}`],
     isYes: ({ accepted }) => accepted,
