@@ -175,6 +175,56 @@ describe('the protocol', () => {
     });
   });
 
+  describe('without a handshake', () => {
+    const META = 'io.modelcontextprotocol/';
+    const modern = (version = '2026-07-28', params: object = {}): object => ({
+      ...params,
+      _meta: { [`${META}protocolVersion`]: version, [`${META}clientCapabilities`]: {} },
+    });
+    const complete = {
+      resultType: 'complete',
+      _meta: { [`${META}serverInfo`]: { name: 'bosun', version: '1' } },
+    };
+    const cached = { ttlMs: expect.any(Number), cacheScope: 'private' };
+
+    it('says what it speaks', async () => {
+      expect((await start().ask('server/discover', modern())).result).toEqual({
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        ...cached,
+        ...complete,
+      });
+    });
+
+    it('lists tools and calls them', async () => {
+      await openEngine();
+      const server = start();
+      const { result: list } = await server.ask('tools/list', modern());
+      expect(list).toMatchObject({ ...cached, ...complete, tools: [{ name: 'request_access' }, {}, {}] });
+      const input = { name: 'request_access', arguments: { paths: ['a'] } };
+      expect((await server.ask('tools/call', modern('2026-07-28', input))).result).toEqual({
+        content: [{ type: 'text', text: 'granted: a (so be it)' }],
+        ...complete,
+      });
+    });
+
+    it('has no messages of a session, and other versions only with a handshake', async () => {
+      const server = start();
+      expect(await server.ask('ping', modern())).toMatchObject({ error: { code: -32601 } });
+      expect(await server.ask('initialize', modern())).toMatchObject({ error: { code: -32601 } });
+      expect(await server.ask('server/discover')).toMatchObject({ error: { code: -32602 } });
+      expect(
+        await server.ask('tools/list', { _meta: { [`${META}protocolVersion`]: '2026-07-28' } }),
+      ).toMatchObject({
+        error: { code: -32602 },
+      });
+      for (const requested of ['2025-11-25', '2099-01-01'])
+        expect(await server.ask('tools/list', modern(requested))).toMatchObject({
+          error: { code: -32022, data: { supported: ['2026-07-28'], requested } },
+        });
+    });
+  });
+
   it('answers what cannot be read with an error, and goes on', async () => {
     const server = start();
     server.write('{"jsonrpc": \n[1]\n"text"\n\n');

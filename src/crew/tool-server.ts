@@ -10,21 +10,31 @@ import { CALLS_MAX, linesOf, rowOf, TOOL_NAMES, type ToolName } from './tools.ts
 import { isFields, type Fields } from '../base/fields.ts';
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
-/** Those whose messages for tools are as they are here; the newest first. */
-const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+/** The stateless era: each request says its version, and there is no handshake. */
+const MODERN_VERSIONS = ['2026-07-28'];
+/** Those that begin with a handshake, whose messages for tools are as they are here; the newest first. */
+const HANDSHAKE_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 const INVALID_REQUEST = -32600;
 const NO_METHOD = -32601;
 const INVALID_PARAMS = -32602;
 const BROKEN_JSON = -32700;
+const UNSUPPORTED_VERSION = -32022;
+const META = 'io.modelcontextprotocol/';
+const SERVER_INFO = { name: 'bosun', version: '1' };
+const CAPABILITIES = { tools: {} };
+/** The tools stay the same for as long as the process lives. */
+const CACHE_MS = 3_600_000;
 
 type Id = string | number;
 class RpcProblem extends Error {
   readonly code: number;
+  readonly data: object | undefined;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: object) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
@@ -36,7 +46,8 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
     input.pause(); // who does not read is not heard
     output.once('drain', () => input.resume());
   };
-  const fail = (id: Id | null, { code, message }: RpcProblem): void => send({ id, error: { code, message } });
+  const fail = (id: Id | null, { code, message, data }: RpcProblem): void =>
+    send({ id, error: { code, message, ...(data && { data }) } });
 
   const onMessage = async (line: string): Promise<void> => {
     const message = parsed(line);
@@ -82,13 +93,45 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
   });
 }
 
+/** A request that says its version is of the stateless era; so is the one that asks which there are. */
 async function answer(method: string, params: Fields, signal: AbortSignal): Promise<object> {
+  const meta = isFields(params._meta) ? params._meta : {};
+  const version = meta[`${META}protocolVersion`];
+  if (version === undefined && method !== 'server/discover') return answerHandshaken(method, params, signal);
+  if (typeof version !== 'string' || !isFields(meta[`${META}clientCapabilities`]))
+    throw new RpcProblem(
+      INVALID_PARAMS,
+      `_meta needs ${META}protocolVersion, a text, and ${META}clientCapabilities, an object`,
+    );
+  if (!MODERN_VERSIONS.includes(version))
+    throw new RpcProblem(UNSUPPORTED_VERSION, 'that version of the protocol is not supported', {
+      supported: MODERN_VERSIONS,
+      requested: version.slice(0, 100),
+    });
+  const result =
+    method === 'server/discover'
+      ? { supportedVersions: MODERN_VERSIONS, capabilities: CAPABILITIES }
+      : await answerTools(method, params, signal);
+  return {
+    ...result,
+    resultType: 'complete',
+    ...(method !== 'tools/call' && { ttlMs: CACHE_MS, cacheScope: 'private' }),
+    _meta: { [`${META}serverInfo`]: SERVER_INFO },
+  };
+}
+
+async function answerHandshaken(method: string, params: Fields, signal: AbortSignal): Promise<object> {
   if (method === 'ping') return {};
-  if (method === 'initialize') {
-    const wanted = VERSIONS.find((version) => version === params.protocolVersion) ?? VERSIONS[0];
-    const serverInfo = { name: 'bosun', version: '1' };
-    return { protocolVersion: wanted, capabilities: { tools: {} }, serverInfo };
-  }
+  if (method !== 'initialize') return answerTools(method, params, signal);
+  const wanted = HANDSHAKE_VERSIONS.find((version) => version === params.protocolVersion);
+  return {
+    protocolVersion: wanted ?? HANDSHAKE_VERSIONS[0],
+    capabilities: CAPABILITIES,
+    serverInfo: SERVER_INFO,
+  };
+}
+
+async function answerTools(method: string, params: Fields, signal: AbortSignal): Promise<object> {
   if (method === 'tools/list') return { tools: TOOL_NAMES.map(listed) };
   if (method !== 'tools/call')
     throw new RpcProblem(NO_METHOD, `there is no method "${method.slice(0, 100)}"`);
