@@ -72,7 +72,7 @@ const CREW_COMMAND = [
     path.join(PACKAGE, name),
   ),
   process.execPath,
-].filter((file) => existsSync(file));
+].filter((file, _, all) => existsSync(file) && !all.some((other) => file.startsWith(`${other}/`))); // a mount each
 
 export class Surroundings implements AsyncDisposable {
   /** The directory with the attempt's prompt and output. */

@@ -3,7 +3,8 @@
  * The socket is the identity, so there is no token to steal. It decides nothing: it hands calls to the functions
  * behind the table of tools, and answers.
  */
-import { chmod, chown, lstat, rm } from 'node:fs/promises';
+import { chmodSync, chownSync, lstatSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { BosunError, ERRORS } from '../contract/errors.ts';
 import { listen } from '../system/net/listen.ts';
@@ -27,12 +28,12 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { socketPath, uid } = options;
   let crew: Crew | undefined;
   try {
-    // one that a killed engine left behind
-    if ((await lstat(socketPath).catch(() => undefined))?.isSocket()) await rm(socketPath);
+    // One that a killed engine left behind. All this is at once: every attempt waits for it before it starts.
+    if (lstatSync(socketPath, { throwIfNoEntry: false })?.isSocket()) rmSync(socketPath);
     crew = new Crew(options);
     await crew.listen();
-    await chmod(socketPath, 0o600);
-    if (uid !== undefined && process.getuid?.() === 0) await chown(socketPath, uid, -1);
+    chmodSync(socketPath, 0o600);
+    if (uid !== undefined && process.getuid?.() === 0) chownSync(socketPath, uid, -1);
     return crew;
   } catch (cause) {
     await crew?.[Symbol.asyncDispose]();
