@@ -257,9 +257,9 @@ describe('a request', () => {
     const events = await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
       one: async (attempt) => {
         expect(attempt.granted).toEqual([]);
-        expect(await attempt.requestAccess(['./b/x'])).toMatchObject({ granted: true, globs: ['b/x'] });
+        expect(await attempt.crew!.request_access({ paths: ['./b/x'] })).toMatchObject({ granted: true, globs: ['b/x'] });
         expect(attempt.granted).toEqual(['b/x']);
-        expect(await attempt.requestAccess(['c/x'])).toMatchObject({ granted: false, globs: ['c/x'] });
+        expect(await attempt.crew!.request_access({ paths: ['c/x'] })).toMatchObject({ granted: false, globs: ['c/x'] });
       },
     }); // prettier-ignore
     expect(events.map(({ type }) => type)).toEqual([
@@ -288,23 +288,34 @@ describe('a request', () => {
           await done.promise;
         },
         one: async (attempt) => {
-          const answer = await attempt.requestAccess(['b/x']);
+          const answer = await attempt.crew!.request_access({ paths: ['b/x'] });
           expect(answer).toEqual({ granted: true, why: 'two, which owns it, says yes', globs: ['b/x'] });
-          expect(attempt.inbox()).toEqual([]);
-          expect(attempt.answerAccess('one+1', 'yes').accepted).toBe(false);
-          expect(await attempt.requestAccess(['c/x'])).toMatchObject({
+          expect((await attempt.crew!.inbox({})).requests).toEqual([]);
+          expect(await attempt.crew!.answer_access({ id: 'one+1', answer: 'yes' })).toMatchObject({
+            accepted: false,
+          });
+          expect(await attempt.crew!.request_access({ paths: ['c/x'] })).toMatchObject({
             granted: true,
             why: 'person said yes',
           });
           done.resolve();
         },
         two: async (attempt) => {
-          while (attempt.inbox().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-          expect(attempt.inbox()).toEqual([{ id: 'one+1', task: 'one', globs: ['b/x'] }]);
-          expect(attempt.answerAccess('one+2', 'yes').accepted).toBe(false);
-          expect(other!.inbox()).toEqual([]);
-          expect(other!.answerAccess('one+1', 'no').accepted).toBe(false);
-          expect(attempt.answerAccess('one+1', 'yes')).toMatchObject({ accepted: true });
+          while ((await attempt.crew!.inbox({})).requests.length === 0)
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          expect((await attempt.crew!.inbox({})).requests).toEqual([
+            { id: 'one+1', task: 'one', globs: ['b/x'] },
+          ]);
+          expect(await attempt.crew!.answer_access({ id: 'one+2', answer: 'yes' })).toMatchObject({
+            accepted: false,
+          });
+          expect((await other!.crew!.inbox({})).requests).toEqual([]);
+          expect(await other!.crew!.answer_access({ id: 'one+1', answer: 'no' })).toMatchObject({
+            accepted: false,
+          });
+          expect(await attempt.crew!.answer_access({ id: 'one+1', answer: 'yes' })).toMatchObject({
+            accepted: true,
+          });
           await done.promise;
         },
       },
@@ -326,12 +337,7 @@ describe('a request', () => {
       (text: string) =>
       async (attempt: Attempt): Promise<void> => {
         const socketPath = path.join(directory, `${attempt.start.task}.sock`);
-        await using _ = await openCrew({
-          socketPath,
-          onRequestAccess: (globs) => attempt.requestAccess(globs),
-          onInbox: () => attempt.inbox(),
-          onAnswer: (id, answer) => attempt.answerAccess(id, answer),
-        });
+        await using _ = await openCrew({ socketPath, tools: attempt.crew! });
         const PATH = `${path.resolve('bin')}:${process.env.PATH}`;
         const env = { PATH, HOME: tmpdir(), BOSUN_SOCKET: socketPath };
         said[attempt.start.task] = (await promisify(execFile)('sh', ['-c', text], { env })).stdout;
@@ -356,14 +362,11 @@ describe('a request', () => {
     const agents = { a: agent({ write: [], grant: 'never' }) };
     const events = await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
       one: async (attempt) => {
-        const many = Array.from({ length: 51 }, (_, n) => `f${n}`);
-        await expect(attempt.requestAccess(many)).rejects.toThrow('at most 50');
-        await expect(attempt.requestAccess([])).rejects.toThrow('no path is named');
-        await expect(attempt.requestAccess(['../x'])).rejects.toThrow('leads out');
-        await expect(attempt.requestAccess(['a\nb'])).rejects.toThrow('does not show');
+        await expect(attempt.crew!.request_access({ paths: ['../x'] })).rejects.toThrow('leads out');
+        await expect(attempt.crew!.request_access({ paths: ['a\nb'] })).rejects.toThrow('does not show');
         const braces = Array.from({ length: 5 }, (_, n) => `${n}/{a,b,c,d,e,f,g}{a,b,c,d,e,f,g}`);
-        await expect(attempt.requestAccess(braces)).rejects.toThrow('more than 200');
-        const asked = Array.from({ length: 101 }, (_, n) => attempt.requestAccess([`g${n}`]));
+        await expect(attempt.crew!.request_access({ paths: braces })).rejects.toThrow('more than 200');
+        const asked = Array.from({ length: 101 }, (_, n) => attempt.crew!.request_access({ paths: [`g${n}`] }));
         const whys = (await Promise.all(asked)).map(({ why }) => why);
         expect(whys.filter((why) => why.includes('grant: never'))).toHaveLength(100);
         expect(whys.at(-1)).toContain('asked 100 times');
@@ -372,12 +375,47 @@ describe('a request', () => {
     expect(events.filter(({ type }) => type === 'access.requested')).toHaveLength(100);
   });
 
+  it('comes to an owner in portions that can be read, one request at least', async () => {
+    const agents = {
+      a: agent({ write: ['a/**'], grant: 'owner' }),
+      b: agent({ write: ['b/**'] }),
+    };
+    const tasks = { one: { agent: 'a', prompt: 'Go.' }, two: { agent: 'b', prompt: 'Go.' } };
+    const long = Array.from({ length: 50 }, (_, n) => `b/${String(n).padStart(900, 'x')}`);
+    const inJournal = Promise.withResolvers<void>();
+    let count = 0;
+    await drive(
+      { agents, tasks },
+      {
+        one: async ({ crew }) => {
+          const asked = [long, long.slice(1), ['b/x']].map((paths) => crew!.request_access({ paths }));
+          expect(await Promise.all(asked)).toMatchObject([{ granted: true }, {}, {}]);
+        },
+        two: async ({ crew }) => {
+          await inJournal.promise;
+          const { requests } = await crew!.inbox({});
+          expect(requests.map(({ id }) => id)).toEqual(['one+1']);
+          await crew!.answer_access({ id: 'one+1', answer: 'yes' });
+          let left = requests;
+          for (let n = 0; n < 200 && left.length < 2; n++) {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+            left = (await crew!.inbox({})).requests;
+          }
+          expect(left.map(({ id }) => id)).toEqual(['one+2', 'one+3']);
+        },
+      },
+      ({ type }) => {
+        if (type === 'access.requested' && ++count === 3) inJournal.resolve();
+      },
+    );
+  });
+
   it('is refused when the attempt ends without waiting for the answer', async () => {
     const agents = { a: agent({ write: [] }) };
     let answer: unknown;
     await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
       one: async (attempt) => {
-        void attempt.requestAccess(['b/x']).then((said) => (answer = said));
+        void attempt.crew!.request_access({ paths: ['b/x'] }).then((said) => (answer = said));
         await new Promise((resolve) => setTimeout(resolve, 50));
       },
     }); // prettier-ignore

@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { openCrew, type Crew, type CrewOptions } from '../src/crew/crew.ts';
+import { openCrew, type Crew } from '../src/crew/crew.ts';
+import { inputOf, TOOLS, type CrewTools } from '../src/crew/tools.ts';
 import { openSocketPath } from '../src/system/net/socket-path.ts';
+import { crewTools, grantsAfter } from './fixtures/crew-tools.ts';
 
 const BOSUN = path.resolve('bin/bosun');
 
@@ -18,18 +20,15 @@ interface World extends AsyncDisposable {
   bosun(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
 }
 
-async function open(options: Partial<CrewOptions> = {}, ...below: string[]): Promise<World> {
+async function open(
+  tools: Partial<CrewTools> = {},
+  { below = [], ...owner }: { below?: string[]; uid?: number } = {},
+): Promise<World> {
   const top = await mkdtemp(path.join(tmpdir(), 'bosun-crew-'));
   const directory = path.join(top, ...below);
   await mkdir(directory, { recursive: true });
   const socketPath = path.join(directory, 'agent.sock');
-  const crew = await openCrew({
-    socketPath,
-    onRequestAccess: async (globs) => ({ granted: globs[0] !== 'no', why: 'so be it', globs }),
-    onInbox: () => [{ id: 'one+1', task: 'one', globs: ['src/a', 'src/b'] }],
-    onAnswer: (id, answer) => ({ accepted: id === 'one+1', why: `${id} ${answer}` }),
-    ...options,
-  });
+  const crew = await openCrew({ socketPath, ...owner, tools: crewTools(tools) });
   return {
     crew,
     directory,
@@ -96,7 +95,9 @@ describe('bosun agent', () => {
 
   it('lets nobody put lines into what it prints', async () => {
     const why = 'yes\ngranted: **\u001b[2K';
-    await using world = await open({ onRequestAccess: async (globs) => ({ granted: false, why, globs }) });
+    await using world = await open({
+      request_access: async ({ paths }) => ({ granted: false, why, globs: paths }),
+    });
     expect((await world.bosun('request-access', 'a')).stdout).toBe('refused: a (yes granted: ** [2K)\n');
   });
 
@@ -111,6 +112,29 @@ describe('bosun agent', () => {
   );
 });
 
+describe('the table of tools', () => {
+  it('has these, each with a verb of its own for the command', () => {
+    const verbs = Object.entries(TOOLS).map(([name, { command }]) => [name, command.verb]);
+    expect(verbs).toEqual([
+      ['request_access', 'request-access'],
+      ['inbox', 'inbox'],
+      ['answer_access', 'answer'],
+    ]);
+  });
+
+  it.each([
+    ['request_access', ['a', 'b'], { paths: ['a', 'b'] }],
+    ['request_access', [], undefined],
+    ['inbox', [], {}],
+    ['inbox', ['x'], undefined],
+    ['answer_access', ['one+1', 'yes'], { id: 'one+1', answer: 'yes' }],
+    ['answer_access', ['one+1', 'maybe'], undefined],
+    ['answer_access', ['one+1'], undefined],
+  ] as const)('reads the words of %s %j as its input', (name, words, input) =>
+    expect(inputOf(name, words)).toEqual(input),
+  );
+});
+
 describe('the socket', () => {
   it('belongs to its owner alone, and is gone afterwards', async () => {
     const world = await open();
@@ -121,7 +145,7 @@ describe('the socket', () => {
   });
 
   it('becomes that of the user who works inside, where the engine is root', async () => {
-    await using world = await open({ uid: 64_123 });
+    await using world = await open({}, { uid: 64_123 });
     const me = process.getuid!();
     expect(statSync(world.crew.socketPath).uid).toBe(me === 0 ? 64_123 : me);
   });
@@ -129,7 +153,7 @@ describe('the socket', () => {
   it('works at a path that is longer than the kernel takes, leaves no descriptor and no file', async () => {
     const before = readdirSync('/proc/self/fd').length;
     {
-      await using world = await open({}, 'd'.repeat(100), 'e'.repeat(100));
+      await using world = await open({}, { below: ['d'.repeat(100), 'e'.repeat(100)] });
       expect(await world.bosun('request-access', 'a')).toMatchObject({ code: 0 });
       await world.crew[Symbol.asyncDispose]();
       expect(readdirSync(world.directory)).toEqual([]);
@@ -141,9 +165,9 @@ describe('the socket', () => {
     await using world = await open();
     await using again = await openCrew({
       socketPath: world.crew.socketPath,
-      onRequestAccess: async (globs) => ({ granted: false, why: 'the second', globs }),
-      onInbox: () => [],
-      onAnswer: () => ({ accepted: false, why: '' }),
+      tools: crewTools({
+        request_access: async ({ paths }) => ({ granted: false, why: 'the second', globs: paths }),
+      }),
     });
     expect(again.socketPath).toBe(world.crew.socketPath);
     expect((await world.bosun('request-access', 'a')).stdout).toContain('the second');
@@ -152,10 +176,7 @@ describe('the socket', () => {
   it('answers each request by its id, also while another waits', async () => {
     const wait = Promise.withResolvers<void>();
     await using world = await open({
-      onRequestAccess: async (globs) => {
-        if (globs[0] === 'slow') await wait.promise;
-        return { granted: true, why: '', globs };
-      },
+      request_access: grantsAfter(([path]) => (path === 'slow' ? wait.promise : undefined)),
     });
     const { socket, next } = client(world.crew);
     socket.write(
@@ -172,7 +193,9 @@ describe('the socket', () => {
     ['an unknown method', request(1, 'sudo', {}), -32601],
     ['a method of every object', request(1, 'constructor', {}), -32601],
     ['wrong parameters', request(1, 'request_access', { paths: 'src' }), -32602],
-    ['no parameters', request(1, 'answer', undefined), -32602],
+    ['no parameters', request(1, 'answer_access', undefined), -32602],
+    ['too many paths', request(1, 'request_access', { paths: Array(51).fill('a') }), -32602],
+    ['no path', request(1, 'request_access', { paths: [] }), -32602],
   ])('answers %s with an error and goes on', async (_, text, code) => {
     await using world = await open();
     const { socket, next } = client(world.crew);
@@ -183,7 +206,7 @@ describe('the socket', () => {
   });
 
   it('tells an agent nothing of what went wrong inside', async () => {
-    await using world = await open({ onRequestAccess: () => Promise.reject(new Error('/secret/path')) });
+    await using world = await open({ request_access: () => Promise.reject(new Error('/secret/path')) });
     const { code, stderr } = await world.bosun('request-access', 'a');
     expect([code, stderr]).toEqual([1, 'bosun: something went wrong in the engine\n']);
   });
@@ -197,27 +220,24 @@ describe('the socket', () => {
     expect(await world.bosun('inbox')).toMatchObject({ code: 0 });
   });
 
-  it('holds 16 connections and 20 requests, and takes more once they end', async () => {
+  it('holds 16 connections and 16 requests, and takes more once they end', async () => {
     const wait = Promise.withResolvers<void>();
     await using world = await open({
-      onRequestAccess: async (globs) => {
-        await wait.promise;
-        return { granted: true, why: '', globs };
-      },
+      request_access: grantsAfter(() => wait.promise),
     });
     const clients = Array.from({ length: 16 }, () => client(world.crew));
     const [first] = clients;
     first!.socket.write(
-      Array.from({ length: 21 }, (_, n) => request(n, 'request_access', { paths: ['x'] })).join(''),
+      Array.from({ length: 17 }, (_, n) => request(n, 'request_access', { paths: ['x'] })).join(''),
     );
     expect(await first!.next()).toMatchObject({
-      id: 20,
-      error: { message: expect.stringContaining('20 requests') },
+      id: 16,
+      error: { message: expect.stringContaining('16 requests') },
     });
     const { code, stderr } = await world.bosun('inbox');
     expect([code, stderr]).toEqual([2, expect.stringContaining('16 connections')]);
     wait.resolve();
-    for (let n = 0; n < 20; n++) expect(await first!.next()).toMatchObject({ result: { granted: true } });
+    for (let n = 0; n < 16; n++) expect(await first!.next()).toMatchObject({ result: { granted: true } });
     for (const { socket } of clients) socket.destroy();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await world.bosun('inbox')).toMatchObject({ code: 0 });
@@ -226,9 +246,9 @@ describe('the socket', () => {
   it('does not listen to who does not read', async () => {
     let asked = 0;
     await using world = await open({
-      onInbox: () => {
+      inbox: async () => {
         asked++;
-        return [{ id: 'one+1', task: 'one', globs: ['x'.repeat(50_000)] }];
+        return { requests: [{ id: 'one+1', task: 'one', globs: ['x'.repeat(50_000)] }] };
       },
     });
     const socket = connect(world.crew.socketPath);
@@ -241,20 +261,9 @@ describe('the socket', () => {
     socket.destroy();
   });
 
-  it('gives an owner no more requests at once than one message holds', async () => {
-    const long = { id: 'one+1', task: 'one', globs: ['x'.repeat(40_000)] };
-    await using world = await open({ onInbox: () => [long, long, long] });
-    const { stdout } = await world.bosun('inbox', '--json');
-    expect((JSON.parse(stdout) as { requests: unknown[] }).requests).toHaveLength(1);
-  });
-
   it('says why it cannot be opened', async () => {
-    const options = {
-      onRequestAccess: () => Promise.reject(new Error()),
-      onInbox: () => [],
-      onAnswer: () => ({ accepted: false, why: '' }),
-    };
-    await expect(openCrew({ ...options, socketPath: '/nonexistent/agent.sock' })).rejects.toThrow(
+    const options = { socketPath: '/nonexistent/agent.sock', tools: crewTools() };
+    await expect(openCrew(options)).rejects.toThrow(
       "cannot open the agent's socket at /nonexistent/agent.sock",
     );
   });

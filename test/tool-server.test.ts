@@ -7,7 +7,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openCrew, type Crew, type CrewOptions } from '../src/crew/crew.ts';
+import { openCrew, type Crew } from '../src/crew/crew.ts';
+import type { CrewTools } from '../src/crew/tools.ts';
+import { crewTools, grantsAfter } from './fixtures/crew-tools.ts';
 import { BOSUN } from './fixtures/cli.ts';
 import { REAL_BIN } from './fixtures/runtime-job.ts';
 
@@ -27,14 +29,11 @@ afterEach(async () => {
 
 const socketPath = (): string => path.join(directory, 'agent.sock');
 
-async function openEngine(options: Partial<CrewOptions> = {}): Promise<void> {
-  crew = await openCrew({
-    socketPath: socketPath(),
-    onRequestAccess: async (globs) => ({ granted: globs[0] !== 'no', why: 'so be it', globs }),
-    onInbox: () => [{ id: 'one+1', task: 'one', globs: ['src/a\nb'] }],
-    onAnswer: (id, answer) => ({ accepted: id === 'one+1', why: `${id} ${answer}` }),
-    ...options,
+async function openEngine(tools: Partial<CrewTools> = {}): Promise<void> {
+  const inbox: CrewTools['inbox'] = async () => ({
+    requests: [{ id: 'one+1', task: 'one', globs: ['src/a\nb'] }],
   });
+  crew = await openCrew({ socketPath: socketPath(), tools: crewTools({ inbox, ...tools }) });
 }
 
 interface Server {
@@ -124,11 +123,8 @@ describe('a call of a tool', () => {
   });
 
   it('does not keep others waiting', async () => {
-    let answer: (() => void) | undefined;
-    await openEngine({
-      onRequestAccess: (globs) =>
-        new Promise((resolve) => (answer = () => resolve({ granted: true, why: 'at last', globs }))),
-    });
+    const answer = Promise.withResolvers<void>();
+    await openEngine({ request_access: grantsAfter(() => answer.promise, 'at last') });
     const server = start();
     server.send({
       id: 'slow',
@@ -136,28 +132,31 @@ describe('a call of a tool', () => {
       params: { name: 'request_access', arguments: { paths: ['a'] } },
     });
     expect(await server.ask('tools/call', { name: 'inbox' }, 2)).toMatchObject({ id: 2 });
-    answer!();
+    answer.resolve();
     expect(await server.next()).toMatchObject({ id: 'slow', result: { content: [{ type: 'text' }] } });
   });
 
   it('that nobody waits for any more is not answered', async () => {
-    const { promise: asked, resolve: onAsked } = Promise.withResolvers<() => void>();
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
     await openEngine({
-      onRequestAccess: (globs) =>
-        new Promise((resolve) => onAsked(() => resolve({ granted: true, why: 'too late', globs }))),
+      request_access: grantsAfter(() => {
+        asked.resolve();
+        return answer.promise;
+      }),
     });
     const server = start();
     const params = { name: 'request_access', arguments: { paths: ['a'] } };
     server.send({ id: 7, method: 'tools/call', params });
-    const answer = await asked;
+    await asked.promise;
     server.send({ method: 'notifications/cancelled', params: { requestId: 7 } });
     expect(await server.ask('ping', {}, 8)).toMatchObject({ id: 8, result: {} });
-    answer();
+    answer.resolve();
     expect(await server.ask('tools/call', { name: 'inbox' }, 9)).toMatchObject({ id: 9 });
   });
 
   it('is refused where too many wait already', async () => {
-    await openEngine({ onRequestAccess: () => new Promise(() => {}) });
+    await openEngine({ request_access: () => new Promise(() => {}) });
     const server = start();
     const params = { name: 'request_access', arguments: { paths: ['a'] } };
     for (let id = 1; id <= 17; id++) server.send({ id, method: 'tools/call', params });
@@ -173,6 +172,56 @@ describe('the protocol', () => {
   ])('is spoken as asked for where we know it: %s → %s', async (asked, spoken) => {
     expect(await start().ask('initialize', { protocolVersion: asked, capabilities: {} })).toMatchObject({
       result: { protocolVersion: spoken, capabilities: { tools: {} }, serverInfo: { name: 'bosun' } },
+    });
+  });
+
+  describe('without a handshake', () => {
+    const META = 'io.modelcontextprotocol/';
+    const modern = (version = '2026-07-28', params: object = {}): object => ({
+      ...params,
+      _meta: { [`${META}protocolVersion`]: version, [`${META}clientCapabilities`]: {} },
+    });
+    const complete = {
+      resultType: 'complete',
+      _meta: { [`${META}serverInfo`]: { name: 'bosun', version: '1' } },
+    };
+    const cached = { ttlMs: expect.any(Number), cacheScope: 'private' };
+
+    it('says what it speaks', async () => {
+      expect((await start().ask('server/discover', modern())).result).toEqual({
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        ...cached,
+        ...complete,
+      });
+    });
+
+    it('lists tools and calls them', async () => {
+      await openEngine();
+      const server = start();
+      const { result: list } = await server.ask('tools/list', modern());
+      expect(list).toMatchObject({ ...cached, ...complete, tools: [{ name: 'request_access' }, {}, {}] });
+      const input = { name: 'request_access', arguments: { paths: ['a'] } };
+      expect((await server.ask('tools/call', modern('2026-07-28', input))).result).toEqual({
+        content: [{ type: 'text', text: 'granted: a (so be it)' }],
+        ...complete,
+      });
+    });
+
+    it('has no messages of a session, and other versions only with a handshake', async () => {
+      const server = start();
+      expect(await server.ask('ping', modern())).toMatchObject({ error: { code: -32601 } });
+      expect(await server.ask('initialize', modern())).toMatchObject({ error: { code: -32601 } });
+      expect(await server.ask('server/discover')).toMatchObject({ error: { code: -32602 } });
+      expect(
+        await server.ask('tools/list', { _meta: { [`${META}protocolVersion`]: '2026-07-28' } }),
+      ).toMatchObject({
+        error: { code: -32602 },
+      });
+      for (const requested of ['2025-11-25', '2099-01-01'])
+        expect(await server.ask('tools/list', modern(requested))).toMatchObject({
+          error: { code: -32022, data: { supported: ['2026-07-28'], requested } },
+        });
     });
   });
 
@@ -201,7 +250,7 @@ describe('the protocol', () => {
   });
 
   it('ends with the agent, also while it waits for the engine', async () => {
-    await openEngine({ onRequestAccess: () => new Promise(() => {}) });
+    await openEngine({ request_access: () => new Promise(() => {}) });
     const server = start();
     const params = { name: 'request_access', arguments: { paths: ['a'] } };
     server.send({ id: 7, method: 'tools/call', params });

@@ -1,7 +1,7 @@
 /** What an attempt is given: the parts of the machine, and its place in the run. Types only. */
 import type { RunOutput } from '../runtime/output/output.ts';
-import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
+import type { CrewTools } from '../crew/tools.ts';
 import type { Agent, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -70,11 +70,8 @@ export interface Attempt {
   stop: StopSignal;
   /** What the task's agents were granted beyond their scopes, up to now. */
   readonly granted: readonly string[];
-  /** Asks to change more; resolves once the answer is in the journal. Throws where the globs are none. */
-  requestAccess(globs: readonly string[]): Promise<AccessAnswer>;
-  /** What this attempt is asked as an owner, and its answer to that. */
-  inbox(): PendingAccess[];
-  answerAccess(id: string, answer: 'yes' | 'no'): OwnerSaid;
+  /** What does the work behind the tools that the attempt can ask us with; none where nobody is to ask. */
+  crew: CrewTools | undefined;
   /** Resolves when a request to a model may go. */
   admit: Caller['admit'];
   /** Asks a person; an answer comes in any case. */

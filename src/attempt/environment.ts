@@ -9,12 +9,12 @@ export const PACKAGE = path.resolve(import.meta.dirname, '../..');
 
 /** Of an attempt. */
 export function environmentOf(
-  { agent, task, start, run }: Attempt,
+  { agent, task, start, run, crew }: Attempt,
   isFenced: boolean,
 ): Record<string, string> {
   const env = machineEnvironment(isFenced);
   const scope = effectiveScope(task, agent);
-  if (isFenced && scope.write !== undefined)
+  if (isFenced && crew !== undefined)
     env.PATH = [env.PATH, path.join(PACKAGE, 'bin')].filter(Boolean).join(':');
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
   return { ...env, ...scope.env, ...start.env, ...own };

@@ -11,7 +11,7 @@ import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Agent, RuntimeName, Scope } from '../contract/workflow.ts';
 import { openCrew } from '../crew/crew.ts';
-import type { AccessAnswer } from '../contract/access.ts';
+import { rowOf, TOOL_NAMES, type CrewTools } from '../crew/tools.ts';
 import {
   OUR_TOOLS,
   type Admission,
@@ -72,7 +72,7 @@ const CREW_COMMAND = [
     path.join(PACKAGE, name),
   ),
   process.execPath,
-].filter((file) => existsSync(file));
+].filter((file, _, all) => existsSync(file) && !all.some((other) => file.startsWith(`${other}/`))); // a mount each
 
 export class Surroundings implements AsyncDisposable {
   /** The directory with the attempt's prompt and output. */
@@ -104,8 +104,8 @@ export class Surroundings implements AsyncDisposable {
     await mkdir(made.files, { recursive: true });
     give(stages.launcher.uid, made.files);
     made.#undo.defer(() => rmdir(made.files).catch(() => tryRemoveTree(made.files))); // it is empty, most of the time
-    const { network: allow = [], write } = made.#scope;
-    const withCrew = write !== undefined;
+    const { network: allow = [] } = made.#scope;
+    const withCrew = attempt.crew !== undefined;
     const withModels = runtimeOf(attempt) !== 'cli';
     try {
       if (withModels) {
@@ -139,9 +139,11 @@ export class Surroundings implements AsyncDisposable {
     return environmentOf(this.#attempt, this.#stages.isFenced);
   }
 
-  /** Our own tools for the agent's model; none where it has no way to us. */
+  /** Our own tools for the agent's model; none where it has no way to us, or no use for any of them. */
   get tools(): Record<string, McpServer> {
-    if (!this.#sockets?.hasCrew) return {};
+    const isScoped = this.#scope.write !== undefined;
+    const hasUse = TOOL_NAMES.some((name) => isScoped || !rowOf(name).needsWriteScope);
+    if (!this.#sockets?.hasCrew || !hasUse) return {};
     return { [OUR_TOOLS]: { command: path.join(PACKAGE, 'bin', 'bosun'), args: ['agent', 'mcp'] } };
   }
 
@@ -299,15 +301,10 @@ export class Surroundings implements AsyncDisposable {
       const onDenied = (denied: Denied): void => this.#denied(denied);
       this.#undo.use(await openEgress({ socketPath, allow, ...owner, onDenied }));
     }
-    if (withCrew) {
-      const crew = await openCrew({
-        socketPath: path.join(directory, 'agent.sock'),
-        ...owner,
-        onRequestAccess: (globs) => this.#requestAccess(globs),
-        onInbox: () => this.#attempt.inbox(),
-        onAnswer: (id, answer) => this.#attempt.answerAccess(id, answer),
-      });
-      this.#undo.use(crew);
+    const { crew } = this.#attempt;
+    if (withCrew && crew) {
+      const tools: CrewTools = { ...crew, request_access: (input) => this.#requestAccess(crew, input) };
+      this.#undo.use(await openCrew({ socketPath: path.join(directory, 'agent.sock'), ...owner, tools }));
     }
     if (withModels) await this.#openModels({ socketPath: path.join(directory, 'gateway.sock'), ...owner });
     return { directory, hasEgress: allow.length > 0, hasCrew: withCrew, hasModels: withModels };
@@ -364,8 +361,11 @@ export class Surroundings implements AsyncDisposable {
   }
 
   /** A yes is in the journal before it takes effect in what runs. */
-  async #requestAccess(globs: string[]): Promise<AccessAnswer> {
-    const answer = await this.#attempt.requestAccess(globs);
+  async #requestAccess(
+    crew: CrewTools,
+    input: Parameters<CrewTools['request_access']>[0],
+  ): ReturnType<CrewTools['request_access']> {
+    const answer = await crew.request_access(input);
     if (!answer.granted || this.#running === undefined) return answer;
     const { running, workspace } = this.#running;
     if (running.grant === undefined)

@@ -3,13 +3,13 @@ import { connect } from 'node:net';
 import { BosunError, ERRORS, type ErrorCode } from '../contract/errors.ts';
 import { openSocketPath } from '../system/net/socket-path.ts';
 import { readLines } from './lines.ts';
+import { ANSWER_BYTES_MAX, type ToolName } from './tools.ts';
 
-const ANSWER_BYTES_MAX = 1024 * 1024;
 const SOCKET_PATH = '/run/bosun/agent.sock';
 
 /** Waits as long as the answer takes: the engine sees to it that there is one. `signal` is who waits no longer. */
 export function callEngine(
-  method: string,
+  method: ToolName,
   params: unknown,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<unknown> {

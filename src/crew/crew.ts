@@ -1,19 +1,18 @@
 /**
  * What an agent can ask of us: a server on the attempt's own unix socket, JSON-RPC 2.0 with one message a line.
- * The socket is the identity, so there is no token to steal. It decides nothing: it hands on and answers.
+ * The socket is the identity, so there is no token to steal. It decides nothing: it hands calls to the functions
+ * behind the table of tools, and answers.
  */
-import { chmod, chown, lstat, rm } from 'node:fs/promises';
+import { chmodSync, chownSync, lstatSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
 import { BosunError, ERRORS } from '../contract/errors.ts';
 import { listen } from '../system/net/listen.ts';
 import { openSocketPath, type SocketPath } from '../system/net/socket-path.ts';
 import { readLines, writeLine } from './lines.ts';
 import { readRequest, RpcError, type RpcRequest } from './rpc.ts';
+import { CALLS_MAX, REQUEST_BYTES_MAX, type CrewTools, type ToolName } from './tools.ts';
 
-const MESSAGE_BYTES_MAX = 64 * 1024;
-const CONNECTIONS_MAX = 16;
-const IN_FLIGHT_MAX = 20;
 /** With those that are being turned away; more are closed without a word. */
 const SOCKETS_MAX = 64;
 const LINGER_MS = 1000;
@@ -22,21 +21,19 @@ export interface CrewOptions {
   socketPath: string;
   /** Whose the socket becomes, where the engine is root. */
   uid?: number;
-  onRequestAccess(globs: string[]): Promise<AccessAnswer>;
-  onInbox(): PendingAccess[];
-  onAnswer(id: string, answer: 'yes' | 'no'): OwnerSaid;
+  tools: CrewTools;
 }
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { socketPath, uid } = options;
   let crew: Crew | undefined;
   try {
-    // one that a killed engine left behind
-    if ((await lstat(socketPath).catch(() => undefined))?.isSocket()) await rm(socketPath);
+    // One that a killed engine left behind. All this is at once: every attempt waits for it before it starts.
+    if (lstatSync(socketPath, { throwIfNoEntry: false })?.isSocket()) rmSync(socketPath);
     crew = new Crew(options);
     await crew.listen();
-    await chmod(socketPath, 0o600);
-    if (uid !== undefined && process.getuid?.() === 0) await chown(socketPath, uid, -1);
+    chmodSync(socketPath, 0o600);
+    if (uid !== undefined && process.getuid?.() === 0) chownSync(socketPath, uid, -1);
     return crew;
   } catch (cause) {
     await crew?.[Symbol.asyncDispose]();
@@ -89,12 +86,12 @@ export class Crew implements AsyncDisposable {
     socket.on('error', () => {}); // its close is what counts
     this.#clients.add(socket);
     socket.once('close', () => this.#clients.delete(socket));
-    if (this.#clients.size > CONNECTIONS_MAX) {
-      const why = `more than ${CONNECTIONS_MAX} connections at once; close some first`;
+    if (this.#clients.size > CALLS_MAX) {
+      const why = `more than ${CALLS_MAX} connections at once; close some first`;
       return turnAway(socket, new RpcError(ERRORS.busy.rpc, why));
     }
     readLines(socket, {
-      bytesMax: MESSAGE_BYTES_MAX,
+      bytesMax: REQUEST_BYTES_MAX,
       onLine: (line) => void this.#handle(socket, line),
       onTooLong: () =>
         turnAway(socket, new RpcError(ERRORS.usage.rpc, 'the message is longer than it may be')),
@@ -116,32 +113,18 @@ export class Crew implements AsyncDisposable {
     try {
       const request = readRequest(line);
       id = request.id;
-      if (this.#inFlight > IN_FLIGHT_MAX)
-        throw new RpcError(
-          ERRORS.busy.rpc,
-          `more than ${IN_FLIGHT_MAX} requests at once; wait for an answer`,
-        );
+      if (this.#inFlight > CALLS_MAX)
+        throw new RpcError(ERRORS.busy.rpc, `more than ${CALLS_MAX} requests at once; wait for an answer`);
       return { jsonrpc: '2.0', id, result: await this.#call(request) };
     } catch (error) {
       return failure(error instanceof RpcError && error.id !== undefined ? error.id : id, error);
     }
   }
 
-  #call(request: RpcRequest): unknown {
-    if (request.method === 'request_access') return this.#options.onRequestAccess(request.params.paths);
-    if (request.method === 'inbox') return { requests: firstOf(this.#options.onInbox()) };
-    return this.#options.onAnswer(request.params.id, request.params.answer);
+  #call({ method, params }: RpcRequest): Promise<unknown> {
+    const tools = this.#options.tools as Record<ToolName, (input: unknown) => Promise<unknown>>;
+    return tools[method](params);
   }
-}
-
-/** As many as one message holds, one at least; the others are there once these are answered. */
-function firstOf(requests: PendingAccess[]): PendingAccess[] {
-  let bytes = 0;
-  const end = requests.findIndex((request, n) => {
-    bytes += Buffer.byteLength(JSON.stringify(request));
-    return n > 0 && bytes > MESSAGE_BYTES_MAX;
-  });
-  return end === -1 ? requests : requests.slice(0, end);
 }
 
 /** Whoever is turned away has a moment to read why. */

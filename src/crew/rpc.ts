@@ -1,7 +1,8 @@
-/** Reads one JSON-RPC 2.0 request of an agent. What it does not know, it refuses with the protocol's own codes. */
+/** Reads one JSON-RPC 2.0 request of an agent. What the table of tools does not allow, it refuses with the protocol's own codes. */
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 import { ERRORS } from '../contract/errors.ts';
+import { rowOf, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
 
 /** Why a request is not answered; goes back as it is. */
 export class RpcError extends Error {
@@ -23,16 +24,15 @@ const Envelope = z.object({
   params: z.unknown().optional(),
 });
 
-const METHODS = {
-  request_access: z.object({ paths: z.array(z.string()).max(1000) }),
-  inbox: z.object({}),
-  answer: z.object({ id: z.string().max(1000), answer: z.enum(['yes', 'no']) }),
-} as const;
+/** Made of the table at the first call of each: most attempts call none. */
+const schemas = new Map<ToolName, z.ZodType>();
 
-type Methods = typeof METHODS;
-export type RpcRequest = {
-  [M in keyof Methods]: { id: string | number | null; method: M; params: z.infer<Methods[M]> };
-}[keyof Methods];
+export interface RpcRequest {
+  id: string | number | null;
+  method: ToolName;
+  /** As the table says that it is. */
+  params: unknown;
+}
 
 export function readRequest(line: string): RpcRequest {
   const message = parseJson(line);
@@ -42,15 +42,34 @@ export function readRequest(line: string): RpcRequest {
     throw new RpcError(-32600, 'the message is not a JSON-RPC 2.0 request with an id');
   }
   const { id, method, params = {} } = envelope.data;
-  if (!Object.hasOwn(METHODS, method)) {
-    const names = Object.keys(METHODS).join(', ');
+  if (!isTool(method)) {
+    const names = TOOL_NAMES.join(', ');
     throw new RpcError(-32601, `there is no method "${method.slice(0, 100)}"; there are ${names}`, id);
   }
-  const read = METHODS[method as keyof Methods].safeParse(params);
+  const read = schemaOf(method).safeParse(params);
   if (!read.success) {
     const [issue] = read.error.issues;
     const where = ['params', ...(issue?.path ?? [])].join('.');
-    throw new RpcError(ERRORS.usage.rpc, `${where} of ${method}: ${issue?.message}`, id);
+    throw new RpcError(ERRORS.usage.rpc, `${where} of ${method}: ${issue && problemOf(issue)}`, id);
   }
-  return { id, method, params: read.data } as RpcRequest;
+  return { id, method, params: read.data };
+}
+
+function isTool(method: string): method is ToolName {
+  return Object.hasOwn(TOOLS, method);
+}
+
+function schemaOf(name: ToolName): z.ZodType {
+  const schema =
+    schemas.get(name) ?? z.fromJSONSchema(rowOf(name).input as unknown as z.core.JSONSchema.JSONSchema);
+  schemas.set(name, schema);
+  return schema;
+}
+
+/** A model has to know what the limit is. */
+function problemOf(issue: z.core.$ZodIssue): string {
+  const unit = 'origin' in issue && issue.origin === 'string' ? 'characters' : 'items';
+  if (issue.code === 'too_big') return `has more than ${issue.maximum} ${unit}`;
+  if (issue.code === 'too_small') return `needs at least ${issue.minimum} of its ${unit}`;
+  return issue.message;
 }

@@ -6,26 +6,35 @@ import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import { callEngine } from './client.ts';
 import { readLines } from './lines.ts';
-import { TOOLS, type Tool } from './tools.ts';
+import { CALLS_MAX, linesOf, rowOf, TOOL_NAMES, type ToolName } from './tools.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
-const UNDER_WAY_MAX = 16;
-/** Those whose messages for tools are as they are here; the newest first. */
-const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+/** The stateless era: each request says its version, and there is no handshake. */
+const MODERN_VERSIONS = ['2026-07-28'];
+/** Those that begin with a handshake, whose messages for tools are as they are here; the newest first. */
+const HANDSHAKE_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 const INVALID_REQUEST = -32600;
 const NO_METHOD = -32601;
 const INVALID_PARAMS = -32602;
 const BROKEN_JSON = -32700;
+const UNSUPPORTED_VERSION = -32022;
+const META = 'io.modelcontextprotocol/';
+const SERVER_INFO = { name: 'bosun', version: '1' };
+const CAPABILITIES = { tools: {} };
+/** The tools stay the same for as long as the process lives. */
+const CACHE_MS = 3_600_000;
 
 type Id = string | number;
 class RpcProblem extends Error {
   readonly code: number;
+  readonly data: object | undefined;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: object) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
@@ -37,7 +46,8 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
     input.pause(); // who does not read is not heard
     output.once('drain', () => input.resume());
   };
-  const fail = (id: Id | null, { code, message }: RpcProblem): void => send({ id, error: { code, message } });
+  const fail = (id: Id | null, { code, message, data }: RpcProblem): void =>
+    send({ id, error: { code, message, ...(data && { data }) } });
 
   const onMessage = async (line: string): Promise<void> => {
     const message = parsed(line);
@@ -50,8 +60,8 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
     if (typeof method !== 'string' || !isId(id)) return; // a notification, or an answer to nothing
     const stop = new AbortController();
     try {
-      if (underWay.size >= UNDER_WAY_MAX || underWay.has(id))
-        throw new RpcProblem(INVALID_REQUEST, `more than ${UNDER_WAY_MAX} calls at once, or one id twice`);
+      if (underWay.size >= CALLS_MAX || underWay.has(id))
+        throw new RpcProblem(INVALID_REQUEST, `more than ${CALLS_MAX} calls at once, or one id twice`);
       underWay.set(id, stop);
       const result = await answer(method, params, stop.signal);
       if (!stop.signal.aborted) send({ id, result });
@@ -83,29 +93,66 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
   });
 }
 
+/** A request that says its version is of the stateless era; so is the one that asks which there are. */
 async function answer(method: string, params: Fields, signal: AbortSignal): Promise<object> {
+  const meta = isFields(params._meta) ? params._meta : {};
+  const version = meta[`${META}protocolVersion`];
+  if (version === undefined && method !== 'server/discover') return answerHandshaken(method, params, signal);
+  if (typeof version !== 'string' || !isFields(meta[`${META}clientCapabilities`]))
+    throw new RpcProblem(
+      INVALID_PARAMS,
+      `_meta needs ${META}protocolVersion, a text, and ${META}clientCapabilities, an object`,
+    );
+  if (!MODERN_VERSIONS.includes(version))
+    throw new RpcProblem(UNSUPPORTED_VERSION, 'that version of the protocol is not supported', {
+      supported: MODERN_VERSIONS,
+      requested: version.slice(0, 100),
+    });
+  const result =
+    method === 'server/discover'
+      ? { supportedVersions: MODERN_VERSIONS, capabilities: CAPABILITIES }
+      : await answerTools(method, params, signal);
+  return {
+    ...result,
+    resultType: 'complete',
+    ...(method !== 'tools/call' && { ttlMs: CACHE_MS, cacheScope: 'private' }),
+    _meta: { [`${META}serverInfo`]: SERVER_INFO },
+  };
+}
+
+async function answerHandshaken(method: string, params: Fields, signal: AbortSignal): Promise<object> {
   if (method === 'ping') return {};
-  if (method === 'initialize') {
-    const wanted = VERSIONS.find((version) => version === params.protocolVersion) ?? VERSIONS[0];
-    const serverInfo = { name: 'bosun', version: '1' };
-    return { protocolVersion: wanted, capabilities: { tools: {} }, serverInfo };
-  }
-  if (method === 'tools/list')
-    return { tools: TOOLS.map(({ method: _method, words: _words, ...tool }) => tool) };
+  if (method !== 'initialize') return answerTools(method, params, signal);
+  const wanted = HANDSHAKE_VERSIONS.find((version) => version === params.protocolVersion);
+  return {
+    protocolVersion: wanted ?? HANDSHAKE_VERSIONS[0],
+    capabilities: CAPABILITIES,
+    serverInfo: SERVER_INFO,
+  };
+}
+
+async function answerTools(method: string, params: Fields, signal: AbortSignal): Promise<object> {
+  if (method === 'tools/list') return { tools: TOOL_NAMES.map(listed) };
   if (method !== 'tools/call')
     throw new RpcProblem(NO_METHOD, `there is no method "${method.slice(0, 100)}"`);
-  const tool = TOOLS.find(({ name }) => name === params.name);
-  if (!tool) {
-    const names = TOOLS.map(({ name }) => name).join(', ');
+  const name = TOOL_NAMES.find((known) => known === params.name);
+  if (!name) {
+    const names = TOOL_NAMES.join(', ');
     throw new RpcProblem(INVALID_PARAMS, `there is no tool of that name; there are ${names}`);
   }
-  return call(tool, isFields(params.arguments) ? params.arguments : {}, signal);
+  return call(name, isFields(params.arguments) ? params.arguments : {}, signal);
+}
+
+function listed(name: ToolName): object {
+  const { description, input } = rowOf(name);
+  return { name, description, inputSchema: input };
 }
 
 /** What goes wrong is told as the tool's result: so the model reads it, and can do better. */
-async function call({ method, words }: Tool, input: Fields, signal: AbortSignal): Promise<object> {
+async function call(name: ToolName, input: Fields, signal: AbortSignal): Promise<object> {
   try {
-    const text = words(await callEngine(method, relative(input), { signal }));
+    const lines = linesOf(name, await callEngine(name, relative(input), { signal }));
+    const text = lines.join('\n') || (rowOf(name).nothing ?? '');
     return { content: [{ type: 'text', text }] };
   } catch (error) {
     if (!(error instanceof BosunError)) throw error;

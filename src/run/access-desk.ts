@@ -6,12 +6,12 @@ import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf } from '../contract/event.ts';
+import { REQUEST_BYTES_MAX, type CrewTools } from '../crew/tools.ts';
 import type { Loop } from './loop.ts';
 import { nodeOf } from '../schedule/fold/fold.ts';
 
 /** Of one task, in all its attempts. */
 const REQUESTS_MAX = 100;
-const GLOBS_MAX = 50;
 /** Braces stand for several globs each, and all of them are compared with all scopes. */
 const PATTERNS_MAX = 200;
 
@@ -25,8 +25,17 @@ export class AccessDesk {
     this.#loop = loop;
   }
 
+  /** What does the work behind the crew's tools, for one attempt. */
+  toolsFor(task: string, attempt: number): Pick<CrewTools, 'request_access' | 'inbox' | 'answer_access'> {
+    return {
+      request_access: ({ paths }) => this.#request(task, attempt, paths),
+      inbox: async () => ({ requests: firstOf(this.#inbox(task)) }),
+      answer_access: async ({ id, answer }) => this.#say(task, id, answer),
+    };
+  }
+
   /** Resolves once the answer is in the journal. Throws where the globs are none. */
-  async request(task: string, attempt: number, wanted: readonly string[]): Promise<AccessAnswer> {
+  async #request(task: string, attempt: number, wanted: readonly string[]): Promise<AccessAnswer> {
     const globs = checkGlobs(wanted);
     const refuse = (why: string): AccessAnswer => ({ granted: false, why, globs });
     const count = Math.max(nodeOf(this.#loop.state, task).requests, this.#given.get(task) ?? 0);
@@ -42,7 +51,7 @@ export class AccessDesk {
   }
 
   /** What the agent of this task is asked as an owner. */
-  inbox(task: string): PendingAccess[] {
+  #inbox(task: string): PendingAccess[] {
     const asked = [...this.#loop.state.requests.values()].filter(({ id, owners }) => {
       return owners.get(task) === 'asked' && !this.#loop.state.questions.has(id);
     });
@@ -50,9 +59,9 @@ export class AccessDesk {
   }
 
   /** Only what this very task was asked can be answered by it. */
-  say(task: string, id: string, answer: 'yes' | 'no'): OwnerSaid {
+  #say(task: string, id: string, answer: 'yes' | 'no'): OwnerSaid {
     const request = this.#loop.state.requests.get(id);
-    if (!request || this.#loop.isOver || !this.inbox(task).some((pending) => pending.id === id))
+    if (!request || this.#loop.isOver || !this.#inbox(task).some((pending) => pending.id === id))
       return { accepted: false, why: 'no such request waits for your answer; see: bosun agent inbox' };
     const { task: asking, attempt } = request;
     this.#loop.submit({ type: 'access.said', task: asking, attempt, id, owner: task, answer });
@@ -72,14 +81,21 @@ export class AccessDesk {
   }
 }
 
+/** As many as are read at a glance, one at least; the others are there once these are answered. */
+function firstOf(requests: PendingAccess[]): PendingAccess[] {
+  let bytes = 0;
+  const end = requests.findIndex((request, n) => {
+    bytes += Buffer.byteLength(JSON.stringify(request));
+    return n > 0 && bytes > REQUEST_BYTES_MAX;
+  });
+  return end === -1 ? requests : requests.slice(0, end);
+}
+
 /** As they are kept, each once. */
 function checkGlobs(wanted: readonly string[]): string[] {
   const refuse = (message: string): never => {
     throw new BosunError('usage', `cannot ask for access: ${message}`);
   };
-  if (wanted.length === 0) refuse('no path is named; name files or globs such as src/api/**');
-  if (wanted.length > GLOBS_MAX)
-    refuse(`${wanted.length} globs at once; ask for at most ${GLOBS_MAX}, or name directories (src/**)`);
   const globs = new Set<string>();
   let patterns = 0;
   for (const text of wanted) {

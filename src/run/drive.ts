@@ -284,9 +284,7 @@ export class Drive {
       get granted() {
         return node.granted;
       },
-      requestAccess: (globs) => this.#desk.request(node.id, start.attempt, globs),
-      inbox: () => this.#desk.inbox(node.id),
-      answerAccess: (id, answer) => this.#desk.say(node.id, id, answer),
+      crew: this.#desk.toolsFor(node.id, start.attempt),
       admit: (estimate, signal) => this.#ledger.admit(node, start.attempt, estimate, signal),
       ask: (text) => this.#ask(node.id, start.attempt, text),
       onSteer: (listener) => this.#listen(node.id, listener),

@@ -16,6 +16,20 @@ function answers({ events }: Told): Pick<EventOf<'access.answered'>, 'task' | 'g
   });
 }
 
+describe('a task with no scope of its own', () => {
+  it('can talk to the engine like any other, and has what it asks for', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      `tasks:\n  work: { run: 'bosun agent inbox && ${ASK} docs/d.md' }\n`,
+    );
+    expect(run.printed('work')).toBe(
+      'granted: docs/d.md (its scope names no files, so that it may change all)\n',
+    );
+    expect(run.ended('work').outcome).toEqual({ kind: 'done' });
+  });
+});
+
 describe('a list of globs that may be granted', () => {
   it('opens them in the running process, and the merge holds the globs', async () => {
     await using repository = await makeRepository({ files: FILES });

@@ -1,4 +1,5 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
+import { examples, usages } from '../../crew/tools.ts';
 import type { Argument, Command, Option } from './command.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 
@@ -399,18 +400,13 @@ export const COMMANDS: Command[] = [
     arguments: [
       {
         name: 'words',
-        about: 'request-access <glob>..., inbox, answer <id> yes|no, or mcp',
+        about: `${usages().join(', ')}, or mcp`,
         required: true,
         many: true,
       },
     ],
     options: [{ flags: '--json', about: 'print the answer as JSON' }],
-    examples: [
-      ["agent request-access 'src/api/**'", 'may I change these files? Exit code 0: yes, 1: no'],
-      ['agent inbox', 'what others ask of you, because you own it'],
-      ['agent answer implement+1 yes', 'let them'],
-      ['agent mcp', 'the same as tools for a model, on stdin and stdout'],
-    ],
+    examples: [...examples(), ['agent mcp', 'the same as tools for a model, on stdin and stdout']],
     load: () => import('./commands/agent.ts'),
   },
   {

@@ -1,38 +1,27 @@
-/** `bosun agent`: what an agent inside an attempt asks of the engine. */
-import type { AccessAnswer, OwnerSaid, PendingAccess } from '../../../contract/access.ts';
+/** `bosun agent`: what an agent inside an attempt asks of the engine. What there is to ask, the crew's table says. */
 import { BosunError } from '../../../contract/errors.ts';
 import { callEngine } from '../../../crew/client.ts';
-import { accessWords, inboxWords, saidWords } from '../../../crew/tools.ts';
-import { isOn, type Typed } from '../command.ts';
+import { inputOf, linesOf, rowOf, TOOL_NAMES, usages } from '../../../crew/tools.ts';
 import { safeJson } from '../../../report/text/plain.ts';
+import { isOn, type Typed } from '../command.ts';
 import { writeOut } from '../output.ts';
 
-const GRANTED = 0;
-const REFUSED = 1;
+const YES = 0;
+const NO = 1;
 
 export async function run(typed: Typed): Promise<number> {
-  const [action, ...words] = typed.args;
-  const tell = (result: unknown, lines: string[]): void =>
-    writeOut(isOn(typed, 'json') ? `${safeJson(result)}\n` : lines.map((line) => `${line}\n`).join(''));
-
-  if (action === 'request-access' && words.length > 0) {
-    const answer = (await callEngine('request_access', { paths: words })) as AccessAnswer;
-    tell(answer, [accessWords(answer)]);
-    return answer.granted ? GRANTED : REFUSED;
+  const [verb, ...words] = typed.args;
+  const name = TOOL_NAMES.find((known) => rowOf(known).command.verb === verb);
+  const input = name && inputOf(name, words);
+  if (!name || !input) {
+    const known = usages().map((usage) => `bosun agent ${usage}`);
+    throw new BosunError(
+      'usage',
+      `"${['agent', ...typed.args].join(' ')}" is not a call; write: ${known.join(', ')}, or bosun agent mcp`,
+    );
   }
-  if (action === 'inbox' && words.length === 0) {
-    const inbox = (await callEngine('inbox', {})) as { requests: PendingAccess[] };
-    tell(inbox, inboxWords(inbox));
-    return GRANTED;
-  }
-  const [id, answer] = words;
-  if (action === 'answer' && words.length === 2 && (answer === 'yes' || answer === 'no')) {
-    const said = (await callEngine('answer', { id, answer })) as OwnerSaid;
-    tell(said, [saidWords(said)]);
-    return said.accepted ? GRANTED : REFUSED;
-  }
-  throw new BosunError(
-    'usage',
-    `"${['agent', ...typed.args].join(' ')}" is nothing to ask; write: bosun agent request-access <glob>..., bosun agent inbox, bosun agent answer <id> yes|no, or bosun agent mcp`,
-  );
+  const answer = await callEngine(name, input);
+  const lines = isOn(typed, 'json') ? [safeJson(answer)] : linesOf(name, answer);
+  writeOut(lines.map((line) => `${line}\n`).join(''));
+  return rowOf(name).isYes?.(answer) === false ? NO : YES;
 }
