@@ -39,7 +39,7 @@ export interface Show {
   say(text: string): void;
   /** The run is there: its questions can be answered. */
   attach?(live: LiveRun, interrupts: Interrupts): void;
-  close?(): Promise<void>;
+  close?(): void;
 }
 
 type Start = (options: WatchOptions) => Promise<LiveRun>;
@@ -86,7 +86,7 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
     // The engine could not go on; the run can.
     throw live ? interrupted(error, live.id) : error;
   } finally {
-    await show.close?.();
+    show.close?.();
   }
   if (!asJson) await tellReport(live.id, answerOf === undefined ? 'stdout' : 'stderr');
   if (!asJson && answerOf !== undefined) await tellAnswer(live.id, answerOf);
