@@ -10,6 +10,7 @@ import { drawScreen } from '../scripts/picture.ts';
 import { Bosun } from '../src/doors/library.ts';
 import { WorkflowFile } from '../src/contract/workflow.ts';
 import { parseWorkflow } from '../src/definition/load.ts';
+import { LOGINS, RUNTIMES_BY_NAME } from '../src/runtime/runtimes.ts';
 import { COMMANDS } from '../src/doors/cli/table.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
@@ -157,6 +158,26 @@ describe('the page on the workflow file', () => {
       }
     },
   );
+});
+
+describe('the page on runtimes', () => {
+  const rows = readFileSync('docs/runtimes.md', 'utf8').split('\n');
+
+  it.each(Object.values(RUNTIMES_BY_NAME))('says how to get $name, and what it speaks', (runtime) => {
+    const { name, program, sdk, agents = [], dialects = [] } = runtime;
+    const install = (sdk ?? program)?.install.split(' where ')[0];
+    const packages = agents.flatMap((agent) => agent.package ?? []);
+    const row = rows.find((line) => line.startsWith(`| \`${name}\``));
+    const spoken = dialects.map((dialect) => `\`${dialect}\``);
+    for (const word of [install ?? '', ...packages, ...spoken]) expect(row).toContain(word);
+  });
+
+  it.each(LOGINS)('and that on models say where the login of $program is', ({ program, place, variable }) => {
+    const lines = readFileSync('docs/models.md', 'utf8').split('\n');
+    const row = lines.find((line) => line.startsWith(`| ${program}, with`)) ?? '';
+    const words = [variable ?? '', `\`${place.file}\``, `$${place.variable}`, `~/${place.below}`];
+    for (const word of words) expect(row).toContain(word);
+  });
 });
 
 describe('the page on fences', () => {

@@ -1,7 +1,7 @@
 /** The way out of a sandbox, over real sockets of loopback; names resolve only as each test says. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BRIDGE_FAILED, bridged, proxyEnvironment } from '../src/sandbox/linux/bridge.ts';
 import { EGRESS_LIMITS, type EgressProxy } from '../src/egress/proxy.ts';
+import { openSocketPath } from '../src/system/net/socket-path.ts';
 import { ask, BIG_BYTES, get, makeRig, raw, response, type Rig } from './fixtures/egress.ts';
 
 let rig: Rig;
@@ -154,11 +155,29 @@ describe('the proxy', () => {
     await run([process.execPath, '-e', script]);
     expect(existsSync(socketPath)).toBe(true);
     expect((await ask(await rig.open({ allow: [], socketPath }), 'http://x.test/')).status).toBe(403);
-    await expect(rig.open({ allow: [], socketPath: `/tmp/${'x'.repeat(108)}` })).rejects.toThrow('107 bytes');
     await expect(rig.open({ allow: [], socketPath: path.join(rig.directory, 'none', 'x') })).rejects.toThrow(
       'cannot open the way to the network',
     );
   });
+});
+
+it('works at a path that is longer than the kernel takes, leaves no descriptor and no file', async () => {
+  const directory = path.join(rig.directory, 'x'.repeat(60), 'y'.repeat(60));
+  mkdirSync(directory, { recursive: true });
+  const open = (): number => readdirSync('/proc/self/fd').length;
+  const before = open();
+  const socketPath = path.join(directory, 'egress.sock');
+  const proxy = await rig.open({ allow: [], socketPath });
+  expect(statSync(socketPath).mode & 0o777).toBe(0o600);
+  using reached = openSocketPath(socketPath);
+  const socket = connect(reached.path).end(
+    'GET http://x.test/ HTTP/1.1\r\nHost: x.test\r\nConnection: close\r\n\r\n',
+  );
+  expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1.1 403/);
+  reached[Symbol.dispose]();
+  await proxy[Symbol.asyncDispose]();
+  expect(existsSync(socketPath)).toBe(false);
+  expect(open()).toBe(before);
 });
 
 describe('a limit', () => {

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ProviderConfig } from '../src/contract/config.ts';
+import type { ConfigFile, ProviderConfig } from '../src/contract/config.ts';
 import { liveTransport } from '../src/gateway/live/live.ts';
-import { isReadyFor, resolveProviders, type Provider } from '../src/gateway/keys/providers.ts';
+import { isReadyFor, resolveProviders as resolve, type Provider } from '../src/gateway/keys/providers.ts';
+import { LOGINS, RUNTIMES_BY_NAME } from '../src/runtime/runtimes.ts';
+import { OPENCODE } from '../src/runtime/opencode/descriptor.ts';
 import type { ModelRequest, Transport } from '../src/gateway/transport.ts';
 import { ACCOUNT, chatgptLogin, jwt } from './fixtures/chatgpt-login.ts';
 import { NEVER, openUpstream, requestOf, textOf } from './fixtures/upstream.ts';
@@ -18,6 +20,8 @@ const CODEX = {
   'user-agent': 'codex_exec/0.166.0 (Debian 12.0.0; x86_64) unknown (codex_exec; 0.166.0)',
   'session-id': 's-1',
 };
+
+const resolveProviders = (configs: ConfigFile[], env: NodeJS.ProcessEnv) => resolve(configs, env, LOGINS);
 
 let home: string;
 let file: string;
@@ -117,9 +121,11 @@ describe('the login of Codex with ChatGPT', () => {
   it('makes Codex alone ready to ask', () => {
     logIn();
     expect(
-      (['codex', 'opencode', 'acp', 'claude-code'] as const).map((each) => isReadyFor(openai(), each)),
+      (['codex', 'opencode', 'acp', 'claude-code'] as const).map((each) =>
+        isReadyFor(openai(), RUNTIMES_BY_NAME[each].logins),
+      ),
     ).toEqual([true, false, false, false]);
-    expect(isReadyFor(openai({}, { OPENAI_API_KEY: 'made-up' }), 'opencode')).toBe(true);
+    expect(isReadyFor(openai({}, { OPENAI_API_KEY: 'made-up' }), OPENCODE.logins)).toBe(true);
   });
 
   it.each([

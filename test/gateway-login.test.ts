@@ -6,7 +6,8 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConfigFile, ProviderConfig } from '../src/contract/config.ts';
 import { liveTransport } from '../src/gateway/live/live.ts';
-import { resolveProviders, type Provider } from '../src/gateway/keys/providers.ts';
+import { resolveProviders as resolve, type Provider } from '../src/gateway/keys/providers.ts';
+import { LOGINS } from '../src/runtime/runtimes.ts';
 import type { ModelRequest, Transport } from '../src/gateway/transport.ts';
 import { Home } from '../src/store/home.ts';
 import { Models } from '../src/run/models.ts';
@@ -23,6 +24,8 @@ const CLAUDE = {
   'x-api-key': 'bosun-placeholder',
   'x-app': 'cli',
 };
+
+const resolveProviders = (configs: ConfigFile[], env: NodeJS.ProcessEnv) => resolve(configs, env, LOGINS);
 
 let home: string;
 let file: string;

@@ -6,6 +6,7 @@ import { agentError } from '../src/runtime/agent/error.ts';
 import { makeHome, writeAnew } from '../src/runtime/agent/home.ts';
 import { readMessages, type Message } from '../src/runtime/agent/lines.ts';
 import { chooseModel } from '../src/runtime/agent/choose-model.ts';
+import { CODEX } from '../src/runtime/codex/descriptor.ts';
 import { cli } from '../src/runtime/cli/cli.ts';
 import { agentVersion, findAgent, needAgent } from '../src/runtime/agent/find-agent.ts';
 import { jsonIn } from '../src/runtime/output/json-in-text.ts';
@@ -83,7 +84,7 @@ describe('what agents share', () => {
   });
 
   it('finds the program of an agent, where its packages lie and its version', async () => {
-    const found = findAgent('codex', { command: [path.join(REAL_BIN, 'codex'), '--flag'] })!;
+    const found = findAgent(CODEX, { command: [path.join(REAL_BIN, 'codex'), '--flag'] })!;
     expect(found.argv).toEqual([path.resolve(REAL_BIN, '../@openai/codex/bin/codex.js'), '--flag']);
     expect(found.reads).toEqual([path.dirname(REAL_BIN)]);
     expect(await agentVersion({ ...found, argv: found.argv.slice(0, 1) })).toBe('0.166.0');
@@ -91,8 +92,8 @@ describe('what agents share', () => {
   });
 
   it('says how to get a program that is not there', () => {
-    expect(findAgent('codex', { command: ['/nowhere/x'] })).toBeUndefined();
-    expect(() => needAgent('codex', { command: ['/nowhere/x'] })).toThrow(
+    expect(findAgent(CODEX, { command: ['/nowhere/x'] })).toBeUndefined();
+    expect(() => needAgent(CODEX, { command: ['/nowhere/x'] })).toThrow(
       'cannot start codex: /nowhere/x is not there; install it with npm install -g @openai/codex',
     );
   });

@@ -33,6 +33,16 @@ const EXCEPTIONS = new Set([
   'base→contract', // an error is thrown with its code
 ]);
 const LINES_MAX = 480;
+/** Runtimes are named in their own folders, in the list of them, and in these files, each with its reason. */
+const NAMING: Record<string, string> = {
+  'src/contract/runtimes.ts': 'the names that a workflow may use',
+  'src/definition/agent-files.ts': 'files below .claude/agents are for Claude Code',
+  'src/definition/check/runtime-hint.ts': 'what other tools call a runtime',
+  'src/runtime/agent/choose-model.ts': 'by how the names of models begin',
+  'src/operations/conformance/planted.ts': 'a repository with the settings of all programs, of a stranger',
+  'src/doors/cli/table.ts': 'examples in help',
+  'src/doors/cli/commands/exec.ts': 'an example in a message',
+};
 
 const sources = files('src').filter((file) => file.endsWith('.ts'));
 
@@ -64,6 +74,14 @@ describe('the tree', () => {
         !/import type \{[^}]*\} from 'node:child_process'/.test(text(file)),
     );
     expect(spawning).toEqual(['src/system/process/process.ts']);
+  });
+
+  it('names a runtime in its own folder and in the list of them', () => {
+    const own = /^src\/runtime\/(acp|claude-code|cli|codex|opencode)\//;
+    const names = /(?<![\w./@-])(claude-code|opencode|codex)(?![\w/])|'acp'/i;
+    const naming = sources.filter((file) => file !== 'src/runtime/runtimes.ts' && !own.test(file));
+    const found = naming.filter((file) => names.test(withoutComments(text(file))));
+    expect(found.toSorted()).toEqual(Object.keys(NAMING).toSorted());
   });
 
   it(`has no file of more than ${LINES_MAX} lines`, () => {
@@ -133,6 +151,11 @@ function tracked(): string[] {
   return listed
     .split('\n')
     .filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile());
+}
+
+/** Good enough for this tree, where no text holds what looks like one. */
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm, '');
 }
 
 function text(file: string): string {

@@ -20,12 +20,12 @@ import { BosunError, HelperDied } from '../contract/errors.ts';
 import type { EventOf } from '../contract/event.ts';
 import type { AgentError } from '../contract/model.ts';
 import type { Collected, FailReason, Outcome } from '../contract/run.ts';
+import { takesCommand } from '../contract/runtimes.ts';
 import type { Agent, WorkspaceOptions } from '../contract/workflow.ts';
 import { checkExpansionApart } from '../definition/expansion/thread.ts';
 import { joinBases } from '../merge/merge.ts';
 import { runCommand, type Ended } from '../runtime/agent/command.ts';
 import { speaks } from '../runtime/agent/choose-model.ts';
-import { loadRuntime } from '../runtime/load.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result } from '../runtime/runtime.ts';
 import { outputProblem } from '../runtime/output/structured-output.ts';
@@ -102,7 +102,7 @@ async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | un
   }
 
   const job = jobOf(attempt, around, sink, workspace);
-  const runtime = await loadRuntime(runtimeOf(attempt));
+  const runtime = await runtimeOf(attempt).load();
   const result = explained(await runtime.run(job), around.modelError);
 
   let collected: Collected | undefined;
@@ -201,7 +201,8 @@ function jobOf(
     files: around.files,
     memory: around.memory,
     models: around.models,
-    schema: task.output ?? (task.expand ? planSchema(runtimeOf(attempt) === 'codex') : undefined),
+    schema:
+      task.output ?? (task.expand ? planSchema(runtimeOf(attempt).needsStrictSchemas ?? false) : undefined),
     mcp: { ...agent?.mcp, ...around.tools },
     isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,
@@ -234,14 +235,13 @@ function agentFor(attempt: Attempt): Agent | undefined {
   const { agent } = attempt;
   const runtime = runtimeOf(attempt);
   const own = attempt.start.fallback?.model;
-  if (!agent || (runtime === agent.runtime && own === undefined)) return agent;
+  if (!agent || (runtime.name === agent.runtime && own === undefined)) return agent;
   const { command, model: _, ...rest } = agent;
   const model = own ?? (agent.model !== undefined && speaks(runtime, agent.model) ? agent.model : undefined);
-  const takesCommand = runtime === 'acp' || runtime === 'cli';
   return {
     ...rest,
-    runtime,
-    ...(takesCommand && command !== undefined && { command }),
+    runtime: runtime.name,
+    ...(takesCommand(runtime.name) && command !== undefined && { command }),
     ...(model !== undefined && { model }),
   };
 }

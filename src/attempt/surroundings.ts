@@ -9,7 +9,8 @@ import type { Attempt, Stages } from './attempt.ts';
 import { Stopwatch } from '../base/stopwatch.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
-import type { Agent, RuntimeName, Scope } from '../contract/workflow.ts';
+import { asksModels } from '../contract/runtimes.ts';
+import type { Agent, Scope } from '../contract/workflow.ts';
 import { openCrew } from '../crew/crew.ts';
 import { rowOf, TOOL_NAMES, type CrewTools } from '../crew/tools.ts';
 import {
@@ -23,9 +24,9 @@ import { readPath, showsHidden } from '../definition/check/reads.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import { noticeWaits } from '../gateway/waiting.ts';
 import { PLACEHOLDER_KEY } from '../gateway/keys/keys.ts';
-import { programReads } from '../runtime/agent/find-agent.ts';
-import { obeyedSettings } from '../runtime/agent/obeyed-settings.ts';
+import type { RuntimeDescriptor } from '../runtime/descriptor.ts';
 import type { Models } from '../runtime/runtime.ts';
+import { RUNTIMES_BY_NAME } from '../runtime/runtimes.ts';
 import { GATEWAY } from '../sandbox/linux/bridge.ts';
 import type { Denied } from '../egress/gate.ts';
 import { mayReach } from '../egress/may-reach.ts';
@@ -106,7 +107,7 @@ export class Surroundings implements AsyncDisposable {
     made.#undo.defer(() => rmdir(made.files).catch(() => tryRemoveTree(made.files))); // it is empty, most of the time
     const { network: allow = [] } = made.#scope;
     const withCrew = attempt.crew !== undefined;
-    const withModels = runtimeOf(attempt) !== 'cli';
+    const withModels = asksModels(runtimeOf(attempt).name);
     try {
       if (withModels) {
         await mkdir(made.memory, { recursive: true });
@@ -226,7 +227,7 @@ export class Surroundings implements AsyncDisposable {
   /** A link could not be covered, and would lead to settings elsewhere. Some programs fail at a directory that they cannot enter. */
   async #coveredSettings(workspace: Workspace): Promise<{ mask: string[]; empty: string[] }> {
     const runtime = runtimeOf(this.#attempt);
-    const names = obeyedSettings(runtime, this.#attempt.agent);
+    const names = runtime.obeys(this.#attempt.agent);
     const mask: string[] = [];
     const empty: string[] = [];
     if (names.length === 0 || !this.#stages.isFenced) return { mask, empty };
@@ -236,7 +237,7 @@ export class Surroundings implements AsyncDisposable {
       if (kind === 'link')
         throw new BosunError(
           'system',
-          `${name} of the repository is a symbolic link, and ${runtime} would obey the settings that it leads to; make it a file or a directory, which can be covered, or take it away`,
+          `${name} of the repository is a symbolic link, and ${runtime.name} would obey the settings that it leads to; make it a file or a directory, which can be covered, or take it away`,
         );
       if (kind !== undefined) (kind === 'directory' ? empty : mask).push(name);
     }
@@ -248,7 +249,7 @@ export class Surroundings implements AsyncDisposable {
     return [
       ...(this.#scope.read ?? []).map((file) => this.#readable(file)),
       ...(this.#sockets?.hasCrew ? CREW_COMMAND : []),
-      ...programReads(runtimeOf(this.#attempt), this.#attempt.agent),
+      ...runtimeOf(this.#attempt).reads(this.#attempt.agent),
     ];
   }
 
@@ -318,7 +319,7 @@ export class Surroundings implements AsyncDisposable {
     const door = await this.#stages.models.open(
       {
         ...names,
-        runtime: runtimeOf(this.#attempt),
+        runtime: runtimeOf(this.#attempt).name,
         place: { run, paths: this.#paths },
         run: this.#attempt.run,
         admit: (estimate, signal) => this.#admit(estimate, signal),
@@ -379,13 +380,13 @@ export class Surroundings implements AsyncDisposable {
 }
 
 /** The one that does this attempt: the agent's own, or another where that one failed. */
-export function runtimeOf({ start, agent }: Attempt): RuntimeName {
-  return start.fallback?.runtime ?? agent?.runtime ?? 'cli';
+export function runtimeOf({ start, agent }: Attempt): RuntimeDescriptor {
+  return RUNTIMES_BY_NAME[start.fallback?.runtime ?? agent?.runtime ?? 'cli'];
 }
 
-/** What the gateway holds; Claude Code counts its turns itself, and better, since those of its helpers are none. */
+/** What the gateway holds. */
 function turnsOf(attempt: Attempt): number {
-  return runtimeOf(attempt) === 'claude-code' ? Infinity : (attempt.agent?.turns ?? Infinity);
+  return runtimeOf(attempt).countsTurns ? Infinity : (attempt.agent?.turns ?? Infinity);
 }
 
 function describeTurns(turns: number): string {

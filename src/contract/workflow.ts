@@ -1,11 +1,11 @@
 /** The workflow file: one schema from which the types, the checks and the published JSON Schema come. */
 import { z } from 'zod';
+import { RUNTIME_DEFAULT, RUNTIMES, type RuntimeName } from './runtimes.ts';
 
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const TASKS_MAX = 20_000;
 /** Of one plan. */
 export const EXPANSION_TASKS_MAX = 1000;
-export const RUNTIMES = ['claude-code', 'opencode', 'codex', 'acp', 'cli'] as const;
 
 const name = z
   .string()
@@ -94,7 +94,7 @@ const Fallback = z.union(
 );
 
 export const Agent = z.strictObject({
-  runtime: z.enum(RUNTIMES).default('claude-code'),
+  runtime: z.enum(RUNTIMES).default(RUNTIME_DEFAULT),
   description: z.string().optional(),
   model: z.string().optional(),
   prompt: z.string().optional().describe('Who the agent is; goes before the prompt of each task.'),
@@ -269,7 +269,7 @@ export const WorkflowFile = z.strictObject({
 export type IsolationDemand = z.output<typeof IsolationDemand>;
 export type Budget = z.output<typeof Budget>;
 export type BudgetUnit = (typeof BUDGET_UNITS)[number];
-export type RuntimeName = (typeof RUNTIMES)[number];
+export type { RuntimeName } from './runtimes.ts';
 export type Scope = z.output<typeof Scope>;
 export type Limits = z.output<typeof Limits>;
 export type Agent = z.output<typeof Agent>;

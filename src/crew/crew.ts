@@ -3,12 +3,9 @@
  * The socket is the identity, so there is no token to steal. It decides nothing: it hands calls to the functions
  * behind the table of tools, and answers.
  */
-import { chmodSync, chownSync, lstatSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { BosunError, ERRORS } from '../contract/errors.ts';
-import { listen } from '../system/net/listen.ts';
-import { openSocketPath, type SocketPath } from '../system/net/socket-path.ts';
+import { listenOnSocket, type SocketAt } from '../system/net/listen-on-socket.ts';
 import { readLines, writeLine } from './lines.ts';
 import { readRequest, RpcError, type RpcRequest } from './rpc.ts';
 import { CALLS_MAX, REQUEST_BYTES_MAX, type CrewTools, type ToolName } from './tools.ts';
@@ -17,26 +14,18 @@ import { CALLS_MAX, REQUEST_BYTES_MAX, type CrewTools, type ToolName } from './t
 const SOCKETS_MAX = 64;
 const LINGER_MS = 1000;
 
-export interface CrewOptions {
-  socketPath: string;
-  /** Whose the socket becomes, where the engine is root. */
-  uid?: number;
+export interface CrewOptions extends SocketAt {
   tools: CrewTools;
 }
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { socketPath, uid } = options;
-  let crew: Crew | undefined;
+  const { socketPath } = options;
+  const crew = new Crew(options);
   try {
-    // One that a killed engine left behind. All this is at once: every attempt waits for it before it starts.
-    if (lstatSync(socketPath, { throwIfNoEntry: false })?.isSocket()) rmSync(socketPath);
-    crew = new Crew(options);
     await crew.listen();
-    chmodSync(socketPath, 0o600);
-    if (uid !== undefined && process.getuid?.() === 0) chownSync(socketPath, uid, -1);
     return crew;
   } catch (cause) {
-    await crew?.[Symbol.asyncDispose]();
+    await crew[Symbol.asyncDispose]();
     const why = (cause as Error).message;
     throw new BosunError(
       'system',
@@ -49,23 +38,22 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
 export class Crew implements AsyncDisposable {
   readonly socketPath: string;
   readonly #options: CrewOptions;
-  readonly #path: SocketPath;
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
+  #socket: AsyncDisposable | undefined;
   #inFlight = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: CrewOptions) {
     this.#options = options;
     this.socketPath = options.socketPath;
-    this.#path = openSocketPath(options.socketPath);
     this.#server = createServer((socket) => this.#accept(socket));
     this.#server.maxConnections = SOCKETS_MAX;
   }
 
   /** Part of opening: see `openCrew`. */
-  listen(): Promise<void> {
-    return listen(this.#server, { path: this.#path.path });
+  async listen(): Promise<void> {
+    this.#socket = await listenOnSocket(this.#server, this.#options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -74,12 +62,10 @@ export class Crew implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const wasListening = this.#server.listening;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const client of this.#clients) client.destroy();
     await closed;
-    this.#path[Symbol.dispose]();
-    if (wasListening) await rm(this.socketPath, { force: true });
+    await this.#socket?.[Symbol.asyncDispose]();
   }
 
   #accept(socket: Socket): void {

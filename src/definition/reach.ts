@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { readPath } from './check/reads.ts';
 import { ownerOf } from '../base/dot-git.ts';
+import { asksModels } from '../contract/runtimes.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
 import { realPath } from '../system/files/real-path.ts';
 import { isWithin } from '../base/is-within.ts';
@@ -37,7 +38,7 @@ function beyond(workflow: Workflow, top: string): string[] {
   /** A fence shows the program of an agent, wherever that lies. */
   function program({ runtime, command }: Agent): string[] {
     const word = Array.isArray(command) ? command[0]! : '';
-    if (runtime === 'cli' || !word.includes('/')) return [];
+    if (!asksModels(runtime) || !word.includes('/')) return [];
     const file = realPath(resolve(word));
     return staysInside(file, top) || SYSTEM.test(file) ? [] : [`start ${file}`];
   }

@@ -2,13 +2,12 @@
  * The one way out of an attempt's sandbox: an HTTP proxy on a unix socket of the attempt's own. The socket is the
  * identity, so there is no token to steal. Every request is decided anew; nothing is kept, logged or decrypted.
  */
-import { chmod, chown, lstat, rm } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import { createServer, STATUS_CODES } from '../system/net/http.ts';
-import { listen } from '../system/net/listen.ts';
+import { listenOnSocket, type SocketAt } from '../system/net/listen-on-socket.ts';
 import { AllowList } from './allow-list.ts';
 import { formatAuthority, HOST_CHARS_MAX } from './authority.ts';
 import { forward } from './forward.ts';
@@ -30,38 +29,24 @@ export const EGRESS_LIMITS = {
 };
 export type EgressLimits = typeof EGRESS_LIMITS;
 
-/** What the kernel takes as the path of a unix socket. */
-const SOCKET_PATH_BYTES_MAX = 107;
 const HEADERS_MS = 60_000;
 
-export interface EgressOptions {
-  socketPath: string;
+export interface EgressOptions extends SocketAt {
   /** The entries of `scope.network`. */
   allow: readonly string[];
   resolve?: Resolve;
   /** Told once per host, port and reason. */
   onDenied(denied: Denied): void;
-  /** Whose the socket becomes, where the engine is root. */
-  uid?: number;
   limits?: Partial<EgressLimits>;
   signal?: AbortSignal;
 }
 
 export async function openEgress(options: EgressOptions): Promise<EgressProxy> {
-  const { socketPath, uid, signal } = options;
+  const { socketPath, signal } = options;
   signal?.throwIfAborted();
-  if (Buffer.byteLength(socketPath) > SOCKET_PATH_BYTES_MAX)
-    throw new BosunError(
-      'system',
-      `cannot open a socket at ${socketPath}: its path has more than ${SOCKET_PATH_BYTES_MAX} bytes; use a repository with a shorter path`,
-    );
   const proxy = new EgressProxy(options);
   try {
-    // one that a killed engine left behind
-    if ((await lstat(socketPath).catch(() => undefined))?.isSocket()) await rm(socketPath);
     await proxy.listen();
-    await chmod(socketPath, 0o600);
-    if (uid !== undefined && process.getuid?.() === 0) await chown(socketPath, uid, -1);
   } catch (cause) {
     await proxy[Symbol.asyncDispose]();
     throw new BosunError(
@@ -75,6 +60,7 @@ export async function openEgress(options: EgressOptions): Promise<EgressProxy> {
 
 export class EgressProxy implements AsyncDisposable {
   readonly socketPath: string;
+  readonly #at: SocketAt;
   readonly #limits: EgressLimits;
   readonly #server: Server;
   readonly #gate: Gate;
@@ -84,11 +70,14 @@ export class EgressProxy implements AsyncDisposable {
   readonly #clients = new Map<Duplex, AbortController>();
   readonly #signal: AbortSignal | undefined;
   readonly #stop = (): void => void this[Symbol.asyncDispose]();
+  #socket: AsyncDisposable | undefined;
   #outgoing = 0;
   #closing: Promise<void> | undefined;
 
-  constructor({ socketPath, allow, resolve = resolveBySystem, onDenied, limits, signal }: EgressOptions) {
+  constructor(options: EgressOptions) {
+    const { socketPath, allow, resolve = resolveBySystem, onDenied, limits, signal } = options;
     this.socketPath = socketPath;
+    this.#at = options;
     this.#limits = { ...EGRESS_LIMITS, ...limits };
     this.#gate = new Gate(new AllowList(allow), resolve, this.#limits.hostCharsMax);
     this.#onDenied = onDenied;
@@ -112,8 +101,8 @@ export class EgressProxy implements AsyncDisposable {
   }
 
   /** Part of opening: see `openEgress`. */
-  listen(): Promise<void> {
-    return listen(this.#server, { path: this.socketPath });
+  async listen(): Promise<void> {
+    this.#socket = await listenOnSocket(this.#server, this.#at);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -123,11 +112,10 @@ export class EgressProxy implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#signal?.removeEventListener('abort', this.#stop);
-    const wasListening = this.#server.listening;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const client of this.#clients.keys()) client.destroy();
     await closed;
-    if (wasListening) await rm(this.socketPath, { force: true });
+    await this.#socket?.[Symbol.asyncDispose]();
   }
 
   #accept(socket: Socket): void {

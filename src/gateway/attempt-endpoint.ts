@@ -3,13 +3,12 @@
  * loopback behind an address that cannot be guessed. Who comes through it is the attempt; there is no key to steal.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmod, chown, lstat, rm } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from '../system/net/http.ts';
 import { BosunError } from '../contract/errors.ts';
 import { listen } from '../system/net/listen.ts';
-import { openSocketPath, type SocketPath } from '../system/net/socket-path.ts';
+import { listenOnSocket, type SocketAt } from '../system/net/listen-on-socket.ts';
 import { exchange, type ExchangeOptions } from './exchange.ts';
 import { FailureStreak } from './failure-streak.ts';
 import { BodyProblem, mb } from './request/body.ts';
@@ -27,8 +26,7 @@ export type EndpointLimits = typeof ENDPOINT_LIMITS;
 const KEEP_ALIVE_MS = 600_000;
 const TOKEN_BYTES = 24;
 
-export type EndpointAt =
-  'tcp' | { socketPath: string; /** Whose it becomes, where the engine is root. */ uid?: number };
+export type EndpointAt = 'tcp' | SocketAt;
 
 export type EndpointOptions = Omit<ExchangeOptions, 'hold' | 'bodyBytesMax' | 'failures' | 'told'> & {
   limits?: Partial<EndpointLimits>;
@@ -65,7 +63,7 @@ export class AttemptEndpoint implements AsyncDisposable {
   readonly #underWay = new Set<Promise<void>>();
   readonly #failures = new FailureStreak();
   readonly #told = new Set<string>();
-  #path: SocketPath | undefined;
+  #socket: AsyncDisposable | undefined;
   #heldBytes = 0;
   #closing: Promise<void> | undefined;
 
@@ -99,13 +97,7 @@ export class AttemptEndpoint implements AsyncDisposable {
   /** Part of opening: see `openEndpoint`. */
   async listen(): Promise<void> {
     if (this.#at === 'tcp') return listen(this.#server, { host: '127.0.0.1', port: 0 });
-    const { socketPath, uid } = this.#at;
-    // one that a killed engine left behind
-    if ((await lstat(socketPath).catch(() => undefined))?.isSocket()) await rm(socketPath);
-    this.#path = openSocketPath(socketPath);
-    await listen(this.#server, { path: this.#path.path });
-    await chmod(socketPath, 0o600);
-    if (uid !== undefined && process.getuid?.() === 0) await chown(socketPath, uid, -1);
+    this.#socket = await listenOnSocket(this.#server, this.#at);
   }
 
   /** When it resolves every request is settled. */
@@ -119,7 +111,7 @@ export class AttemptEndpoint implements AsyncDisposable {
     for (const client of this.#clients) client.destroy();
     await closed; // its socket is gone too
     await Promise.all(this.#underWay);
-    this.#path?.[Symbol.dispose]();
+    await this.#socket?.[Symbol.asyncDispose]();
     this.#options.onClosed?.(this);
   }
 

@@ -8,6 +8,7 @@ import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import type { ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
+import { asksModels } from '../contract/runtimes.ts';
 import {
   fallbacksOf,
   type Agent,
@@ -20,6 +21,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Price, PriceOf } from '../gateway/money/prices.ts';
 import type { Provider } from '../gateway/keys/providers.ts';
 import type { Transport } from '../gateway/transport.ts';
+import { LOGINS, RUNTIMES_BY_NAME } from '../runtime/runtimes.ts';
 import type { Home } from '../store/home.ts';
 
 /** Where what goes over the wire is written to, or comes from. */
@@ -127,7 +129,7 @@ export class Models implements ModelsStage, AsyncDisposable {
       import('../gateway/keys/providers.ts'),
     ]);
     await this.loadPrices();
-    const all = resolveProviders(this.#configs(), this.#env);
+    const all = resolveProviders(this.#configs(), this.#env, LOGINS);
     const transport = await this.#transport(all);
     const gateway = this.#undo.use(
       openGateway({
@@ -140,7 +142,7 @@ export class Models implements ModelsStage, AsyncDisposable {
     );
     // A cassette needs no key.
     const isReady = (provider: Provider, runtime: RuntimeName): boolean =>
-      this.#cassette.replay === undefined && isReadyFor(provider, runtime);
+      this.#cassette.replay === undefined && isReadyFor(provider, RUNTIMES_BY_NAME[runtime].logins);
     return {
       gateway,
       providersFor: (runtime) => dialectsOf([...all.values()], (provider) => isReady(provider, runtime)),
@@ -215,7 +217,7 @@ function pricedModels(workflow: Workflow): string[] {
   const models = new Set<string>();
   const whole = needsPrices(workflow.budget);
   const add = (agent: Agent | undefined, isPriced: boolean): void => {
-    if (!agent || agent.runtime === 'cli' || !(isPriced || needsPrices(agent.budget))) return;
+    if (!agent || !asksModels(agent.runtime) || !(isPriced || needsPrices(agent.budget))) return;
     for (const { model } of [agent, ...fallbacksOf(agent)]) if (model !== undefined) models.add(model);
   };
   for (const { agent, budget } of Object.values(workflow.tasks)) {

@@ -1,8 +1,10 @@
 /** Checks agents, who names them, and budgets. */
+import { asksModels, MODEL_RUNTIMES, takesCommand } from '../../contract/runtimes.ts';
 import { OUR_TOOLS } from '../../contract/model.ts';
 import { fallbacksOf, type Agent, type Budget, type Task, type Workflow } from '../../contract/workflow.ts';
 import { compilePattern, PatternError } from '../../base/pattern.ts';
 import { didYouMean } from '../../base/suggest.ts';
+import { wordList } from '../../base/word-list.ts';
 import type { Path, Problem } from '../source/problem.ts';
 
 const CONFLICT_AGENT = 'agent:';
@@ -69,9 +71,7 @@ function checkAgent(agent: Agent, path: Path, it: string, budget: Budget | undef
   const problems = checkBudget(agent.budget, [...path, 'budget'], it, budget);
   const { runtime, command, model } = agent;
   const fallbacks = fallbacksOf(agent);
-  const needy = [agent, ...fallbacks]
-    .map((each) => each.runtime)
-    .find((name) => name === 'cli' || name === 'acp');
+  const needy = [agent, ...fallbacks].map((each) => each.runtime).find(takesCommand);
   if (needy !== undefined && command === undefined) {
     problems.push({
       path,
@@ -98,10 +98,10 @@ function checkAgent(agent: Agent, path: Path, it: string, budget: Budget | undef
     if (name === runtime && (other === undefined || other === model)) {
       const message = `${it} falls back from "${runtime}" to itself; remove it, or give it another model`;
       problems.push({ path: at, message });
-    } else if ((name === 'cli') !== (runtime === 'cli')) {
+    } else if (asksModels(name) !== asksModels(runtime)) {
       problems.push({
         path: at,
-        message: `${it} cannot fall back from "${runtime}" to "${name}": cli is a family of its own; the others are claude-code, opencode, codex and acp`,
+        message: `${it} cannot fall back from "${runtime}" to "${name}": cli is a family of its own; the others are ${wordList(MODEL_RUNTIMES, 'and')}`,
       });
     }
   }

@@ -1,6 +1,7 @@
 /** Checks that each task says one thing to do, and holds only fields that mean something for it. */
 import { z } from 'zod';
 import { JSON_DEPTH_MAX, parseJson } from '../../base/parse-json.ts';
+import { wordList } from '../../base/word-list.ts';
 import type { Task, Workflow } from '../../contract/workflow.ts';
 import type { Problem } from '../source/problem.ts';
 
@@ -89,7 +90,10 @@ function checkTask(name: string, task: Task): Problem[] {
     if (task[field] === undefined || fits.includes(kind) || (field === 'attempts' && task.attempts === 1))
       continue;
     if (field === 'expand' && task.expand === false) continue;
-    add(field, `"${field}" of ${it} works only with ${either(fits)}, but the task has "${kind}"; remove it`);
+    add(
+      field,
+      `"${field}" of ${it} works only with ${wordList(fits, 'or')}, but the task has "${kind}"; remove it`,
+    );
   }
   if (kind === 'agent' && task.finalize !== undefined && task.continuous === undefined) {
     add(
@@ -151,8 +155,4 @@ function isTooLarge(schema: unknown): boolean {
   } catch {
     return true; // too deep even to be written
   }
-}
-
-function either(words: readonly string[]): string {
-  return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

@@ -1,5 +1,7 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
 import { examples, usages } from '../../crew/tools.ts';
+import { wordList } from '../../base/word-list.ts';
+import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtimes.ts';
 import type { Argument, Command, Option } from './command.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 
@@ -105,7 +107,7 @@ export const COMMANDS: Command[] = [
     summary: 'run one agent or one command, with no workflow file',
     arguments: [{ name: 'words', about: 'the prompt for the agent, or a command after --', many: true }],
     options: [
-      { flags: '--runtime <runtime>', about: 'claude-code, opencode, codex, acp or cli' },
+      { flags: '--runtime <runtime>', about: wordList(RUNTIMES, 'or') },
       {
         flags: '--command <command>',
         about: 'cli: the command to start (prompt on stdin); acp: the agent to start',
@@ -381,7 +383,7 @@ export const COMMANDS: Command[] = [
     options: [
       {
         flags: '--runtime <runtime>',
-        about: 'claude-code, opencode, codex or acp; claude-code if not given',
+        about: `${wordList(MODEL_RUNTIMES, 'or')}; ${RUNTIME_DEFAULT} if not given`,
       },
       { flags: '--command <command>', about: 'for acp: the agent to start' },
       { flags: '--only <check>', about: 'only this row of the table; may be repeated', repeat: true },

@@ -35,7 +35,7 @@ export interface Show {
   say(text: string): void;
   /** The run is there: its questions can be answered. */
   attach?(live: Answerable, interrupts: Pressable): void;
-  close?(): Promise<void>;
+  close?(): void;
 }
 
 /** What the keys of a live view reach. */
@@ -91,7 +91,7 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
     // The engine could not go on; the run can.
     throw live ? interrupted(error, live.id) : error;
   } finally {
-    await show.close?.();
+    show.close?.();
   }
   if (isApart) return exitOf(ended);
   if (!asJson) await tellReport(live.id, answerOf === undefined ? 'stdout' : 'stderr');

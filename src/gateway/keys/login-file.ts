@@ -4,20 +4,13 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { z } from 'zod';
 import { BosunError } from '../../contract/errors.ts';
+import type { LoginParts, LoginPlace } from '../../contract/login.ts';
 import { objectionTo, type KeyHeader, type Secret } from './keys.ts';
 import { readPrivateFile } from './private-file.ts';
 
 /** Logins to tool servers are in there too. */
 const FILE_BYTES_MAX = 1024 * 1024;
-
-/** What is sent of a login; both of one and the same version of it. */
-export interface LoginParts {
-  token: string;
-  /** Whose it is, where that has to be said. */
-  account?: string;
-}
 
 interface LoginFileOptions {
   program: string;
@@ -73,31 +66,19 @@ export class LoginFile implements Secret {
 /** Only below the home that the environment names, and only where it is there. */
 export function findLoginFile(
   env: NodeJS.ProcessEnv,
-  variable: string,
-  usual: string,
-  name: string,
+  { variable, below, file: name }: LoginPlace,
 ): string | undefined {
-  const home = env[variable] || (env.HOME && path.join(env.HOME, usual));
+  const home = env[variable] || (env.HOME && path.join(env.HOME, below));
   if (!home || !path.isAbsolute(home)) return undefined;
   const file = path.join(home, name);
   return existsSync(file) ? file : undefined;
 }
 
 /** To find out what kind of login it is; what is wrong with the file is told when the login is needed. */
-export function peek<T>(schema: z.ZodType<T>, file: string): T | undefined {
+export function peek(file: string): string | undefined {
   try {
     const stats = statSync(file);
-    if (!stats.isFile() || stats.size > FILE_BYTES_MAX) return undefined;
-    return parse(schema, readFileSync(file, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Nothing of a text that is none stands in an error. */
-export function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
+    return stats.isFile() && stats.size <= FILE_BYTES_MAX ? readFileSync(file, 'utf8') : undefined;
   } catch {
     return undefined;
   }

@@ -5,10 +5,10 @@
 import { parseDurationMs } from '../../base/units.ts';
 import { ProviderConfig, type ConfigFile } from '../../contract/config.ts';
 import { BosunError } from '../../contract/errors.ts';
+import type { ProgramLogin } from '../../contract/login.ts';
 import type { Dialect } from '../../contract/model.ts';
-import type { RuntimeName } from '../../contract/workflow.ts';
 import { Key, PLACEHOLDER_KEY, type KeyHeader, type Secret } from './keys.ts';
-import { findClaudeLogin, findCodexKey, findCodexLogin, type Login } from './logins.ts';
+import { findLogin, findLoginKey, type Login } from './logins.ts';
 
 export interface Provider {
   name: string;
@@ -51,9 +51,6 @@ interface BuiltIn {
   baseUrlVariable: string;
   /** The first that is set counts. */
   keyVariables: Record<string, KeyHeader>;
-  /** What a program of the provider is logged in with. */
-  findLogin?(env: NodeJS.ProcessEnv): Login | undefined;
-  findKey?(env: NodeJS.ProcessEnv): Secret | undefined;
 }
 
 const KEY_HEADERS: Record<Dialect, KeyHeader> = {
@@ -68,15 +65,12 @@ const BUILT_IN: Record<string, BuiltIn> = {
     baseUrl: 'https://api.anthropic.com',
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     keyVariables: { ANTHROPIC_AUTH_TOKEN: 'bearer', ANTHROPIC_API_KEY: 'x-api-key' },
-    findLogin: findClaudeLogin,
   },
   openai: {
     dialect: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     baseUrlVariable: 'OPENAI_BASE_URL',
     keyVariables: { OPENAI_API_KEY: 'bearer' },
-    findLogin: findCodexLogin,
-    findKey: findCodexKey,
   },
   gemini: {
     dialect: 'gemini',
@@ -86,25 +80,41 @@ const BUILT_IN: Record<string, BuiltIn> = {
   },
 };
 
-/** What a repository configures is passed over: it could name or redirect a key. */
-export function resolveProviders(configs: readonly ConfigFile[], env: NodeJS.ProcessEnv): Providers {
+/**
+ * What a repository configures is passed over: it could name or redirect a key. `logins` are those of programs that
+ * agents can be.
+ */
+export function resolveProviders(
+  configs: readonly ConfigFile[],
+  env: NodeJS.ProcessEnv,
+  logins: readonly ProgramLogin[] = [],
+): Providers {
   const providers = new Map<string, Provider>();
   const own = configs.find(({ isUsers }) => isUsers)?.config.providers ?? {};
-  for (const name of Object.keys(BUILT_IN)) providers.set(name, builtIn(name, own[name] ?? {}, env));
+  for (const name of Object.keys(BUILT_IN)) {
+    const program = logins.find(({ provider }) => provider === name);
+    providers.set(name, builtIn(name, own[name] ?? {}, env, program));
+  }
   for (const [name, config] of Object.entries(own))
     if (!Object.hasOwn(BUILT_IN, name)) providers.set(name, custom(name, config, env));
   return providers;
 }
 
-function builtIn(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): Provider {
-  const { dialect, baseUrl, baseUrlVariable, keyVariables, findKey, findLogin } = BUILT_IN[name]!;
+function builtIn(
+  name: string,
+  config: ProviderConfig,
+  env: NodeJS.ProcessEnv,
+  program: ProgramLogin | undefined,
+): Provider {
+  const { dialect, baseUrl, baseUrlVariable, keyVariables } = BUILT_IN[name]!;
   const given = config['base-url'] ?? baseUrlOf(env, baseUrlVariable);
   const variable = Object.keys(keyVariables).find((each) => valueOf(env, each) !== undefined);
   const usual = variable === undefined ? undefined : { env: variable, header: keyVariables[variable]! };
   const own = keyOf(config, dialect, env) ?? (usual && new Key({ env: usual.env }, usual.header, { env }));
   const isOthers = given !== undefined && given.replace(/\/+$/, '') !== baseUrl;
-  const key = own ?? (isOthers || config.login === 'key' ? undefined : findKey?.(env));
-  const login = mayUseLogin(config, key, isOthers) ? findLogin?.(env) : undefined;
+  const key =
+    own ?? (!program || isOthers || config.login === 'key' ? undefined : findLoginKey(program, env));
+  const login = program && mayUseLogin(config, key, isOthers) ? findLogin(program, env) : undefined;
   const provider = assemble(name, config, config.dialect ?? dialect, given ?? baseUrl, key);
   const isKeyNeeded = given === undefined && !key;
   const variables = Object.keys(keyVariables).toReversed().join(' or ');
@@ -122,9 +132,13 @@ function builtIn(name: string, config: ProviderConfig, env: NodeJS.ProcessEnv): 
   };
 }
 
-/** Whether agents with this runtime get answers from it; a login alone is for those that can be its program. */
-export function isReadyFor({ hasKey, isKeyNeeded, key, login }: Provider, runtime: RuntimeName): boolean {
-  return !isKeyNeeded || (login && !key ? login.runtimes.includes(runtime) : hasKey);
+/** Whether agents that may use these logins get answers from it; a login alone is for those that can be its program. */
+export function isReadyFor(
+  { hasKey, isKeyNeeded, key, login }: Provider,
+  logins: readonly ProgramLogin[],
+): boolean {
+  if (!isKeyNeeded) return true;
+  return login && !key ? logins.some(({ program }) => program === login.program) : hasKey;
 }
 
 /** A subscription goes where its program would send it; elsewhere, or before a key, only where the user says so. */

@@ -58,8 +58,8 @@ function scrubFor(provider: Provider, secrets: string[]): Scrub {
 }
 
 /** The provider's own words say nothing of who could renew it. */
-export function refusedLogin({ name }: Provider, { program, renew }: Login): TransportError {
-  return new TransportError('auth', 401, `${name} does not accept the login of ${program}; ${renew}`);
+export function refusedLogin({ name }: Provider, { program, remedy }: Login): TransportError {
+  return new TransportError('auth', 401, `${name} does not accept the login of ${program}; ${remedy}`);
 }
 
 async function opened<T>(open: () => Promise<T>, { name }: Provider, what: string): Promise<T> {

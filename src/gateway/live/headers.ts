@@ -4,7 +4,7 @@ import { namedByConnection } from '../../base/hop-by-hop.ts';
 import { OF_THE_CONNECTION } from '../headers.ts';
 import { PLACEHOLDER_KEY, type KeyHeader } from '../keys/keys.ts';
 import type { Scrub } from './scrub.ts';
-import type { LoginParts } from '../keys/login-file.ts';
+import type { LoginParts } from '../../contract/login.ts';
 import type { Login } from '../keys/logins.ts';
 import type { ModelRequest } from '../transport.ts';
 

@@ -150,10 +150,7 @@ const ASK_TOOL = {
 
 const ask: Check = {
   rows: ['ask'],
-  cannot: {
-    codex: 'asks nobody: its fence decides',
-    opencode: 'asks nobody: its fence decides',
-  },
+  cannot: ({ asksNobody }) => asksNobody && `asks nobody: ${asksNobody}`,
   async run(bench) {
     const answers = [{ tools: [ASK_TOOL] }, { text: 'all done' }];
     await using trial = await bench.try({ script: { answers } });

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { runtimeHint } from '../../definition/check/runtime-hint.ts';
-import { RUNTIMES, type Agent, type RuntimeName } from '../../contract/workflow.ts';
-import { findSdk } from '../../runtime/claude-code/sdk.ts';
+import { MODEL_RUNTIMES, takesCommand } from '../../contract/runtimes.ts';
+import type { Agent, RuntimeName } from '../../contract/workflow.ts';
 import {
   agentVersion,
   findAgent,
@@ -15,7 +15,9 @@ import {
   needAgent,
   packageVersion,
 } from '../../runtime/agent/find-agent.ts';
-import { knownAgent, type KnownAgent } from '../../runtime/acp/known-agent.ts';
+import { knownAgent } from '../../runtime/acp/known-agent.ts';
+import type { RuntimeDescriptor } from '../../runtime/descriptor.ts';
+import { RUNTIMES_BY_NAME } from '../../runtime/runtimes.ts';
 import { Bench } from './bench.ts';
 import { verdict, type Check } from './check.ts';
 import { CONTROL_CHECKS } from './check-control.ts';
@@ -29,9 +31,6 @@ const CHECKS: Check[] = [...WORK_CHECKS, ...CONTROL_CHECKS, ...FAULT_CHECKS];
 const TIMEOUT_MS = 120_000;
 /** After that no other check is begun. */
 const TOTAL_MS_MAX = 15 * 60_000;
-
-/** Those that are another way to talk with an agent that has a runtime of its own. */
-const BEHIND: Partial<Record<KnownAgent, RuntimeName>> = { 'codex-acp': 'codex', opencode: 'opencode' };
 
 export interface ConformanceOptions {
   runtime: string;
@@ -52,8 +51,7 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   const runtime = runtimeOf(options);
   const only = options.only === undefined ? undefined : new Set(options.only.map(rowOf));
   const version = await versionOf(runtime, command);
-  const known = knownAgent(command);
-  const behind = (known && BEHIND[known]) ?? runtime;
+  const behind = knownAgent(command)?.behind ?? RUNTIMES_BY_NAME[runtime];
   const agent: Partial<Agent> = {
     runtime,
     ...(command !== undefined && { command }),
@@ -89,8 +87,8 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   };
 }
 
-async function results(check: Check, bench: Bench, runtime: RuntimeName): Promise<Verdict[]> {
-  const why = check.cannot?.[runtime];
+async function results(check: Check, bench: Bench, runtime: RuntimeDescriptor): Promise<Verdict[]> {
+  const why = check.cannot?.(runtime);
   if (why !== undefined) return check.rows.map((row) => verdict(row, 'cannot', why));
   try {
     return await check.run(bench);
@@ -112,21 +110,20 @@ function ending({ endedMs, hungCount }: Bench): Verdict {
 }
 
 function runtimeOf({ runtime, command }: ConformanceOptions): RuntimeName {
-  const known = RUNTIMES.filter((name) => name !== 'cli');
-  const name = known.find((each) => each === runtime);
+  const name = MODEL_RUNTIMES.find((each) => each === runtime);
   if (name === undefined) {
     const why =
       runtime === 'cli'
         ? 'the runtime cli asks no model through bosun, so that there is nothing to try'
-        : `there is no runtime "${runtime}"${runtimeHint(runtime, known)}`;
-    throw new BosunError('usage', `${why}; give one of ${known.join(', ')}`);
+        : `there is no runtime "${runtime}"${runtimeHint(runtime, MODEL_RUNTIMES)}`;
+    throw new BosunError('usage', `${why}; give one of ${MODEL_RUNTIMES.join(', ')}`);
   }
-  if (name === 'acp' && command === undefined)
+  if (takesCommand(name) && command === undefined)
     throw new BosunError(
       'usage',
-      'the runtime acp stands for any agent: add --command, such as "gemini --acp"',
+      `the runtime ${name} stands for any agent: add --command, such as "gemini --acp"`,
     );
-  if (name !== 'acp' && command !== undefined)
+  if (!takesCommand(name) && command !== undefined)
     throw new BosunError('usage', `only the runtime acp takes a command; ${name} is found on the PATH`);
   return name;
 }
@@ -138,14 +135,15 @@ function rowOf(name: string): RowName {
 
 /** Throws where there is no such agent: a table of failures would say less. */
 async function versionOf(runtime: RuntimeName, command: string | undefined): Promise<string | undefined> {
-  if (runtime === 'claude-code') {
-    const sdk = findSdk();
-    const found = findAgent('claude-code');
-    const program = found && (await agentVersion(found));
-    const packaged = sdk && packageVersion(sdk);
-    return [program, packaged && `SDK ${packaged}`].filter(Boolean).join(', ') || undefined;
+  const { program, sdk } = RUNTIMES_BY_NAME[runtime];
+  if (program && sdk) {
+    const found = findAgent({ program });
+    const lies = sdk.find();
+    const own = found && (await agentVersion(found));
+    const packaged = lies && packageVersion(lies);
+    return [own, packaged && `SDK ${packaged}`].filter(Boolean).join(', ') || undefined;
   }
-  if (runtime === 'codex' || runtime === 'opencode') return agentVersion(needAgent(runtime));
+  if (program) return agentVersion(needAgent({ name: runtime, program }));
   const found = findCommand(command!.trim().split(/\s+/).slice(0, 1));
   return found && agentVersion(found);
 }

@@ -30,10 +30,14 @@ export function spellControls(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const PAINTED = /(\x1b\[(?:[0-2]|(?:1;)?3[1-6])m|\n|\t)/;
 
+/** What is text, and between two texts one colour, line feed or tab. */
+export function splitPainted(text: string): string[] {
+  return text.split(PAINTED);
+}
+
 /** Text of several lines, painted by us, in which whatever else a terminal would act on is written out. */
 export function harmless(text: string): string {
-  return text
-    .split(PAINTED)
+  return splitPainted(text)
     .map((part, n) => (n % 2 === 1 ? part : spellControls(part)))
     .join('');
 }

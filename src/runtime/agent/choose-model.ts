@@ -1,7 +1,7 @@
 /** Which provider and which of its models an agent asks, of those that are configured. It asks nobody. */
 import type { Dialect } from '../../contract/model.ts';
 import { BosunError } from '../../contract/errors.ts';
-import type { RuntimeName } from '../../contract/workflow.ts';
+import type { RuntimeDescriptor } from '../descriptor.ts';
 import type { Job } from '../runtime.ts';
 
 export interface ModelChoice {
@@ -19,7 +19,7 @@ const FAMILIES: [RegExp, Dialect][] = [
 ];
 
 /** `spoken` says what the agent can speak, what it likes best first. A model is `name` or `provider/name`. */
-export function chooseModel({ agent, models }: Job, spoken: Dialect[]): ModelChoice {
+export function chooseModel({ agent, models }: Job, spoken: readonly Dialect[]): ModelChoice {
   const providers = Object.entries(models?.providers ?? {}).filter(([, dialect]) => spoken.includes(dialect));
   const name = agent?.model;
   const slash = name?.indexOf('/') ?? -1;
@@ -38,11 +38,8 @@ export function chooseModel({ agent, models }: Job, spoken: Dialect[]): ModelCho
   return { provider: first[0], dialect: first[1], model: name };
 }
 
-/** What each runtime can ask at all; agents of ACP speak whatever they speak. */
-const SPOKEN: Partial<Record<RuntimeName, Dialect[]>> = { 'claude-code': ['anthropic'], codex: ['openai'] };
-
-/** Whether a model, by its name, is one that a runtime can ask. */
-export function speaks(runtime: RuntimeName, model: string): boolean {
+/** Whether a model, by its name, is one that a runtime can ask; where only its command knows, it may be. */
+export function speaks({ dialects }: RuntimeDescriptor, model: string): boolean {
   const family = FAMILIES.find(([words]) => words.test(model.slice(model.lastIndexOf('/') + 1)))?.[1];
-  return family === undefined || (SPOKEN[runtime]?.includes(family) ?? true);
+  return family === undefined || (dialects?.includes(family) ?? true);
 }

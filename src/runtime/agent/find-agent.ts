@@ -3,21 +3,11 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Agent, RuntimeName } from '../../contract/workflow.ts';
 import { BosunError } from '../../contract/errors.ts';
 import { capture, findProgram } from '../../system/process/process.ts';
-import { findSdk } from '../claude-code/sdk.ts';
+import type { Commanded, ProgramRuntime } from '../descriptor.ts';
 
 const VERSION_TIMEOUT_MS = 10_000;
-
-/** How each is got, for those who have it not. */
-export const INSTALL = {
-  'claude-code': { program: 'claude', how: 'npm install -g @anthropic-ai/claude-code' },
-  opencode: { program: 'opencode', how: 'npm install -g opencode-ai' },
-  codex: { program: 'codex', how: 'npm install -g @openai/codex' },
-} as const;
-
-export type NamedAgent = keyof typeof INSTALL;
 
 export interface FoundAgent {
   /** What to start; arguments follow. */
@@ -27,11 +17,14 @@ export interface FoundAgent {
 }
 
 /** The agent's own `command` where it has one, else the program on the PATH; undefined where there is none. */
-export function findAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): FoundAgent | undefined {
+export function findAgent(
+  { program }: Pick<ProgramRuntime, 'program'>,
+  agent?: Commanded,
+): FoundAgent | undefined {
   const command = agent?.command;
   if (typeof command === 'string')
     return { argv: ['/bin/sh', '-c', `exec ${command} "$@"`, 'sh'], reads: [] };
-  return findCommand(command ?? [INSTALL[runtime].program]);
+  return findCommand(command ?? [program.name]);
 }
 
 /** A path, or a name that is looked for on the PATH. */
@@ -42,28 +35,15 @@ export function findCommand([word, ...words]: string[]): FoundAgent | undefined 
   return real === undefined ? undefined : { argv: [real, ...words], reads: [packagesOf(real)] };
 }
 
-/** What a fence must show so that the agent of this runtime can be started; nothing for plain commands. */
-export function programReads(runtime: RuntimeName, agent: Pick<Agent, 'command'> | undefined): string[] {
-  if (runtime === 'cli') return [];
-  if (runtime === 'acp') {
-    const word = Array.isArray(agent?.command) ? agent.command[0]! : undefined;
-    const file = word?.includes('/') ? realOf(path.resolve(word)) : undefined;
-    return file === undefined ? [] : [packagesOf(file)];
-  }
-  const found = findAgent(runtime)?.reads;
-  const sdk = runtime === 'claude-code' && found === undefined ? findSdk() : undefined;
-  return found ?? (sdk === undefined ? [] : [packagesOf(sdk)]);
-}
-
-export function needAgent(runtime: NamedAgent, agent?: Pick<Agent, 'command'>): FoundAgent {
+export function needAgent(runtime: Pick<ProgramRuntime, 'name' | 'program'>, agent?: Commanded): FoundAgent {
   const found = findAgent(runtime, agent);
   if (found) return found;
-  const { program, how } = INSTALL[runtime];
+  const { name, program } = runtime;
   const what =
-    agent?.command === undefined ? `${program} is not on the PATH` : `${agent.command[0]} is not there`;
+    agent?.command === undefined ? `${program.name} is not on the PATH` : `${agent.command[0]} is not there`;
   throw new BosunError(
     'system',
-    `cannot start ${runtime}: ${what}; install it with ${how}, or name it in \`command\``,
+    `cannot start ${name}: ${what}; install it with ${program.install}, or name it in \`command\``,
   );
 }
 
@@ -107,7 +87,7 @@ export function packageVersion(file: string): string | undefined {
   }
 }
 
-function realOf(file: string): string | undefined {
+export function realOf(file: string): string | undefined {
   try {
     return realpathSync(file);
   } catch {
@@ -116,7 +96,7 @@ function realOf(file: string): string | undefined {
 }
 
 /** Programs from packages load others beside them, so all of the outermost `node_modules` is needed. */
-function packagesOf(file: string): string {
+export function packagesOf(file: string): string {
   const parts = file.split(path.sep);
   const at = parts.indexOf('node_modules');
   // What else lies beside a single file is nobody's business: it may be a home.

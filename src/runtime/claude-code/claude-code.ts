@@ -14,7 +14,7 @@ import { permissions } from './ask.ts';
 import { ClaudeReader } from './events.ts';
 import { ClaudeInput } from './input.ts';
 import { ClaudeProcess } from './process.ts';
-import { CLAUDE_VARIABLES } from './variables.ts';
+import { CLAUDE_CODE } from './descriptor.ts';
 import { loadSdk, type SdkMessage, type SdkOptions } from './sdk.ts';
 import { findAgent, needAgent, type FoundAgent } from '../agent/find-agent.ts';
 import { firstWords } from '../agent/first-words.ts';
@@ -104,12 +104,12 @@ function commandOf(job: Job, { wanted }: ClaudeProcess): { argv: string[]; env: 
 
 /** Undefined where only the SDK's own is there. */
 function programOf({ agent }: Job): FoundAgent | undefined {
-  return agent?.command === undefined ? findAgent('claude-code') : needAgent('claude-code', agent);
+  return agent?.command === undefined ? findAgent(CLAUDE_CODE) : needAgent(CLAUDE_CODE, agent);
 }
 
 function optionsOf(job: Job, home: string, program: ClaudeProcess): SdkOptions {
   const { agent, session } = job;
-  const { model, provider } = chooseModel(job, ['anthropic']);
+  const { model, provider } = chooseModel(job, CLAUDE_CODE.dialects);
   return {
     cwd: job.cwd,
     env: environmentOf(job, home, provider),
@@ -141,7 +141,7 @@ function optionsOf(job: Job, home: string, program: ClaudeProcess): SdkOptions {
 function environmentOf({ env, models }: Job, home: string, provider: string): Record<string, string> {
   return {
     ...env,
-    ...CLAUDE_VARIABLES,
+    ...CLAUDE_CODE.variables,
     ...(models && { ANTHROPIC_BASE_URL: `${models.baseUrl}/${provider}`, ANTHROPIC_API_KEY: models.key }),
     CLAUDE_CONFIG_DIR: home,
   };

@@ -10,7 +10,7 @@ import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../../contract/errors.ts';
 import type { Json } from '../../contract/workflow.ts';
 
-const PACKAGE = '@anthropic-ai/claude-agent-sdk';
+export const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk';
 /** Names the directory of the package, for those who keep it elsewhere. */
 export const SDK_VARIABLE = 'BOSUN_CLAUDE_AGENT_SDK';
 
@@ -18,7 +18,7 @@ export const SDK_VARIABLE = 'BOSUN_CLAUDE_AGENT_SDK';
 export function findSdk(): string | undefined {
   const directory = process.env[SDK_VARIABLE];
   return (
-    resolved(import.meta.url, PACKAGE) ??
+    resolved(import.meta.url, SDK_PACKAGE) ??
     (directory !== undefined && path.isAbsolute(directory) ? resolved(import.meta.url, directory) : undefined)
   );
 }
@@ -28,7 +28,7 @@ export async function loadSdk(): Promise<Sdk> {
   if (file === undefined) {
     throw new BosunError(
       'system',
-      `cannot start claude-code: the package ${PACKAGE} is not there; install it where bosun is (npm install -g ${PACKAGE}), or name its directory in ${SDK_VARIABLE}`,
+      `cannot start claude-code: the package ${SDK_PACKAGE} is not there; install it where bosun is (npm install -g ${SDK_PACKAGE}), or name its directory in ${SDK_VARIABLE}`,
     );
   }
   try {
@@ -36,7 +36,7 @@ export async function loadSdk(): Promise<Sdk> {
   } catch (cause) {
     throw new BosunError(
       'system',
-      `cannot start claude-code: ${file} cannot be loaded: ${(cause as Error).message}; install ${PACKAGE} again`,
+      `cannot start claude-code: ${file} cannot be loaded: ${(cause as Error).message}; install ${SDK_PACKAGE} again`,
       { cause },
     );
   }

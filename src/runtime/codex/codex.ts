@@ -7,6 +7,7 @@ import { linkAnew, makeHome, writeAnew } from '../agent/home.ts';
 import { runProgram, type AgentProgram } from '../agent/program.ts';
 import { chooseModel, type ModelChoice } from '../agent/choose-model.ts';
 import { codexConfig } from './config.ts';
+import { CODEX } from './descriptor.ts';
 import { codexReader } from './events.ts';
 import { needAgent } from '../agent/find-agent.ts';
 import { firstWords } from '../agent/first-words.ts';
@@ -25,8 +26,8 @@ export const codex: Runtime = {
 };
 
 async function prepare(job: Job): Promise<AgentProgram> {
-  const found = needAgent('codex', job.agent);
-  const choice = chooseModel(job, ['openai']);
+  const found = needAgent(CODEX, job.agent);
+  const choice = chooseModel(job, CODEX.dialects);
   const schemaFile = path.join(job.files, 'schema.json');
   if (job.schema) await writeFile(schemaFile, JSON.stringify(job.schema));
   const options = [
@@ -42,8 +43,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
     env: await codexSurroundings(job, choice),
     prompt: (session) => firstWords(job, session),
     argv(session) {
-      if (!session) return [...found.argv, ...options, '-'];
-      return [...found.argv, ...options, session.fork ? 'fork' : 'resume', session.id, '-'];
+      return [...found.argv, ...options, ...(session ? CODEX.resume(session) : []), '-'];
     },
     read: codexReader(choice.model, job.session !== undefined),
   };

@@ -1,4 +1,5 @@
 /** Codex's config.toml for one attempt: its only provider is our gateway, which also has the patience. */
+import { stringify, type TomlTable } from 'smol-toml';
 import type { McpServer } from '../../contract/model.ts';
 import type { ModelChoice } from '../agent/choose-model.ts';
 import type { Job } from '../runtime.ts';
@@ -14,25 +15,25 @@ const OFF = { plugins: false, apps: false, unbounded_connection_retries: false }
 /** `isTrusted`: the repository is, by what stands between Codex and us; so it reads AGENTS.md by itself. */
 export function codexConfig(job: Job, { provider, model }: ModelChoice, isTrusted = false): string {
   const { agent, models, cwd, mcp } = job;
-  return toml({
-    '': {
-      model_provider: 'bosun',
-      ...(model !== undefined && { model }),
-      approval_policy: 'never',
-      sandbox_mode: 'danger-full-access',
-      ...(agent?.prompt !== undefined && { developer_instructions: agent.prompt }),
-      check_for_update_on_startup: false,
-      allow_login_shell: false, // it would set the PATH anew
-      web_search: 'disabled', // it would run at the provider, where no fence of ours is
-    },
-    'model_providers.bosun': {
-      name: 'bosun',
-      base_url: `${models?.baseUrl ?? ''}/${provider}`,
-      env_key: 'BOSUN_MODEL_KEY',
-      wire_api: 'responses',
-      request_max_retries: 0,
-      stream_max_retries: 0,
-      stream_idle_timeout_ms: PATIENCE_MS,
+  const settings = {
+    model_provider: 'bosun',
+    ...(model !== undefined && { model }),
+    approval_policy: 'never',
+    sandbox_mode: 'danger-full-access',
+    ...(agent?.prompt !== undefined && { developer_instructions: agent.prompt }),
+    check_for_update_on_startup: false,
+    allow_login_shell: false, // it would set the PATH anew
+    web_search: 'disabled', // it would run at the provider, where no fence of ours is
+    model_providers: {
+      bosun: {
+        name: 'bosun',
+        base_url: `${models?.baseUrl ?? ''}/${provider}`,
+        env_key: 'BOSUN_MODEL_KEY',
+        wire_api: 'responses',
+        request_max_retries: 0,
+        stream_max_retries: 0,
+        stream_idle_timeout_ms: PATIENCE_MS,
+      },
     },
     features: OFF,
     analytics: { enabled: false },
@@ -40,42 +41,25 @@ export function codexConfig(job: Job, { provider, model }: ModelChoice, isTruste
     history: { persistence: 'none' },
     shell_environment_policy: { inherit: 'all', ignore_default_excludes: true },
     // Else the repository's own .codex is obeyed: whoever may do anything trusts it.
-    ...(!isTrusted && { [`projects.${text(cwd)}`]: { trust_level: 'untrusted' } }),
-    ...Object.fromEntries(
-      Object.entries(mcp).map(([name, server]) => [`mcp_servers.${text(name)}`, table(server)]),
-    ),
-  });
+    ...(!isTrusted && { projects: { [cwd]: { trust_level: 'untrusted' } } }),
+    mcp_servers: Object.fromEntries(Object.entries(mcp).map(([name, server]) => [name, table(server)])),
+  };
+  return stringify(wellFormed(settings));
 }
 
-function table(server: McpServer): Table {
+/** Half a character can be in a text of ours, and in none of TOML's. */
+function wellFormed<T>(value: T): T {
+  if (typeof value === 'string') return value.toWellFormed() as T;
+  if (Array.isArray(value)) return value.map(wellFormed) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, of]) => [key.toWellFormed(), wellFormed(of as unknown)]),
+  ) as T;
+}
+
+function table(server: McpServer): TomlTable {
   const patience = { tool_timeout_sec: MCP_TIMEOUT_S };
   if ('url' in server)
     return { url: server.url, ...(server.headers && { http_headers: server.headers }), ...patience };
   return { command: server.command, args: server.args ?? [], env: server.env ?? {}, ...patience };
-}
-
-type Value = string | number | boolean | string[] | Record<string, string>;
-type Table = Record<string, Value>;
-
-function toml(tables: Record<string, Table>): string {
-  return Object.entries(tables)
-    .map(([name, values]) => {
-      const lines = Object.entries(values).map(([key, value]) => `${key} = ${written(value)}`);
-      return `${name && `[${name}]\n`}${lines.join('\n')}\n`;
-    })
-    .join('\n');
-}
-
-function written(value: Value): string {
-  if (typeof value === 'string') return text(value);
-  if (Array.isArray(value)) return `[${value.map(text).join(', ')}]`;
-  if (typeof value !== 'object') return String(value);
-  return `{ ${Object.entries(value)
-    .map(([key, of]) => `${text(key)} = ${text(of)}`)
-    .join(', ')} }`;
-}
-
-/** A JSON string is one of TOML's, but for two characters. */
-function text(value: string): string {
-  return JSON.stringify(value.toWellFormed()).replaceAll('\u007f', String.raw`\u007f`);
 }

@@ -11,21 +11,9 @@ import { needAgent } from '../agent/find-agent.ts';
 import { firstWords } from '../agent/first-words.ts';
 import { askForJson } from '../output/json-in-text.ts';
 import { opencodeConfig } from './config.ts';
+import { OPENCODE } from './descriptor.ts';
 import { opencodeReader } from './events.ts';
 import type { Job, Result, Runtime } from '../runtime.ts';
-
-/** Nothing is fetched, shared or updated, and the repository's own settings are not read. */
-const QUIET = {
-  OPENCODE_DISABLE_AUTOUPDATE: '1',
-  OPENCODE_DISABLE_MODELS_FETCH: '1',
-  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-  OPENCODE_DISABLE_SHARE: '1',
-  OPENCODE_DISABLE_PROJECT_CONFIG: '1',
-  OPENCODE_PURE: '1',
-  // It asks a registry once in a new home, and waits for the answer.
-  npm_config_registry: 'http://127.0.0.1:9/',
-};
 
 /** Its failures are printed, since its events keep silent of those that it tries to get over, for ever. */
 const LOGS = ['--print-logs', '--log-level', 'ERROR'];
@@ -46,7 +34,7 @@ export const opencode: Runtime = {
 };
 
 async function prepare(job: Job): Promise<AgentProgram> {
-  const found = needAgent('opencode', job.agent);
+  const found = needAgent(OPENCODE, job.agent);
   const { env, model } = await opencodeSurroundings(job);
   const isHere = await wasHere(job);
   const options = ['run', '--format', 'json', '--title', 'bosun', '--model', model, ...LOGS];
@@ -56,8 +44,7 @@ async function prepare(job: Job): Promise<AgentProgram> {
     prompt: (session) => firstWords(job, session, job.schema && askForJson(job.schema)),
     ...(job.session && !isHere && { fetch: fetchWith(job, job.session.id, found.argv) }),
     argv(session) {
-      if (!session) return [...found.argv, ...options];
-      return [...found.argv, ...options, '--session', session.id, ...(session.fork ? ['--fork'] : [])];
+      return [...found.argv, ...options, ...(session ? OPENCODE.resume(session) : [])];
     },
     ...opencodeReader(model),
   };
@@ -88,7 +75,7 @@ function fetchWith(job: Job, id: string, opencode: string[]): string[] {
 export async function opencodeSurroundings(
   job: Job,
 ): Promise<{ env: Record<string, string>; model: string }> {
-  const choice = chooseModel(job, ['anthropic', 'openai', 'gemini']);
+  const choice = chooseModel(job, OPENCODE.dialects);
   const home = await makeHome(job, 'opencode');
   const [configFile, promptFile] = ['opencode.json', 'instructions.md'].map((name) =>
     path.join(job.files, name),
@@ -103,7 +90,7 @@ export async function opencodeSurroundings(
   return {
     model,
     env: {
-      ...QUIET,
+      ...OPENCODE.variables,
       OPENCODE_CONFIG: configFile!,
       XDG_CONFIG_HOME: path.join(job.files, 'config'), // anew each time: an earlier attempt cannot set anything
       XDG_DATA_HOME: path.join(home, 'data'),

@@ -24,7 +24,7 @@ export async function run(typed: Typed): Promise<number> {
       { press: detach, cancel: () => void attached.cancel('graceful') },
     );
     const ended = await attached.finished;
-    await show.close?.();
+    show.close?.();
     if (!ended) {
       say(`detached; run ${attached.id} continues: bosun attach ${attached.id}, bosun cancel ${attached.id}`);
       return 0;
@@ -32,7 +32,7 @@ export async function run(typed: Typed): Promise<number> {
     if (typed.options.json !== true) await tellReport(attached.id, 'stdout');
     return exitOf(ended);
   } finally {
-    await show.close?.();
+    show.close?.();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, detach);
   }
 }

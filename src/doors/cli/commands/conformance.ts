@@ -1,4 +1,5 @@
 /** `bosun conformance`: what an installed agent can do, found out by trying it. */
+import { RUNTIME_DEFAULT } from '../../../contract/runtimes.ts';
 import { testConformance } from '../../../operations/conformance/conformance.ts';
 import {
   isConforming,
@@ -26,7 +27,7 @@ export async function run(typed: Typed): Promise<number> {
   // It lets go of what it made; a second signal finds nobody who would.
   for (const signal of SIGNALS) process.once(signal, () => interrupted.abort());
   const report = await testConformance({
-    runtime: textOf(typed, 'runtime') ?? 'claude-code',
+    runtime: textOf(typed, 'runtime') ?? RUNTIME_DEFAULT,
     ...given('command', textOf(typed, 'command')),
     ...(Array.isArray(only) && only.length > 0 && { only }),
     signal: interrupted.signal,

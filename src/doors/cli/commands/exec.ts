@@ -1,6 +1,7 @@
 /** `bosun exec`: a workflow of one task, made of what was typed. */
 import { BosunError } from '../../../contract/errors.ts';
-import { RUNTIMES, type WorkflowSource } from '../../../contract/workflow.ts';
+import { RUNTIMES } from '../../../contract/runtimes.ts';
+import type { WorkflowSource } from '../../../contract/workflow.ts';
 import { workflow } from '../../../definition/builder.ts';
 import { runtimeHint } from '../../../definition/check/runtime-hint.ts';
 import { startRun } from '../../../operations/run.ts';

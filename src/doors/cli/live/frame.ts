@@ -86,7 +86,7 @@ function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): stri
   ];
 }
 
-/** A line that may be painted; ink cuts what is painted, and this what is not. */
+/** A line that may be painted; the screen cuts what is painted, and this what is not. */
 function cutColumns(line: string, columns: number): string {
   return line.includes('\u001b') ? line : fitColumns(line, columns);
 }

@@ -40,10 +40,10 @@ export class LiveShow implements Show {
   }
 
   /** What was said along the way stays. */
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosed = true;
     clearTimeout(this.#loading);
-    await this.#view?.close();
+    this.#view?.close();
     for (const text of this.#said) say(text);
   }
 

@@ -1,19 +1,17 @@
 /** Draws the live view on stderr and reads its keys. What it shows is frame.ts's, what it knows model.ts's. */
-import { Box, render, Text, useInput, type Instance, type Key } from 'ink';
-import { createElement, type ReactNode } from 'react';
 import { isForeground } from '../foreground.ts';
 import { renderFrame, shownRows, type FrameOptions } from './frame.ts';
+import { Keys, type Key } from './keys.ts';
 import type { LiveModel } from './model.ts';
+import { Screen } from './screen.ts';
 import { OpenTask } from './task.ts';
-import { harmless } from '../../../report/text/plain.ts';
 import { errorStream, hasColor, painter } from '../output.ts';
 
 const FRAME_MS = 100;
-/** Times go on while nothing happens, and a terminal may change its size. */
-const TICK_MS = 250;
-
-const SHOW_CURSOR = '\u001b[?25h';
-const HIDE_CURSOR = '\u001b[?25l';
+/** Times go on while nothing happens. */
+const TICK_MS = 1000;
+/** The log of a task that is opened grows. */
+const OPEN_TICK_MS = 250;
 
 export interface LiveKeys {
   interrupt(): void;
@@ -26,9 +24,10 @@ export class LiveView {
   readonly #model: LiveModel;
   readonly #keys: LiveKeys;
   readonly #paint = painter(hasColor(process.stderr));
-  readonly #hasKeys = process.stdin.isTTY;
-  readonly #screen: Instance;
-  readonly #ticker: NodeJS.Timeout;
+  readonly #screen = new Screen(errorStream());
+  /** Absent where stdin is no terminal. */
+  readonly #keyboard: Keys | undefined;
+  #ticker: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #notice = '';
   #selected: string | undefined;
@@ -37,22 +36,22 @@ export class LiveView {
   #isCancelling = false;
   readonly #onStop = (): void => this.#suspend();
   readonly #onContinue = (): void => this.#goOn();
+  readonly #onResize = (): void => this.changed();
 
   constructor(model: LiveModel, keys: LiveKeys) {
     this.#model = model;
     this.#keys = keys;
-    this.#screen = render(this.#frame(), {
-      stdout: errorStream(),
-      stdin: process.stdin,
-      exitOnCtrlC: false,
-      patchConsole: false,
-      interactive: true,
-      incrementalRendering: true,
-      maxFps: 1000 / FRAME_MS,
-    });
-    this.#ticker = setInterval(() => this.#tick(), TICK_MS);
+    if (process.stdin.isTTY) this.#keyboard = new Keys(process.stdin, (key) => this.#key(key));
+    this.#tickEvery(TICK_MS);
+    this.#draw();
+    errorStream().on('resize', this.#onResize);
     process.on('SIGTSTP', this.#onStop);
     process.on('SIGCONT', this.#onContinue);
+  }
+
+  #tickEvery(ms: number): void {
+    clearInterval(this.#ticker);
+    this.#ticker = setInterval(() => this.#tick(), ms);
   }
 
   #tick(): void {
@@ -66,9 +65,8 @@ export class LiveView {
     this.#isSuspended = true;
     clearTimeout(this.#next);
     this.#next = undefined;
-    this.#screen.clear();
-    if (this.#hasKeys) process.stdin.setRawMode(false);
-    errorStream().write(SHOW_CURSOR);
+    this.#screen.suspend();
+    this.#keyboard?.suspend();
     process.kill(process.pid, 'SIGSTOP');
   }
 
@@ -76,8 +74,8 @@ export class LiveView {
   #goOn(): void {
     if (!this.#isSuspended || !isForeground()) return;
     this.#isSuspended = false;
-    if (this.#hasKeys) process.stdin.setRawMode(true);
-    errorStream().write(HIDE_CURSOR);
+    this.#keyboard?.resume();
+    this.#screen.resume();
     this.changed();
   }
 
@@ -86,7 +84,7 @@ export class LiveView {
     if (this.#isSuspended) return;
     this.#next ??= setTimeout(() => {
       this.#next = undefined;
-      this.#screen.rerender(this.#frame());
+      this.#draw();
     }, FRAME_MS);
   }
 
@@ -96,36 +94,28 @@ export class LiveView {
   }
 
   /** Takes the picture away and gives the terminal back. */
-  async close(): Promise<void> {
+  close(): void {
     clearInterval(this.#ticker);
     clearTimeout(this.#next);
     process.off('SIGTSTP', this.#onStop);
     process.off('SIGCONT', this.#onContinue);
+    errorStream().off('resize', this.#onResize);
     // It ends in the background: the terminal is somebody else's now, and its keys no reason to stay.
-    if (this.#isSuspended) return void process.stdin.unref();
-    this.#screen.rerender(null);
-    this.#screen.unmount();
-    await this.#screen.waitUntilExit();
+    this.#keyboard?.close(this.#isSuspended);
+    this.#screen.close(this.#isSuspended);
   }
 
-  #frame(): ReactNode {
-    const lines = renderFrame(this.#model, this.#options());
-    const texts = lines.map((line, n) =>
-      createElement(Text, { key: n, wrap: 'truncate' }, line === '' ? ' ' : harmless(line)),
-    );
-    const keys = this.#hasKeys
-      ? [createElement(Keys, { key: 'keys', onKey: (input, key) => this.#key(input, key) })]
-      : [];
-    return createElement(Box, { flexDirection: 'column' }, ...texts, ...keys);
+  #draw(): void {
+    this.#screen.draw(renderFrame(this.#model, this.#options()));
   }
 
   #options(): FrameOptions {
     return {
-      columns: process.stderr.columns || 80,
-      rows: process.stderr.rows || 24,
+      columns: this.#screen.columns,
+      rows: this.#screen.rows,
       nowMs: Date.now(),
       paint: this.#paint,
-      hasKeys: this.#hasKeys,
+      hasKeys: this.#keyboard !== undefined,
       isAttached: this.#keys.cancel !== undefined,
       notice: this.#notice,
       selected: this.#selected,
@@ -133,39 +123,40 @@ export class LiveView {
     };
   }
 
-  #key(input: string, key: Key): void {
-    if (key.ctrl && input === 'c') return this.#keys.interrupt();
+  #key(key: Key): void {
+    if (key === 'ctrl-c') return this.#keys.interrupt();
     // To the whole job, as the terminal would.
-    if (key.ctrl && input === 'z') return void process.kill(0, 'SIGTSTP');
-    if (this.#isCancelling) return this.#confirmCancel(input);
-    if (this.#keys.cancel && input === 'c') {
+    if (key === 'ctrl-z') return void process.kill(0, 'SIGTSTP');
+    if (this.#isCancelling) return this.#confirmCancel(key);
+    if (this.#keys.cancel && key === 'c') {
       this.#isCancelling = true;
       return this.notice('cancel this run? [y]es [n]o');
     }
     const { question } = this.#model;
-    if (question && /^[yn]$/i.test(input))
-      return this.#keys.answer(question.id, input.toLowerCase() === 'y' ? 'yes' : 'no');
-    if (this.#open) this.#keyInTask(this.#open, input, key);
-    else if (key.upArrow || key.downArrow) this.#choose(key.downArrow ? 1 : -1);
-    else if (key.return && this.#selected !== undefined) this.#openTask(this.#selected);
-    else if (key.escape) this.#selected = undefined;
+    if (question && /^[yn]$/i.test(key))
+      return this.#keys.answer(question.id, key.toLowerCase() === 'y' ? 'yes' : 'no');
+    if (this.#open) this.#keyInTask(this.#open, key);
+    else if (key === 'up' || key === 'down') this.#choose(key === 'down' ? 1 : -1);
+    else if (key === 'enter' && this.#selected !== undefined) this.#openTask(this.#selected);
+    else if (key === 'escape') this.#selected = undefined;
     this.changed();
   }
 
-  #confirmCancel(input: string): void {
+  #confirmCancel(key: Key): void {
+    const isYes = /^y$/i.test(key);
     this.#isCancelling = false;
-    if (/^y$/i.test(input)) this.#keys.cancel?.();
-    this.notice(/^y$/i.test(input) ? 'cancelling: agents are asked to stop and their work is kept' : '');
+    if (isYes) this.#keys.cancel?.();
+    this.notice(isYes ? 'cancelling: agents are asked to stop and their work is kept' : '');
   }
 
-  #keyInTask(open: OpenTask, input: string, key: Key): void {
-    const page = Math.max(1, (process.stderr.rows || 24) - 6);
-    if (key.escape || input === 'q') this.#open = undefined;
-    else if (input === 'd') open.toggle();
-    else if (key.upArrow) open.scroll(-1);
-    else if (key.downArrow) open.scroll(1);
-    else if (key.pageUp) open.scroll(-page);
-    else if (key.pageDown || input === ' ') open.scroll(page);
+  #keyInTask(open: OpenTask, key: Key): void {
+    const page = Math.max(1, this.#screen.rows - 6);
+    if (key === 'escape' || key === 'q') this.#closeTask();
+    else if (key === 'd') open.toggle();
+    else if (key === 'up') open.scroll(-1);
+    else if (key === 'down') open.scroll(1);
+    else if (key === 'page-up') open.scroll(-page);
+    else if (key === 'page-down' || key === ' ') open.scroll(page);
   }
 
   #choose(by: 1 | -1): void {
@@ -186,10 +177,11 @@ export class LiveView {
       paint: this.#paint,
       changed: () => this.changed(),
     });
+    this.#tickEvery(OPEN_TICK_MS);
   }
-}
 
-function Keys({ onKey }: { onKey: (input: string, key: Key) => void }): null {
-  useInput(onKey);
-  return null;
+  #closeTask(): void {
+    this.#open = undefined;
+    this.#tickEvery(TICK_MS);
+  }
 }
