@@ -64,6 +64,7 @@ export const Config = z.strictObject({
   isolation: IsolationDemand.optional(),
   providers: z.record(providerName, ProviderConfig).optional(),
   prices: z.record(z.string().min(1).max(200), Price).optional(),
+  agents: z.int().min(1).max(10_000).optional().describe('Agents at work at once, of all runs of this user.'),
 });
 
 export type KeySource = z.output<typeof KeySource>;

@@ -21,6 +21,7 @@ import type { Price, PriceOf } from '../gateway/money/prices.ts';
 import type { Provider } from '../gateway/keys/providers.ts';
 import type { Transport } from '../gateway/transport.ts';
 import type { Home } from '../store/home.ts';
+import { SharedMachine } from './shared-machine.ts';
 
 /** Where what goes over the wire is written to, or comes from. */
 export interface Cassette {
@@ -57,6 +58,8 @@ export class Models implements ModelsStage, AsyncDisposable {
   readonly #cassette: Cassette;
   readonly #configured: Configured | undefined;
   readonly #undo = new AsyncDisposableStack();
+  /** What this engine shares with the user's others. */
+  readonly machine: SharedMachine;
   readonly #callers = new Map<string, ModelCaller>();
   #opened: Promise<Opened> | undefined;
   #priceOf: PriceOf | undefined;
@@ -67,6 +70,9 @@ export class Models implements ModelsStage, AsyncDisposable {
     this.#home = home;
     this.#cassette = cassette;
     this.#configured = configured;
+    this.machine = this.#undo.use(
+      new SharedMachine({ repository: home.directory, configs: () => this.#configs(), env: this.#env }),
+    );
   }
 
   async open(caller: ModelCaller, at: EndpointAt): Promise<ModelEndpoint> {

@@ -93,7 +93,14 @@ export async function openEngine(
     checkModels: (workflow) => models.check(workflow),
     async drive(run, options = {}) {
       await writeFile(engineFile(home), JSON.stringify({ pid: process.pid, run }), { mode: 0o600 });
-      const drive = await Drive.open(run, { store, stages, nowMs: Date.now, ...options });
+      const drive = await Drive.open(run, {
+        store,
+        stages,
+        machine: models.machine,
+        nowMs: Date.now,
+        ...options,
+      });
+      models.machine.onTrouble = (text) => drive.tell(text);
       models.onWait = (wait) => drive.waits(wait);
       return drive;
     },
