@@ -131,7 +131,7 @@ describe('where the database cannot be used', () => {
     for (let n = 0; n < 3; n++) (await shared.slot(of))[Symbol.dispose]();
     expect(told).toEqual([
       expect.stringMatching(
-        /^agents of this run do not wait for those of other runs: .*machine\.db .*damaged; move it away: mv /,
+        /^this run shares neither slots nor rate limits with other runs: .*machine\.db .*damaged; move it away: mv /,
       ) as string,
     ]);
   });

@@ -162,6 +162,7 @@ export class Models implements ModelsStage, AsyncDisposable {
     const live = this.#undo.use(
       liveTransport({
         providers,
+        pausesOf: (key) => this.machine.pausesOf(key),
         onWait: ({ provider, untilMs, why, tasks }) =>
           this.onWait?.({ provider, why, tasks, delayMs: Math.max(0, Math.round(untilMs - Date.now())) }),
       }),

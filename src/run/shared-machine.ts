@@ -5,6 +5,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { ConfigFile } from '../contract/config.ts';
 import { Machine } from '../store/machine/machine.ts';
+import type { KeyPauses } from '../store/machine/pauses.ts';
 import type { SlotOptions } from '../store/machine/slots.ts';
 
 const GIGABYTE = 1024 ** 3;
@@ -43,6 +44,17 @@ export class SharedMachine implements AsyncDisposable {
     }
   }
 
+  /** The pauses of a key, for all engines that use it. */
+  pausesOf(secret: string): KeyPauses | undefined {
+    const kept = this.#try(() => this.#open()?.pauses.of(secret));
+    return (
+      kept && {
+        heard: () => this.#try(() => kept.heard()),
+        tell: (pause) => this.#try(() => kept.tell(pause)),
+      }
+    );
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#machine?.[Symbol.asyncDispose]();
   }
@@ -66,10 +78,19 @@ export class SharedMachine implements AsyncDisposable {
     return written ?? agentsByDefault();
   }
 
+  #try<T>(action: () => T): T | undefined {
+    try {
+      return action();
+    } catch (error) {
+      this.#tell(error as Error);
+      return undefined;
+    }
+  }
+
   #tell({ message }: Error): void {
     if (this.#hasTold) return;
     this.#hasTold = true;
-    this.onTrouble?.(`agents of this run do not wait for those of other runs: ${message}`);
+    this.onTrouble?.(`this run shares neither slots nor rate limits with other runs: ${message}`);
   }
 }
 

@@ -5,10 +5,12 @@
 import { userStateDirectory } from '../user-state.ts';
 import { MachineDatabase } from './database.ts';
 import { Engines } from './engines.ts';
+import { Pauses } from './pauses.ts';
 import { Slots } from './slots.ts';
 
 export class Machine implements AsyncDisposable {
   readonly slots: Slots;
+  readonly pauses: Pauses;
   readonly #undo: DisposableStack;
 
   /** Throws a BosunError, with what to do, where the database cannot be used. */
@@ -17,6 +19,7 @@ export class Machine implements AsyncDisposable {
     const db = undo.use(new MachineDatabase(directory));
     const engines = undo.use(new Engines(db));
     this.slots = undo.use(new Slots(db, engines));
+    this.pauses = new Pauses(db);
     this.#undo = undo.move();
   }
 
