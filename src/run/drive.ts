@@ -26,6 +26,7 @@ import { eventsOf } from '../store/events.ts';
 import { InFlight, leftInFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
 import { tryRemoveTree } from '../system/files/remove-tree.ts';
+import type { SharedBudgets } from './shared-budgets.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import { takeOver, type KnownWorkspace } from './take-over.ts';
 
@@ -62,6 +63,7 @@ export class Drive {
   readonly #desk: AccessDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
+  readonly #shared: SharedBudgets | undefined;
   /** Who listens to what people say to the agent of a task. */
   readonly #steered = new Map<string, Set<(text: string) => void>>();
   /** How often in a row an attempt of a task was lost with a helper of ours. */
@@ -96,6 +98,7 @@ export class Drive {
       desk: this.#asks,
       price: (model, tokens) => options.stages.models.price(model, tokens),
       inFlight: new InFlight(options.stages.home.run(state.id)),
+      shared: (this.#shared = options.machine?.budgets(state.id)),
     });
   }
 
@@ -199,6 +202,7 @@ export class Drive {
       for await (const { event } of eventsOf(store, this.state.id, { withoutOutput: true, valueBytesMax: 0 }))
         if (event.type === 'model.used' && event.note !== undefined) sent.delete(event.note);
     if (sent.size === 0) forget();
+    for (const [note, { use }] of sent) this.#shared?.settle(note, use.usd ?? 0);
     const facts = [...sent].map(([note, { use, ...of }]): Fact => ({
       type: 'model.used',
       ...of,

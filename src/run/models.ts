@@ -71,7 +71,12 @@ export class Models implements ModelsStage, AsyncDisposable {
     this.#cassette = cassette;
     this.#configured = configured;
     this.machine = this.#undo.use(
-      new SharedMachine({ repository: home.directory, configs: () => this.#configs(), env: this.#env }),
+      new SharedMachine({
+        repository: home.directory,
+        configs: () => this.#configs(),
+        env: this.#env,
+        isReplayed: cassette.replay !== undefined,
+      }),
     );
   }
 
@@ -100,7 +105,10 @@ export class Models implements ModelsStage, AsyncDisposable {
     if (record !== undefined && replay !== undefined)
       throw new BosunError('usage', 'a run is recorded or replayed, not both: give --record or --replay');
     if (record !== undefined || replay !== undefined) await (this.#opened ??= this.#open());
-    const named = pricedModels(workflow);
+    const limits = usesAgents(workflow) ? this.machine.limits : [];
+    if (limits.length > 0) this.machine.check();
+    const isLimited = limits.some(({ written }) => needsPrices(written));
+    const named = pricedModels(workflow, isLimited);
     if (named.length === 0) return;
     await this.loadPrices();
     const unknown = named.filter((model) => this.price(model, NO_TOKENS) === null);
@@ -207,9 +215,9 @@ function pricesOf(configs: readonly ConfigFile[]): Record<string, Price> {
 }
 
 /** Models that are named, and paid from a budget in dollars. */
-function pricedModels(workflow: Workflow): string[] {
+function pricedModels(workflow: Workflow, isLimited: boolean): string[] {
   const models = new Set<string>();
-  const whole = needsPrices(workflow.budget);
+  const whole = isLimited || needsPrices(workflow.budget);
   const add = (agent: Agent | undefined, isPriced: boolean): void => {
     if (!agent || agent.runtime === 'cli' || !(isPriced || needsPrices(agent.budget))) return;
     for (const { model } of [agent, ...fallbacksOf(agent)]) if (model !== undefined) models.add(model);
@@ -219,9 +227,15 @@ function pricedModels(workflow: Workflow): string[] {
     add(found, whole || needsPrices(budget));
   }
   for (const nested of Object.values(workflow.nested ?? {}))
-    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }))
+    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }, isLimited))
       models.add(model);
   return [...models];
+}
+
+function usesAgents({ tasks, nested = {} }: Workflow): boolean {
+  return (
+    Object.values(tasks).some(({ agent }) => agent !== undefined) || Object.values(nested).some(usesAgents)
+  );
 }
 
 function needsPrices(budget: Budget | undefined): boolean {

@@ -5,8 +5,10 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { ConfigFile } from '../contract/config.ts';
 import { Machine } from '../store/machine/machine.ts';
+import type { SharedSpending } from '../store/machine/spending.ts';
 import type { KeyPauses } from '../store/machine/pauses.ts';
 import type { SlotOptions } from '../store/machine/slots.ts';
+import { SharedBudgets, sharedAccounts, unheld, type SharedAccount } from './shared-budgets.ts';
 
 const GIGABYTE = 1024 ** 3;
 const AGENTS_PER_CORE = 4;
@@ -19,13 +21,15 @@ export interface SharedMachineOptions {
   repository: string;
   configs(): ConfigFile[];
   env: NodeJS.ProcessEnv;
+  /** Answers come from a cassette, and nobody pays. */
+  isReplayed?: boolean;
 }
 
 export class SharedMachine implements AsyncDisposable {
   readonly #options: SharedMachineOptions;
   #machine: Machine | undefined;
   #hasTold = false;
-  #isBroken = false;
+  #broken: Error | undefined;
   /** Is told, once, why something is done without. */
   onTrouble: ((text: string) => void) | undefined;
 
@@ -55,20 +59,53 @@ export class SharedMachine implements AsyncDisposable {
     );
   }
 
+  /** What a run and all others may spend by day and month; undefined where nobody pays. */
+  budgets(run: string): SharedBudgets | undefined {
+    if (this.#options.isReplayed) return undefined;
+    return new SharedBudgets({
+      ...this.#options,
+      run,
+      open: () => this.#spending(),
+      onTrouble: (error) => this.#tell(error),
+    });
+  }
+
+  /** Limits on what all runs spend. */
+  get limits(): SharedAccount[] {
+    return this.#options.isReplayed ? [] : sharedAccounts(this.#options.configs(), this.#options.repository);
+  }
+
+  /** Throws where limits could not be held. */
+  check(): void {
+    try {
+      this.#spending().version();
+    } catch (error) {
+      throw unheld(error as Error);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#machine?.[Symbol.asyncDispose]();
   }
 
   /** Undefined where it cannot be had. */
   #open(): Machine | undefined {
-    if (this.#isBroken) return undefined;
+    if (this.#broken) return undefined;
+    return this.#try(() => this.#require());
+  }
+
+  #require(): Machine {
+    if (this.#broken) throw this.#broken;
     try {
       return (this.#machine ??= new Machine());
     } catch (error) {
-      this.#isBroken = true;
-      this.#tell(error as Error);
-      return undefined;
+      this.#broken = error as Error;
+      throw error;
     }
+  }
+
+  #spending(): SharedSpending {
+    return this.#require().spending;
   }
 
   #most(): number {

@@ -24,7 +24,7 @@ const SQLITE_NOTADB = 26;
 export type Row = Record<string, unknown>;
 
 /** Another process has it for now: worth another try. */
-class DatabaseBusy extends BosunError {}
+export class DatabaseBusy extends BosunError {}
 
 export class MachineDatabase implements Disposable {
   readonly directory: string;
