@@ -54,6 +54,8 @@ const each = {
   // Most workflows here reach beyond their repositories; test/trust.test.ts does without. What tests trust is kept apart.
   env: {
     BOSUN_TRUST: '1',
+    // Workers share the machine; test/machine.test.ts does without.
+    BOSUN_AGENTS: '10000',
     XDG_STATE_HOME: path.join(tmpdir(), `bosun-test-state-${process.getuid?.()}`),
     // As bin/bosun has it: a program that a test starts is else mostly compiling. Only we write in here.
     NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compiled'),

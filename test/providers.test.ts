@@ -206,7 +206,7 @@ describe('the configuration of a repository', () => {
       file: repositoryFile,
       isUsers: false,
       config: { isolation: 'required' },
-      ignored: `${repositoryFile}: ignored "${field}": a repository's configuration may set only isolation; if you want this, write it into ${userConfigFile()}`,
+      ignored: `${repositoryFile}: ignored "${field}": a repository's configuration may set only isolation, budget; if you want this, write it into ${userConfigFile()}`,
     });
     expect(JSON.stringify([...resolveProviders(configs, { MINE: 'k' }).values()])).not.toContain('evil');
   });

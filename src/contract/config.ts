@@ -1,6 +1,6 @@
 /** The configuration file: what a person or a repository wants of every run. */
 import { z } from 'zod';
-import { Duration, IsolationDemand } from './workflow.ts';
+import { Budget, Duration, IsolationDemand } from './workflow.ts';
 
 const KEY_MESSAGE =
   'must be where the key is found, never the key itself: { env: NAME }, { command: [program, argument] } or { file: path }';
@@ -60,10 +60,20 @@ const providerName = z
   .max(64)
   .regex(/^[a-z0-9]+([._-][a-z0-9]+)*$/, 'must be small letters and digits, with - . or _ between them');
 
+/** What all runs may spend in a day or a month: in a user's file of everything, in a repository's of that alone. */
+const SharedBudget = z.strictObject({
+  'usd-per-day': z.number().positive().optional(),
+  'usd-per-month': z.number().positive().optional(),
+  enforce: Budget.shape.enforce,
+  'unknown-price': Budget.shape['unknown-price'],
+});
+
 export const Config = z.strictObject({
   isolation: IsolationDemand.optional(),
   providers: z.record(providerName, ProviderConfig).optional(),
   prices: z.record(z.string().min(1).max(200), Price).optional(),
+  budget: SharedBudget.optional(),
+  agents: z.int().min(1).max(10_000).optional().describe('Agents at work at once, of all runs of this user.'),
 });
 
 export type KeySource = z.output<typeof KeySource>;

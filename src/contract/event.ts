@@ -58,6 +58,8 @@ export type Fact =
   /** A model answered the agent, at this price. */
   /** `note` is that of the request while it was under way: what is in the journal is not charged again. */
   | ({ type: 'model.used'; task: string; attempt: number; note?: string } & ModelUse)
+  /** Something that a person should know of the machine. */
+  | { type: 'run.noted'; text: string }
   /** The wall clock went so far without the engine: it slept, or somebody set the clock. Nobody's minutes. */
   | { type: 'clock.jumped'; ms: number }
   /** A provider has to be waited for, by all agents alike. */
@@ -71,7 +73,7 @@ export type Fact =
     }
   /** The attempt waits for a person: the agent wants to do something, or money or patience are at their end. */
   | ({ type: 'attempt.asked'; task: string; attempt: number } & Ask)
-  /** The attempt cannot go on by itself for now: its money is spent, or its provider sends nothing. For people. */
+  /** The attempt cannot go on by itself for now: its money is spent, its provider sends nothing, enough agents are at work. */
   | ({ type: 'attempt.held'; task: string; attempt: number } & Omit<Held, 'sinceMs'>)
   | { type: 'attempt.released'; task: string; attempt: number }
   /** Most of a budget is spent. */

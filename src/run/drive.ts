@@ -26,6 +26,8 @@ import { eventsOf } from '../store/events.ts';
 import { InFlight, leftInFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
 import { tryRemoveTree } from '../system/files/remove-tree.ts';
+import type { SharedBudgets } from './shared-budgets.ts';
+import type { SharedMachine } from './shared-machine.ts';
 import { takeOver, type KnownWorkspace } from './take-over.ts';
 
 const CLOCK_MS = 1000;
@@ -38,6 +40,8 @@ const LOST_DELAY_MS = 100;
 export interface DriveOptions {
   store: Store;
   stages: Stages;
+  /** What is shared with other engines; a test may do without. */
+  machine?: SharedMachine;
   nowMs(): number;
   seen?(events: Recorded[]): void;
   fault?(point: string): void;
@@ -59,6 +63,7 @@ export class Drive {
   readonly #desk: AccessDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
+  readonly #shared: SharedBudgets | undefined;
   /** Who listens to what people say to the agent of a task. */
   readonly #steered = new Map<string, Set<(text: string) => void>>();
   /** How often in a row an attempt of a task was lost with a helper of ours. */
@@ -93,6 +98,7 @@ export class Drive {
       desk: this.#asks,
       price: (model, tokens) => options.stages.models.price(model, tokens),
       inFlight: new InFlight(options.stages.home.run(state.id)),
+      shared: (this.#shared = options.machine?.budgets(state.id)),
     });
   }
 
@@ -122,6 +128,11 @@ export class Drive {
       for (const callOff of this.#timers.values()) callOff();
       await Promise.allSettled([...this.#underWay, this.#ahead[Symbol.asyncDispose]()]);
     }
+  }
+
+  /** Something that a person should know. */
+  tell(text: string): void {
+    this.#loop.note({ type: 'run.noted', text });
   }
 
   async note(facts: Fact[]): Promise<void> {
@@ -191,6 +202,7 @@ export class Drive {
       for await (const { event } of eventsOf(store, this.state.id, { withoutOutput: true, valueBytesMax: 0 }))
         if (event.type === 'model.used' && event.note !== undefined) sent.delete(event.note);
     if (sent.size === 0) forget();
+    for (const [note, { use }] of sent) this.#shared?.settle(note, use.usd ?? 0);
     const facts = [...sent].map(([note, { use, ...of }]): Fact => ({
       type: 'model.used',
       ...of,
@@ -226,16 +238,49 @@ export class Drive {
 
   async #attempt(start: EventOf<'attempt.started'>): Promise<void> {
     const node = nodeOf(this.state, start.task);
+    const waiting = { graceful: new AbortController(), now: new AbortController() };
+    this.#stops.set(node.id, waiting);
+    using slot = await this.#slotFor(node, start, waiting);
+    if (slot === undefined) {
+      this.#stops.delete(node.id);
+      const { task, attempt } = start;
+      const outcome = { kind: 'cancelled' } as const;
+      return this.#loop.submit({ type: 'attempt.finished', task, attempt, outcome, durationMs: 0 });
+    }
     const ahead = this.#ahead.take(start, this.state.shadow);
     const { stages, attempt: live = runAttempt } = this.#options;
     const { attempt, stop } = ahead ?? this.#attemptOf(node, start);
     attempt.start = start;
     this.#stops.set(node.id, stop);
-    const finished = await this.#madeAgain(node.id, await live(stages, attempt, ahead?.place), stop);
+    const ended = await live(stages, attempt, ahead?.place);
+    slot[Symbol.dispose]();
+    const finished = await this.#madeAgain(node.id, ended, stop);
     this.#stops.delete(node.id);
     const used = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.attempt);
     if (used) used.isCollected = finished.collected !== undefined;
     this.#loop.submit(finished);
+  }
+
+  /** Undefined where the attempt was called off before it began. A plain command needs no slot. */
+  async #slotFor(
+    node: Node,
+    { task, attempt, purpose }: EventOf<'attempt.started'>,
+    { graceful, now }: Stop,
+  ): Promise<Disposable | undefined> {
+    const { machine } = this.#options;
+    using undo = new DisposableStack();
+    if (machine && agentOf(node, purpose) !== undefined) {
+      const signal = AbortSignal.any([graceful.signal, now.signal]);
+      let isHeld = false;
+      const onWait = (text: string): void => {
+        isHeld = true;
+        this.#loop.submit({ type: 'attempt.held', task, attempt, by: 'slot', text });
+      };
+      undo.use(await machine.slot({ run: this.state.id, signal, onWait }));
+      if (signal.aborted) return undefined;
+      if (isHeld) this.#loop.submit({ type: 'attempt.released', task, attempt });
+    }
+    return undo.move();
   }
 
   /** An attempt that a helper of ours took along is made again after a while, but not without end. */

@@ -4,6 +4,9 @@
  * the worst case, and is never overspent. What was spent is a fold over the journal; what is reserved lives here alone
  * and dies with the engine, as the requests do: the next one charges an estimate for these (`store/in-flight.ts`).
  */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { BosunError } from '../contract/errors.ts';
 import type { BudgetMark, Fact } from '../contract/event.ts';
 import {
   tokensInAll,
@@ -15,18 +18,29 @@ import {
 } from '../contract/model.ts';
 import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
 import type { InFlight, Noted } from '../store/in-flight.ts';
+import { DatabaseBusy } from '../store/machine/database.ts';
 import type { AskDesk } from './ask-desk.ts';
+import type { SharedBudgets } from './shared-budgets.ts';
 import {
   accountsOf,
+  isShared,
   limitsOf,
   noSpending,
   spend,
   workedMs,
+  type Limits,
   writtenBudgets,
 } from '../schedule/money/budget.ts';
 import type { Loop } from './loop.ts';
 import type { Node } from '../schedule/state.ts';
-import { describeAccount, describeBudget, describeUnit } from '../schedule/money/budget-words.ts';
+import {
+  describeBudget,
+  describeUnbounded,
+  describeUnit,
+  describeUnpriced,
+  sentence,
+} from '../schedule/money/budget-words.ts';
+import { atWorst, raised, worstOf } from '../schedule/money/worst-case.ts';
 
 const WARN_AT = 0.8;
 /** What an answer is expected to be long until some were seen. */
@@ -38,6 +52,10 @@ const LOOP_TIMES = 10;
 const WAITING_MAX = 10_000;
 /** People are told of a request that waits for what others have reserved. */
 const PROMISED_MS = 3000;
+/** While money that all runs share is waited for, it is looked at this often. */
+const SHARED_POLL_MS = 250;
+/** As often a database that another process has locked is tried again. */
+const BUSY_TRIES_MAX = 20;
 
 interface Account {
   id: string;
@@ -47,7 +65,9 @@ interface Account {
   reserved: { usd: number; tokens: number; requests: number };
   warned: Set<BudgetUnit>;
   isAsking: boolean;
-  refusal?: string;
+  /** What was asked for is there without an answer: another run raised it, or another day has begun. */
+  isFreed?: boolean;
+  refusal?: string | undefined;
 }
 
 interface Short {
@@ -64,6 +84,8 @@ export interface LedgerOptions {
   price(model: string, tokens: Tokens): number | null;
   /** Keeps note of what is under way. */
   inFlight?: Pick<InFlight, 'begin'>;
+  /** What all runs of the user spend together. */
+  shared?: SharedBudgets | undefined;
 }
 
 export class Ledger {
@@ -88,16 +110,17 @@ export class Ledger {
     estimate: RequestEstimate,
     signal: AbortSignal,
   ): Promise<Admission> {
-    const accounts = this.#accountsOf(node);
     const looping = await this.#checkLoop(node, attempt, estimate);
     if (looping !== undefined) return { ...refused(looping), kind: 'refused' };
     using held = new DisposableStack();
     let isHeld = false;
+    let busy = 0;
     let showing: NodeJS.Timeout | undefined;
     const hold = (text: string): void => void (isHeld ||= !!held.use(this.#hold(node, attempt, text)));
     // Nothing waits in here but for a change: what holds when an account is looked at still holds when it is asked for.
     for (;;) {
       if (signal.aborted) return refused('the agent has gone');
+      const accounts = this.#accountsOf(node);
       const refusal = accounts.find((account) => account.refusal !== undefined)?.refusal;
       if (refusal !== undefined) return refused(refusal);
       const unpriced =
@@ -105,8 +128,22 @@ export class Ledger {
       if (unpriced) return refused(describeUnpriced(unpriced.id, estimate.model));
       const boundless = estimate.isUnbounded && accounts.find((account) => this.#isCapped(account));
       if (boundless) return refused(describeUnbounded(boundless.id));
-      const short = this.#shortOf(accounts, estimate);
-      if (short === undefined) break;
+      let short: Short | undefined;
+      try {
+        short = this.#shortOf(accounts, estimate);
+        const admission = short ? undefined : this.#reserve(node, attempt, accounts, estimate);
+        if (admission) return admission;
+      } catch (error) {
+        if (!(error instanceof BosunError)) throw error;
+        // A limit that cannot be held lets nothing go.
+        if (!(error.cause instanceof DatabaseBusy) || busy++ > BUSY_TRIES_MAX) return refused(error.message);
+        await sleep(SHARED_POLL_MS);
+        continue;
+      }
+      if (short === undefined) {
+        await turn(); // another engine was faster
+        continue;
+      }
       if (short.isSpent) {
         void this.#askFor(node, attempt, short.account, short.mark);
         if (!short.account.isHard) hold(describeBudget(short.mark)); // else nobody is waited for
@@ -117,9 +154,8 @@ export class Ledger {
         held.defer(() => clearTimeout(showing));
       }
       if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
-      await this.#change(signal);
+      await this.#change(signal, short.account);
     }
-    return this.#reserve(node, attempt, accounts, estimate);
   }
 
   /** For people: several requests of an attempt may be held at once. */
@@ -145,8 +181,8 @@ export class Ledger {
   lookAtClock(): void {
     for (const node of this.#options.loop.state.nodes.values()) {
       if (node.state !== 'running') continue;
-      for (const account of this.#accountsOf(node)) {
-        if (limitsOf(this.#options.loop.state, account.id, account.written).minutes === undefined) continue;
+      for (const account of this.#accountsOf(node, [])) {
+        if (this.#limits(account).minutes === undefined) continue;
         this.#warn(account);
         const short = this.#short(account);
         if (short?.isSpent && short.mark.unit === 'minutes' && account.refusal === undefined)
@@ -166,7 +202,13 @@ export class Ledger {
     this.#wake();
   }
 
-  #reserve(node: Node, attempt: number, accounts: Account[], estimate: RequestEstimate): Admission {
+  /** Undefined where another engine has just reserved what was left. */
+  #reserve(
+    node: Node,
+    attempt: number,
+    accounts: Account[],
+    estimate: RequestEstimate,
+  ): Admission | undefined {
     const output = Math.min(estimate.tokens.output, this.#outputTokens);
     const tokens = { ...estimate.tokens, output };
     const likely = { usd: this.#options.price(estimate.model, tokens) ?? 0, tokens: tokensInAll(tokens) };
@@ -177,19 +219,38 @@ export class Ledger {
     const unheard = accounts.some((account) => this.#isCapped(account)) ? atWorst(guess, estimate) : guess;
     let isReserved = false;
     let noted: Noted | undefined;
-    const reserve = (isIt: boolean): void => {
-      if (isReserved === isIt) return;
-      isReserved = isIt;
-      if (isIt && estimate.tokensMax > 0)
+    let shared: string | undefined;
+    const reserve = (isIt: boolean): boolean => {
+      if (isReserved === isIt) return true;
+      if (isIt && estimate.tokensMax > 0) {
         noted = this.#options.inFlight?.begin({ task: node.id, attempt, use: unheard });
+        shared = noted?.id ?? randomUUID();
+        try {
+          if (!(this.#options.shared?.reserve(shared, { usd: likely.usd, worstUsd: worst.usd }) ?? true))
+            shared = undefined;
+        } catch (error) {
+          noted?.end();
+          throw error;
+        }
+        if (shared === undefined) {
+          noted?.end();
+          return false;
+        }
+      }
+      isReserved = isIt;
       const sign = isIt ? 1 : -1;
       for (const { reserved, isHard } of accounts) {
         reserved.usd += sign * (isHard ? worst.usd : likely.usd);
         reserved.tokens += sign * (isHard ? worst.tokens : likely.tokens);
         reserved.requests += sign;
       }
+      return true;
     };
-    reserve(true);
+    const settleShared = (usd: number): void => {
+      if (shared !== undefined) this.#options.shared?.settle(shared, usd);
+      shared = undefined;
+    };
+    if (!reserve(true)) return undefined;
     let isSettled = false;
     const settle = (told?: ModelUse): void => {
       if (isSettled) return;
@@ -197,12 +258,14 @@ export class Ledger {
       reserve(false);
       const isCapped = accounts.some((account) => this.#isCapped(account));
       const use = told?.estimated && isCapped ? atWorst(told, estimate) : told;
+      settleShared(use?.usd ?? 0);
       if (use) {
         this.#outputTokens += (use.tokens.output - this.#outputTokens) / 8;
         for (const account of accounts) {
           spend(account.spent, use);
-          this.#warn(account);
+          if (!isShared(account.id)) this.#warn(account);
         }
+        this.#warnShared(accounts);
         const note = noted && { note: noted.id };
         const fact = { type: 'model.used' as const, task: node.id, attempt, ...use, ...note };
         if (noted) this.#landings.set(fact, noted);
@@ -212,12 +275,15 @@ export class Ledger {
     };
     const pause = (): (() => boolean) => {
       reserve(false);
+      settleShared(0);
       noted?.end();
       this.#wake();
       return () => {
-        if (isSettled || this.#shortOf(accounts, estimate)) return false;
-        reserve(true);
-        return true;
+        try {
+          return !isSettled && this.#shortOf(accounts, estimate) === undefined && reserve(true);
+        } catch {
+          return false; // it is admitted anew, which says why not
+        }
       };
     };
     return { isAdmitted: true, settle, pause };
@@ -229,8 +295,8 @@ export class Ledger {
 
   /** Why an account has nothing left. */
   #short(account: Account, estimate?: RequestEstimate): Short | undefined {
-    const limits = limitsOf(this.#options.loop.state, account.id, account.written);
-    const { reserved } = account;
+    const limits = this.#limits(account);
+    const reserved = this.#promised(account);
     const promised = { usd: reserved.usd, tokens: reserved.tokens, requests: reserved.requests, minutes: 0 };
     const worst = estimate && account.isHard ? worstOf(estimate) : { usd: 0, tokens: 0 };
     const next = { ...worst, requests: 0, minutes: 0 };
@@ -250,12 +316,24 @@ export class Ledger {
   /** It has a limit that must hold whatever an answer costs. */
   #isCapped(account: Account): boolean {
     if (!account.isHard) return false;
-    const { usd, tokens } = limitsOf(this.#options.loop.state, account.id, account.written);
+    const { usd, tokens } = this.#limits(account);
     return usd !== undefined || tokens !== undefined;
   }
 
+  /** With what a person set since; of what is shared, in whatever run. */
+  #limits({ id, written }: Account): Limits {
+    if (!isShared(id)) return limitsOf(this.#options.loop.state, id, written);
+    const standing = this.#options.shared?.standing(id);
+    return standing ? { usd: standing.limitUsd } : {};
+  }
+
+  #promised({ id, reserved }: Account): Account['reserved'] {
+    const standing = isShared(id) ? this.#options.shared?.standing(id) : undefined;
+    return standing ? { usd: standing.promisedUsd, tokens: 0, requests: standing.promisedCount } : reserved;
+  }
+
   #spent({ id, spent }: Account, unit: BudgetUnit): number {
-    if (unit === 'usd') return spent.usd;
+    if (unit === 'usd') return isShared(id) ? (this.#options.shared?.standing(id)?.spentUsd ?? 0) : spent.usd;
     if (unit === 'tokens') return tokensInAll(spent.tokens);
     if (unit === 'requests') return spent.requests;
     const clock = this.#options.loop.state.clocks.get(id);
@@ -263,13 +341,21 @@ export class Ledger {
   }
 
   #warn(account: Account): void {
-    const limits = limitsOf(this.#options.loop.state, account.id, account.written);
+    const limits = this.#limits(account);
     for (const unit of BUDGET_UNITS) {
       const limit = limits[unit];
       const spent = this.#spent(account, unit);
       if (limit === undefined || spent < WARN_AT * limit || account.warned.has(unit)) continue;
       account.warned.add(unit);
       this.#options.loop.note({ type: 'budget.warned', account: account.id, unit, spent, limit });
+    }
+  }
+
+  #warnShared(accounts: Account[]): void {
+    try {
+      for (const account of accounts) if (isShared(account.id)) this.#warn(account);
+    } catch {
+      // the next request is told
     }
   }
 
@@ -287,10 +373,24 @@ export class Ledger {
       budget: { ...mark, raiseTo, isHard },
     });
     account.isAsking = false;
+    const isFreed = account.isFreed;
+    delete account.isFreed;
+    if (answer === 'yes' && !isFreed && isShared(account.id))
+      account.refusal ??= this.#raise(account.id, raiseTo);
     const what = mark.next === undefined ? 'the budget is spent' : 'the budget is too small for it';
     if (answer === 'no') account.refusal ??= `${what}: ${describeBudget(mark)}`;
     else account.warned.delete(mark.unit);
     this.#wake();
+  }
+
+  /** For all runs. Gives why that could not be written down. */
+  #raise(account: string, usd: number): string | undefined {
+    try {
+      this.#options.shared?.raise(account, usd);
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   async #checkLoop(node: Node, attempt: number, { loop }: RequestEstimate): Promise<string | undefined> {
@@ -309,14 +409,15 @@ export class Ledger {
   }
 
   #needsPrice(account: Account): boolean {
-    const { usd } = limitsOf(this.#options.loop.state, account.id, account.written);
-    return usd !== undefined && account.written?.['unknown-price'] !== 'allow';
+    const usd = isShared(account.id) || this.#limits(account).usd !== undefined;
+    return usd && account.written?.['unknown-price'] !== 'allow';
   }
 
-  #accountsOf(node: Node): Account[] {
+  #accountsOf(node: Node, shared = this.#options.shared?.accounts ?? []): Account[] {
     const { state } = this.#options.loop;
     const written = writtenBudgets(state, node);
-    return accountsOf(node).map((id) => {
+    for (const each of shared) written.set(each.id, each.written);
+    return [...accountsOf(node), ...shared.map(({ id }) => id)].map((id) => {
       let account = this.#accounts.get(id);
       if (!account) {
         const spent = structuredClone(state.spending.get(id) ?? noSpending());
@@ -335,9 +436,11 @@ export class Ledger {
     });
   }
 
-  #change(signal: AbortSignal): Promise<void> {
+  #change(signal: AbortSignal, { id }: Account): Promise<void> {
     return new Promise((resolve) => {
+      const poll = isShared(id) ? setInterval(() => this.#lookAtShared(), SHARED_POLL_MS) : undefined;
       const done = (): void => {
+        clearInterval(poll);
         this.#waiting.delete(done);
         signal.removeEventListener('abort', done);
         resolve();
@@ -347,42 +450,28 @@ export class Ledger {
     });
   }
 
+  /** Other engines settle and raise, and days go by. */
+  #lookAtShared(): void {
+    try {
+      if (!this.#options.shared?.hasChanged()) return;
+      for (const account of this.#accounts.values()) {
+        if (!isShared(account.id) || !account.isAsking || account.isFreed || this.#short(account)) continue;
+        account.isFreed = true;
+        const id = `${account.id}+budget`;
+        this.#options.loop.submit({ type: 'question.answered', id, answer: 'yes', by: 'budget' });
+      }
+    } catch {
+      // whoever waits is told when it looks
+    }
+    this.#wake();
+  }
+
   /** The first that waits is looked at first. */
   #wake(): void {
     for (const done of Array.from(this.#waiting)) done();
   }
 }
 
-/** A yes gives as much again as the workflow says. */
-function raised({ unit, spent, limit, next = 0 }: BudgetMark, written: Budget | undefined): number {
-  const step = written?.[unit] ?? limit;
-  return limit + step * Math.max(1, Math.ceil((spent + next - limit + Number.EPSILON) / step));
-}
-
-function worstOf({ usd, tokensMax }: RequestEstimate): { usd: number; tokens: number } {
-  return { usd: usd ?? 0, tokens: tokensMax };
-}
-
-/** What a hard cap cannot know it counts as the most that was possible: else hanging up early would stretch it. */
-function atWorst(use: ModelUse, estimate: RequestEstimate): ModelUse {
-  const output = Math.max(use.tokens.output, estimate.tokens.output);
-  const input = Math.max(use.tokens.input, estimate.tokensMax - estimate.tokens.output);
-  const usd = use.usd === null ? null : Math.max(use.usd, estimate.usd ?? 0);
-  return { ...use, usd, tokens: { ...use.tokens, input, output } };
-}
-
-function sentence(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
 function refused(message: string): Extract<Admission, { isAdmitted: false }> {
   return { isAdmitted: false, message };
-}
-
-function describeUnbounded(account: string): string {
-  return `the hard budget of ${describeAccount(account)} allows no request with input whose tokens nobody can tell (what the provider stores or fetches, such as previous_response_id, file_id or an address; documents; sound): send it as text, or use "enforce: ask"`;
-}
-
-function describeUnpriced(account: string, model: string): string {
-  return `the price is unknown for ${model || 'what is asked for'}, and ${describeAccount(account)} has a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
 }

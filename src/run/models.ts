@@ -23,6 +23,7 @@ import type { Provider } from '../gateway/keys/providers.ts';
 import type { Transport } from '../gateway/transport.ts';
 import { LOGINS, RUNTIMES_BY_NAME } from '../runtime/runtimes.ts';
 import type { Home } from '../store/home.ts';
+import { SharedMachine } from './shared-machine.ts';
 
 /** Where what goes over the wire is written to, or comes from. */
 export interface Cassette {
@@ -59,6 +60,8 @@ export class Models implements ModelsStage, AsyncDisposable {
   readonly #cassette: Cassette;
   readonly #configured: Configured | undefined;
   readonly #undo = new AsyncDisposableStack();
+  /** What this engine shares with the user's others. */
+  readonly machine: SharedMachine;
   readonly #callers = new Map<string, ModelCaller>();
   #opened: Promise<Opened> | undefined;
   #priceOf: PriceOf | undefined;
@@ -69,6 +72,14 @@ export class Models implements ModelsStage, AsyncDisposable {
     this.#home = home;
     this.#cassette = cassette;
     this.#configured = configured;
+    this.machine = this.#undo.use(
+      new SharedMachine({
+        repository: home.directory,
+        configs: () => this.#configs(),
+        env: this.#env,
+        isReplayed: cassette.replay !== undefined,
+      }),
+    );
   }
 
   async open(caller: ModelCaller, at: EndpointAt): Promise<ModelEndpoint> {
@@ -101,7 +112,10 @@ export class Models implements ModelsStage, AsyncDisposable {
     if (record !== undefined && replay !== undefined)
       throw new BosunError('usage', 'a run is recorded or replayed, not both: give --record or --replay');
     if (record !== undefined || replay !== undefined) await (this.#opened ??= this.#open());
-    const named = pricedModels(workflow);
+    const limits = usesAgents(workflow) ? this.machine.limits : [];
+    if (limits.length > 0) this.machine.check();
+    const isLimited = limits.some(({ written }) => needsPrices(written));
+    const named = pricedModels(workflow, isLimited);
     if (named.length === 0) return;
     await this.loadPrices();
     const unknown = named.filter((model) => this.price(model, NO_TOKENS) === null);
@@ -164,6 +178,7 @@ export class Models implements ModelsStage, AsyncDisposable {
     const live = this.#undo.use(
       liveTransport({
         providers,
+        pausesOf: (key) => this.machine.pausesOf(key),
         onWait: ({ provider, untilMs, why, tasks }) => {
           const delayMs = Math.max(0, Math.round(untilMs - Date.now()));
           for (const [run, listener] of this.#waits) {
@@ -213,9 +228,9 @@ function pricesOf(configs: readonly ConfigFile[]): Record<string, Price> {
 }
 
 /** Models that are named, and paid from a budget in dollars. */
-function pricedModels(workflow: Workflow): string[] {
+function pricedModels(workflow: Workflow, isLimited: boolean): string[] {
   const models = new Set<string>();
-  const whole = needsPrices(workflow.budget);
+  const whole = isLimited || needsPrices(workflow.budget);
   const add = (agent: Agent | undefined, isPriced: boolean): void => {
     if (!agent || !asksModels(agent.runtime) || !(isPriced || needsPrices(agent.budget))) return;
     for (const { model } of [agent, ...fallbacksOf(agent)]) if (model !== undefined) models.add(model);
@@ -225,9 +240,15 @@ function pricedModels(workflow: Workflow): string[] {
     add(found, whole || needsPrices(budget));
   }
   for (const nested of Object.values(workflow.nested ?? {}))
-    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }))
+    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }, isLimited))
       models.add(model);
   return [...models];
+}
+
+function usesAgents({ tasks, nested = {} }: Workflow): boolean {
+  return (
+    Object.values(tasks).some(({ agent }) => agent !== undefined) || Object.values(nested).some(usesAgents)
+  );
 }
 
 function needsPrices(budget: Budget | undefined): boolean {

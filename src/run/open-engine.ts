@@ -91,7 +91,9 @@ export async function openEngine(
       const claim = await store.claim(run);
       if (!claim) throw await driven(store, run);
       all.use(claim);
-      const drive = await Drive.open(run, { store, stages, nowMs: Date.now, ...options });
+      const { machine } = models;
+      const drive = await Drive.open(run, { store, stages, machine, nowMs: Date.now, ...options });
+      machine.onTrouble = (text) => drive.tell(text);
       models.onWait(run, (wait) => drive.waits(wait));
       return drive;
     },

@@ -3,11 +3,11 @@
  * is known by its git directory and by what the file system calls that, so that another one put there is not trusted.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { BosunError } from '../contract/errors.ts';
 import { assertOurs } from '../system/files/owned.ts';
+import { userStateDirectory } from './user-state.ts';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -26,11 +26,8 @@ const TrustFile = z.strictObject({
 
 export type Trusted = z.output<typeof Trusted>;
 
-/** Where it is; a relative XDG_STATE_HOME is to be ignored, says its specification. */
 export function trustFile(env: NodeJS.ProcessEnv = process.env): string {
-  const { XDG_STATE_HOME } = env;
-  const isGiven = XDG_STATE_HOME !== undefined && path.isAbsolute(XDG_STATE_HOME);
-  return path.join(isGiven ? XDG_STATE_HOME : path.join(homedir(), '.local', 'state'), 'bosun', 'trust.json');
+  return path.join(userStateDirectory(env), 'trust.json');
 }
 
 /** By git directory, also those that are gone. Throws where the file cannot be believed. */

@@ -153,6 +153,8 @@ export class EventLines {
           text: `bosun was not running for ${formatDuration(event.ms)} (asleep, or the machine was too busy); nobody's time counts it`,
           color: 'quiet',
         };
+      case 'run.noted':
+        return { text: event.text, color: 'ask' };
       case 'run.resumed':
         this.#short = undefined;
         return { text: 'goes on' };

@@ -1,6 +1,6 @@
 /**
  * When requests with one upstream key may go: how many at once, whose turn it is, and not before the provider wants
- * any. Shared by all agents that use the key. It sends nothing itself.
+ * any. Shared by all agents that use the key; of a pause other engines are told, too. It sends nothing itself.
  *
  *   enter ──▶ waiting ──(a place is free, no pause)──▶ going ──▶ succeeded │ refused │ left
  *                ▲                                                │
@@ -8,6 +8,7 @@
  *
  * A refusal (429) pauses the whole key, and halves how many may go at once; each success raises that a little.
  */
+import type { KeyPauses } from '../../store/machine/pauses.ts';
 import { TransportError } from '../transport.ts';
 
 export interface KeyLaneOptions {
@@ -17,6 +18,8 @@ export interface KeyLaneOptions {
   /** How long a request is held for rate limits. */
   patienceMs: number;
   onPause?: (pause: { untilMs: number; why: string; tasks: Waiter[] }) => void;
+  /** What other engines with the same key are told, and tell. */
+  pauses?: KeyPauses | undefined;
   nowMs?: () => number;
   /** From 0 to 1. */
   random?: () => number;
@@ -56,10 +59,12 @@ const LANE_LIMITS = {
   backoffMsMax: 60_000,
   /** After a pause requests go one by one, up to so far apart. */
   spreadMs: 50,
+  /** Engines that only heard of a pause come back up to so much later than the one that was refused. */
+  othersSpreadMs: 500,
 };
 
 export class KeyLane implements Disposable {
-  readonly #options: Required<KeyLaneOptions>;
+  readonly #options: Required<Omit<KeyLaneOptions, 'pauses'>> & Pick<KeyLaneOptions, 'pauses'>;
   /** Whose turn it is comes first; a task that was served goes to the end. */
   readonly #tasks = new Map<string, Waiting[]>();
   #waiting = 0;
@@ -69,6 +74,8 @@ export class KeyLane implements Disposable {
   #width: number;
   #pausedUntilMs = 0;
   #pausedAtMs = 0;
+  /** Of the last pause that other engines know of. */
+  #heardUntilMs = 0;
   /** Pauses since the last success. */
   #pauses = 0;
   #lastSuccessMs = 0;
@@ -87,6 +94,7 @@ export class KeyLane implements Disposable {
   enter(turn: Turn): Promise<void> | undefined {
     turn.order ??= ++this.#orders;
     if (turn.signal.aborted) throw hungUp(turn.signal);
+    this.#hear();
     if (this.#waiting === 0 && this.#going < Math.floor(this.#width) && this.#delayMs() <= 0) {
       this.#going++;
       return undefined;
@@ -149,8 +157,24 @@ export class KeyLane implements Disposable {
     for (const { fail } of [...this.#tasks.values()].flat()) fail(error);
   }
 
+  /** Another engine may have been refused. */
+  #hear(): void {
+    const heard = this.#options.pauses?.heard();
+    if (heard === undefined || heard.untilMs <= this.#heardUntilMs) return;
+    this.#heardUntilMs = heard.untilMs;
+    if (heard.untilMs <= this.#pausedUntilMs) return;
+    this.#pausedAtMs = this.#options.nowMs(); // what we have under way is refused for the same reason
+    this.#stopUntil(heard.untilMs + this.#options.random() * LANE_LIMITS.othersSpreadMs, heard.why);
+  }
+
   #pause(untilMs: number, why: string): void {
     if (untilMs <= this.#pausedUntilMs) return;
+    this.#heardUntilMs = Math.max(this.#heardUntilMs, Math.ceil(untilMs));
+    this.#options.pauses?.tell({ untilMs, why });
+    this.#stopUntil(untilMs, why);
+  }
+
+  #stopUntil(untilMs: number, why: string): void {
     this.#pausedUntilMs = untilMs;
     // A moment later, when all that were refused together wait here.
     this.#telling ??= setTimeout(() => {
@@ -214,6 +238,7 @@ export class KeyLane implements Disposable {
 
   #pump(): void {
     clearTimeout(this.#timer);
+    if (this.#waiting > 0) this.#hear();
     if (this.#pausedUntilMs > this.#options.nowMs()) this.#spread = this.#waiting;
     while (this.#waiting > 0 && this.#going < Math.floor(this.#width)) {
       const delayMs = this.#delayMs();

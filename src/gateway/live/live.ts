@@ -8,6 +8,7 @@ import { credentialsFor, refusedLogin, type Credentials } from './credentials.ts
 import { isStrayPath, returnedHeaders } from './headers.ts';
 import { hintMs, isQuotaSpent } from './retry-hints.ts';
 import { backoffMs, hungUp, KeyLane, type Turn, type Waiter } from './key-lane.ts';
+import type { KeyPauses } from '../../store/machine/pauses.ts';
 import type { Provider, Providers } from '../keys/providers.ts';
 import { TransportError, type ModelRequest, type ModelResponse, type Transport } from '../transport.ts';
 
@@ -37,6 +38,8 @@ export interface Wait {
 export interface LiveOptions {
   providers: Providers;
   onWait?: (wait: Wait) => void;
+  /** Pauses of a key that all engines share. */
+  pausesOf?: (key: string) => KeyPauses | undefined;
   /** For proxies. */
   env?: NodeJS.ProcessEnv;
   nowMs?: () => number;
@@ -70,6 +73,7 @@ type Tried =
 class LiveTransport implements Transport, AsyncDisposable {
   readonly #providers: Providers;
   readonly #onWait: (wait: Wait) => void;
+  readonly #pausesOf: LiveOptions['pausesOf'];
   readonly #nowMs: () => number;
   readonly #random: () => number;
   readonly #connections: Connections;
@@ -80,10 +84,11 @@ class LiveTransport implements Transport, AsyncDisposable {
   readonly #limits: LiveLimits;
   readonly #closing = new AbortController();
 
-  constructor({ providers, onWait, env, nowMs, random, limits }: LiveOptions) {
+  constructor({ providers, onWait, pausesOf, env, nowMs, random, limits }: LiveOptions) {
     this.#limits = { ...LIVE_LIMITS, ...limits };
     this.#providers = providers;
     this.#onWait = onWait ?? (() => {});
+    this.#pausesOf = pausesOf;
     this.#nowMs = nowMs ?? Date.now;
     this.#random = random ?? Math.random;
     this.#connections = new Connections(env ?? process.env);
@@ -201,6 +206,7 @@ class LiveTransport implements Transport, AsyncDisposable {
       nowMs: this.#nowMs,
       random: this.#random,
       onPause: (pause) => this.#onWait({ provider: name, ...pause }),
+      pauses: this.#pausesOf?.(`${provider.baseUrl} ${credential}`),
     });
     this.#lanes.set(id, lane);
     return lane;

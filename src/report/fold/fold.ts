@@ -1,7 +1,7 @@
 /** Reads a run's events into what a report needs of each task. Pure; knows nothing of how a report looks. */
 import type { BudgetMark, EventOf, Recorded } from '../../contract/event.ts';
 import type { Isolation } from '../../contract/isolation.ts';
-import type { ConflictReport, QuestionReport } from '../../contract/report.ts';
+import type { AttemptReport, ConflictReport, QuestionReport } from '../../contract/report.ts';
 import type { RunState } from '../../contract/run.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { agentLine } from '../../schedule/views/agent-line.ts';
@@ -96,6 +96,7 @@ function applyEvent(run: FoldedRun, { event, atMs }: Recorded): void {
       forgetAsked(run, run.lastAtMs);
       return;
     case 'clock.jumped':
+    case 'run.noted':
       return;
     case 'run.resumed':
       reopen(run, null);
@@ -163,6 +164,12 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       report.startedAtMs ??= atMs;
       report.attempts.push(newAttempt(event, runtimeOf(task, event), atMs));
       return;
+    case 'attempt.held':
+      if (event.by === 'slot') task.queued = event.attempt;
+      return;
+    case 'attempt.released':
+      beginQueued(task, attempt, atMs);
+      return;
     case 'attempt.workspace':
       if (attempt) attempt.workspace = event.workspace;
       return;
@@ -191,6 +198,7 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       addDenied(report, event);
       return;
     case 'attempt.finished':
+      beginQueued(task, attempt, atMs);
       if (attempt?.outcome === null) endAttempt(attempt, event, atMs);
       if (event.outcome.kind === 'lost') report.state = 'ready';
       if (event.expansion) task.expansion = event.expansion;
@@ -234,6 +242,12 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
     case 'task.finished':
       finishTask(run, task, event, atMs);
   }
+}
+
+/** The time before it had a slot is no part of it. */
+function beginQueued(task: Folded, attempt: AttemptReport | undefined, atMs: number): void {
+  if (attempt && attempt.n === task.queued) attempt.startedAtMs = atMs;
+  delete task.queued;
 }
 
 function newQuestion(event: EventOf<'question.asked'>, atMs: number): QuestionReport {

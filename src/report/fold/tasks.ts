@@ -17,6 +17,8 @@ export interface Folded {
   /** What its attempts asked and have no answer to, by id; of a budget, which one. */
   asked: Map<string, BudgetMark | undefined>;
   expansion?: Tasks;
+  /** An attempt that waits for a slot: it has not begun. */
+  queued?: number;
   /** Lets those that need it go on: done, skipped by its own condition, or failed where that is accepted. */
   isMet: boolean;
 }

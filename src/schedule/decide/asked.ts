@@ -1,6 +1,6 @@
 /** What becomes of a question that an attempt asks: a person is asked, or there is an answer already. Pure. */
 import type { Decision } from '../../contract/event.ts';
-import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
+import { isWholeRun, limitsOf } from '../money/budget.ts';
 import type { OpenAsk, State } from '../state.ts';
 
 export function decideAsked(state: State, ask: OpenAsk): Decision {
@@ -42,6 +42,7 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
 /** The whole run waits for money: nothing is started meanwhile. */
 export function isHeld(state: State): boolean {
   return (
-    state.asked.size > 0 && [...state.asked.values()].some(({ budget }) => budget?.account === RUN_ACCOUNT)
+    state.asked.size > 0 &&
+    [...state.asked.values()].some(({ budget }) => budget !== undefined && isWholeRun(budget.account))
   );
 }

@@ -6,7 +6,7 @@
  *               └──────────────────▶ answered (policy, ended) ◀──────────────┘
  */
 import type { EventOf } from '../../contract/event.ts';
-import type { Limits } from '../money/budget.ts';
+import { isShared, type Limits } from '../money/budget.ts';
 import { budgetStop } from '../money/budget-stop.ts';
 import type { Node, OpenAsk, State } from '../state.ts';
 
@@ -36,7 +36,7 @@ export function askAnswered(state: State, event: EventOf<'attempt.answered'>): '
   state.asked.delete(ask.id);
   state.questions.delete(ask.id);
   if (!ask.budget) return undefined;
-  if (event.answer === 'yes' && event.limit !== undefined)
+  if (event.answer === 'yes' && event.limit !== undefined && !isShared(ask.budget.account))
     setLimits(state, ask.budget.account, { [ask.budget.unit]: event.limit });
   const short = budgetStop(event, ask.budget);
   if (!short) return undefined;

@@ -86,6 +86,7 @@ function change(state: State, event: Event, atMs: number): void {
     case 'model.waiting':
       return noteWait(state, event, atMs);
     case 'budget.warned':
+    case 'run.noted':
       return; // for people; nothing is decided by it
     case 'budget.set':
       return setLimits(state, event.account, event.limits);
@@ -134,6 +135,7 @@ type NodeEvent = Exclude<
       | 'run.finished'
       | 'task.retried'
       | 'clock.jumped'
+      | 'run.noted'
       | 'model.waiting'
       | 'budget.warned'
       | 'budget.set'
@@ -149,7 +151,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return;
     case 'attempt.held':
     case 'attempt.released':
-      return noteHeld(node, event, atMs);
+      return noteHeld(state, node, event, atMs);
     case 'attempt.agent':
       if (event.event.kind === 'started') noteSession(node, event.attempt, event.event.session);
       return;
@@ -259,10 +261,10 @@ function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: numb
 
 function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>, atMs: number): void {
   state.running--;
+  if (node.held?.by !== 'slot') turnClocks(state, node, -1, atMs);
   delete node.held;
   delete node.attemptAtMs;
   node.workedMs = (node.workedMs ?? 0) + event.durationMs;
-  turnClocks(state, node, -1, atMs);
   delete node.stopping;
   closeRequests(state, node);
   closeAsked(state, node);

@@ -2,23 +2,33 @@
 import { formatCount } from '../../base/format-count.ts';
 import type { BudgetMark } from '../../contract/event.ts';
 import type { BudgetUnit } from '../../contract/workflow.ts';
+import { isShared } from './budget.ts';
 
 /** Such as: the run has spent $4.98 of $5.00. */
 export function describeBudget({ account, unit, spent, limit, next }: BudgetMark): string {
   const more = next === undefined ? '' : `, and the next request can cost up to ${describeUnit(unit, next)}`;
-  return `${describeAccount(account)} has used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}${more}`;
+  return `${describeAccount(account)} ${isShared(account) ? 'have' : 'has'} used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}${more}`;
 }
 
 /** Whose budget it is: "the run", "agent critic", "the agent of task review", "task review". */
 export function describeAccount(account: string): string {
   if (account === 'run') return 'the run';
+  if (isShared(account)) {
+    const [whose, period] = account.split(':');
+    return `all runs${whose === 'all' ? '' : ' in this repository'} ${period === 'day' ? 'today' : 'this month'}`;
+  }
   return account.replace(/^agent:task:/, 'the agent of task ').replace(/^(agent|task):/, '$1 ');
 }
 
 /** Why the budget of a run stopped it. */
-export function describeStop(short: Pick<BudgetMark, 'unit' | 'next'> | undefined | null): string {
-  if (short?.next === undefined) return 'its budget is spent';
-  return `its budget is too small for the next request, which can cost up to ${describeUnit(short.unit, short.next)}`;
+export function describeStop(
+  short: (Pick<BudgetMark, 'unit' | 'next'> & { account?: string }) | undefined | null,
+): string {
+  const account = short?.account;
+  const whose =
+    account !== undefined && isShared(account) ? `the budget of ${describeAccount(account)}` : 'its budget';
+  if (short?.next === undefined) return `${whose} is spent`;
+  return `${whose} is too small for the next request, which can cost up to ${describeUnit(short.unit, short.next)}`;
 }
 
 export function describeUnit(unit: BudgetUnit, value: number): string {
@@ -36,4 +46,16 @@ export function describeUsd(usd: number): string {
 export function roundUsd(usd: number, digits: number): string {
   const scale = 10 ** digits;
   return `$${(Math.round(usd * scale + 1e-6) / scale).toFixed(digits)}`;
+}
+
+export function describeUnbounded(account: string): string {
+  return `the hard budget of ${describeAccount(account)} allows no request with input whose tokens nobody can tell (what the provider stores or fetches, such as previous_response_id, file_id or an address; documents; sound): send it as text, or use "enforce: ask"`;
+}
+
+export function describeUnpriced(account: string, model: string): string {
+  return `the price is unknown for ${model || 'what is asked for'}, and ${describeAccount(account)} ${isShared(account) ? 'have' : 'has'} a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+}
+
+export function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

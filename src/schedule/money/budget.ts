@@ -6,6 +6,16 @@ import type { Node, State } from '../state.ts';
 
 export const RUN_ACCOUNT = 'run';
 
+/** Those of days and months, which all runs of a user share: the machine knows them, no journal. */
+export function isShared(account: string): boolean {
+  return account.startsWith('all:') || account.startsWith('repository:');
+}
+
+/** Without its money nothing of the run goes on. */
+export function isWholeRun(account: string): boolean {
+  return account === RUN_ACCOUNT || isShared(account);
+}
+
 export type Limits = Partial<Record<BudgetUnit, number>>;
 
 /** The run, the agent, whoever's plan made up that agent, the task, and every task that it belongs to. */

@@ -51,6 +51,7 @@ const LEFT_OUT = new Set<string>([
   'attempt.held',
   'attempt.released',
   'clock.jumped',
+  'run.noted',
 ]);
 
 /** Of any event, and of what it says was collected. */

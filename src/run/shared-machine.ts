@@ -1,0 +1,146 @@
+/**
+ * What this engine shares with the user's other engines, opened when the first agent needs it. Slots and pauses are a
+ * courtesy: where they cannot be had the run goes on without, and a person is told once.
+ */
+import { availableParallelism, totalmem } from 'node:os';
+import type { ConfigFile } from '../contract/config.ts';
+import { Machine } from '../store/machine/machine.ts';
+import type { SharedSpending } from '../store/machine/spending.ts';
+import type { KeyPauses } from '../store/machine/pauses.ts';
+import type { SlotOptions } from '../store/machine/slots.ts';
+import { SharedBudgets, sharedAccounts, unheld, type SharedAccount } from './shared-budgets.ts';
+
+const GIGABYTE = 1024 ** 3;
+const AGENTS_PER_CORE = 4;
+const AGENTS_PER_GIGABYTE = 1;
+const AGENTS_MIN = 4;
+const AGENTS_MAX = 10_000;
+
+export interface SharedMachineOptions {
+  /** The repository's state directory: what it is known by. */
+  repository: string;
+  configs(): ConfigFile[];
+  env: NodeJS.ProcessEnv;
+  /** Answers come from a cassette, and nobody pays. */
+  isReplayed?: boolean;
+}
+
+export class SharedMachine implements AsyncDisposable {
+  readonly #options: SharedMachineOptions;
+  #machine: Machine | undefined;
+  #hasTold = false;
+  #broken: Error | undefined;
+  /** Is told, once, why something is done without. */
+  onTrouble: ((text: string) => void) | undefined;
+
+  constructor(options: SharedMachineOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when an agent may begin. */
+  async slot(of: Omit<SlotOptions, 'repository' | 'most'>): Promise<Disposable> {
+    const { repository } = this.#options;
+    try {
+      return (await this.#open()?.slots.take({ ...of, repository, most: this.#most() })) ?? NOTHING;
+    } catch (error) {
+      this.#tell(error as Error);
+      return NOTHING;
+    }
+  }
+
+  /** The pauses of a key, for all engines that use it. */
+  pausesOf(secret: string): KeyPauses | undefined {
+    const kept = this.#try(() => this.#open()?.pauses.of(secret));
+    return (
+      kept && {
+        heard: () => this.#try(() => kept.heard()),
+        tell: (pause) => this.#try(() => kept.tell(pause)),
+      }
+    );
+  }
+
+  /** What a run and all others may spend by day and month; undefined where nobody pays. */
+  budgets(run: string): SharedBudgets | undefined {
+    if (this.#options.isReplayed) return undefined;
+    return new SharedBudgets({
+      ...this.#options,
+      run,
+      open: () => this.#spending(),
+      onTrouble: (error) => this.#tell(error),
+    });
+  }
+
+  /** Limits on what all runs spend. */
+  get limits(): SharedAccount[] {
+    return this.#options.isReplayed ? [] : sharedAccounts(this.#options.configs(), this.#options.repository);
+  }
+
+  /** Throws where limits could not be held. */
+  check(): void {
+    try {
+      this.#spending().version();
+    } catch (error) {
+      throw unheld(error as Error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#machine?.[Symbol.asyncDispose]();
+  }
+
+  /** Undefined where it cannot be had. */
+  #open(): Machine | undefined {
+    if (this.#broken) return undefined;
+    return this.#try(() => this.#require());
+  }
+
+  #require(): Machine {
+    if (this.#broken) throw this.#broken;
+    try {
+      return (this.#machine ??= new Machine());
+    } catch (error) {
+      this.#broken = error as Error;
+      throw error;
+    }
+  }
+
+  #spending(): SharedSpending {
+    return this.#require().spending;
+  }
+
+  #most(): number {
+    const written = this.#options.configs().find(({ isUsers }) => isUsers)?.config.agents;
+    const said = Number(this.#options.env['BOSUN_AGENTS']);
+    if (Number.isInteger(said) && said > 0) return said;
+    return written ?? agentsByDefault();
+  }
+
+  #try<T>(action: () => T): T | undefined {
+    try {
+      return action();
+    } catch (error) {
+      this.#tell(error as Error);
+      return undefined;
+    }
+  }
+
+  #tell({ message }: Error): void {
+    if (this.#hasTold) return;
+    this.#hasTold = true;
+    this.onTrouble?.(`this run shares neither slots nor rate limits with other runs: ${message}`);
+  }
+}
+
+const NOTHING: Disposable = { [Symbol.dispose]: () => {} };
+
+/** Agents mostly wait for models, but each is a program that takes memory, and what it starts takes cores. */
+export function agentsByDefault(cores = availableParallelism(), memoryBytes = memoryOf()): number {
+  const byMemory = Math.floor((memoryBytes / GIGABYTE) * AGENTS_PER_GIGABYTE);
+  return Math.min(AGENTS_MAX, Math.max(AGENTS_MIN, Math.min(cores * AGENTS_PER_CORE, byMemory)));
+}
+
+/** What this process may use, where that is less than the machine has. */
+function memoryOf(): number {
+  const allowed = process.constrainedMemory();
+  return allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+}
