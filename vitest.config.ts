@@ -2,16 +2,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { testsAlone } from './test/fixtures/tests-alone.ts';
 
 /** These take longest, longest first: begun last, they would keep the other workers waiting for minutes. */
 const FIRST = [
+  'fault/crash',
   'runtime-opencode',
   'runtime-acp',
   'real/faults',
   'e2e/cli',
   'real/interrupted',
   'limits',
-  'fault/crash',
   'attack/planted',
   'e2e/shapes',
   'workspace',
@@ -20,14 +21,6 @@ const FIRST = [
   'decide',
   'attack/as-user',
   'attack/as-root',
-];
-
-/** These wait for agents and clocks more than they work: a third of them finds a core that is free. */
-const WAITING = [
-  'test/real/*.test.ts',
-  'test/runtime-{acp,claude-code,codex,opencode}.test.ts',
-  'test/{asleep,conformance,limits}.test.ts',
-  'test/e2e/cli.test.ts',
 ];
 
 /** These run a second time as an ordinary user. Others start programs as one: see test/fixtures/ordinary-user.ts. */
@@ -49,6 +42,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 const ALL = ['test/**/*.test.ts'];
+/** Those of `npm run test:fast`. They share processes, since what they import takes longer than they do. */
+const ALONE = testsAlone();
 
 const each = {
   // Most workflows here reach beyond their repositories; test/trust.test.ts does without. What tests trust is kept apart.
@@ -63,8 +58,8 @@ const each = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks',
-  // Real processes, agents and clocks on machines that others use: what fails twice has failed, and a second try is told.
-  retry: 1,
+  // Agents and clocks are waited for: with two of these for a core, what works has the cores meanwhile.
+  maxWorkers: 4,
 } as const;
 
 /** Whoever runs the tests as an ordinary user has no need of it. */
@@ -76,8 +71,6 @@ const ordinaryUser = {
     include: AS_USER_TOO,
     globalSetup: 'test/fixtures/equip-ordinary-user.ts',
     setupFiles: 'test/fixtures/become-ordinary-user.ts',
-    maxWorkers: 2,
-    sequence: { groupOrder: 1 },
   },
 } as const;
 
@@ -86,20 +79,10 @@ export default defineConfig({
     include: ALL,
     sequence: { sequencer: LongestFirst },
     projects: [
+      { extends: false, test: { ...each, name: 'alone', include: ALONE, isolate: false } },
       {
         extends: false,
-        test: { ...each, name: 'waiting', include: WAITING, maxWorkers: 3, sequence: { groupOrder: 0 } },
-      },
-      {
-        extends: false,
-        test: {
-          ...each,
-          name: 'working',
-          include: ALL,
-          exclude: ['**/node_modules/**', ...WAITING],
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-        },
+        test: { ...each, name: 'real', include: ALL, exclude: ['**/node_modules/**', ...ALONE] },
       },
       ...(process.getuid?.() === 0 ? [ordinaryUser] : []),
     ],

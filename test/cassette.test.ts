@@ -228,8 +228,12 @@ describe('a cassette', () => {
       });
       await using recorder = shelf.record(server);
       const leaving = new AbortController();
-      setTimeout(() => leaving.abort(), 100);
-      await hear(recorder, ask({}), leaving.signal);
+      const { body } = await recorder.send(ask({}), leaving.signal);
+      await expect(
+        (async () => {
+          for await (const _ of body) leaving.abort();
+        })(),
+      ).rejects.toMatchObject({ kind: 'network' });
     }
     const leaving = new AbortController();
     const heard = hear(shelf.replay(), ask({}), leaving.signal);

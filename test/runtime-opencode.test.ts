@@ -9,5 +9,8 @@ const agent = {
   model: 'openai/gpt-scripted',
 };
 
+// Reading the list of all models that it knows takes three of the eight seconds that a start costs; test/real/ does.
+const env = { OPENCODE_MODELS_PATH: path.resolve('test/fixtures/no-models.json') };
+
 // OpenCode 1.18 loads .opencode/plugin with every setting that is said to forbid it.
-runtimeCases('opencode', () => ({ runtime: opencode, agent, obeyed: ['evil-plugin'] }));
+runtimeCases('opencode', () => ({ runtime: opencode, agent, obeyed: ['evil-plugin'], env }));

@@ -1,7 +1,7 @@
 /** What every runtime that speaks to a model must do; run against each of them with the scripted model server. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/contract/model.ts';
 import type { Agent } from '../../src/contract/workflow.ts';
 import { startModelServer, type ModelServer } from '../../src/model-server/server.ts';
@@ -17,6 +17,8 @@ export interface RuntimeUnderTest {
   agent: Partial<Agent>;
   /** What the program runs of a repository's settings whatever it is told: only the fence holds that. */
   obeyed?: string[];
+  /** Variables that make its program cheaper to start. */
+  env?: Record<string, string>;
 }
 
 const GUIDANCE = 'GUIDANCE-OF-THE-REPOSITORY';
@@ -26,7 +28,7 @@ const SLOW_MS = 120_000;
 
 export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
   describe(`runtime ${name}`, { timeout: SLOW_MS }, () => {
-    const { runtime, agent, obeyed = [] } = make();
+    const { runtime, agent, obeyed = [], env = {} } = make();
     let bench: Bench;
     let server: ModelServer | undefined;
     beforeEach(() => {
@@ -38,6 +40,16 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       await bench[Symbol.asyncDispose]();
     });
 
+    const jobOf = (
+      at: Bench,
+      { url }: ModelServer,
+      wish: Parameters<Bench['job']>[2],
+      more: Partial<Agent>,
+    ): TriedJob => {
+      const trial = at.job(url, { ...agent, ...more }, wish);
+      Object.assign(trial.job.env, env);
+      return trial;
+    };
     const tried = async (
       script: Script,
       wish: Parameters<Bench['job']>[2] = {},
@@ -45,7 +57,7 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
     ) => {
       await server?.[Symbol.asyncDispose]();
       server = await startModelServer({ script });
-      return bench.job(server.url, { ...agent, ...more }, wish);
+      return jobOf(bench, server, wish, more);
     };
     const ran = async (script: Script, ...rest: [Parameters<Bench['job']>[2]?, Partial<Agent>?]) => {
       const trial = await tried(script, ...rest);
@@ -55,31 +67,152 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
     const ranProgram = (script: string): Promise<TriedJob & { result: Result }> =>
       ran(HELLO, {}, { command: ['/bin/sh', '-c', script] });
 
-    it('writes a file and ends with what the model said last', async () => {
-      const { result, events, listeners } = await ran(HELLO);
-      expect(result).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
-      expect(readFileSync(path.join(bench.workspace, 'hello.txt'), 'utf8').trim()).toBe('hi');
-      expect(kinds(events)).toEqual(
-        expect.arrayContaining(['started', 'tool-call', 'tool-result', 'text', 'finished']),
-      );
-      expect(of(events, 'started').map(({ session }) => typeof session)).toEqual(['string']);
-      expect(of(events, 'finished')).toEqual([{ kind: 'finished', turns: 2, toolCalls: 1 }]);
-      expect(listeners.size).toBe(0);
-    });
+    /** A start costs seconds: these cases look at the four attempts of one task, each made when first looked at. */
+    describe('in one conversation', () => {
+      const home = new Bench();
+      const servers: ModelServer[] = [];
+      afterAll(async () => {
+        for (const each of servers) await each[Symbol.asyncDispose]();
+        await home[Symbol.asyncDispose]();
+      });
+      const begin = async (
+        script: Script,
+        wish: Parameters<Bench['job']>[2],
+        more: Partial<Agent> = {},
+      ): Promise<Attempt> => {
+        const ours = await startModelServer({ script });
+        servers.push(ours);
+        const trial = jobOf(home, ours, wish, more);
+        return { ...trial, server: ours, ending: runtime.run(trial.job) };
+      };
 
-    it('tells the model the prompt, who the agent is, and what was wrong before', async () => {
-      const wish = { prompt: 'Say "PROMPT-1 it".\nTwice $(id) `id`.', feedback: 'FEEDBACK-2' };
-      await ran({ answers: [{ text: 'ok' }] }, wish, { prompt: 'You are ROLE-3.' });
-      const words = [JSON.stringify(wish.prompt).slice(1, -1), 'FEEDBACK-2', 'ROLE-3'];
-      expect(wordsIn(server!, words)).toEqual(words);
-    });
-
-    it('asks the model that it is told to, with the placeholder for a key', async () => {
       const model = agent.model ?? 'claude-scripted';
-      await ran({ answers: [{ text: 'ok' }] }, {}, { model });
-      const first = server!.requests.find(({ model: asked }) => asked !== undefined)!;
-      expect(model.endsWith(first.model!)).toBe(true);
-      expect(JSON.stringify(first.headers)).toContain('placeholder');
+      const PROMPT = 'Say "PROMPT-1 it".\nTwice $(id) `id`. REMEMBER-ME';
+      const usage = { input: 100, output: 10, cacheRead: 40, cacheWrite: 0 };
+      const first = once(async () => {
+        const program = path.resolve('test/fixtures/mcp-program.ts');
+        const mcp = {
+          'my-tools': {
+            command: process.execPath,
+            args: [program],
+            env: { MCP_WORD: 'enough "x"' },
+          },
+        };
+        const answers = [
+          { write: { path: 'hello.txt', content: 'hi\n' }, usage },
+          { text: 'all done', usage },
+        ];
+        const wish = { prompt: PROMPT, feedback: 'FEEDBACK-2', mcp };
+        return finished(await begin({ answers }, wish, { model, prompt: 'You are ROLE-3.' }));
+      });
+      const sessionOf = ({ events }: Pick<TriedJob, 'events'>): string => of(events, 'started')[0]!.session!;
+
+      const LONG = `of course ${'long '.repeat(20_000)}end`;
+      const second = once(async () => {
+        const session = { id: sessionOf(await first()), fork: false };
+        const run = 'head -c 30000000 /dev/zero | tr "\\0" x';
+        const answers = [{ text: 'no' }, { text: 'no' }, { run }, { text: LONG }];
+        return finished(await begin({ answers }, { session, prompt: 'NOT-AGAIN' }));
+      });
+
+      const third = once(async () => {
+        const session = { id: sessionOf(await first()), fork: false };
+        await second();
+        const no = { text: 'no' };
+        const answers = [no, no, no, no, { run: 'touch begun; sleep 47' }, { text: 'too late' }];
+        const attempt = await begin({ answers }, { session, prompt: 'ONCE-MORE', feedback: 'WRONG-WAS' });
+        await until(() => existsSync(path.join(home.workspace, 'begun')));
+        const cancelledAtMs = performance.now();
+        attempt.cancel();
+        return { ...(await finished(attempt)), tookMs: performance.now() - cancelledAtMs };
+      });
+
+      it('writes a file and ends with what the model said last', async () => {
+        const { result, events, listeners } = await first();
+        expect(result).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
+        expect(readFileSync(path.join(home.workspace, 'hello.txt'), 'utf8').trim()).toBe('hi');
+        expect(kinds(events)).toEqual(
+          expect.arrayContaining(['started', 'tool-call', 'tool-result', 'text', 'finished']),
+        );
+        expect(of(events, 'started').map(({ session }) => typeof session)).toEqual(['string']);
+        expect(of(events, 'finished')).toEqual([{ kind: 'finished', turns: 2, toolCalls: 1 }]);
+        expect(listeners.size).toBe(0);
+      });
+
+      it('tells the model the prompt, who the agent is, and what was wrong before', async () => {
+        const words = [JSON.stringify(PROMPT).slice(1, -1), 'FEEDBACK-2', 'ROLE-3'];
+        expect(wordsIn((await first()).server, words)).toEqual(words);
+      });
+
+      it('asks the model that it is told to, with the placeholder for a key', async () => {
+        const { requests } = (await first()).server;
+        const asked = requests.find((request) => request.model !== undefined)!;
+        expect(model.endsWith(asked.model!)).toBe(true);
+        expect(JSON.stringify(asked.headers)).toContain('placeholder');
+      });
+
+      it('claims what it used', async () => {
+        const { events } = await first();
+        expect(of(events, 'usage').at(-1)).toMatchObject({
+          tokens: { input: 200, output: 20, cacheRead: 80, cacheWrite: 0 },
+        });
+      });
+
+      it('offers the model the tools of servers, with what they need', async () => {
+        const asked = asksOf((await first()).server)[0] as { tools: unknown[] };
+        expect(JSON.stringify(asked.tools).includes('shout')).toBe(true);
+      });
+
+      it('goes on with a conversation', async () => {
+        const { result, events, server: asked } = await second();
+        expect(result).toEqual({ outcome: { kind: 'done' }, output: LONG });
+        const words = ['REMEMBER-ME', 'all done', 'You were interrupted'];
+        expect(wordsIn(asked, [...words, 'NOT-AGAIN'])).toEqual(words);
+        expect(sessionOf({ events })).toBe(sessionOf(await first()));
+      });
+
+      it('survives a command that prints without end, and cuts what it tells of it', async () => {
+        const { result, events } = await second();
+        expect(result.outcome).toEqual({ kind: 'done' });
+        expect(kinds(events)).toContain('tool-result');
+        expect(Math.max(...events.map((event) => JSON.stringify(event).length))).toBeLessThan(20_000);
+      });
+
+      it('cuts a long text in what it tells, not in its output', async () => {
+        const { result, events } = await second();
+        expect(result.output).toBe(LONG);
+        expect(Math.max(...of(events, 'text').map((event) => event.text.length))).toBeLessThanOrEqual(
+          16 * 1024,
+        );
+      });
+
+      it('is told only what was wrong where it knows its task', async () => {
+        const { server: asked } = await third();
+        expect(wordsIn(asked, ['REMEMBER-ME', 'ONCE-MORE', 'WRONG-WAS'])).toEqual([
+          'REMEMBER-ME',
+          'WRONG-WAS',
+        ]);
+      });
+
+      it('is cancelled in the middle of a command, soon', async () => {
+        const { result, listeners, tookMs } = await third();
+        expect(result).toEqual({ outcome: { kind: 'cancelled' }, output: null });
+        expect(tookMs).toBeLessThan(2000);
+        expect(listeners.size).toBe(0);
+      });
+
+      it('goes on from a conversation in another workspace, and leaves that one as it is', async () => {
+        const id = sessionOf(await first());
+        await third();
+        const cwd = await home.anotherWorkspace();
+        const fork = await finished(
+          await begin({ rules: [{ text: 'forked' }] }, { session: { id, fork: true }, cwd }),
+        );
+        expect(fork.result.output).toBe('forked');
+        expect(sessionOf(fork) === id).toBe(false);
+        const words = ['REMEMBER-ME', 'all done', 'WRONG-WAS'];
+        expect(wordsIn(fork.server, words)).toEqual(words);
+      });
     });
 
     it('gives structured output as JSON', async () => {
@@ -93,44 +226,6 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(result).toEqual({ outcome: { kind: 'done' }, output: { answer: 42 } });
     });
 
-    it('goes on with a conversation', async () => {
-      const before = await ran({ answers: [{ text: 'I am FIRST-WORDS' }] }, { prompt: 'REMEMBER-ME' });
-      const session = { id: of(before.events, 'started')[0]!.session!, fork: false };
-      const after = await ran(
-        { answers: [{ text: 'no' }, { text: 'of course' }] },
-        { session, prompt: 'NOT-AGAIN' },
-      );
-      expect(after.result).toEqual({ outcome: { kind: 'done' }, output: 'of course' });
-      const words = ['REMEMBER-ME', 'FIRST-WORDS', 'You were interrupted'];
-      expect(wordsIn(server!, [...words, 'NOT-AGAIN'])).toEqual(words);
-      expect(of(after.events, 'started')[0]!.session).toBe(session.id);
-    });
-
-    it('is told only what was wrong where it knows its task', async () => {
-      const before = await ran({ answers: [{ text: 'done' }] }, { prompt: 'REMEMBER-ME' });
-      const session = { id: of(before.events, 'started')[0]!.session!, fork: false };
-      await ran(
-        { answers: [{ text: 'no' }, { text: 'ok' }] },
-        { session, prompt: 'ONCE-MORE', feedback: 'WRONG-WAS' },
-      );
-      expect(wordsIn(server!, ['REMEMBER-ME', 'ONCE-MORE', 'WRONG-WAS'])).toEqual([
-        'REMEMBER-ME',
-        'WRONG-WAS',
-      ]);
-    });
-
-    it('goes on from a conversation in another workspace, and leaves that one as it is', async () => {
-      const before = await ran({ answers: [{ text: 'I am FIRST-WORDS' }] }, { prompt: 'REMEMBER-ME' });
-      const id = of(before.events, 'started')[0]!.session!;
-      const fork = await ran(
-        { answers: [{ text: 'no' }, { text: 'forked' }] },
-        { session: { id, fork: true }, cwd: await bench.anotherWorkspace() },
-      );
-      expect(fork.result.output).toBe('forked');
-      expect(of(fork.events, 'started')[0]!.session === id).toBe(false);
-      expect(wordsIn(server!, ['FIRST-WORDS'])).toEqual(['FIRST-WORDS']);
-    });
-
     it('hears what people say meanwhile', async () => {
       const script: Script = {
         rules: [{ when: { conversation: 'STEERED-THUS' }, text: 'steered' }],
@@ -141,17 +236,6 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       await until(() => existsSync(path.join(bench.workspace, 'begun')));
       trial.steer('STEERED-THUS');
       expect(await running).toEqual({ outcome: { kind: 'done' }, output: 'steered' });
-      expect(trial.listeners.size).toBe(0);
-    });
-
-    it('is cancelled in the middle of a command, soon', async () => {
-      const trial = await tried({ answers: [{ run: 'touch begun; sleep 47' }, { text: 'too late' }] });
-      const running = runtime.run(trial.job);
-      await until(() => existsSync(path.join(bench.workspace, 'begun')));
-      const cancelledAtMs = performance.now();
-      trial.cancel();
-      expect(await running).toEqual({ outcome: { kind: 'cancelled' }, output: null });
-      expect(performance.now() - cancelledAtMs).toBeLessThan(2000);
       expect(trial.listeners.size).toBe(0);
     });
 
@@ -207,35 +291,6 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(result.outcome).toMatchObject({ kind: 'failed', reason: 'agent' });
     });
 
-    it('claims what it used', async () => {
-      const usage = { input: 100, output: 10, cacheRead: 40, cacheWrite: 0 };
-      const { events } = await ran({
-        answers: [
-          { run: 'true', usage },
-          { text: 'ok', usage },
-        ],
-      });
-      expect(of(events, 'usage').at(-1)).toMatchObject({
-        tokens: { input: 200, output: 20, cacheRead: 80, cacheWrite: 0 },
-      });
-    });
-
-    it('survives a command that prints without end, and cuts what it tells of it', async () => {
-      const run = 'head -c 30000000 /dev/zero | tr "\\0" x';
-      const { result, events } = await ran({ answers: [{ run }, { text: 'all done' }] });
-      expect(result).toEqual({ outcome: { kind: 'done' }, output: 'all done' });
-      expect(Math.max(...events.map((event) => JSON.stringify(event).length))).toBeLessThan(20_000);
-    });
-
-    it('cuts a long text in what it tells, not in its output', async () => {
-      const text = `${'long '.repeat(20_000)}end`;
-      const { result, events } = await ran({ answers: [{ text }] });
-      expect(result.output).toBe(text);
-      expect(Math.max(...of(events, 'text').map((event) => event.text.length))).toBeLessThanOrEqual(
-        16 * 1024,
-      );
-    });
-
     it.each([
       ['ends at once without a word', 'exit 0', ''],
       ['fails at once', 'echo "no such thing" >&2; exit 3', 'no such thing'],
@@ -263,16 +318,6 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       expect(wordsIn(server!, [GUIDANCE, 'EVIL-ROLE'])).toEqual([GUIDANCE]);
     });
 
-    it('offers the model the tools of servers, with what they need', async () => {
-      const program = path.resolve('test/fixtures/mcp-program.ts');
-      const env = { MCP_WORD: 'enough "x"' };
-      const mcp = { 'my-tools': { command: process.execPath, args: [program], env } };
-      const trial = await tried({ answers: [{ text: 'ok' }] }, { mcp });
-      expect((await runtime.run(trial.job)).outcome).toEqual({ kind: 'done' });
-      const asked = asksOf(server!)[0] as { tools: unknown[] };
-      expect(JSON.stringify(asked.tools).includes('shout')).toBe(true);
-    });
-
     it('says what is missing where there is no such program', async () => {
       const { result } = await ran(HELLO, {}, { command: ['/nowhere/at-all'] });
       expect(result).toMatchObject({
@@ -281,6 +326,20 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
       });
     });
   });
+}
+
+interface Attempt extends TriedJob {
+  server: ModelServer;
+  ending: Promise<Result>;
+}
+
+async function finished(attempt: Attempt): Promise<Attempt & { result: Result }> {
+  return { ...attempt, result: await attempt.ending };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }
 
 /** Requests that are the agent's work: titles and the like are not. */
