@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { namesIn } from '../../system/files/names-in.ts';
-import { isLocked, takeLock, type EngineLock } from '../lock.ts';
+import { isLocked, takeLock, type Lock } from '../lock.ts';
 import type { MachineDatabase } from './database.ts';
 
 /** Before it is locked a file exists for a moment. */
@@ -17,7 +17,7 @@ export class Engines implements Disposable {
   readonly own = randomUUID();
   readonly #db: MachineDatabase;
   readonly #place: string;
-  readonly #lock: EngineLock | undefined;
+  readonly #lock: Lock | undefined;
 
   constructor(db: MachineDatabase) {
     this.#db = db;
