@@ -95,7 +95,8 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
 
 /** A request that says its version is of the stateless era; so is the one that asks which there are. */
 async function answer(method: string, params: Fields, signal: AbortSignal): Promise<object> {
-  const meta = isFields(params._meta) ? params._meta : {};
+  const { _meta: said } = params;
+  const meta = isFields(said) ? said : {};
   const version = meta[`${META}protocolVersion`];
   if (version === undefined && method !== 'server/discover') return answerHandshaken(method, params, signal);
   if (typeof version !== 'string' || !isFields(meta[`${META}clientCapabilities`]))
