@@ -30,7 +30,7 @@ it('a refusal of one process stops another one before it has sent anything, and 
     {},
     {
       pausesOf: (key) => machine.pauses.of(key),
-      onWait: ({ why, tasks }) => waits.push(`${why}: ${tasks.join()}`),
+      onWait: ({ why, tasks }) => waits.push(`${why}: ${tasks.map(({ task }) => task).join()}`),
       random: () => 1,
     },
   );

@@ -21,7 +21,7 @@ export class EnginesAtWork implements Disposable {
   /** `alone` is done first where no other engine is at work. */
   static async join(home: Home, alone: () => Promise<void>): Promise<EnginesAtWork> {
     mkdirSync(home.engines, { recursive: true, mode: 0o700 });
-    using gate = await gateOf(home);
+    using _ = await gateOf(home);
     if (othersAtWork(home, undefined, true) === 0) await alone();
     return new EnginesAtWork(home);
   }
@@ -37,7 +37,7 @@ export class EnginesAtWork implements Disposable {
   /** Does it while no other engine is at work, and none can come; gives whether it did. */
   async whileAlone(action: () => Promise<void>): Promise<boolean> {
     if (othersAtWork(this.#home, this.#own, false) > 0) return false; // without the gate, which others may want
-    using gate = await gateOf(this.#home);
+    using _ = await gateOf(this.#home);
     if (othersAtWork(this.#home, this.#own, true) > 0) return false;
     await action();
     return true;

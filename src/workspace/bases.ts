@@ -36,7 +36,7 @@ export interface BaseLimits {
   recentMs: number;
 }
 
-export const BASE_LIMITS: BaseLimits = { deltasMax: 64, recentMs: 10_000 };
+const BASE_LIMITS: BaseLimits = { deltasMax: 64, recentMs: 10_000 };
 
 /** From the checkout `root` of a commit to another. `isFiltered`: its git has objects of its own. */
 export interface Delta {
@@ -370,7 +370,7 @@ export class Bases {
   async #build(name: string, fill: (into: string) => Promise<void>): Promise<void> {
     const file = path.join(this.directory, `.making-${hashOf(name)}`);
     await mkdir(this.directory, { recursive: true });
-    using making = await awaitLock(file, MAKING_MS_MAX);
+    using _ = await awaitLock(file, MAKING_MS_MAX);
     const home = path.join(this.directory, name);
     if ((await readdir(home).catch(() => undefined)) === undefined) await this.#make(name, fill);
     await rm(file, { force: true }); // others may wait at the old one: to make a base twice does no harm
