@@ -1,4 +1,5 @@
 /** What a script wants done, as calls of the tools that the request offers: every agent names its tools differently. */
+import { shellQuoted } from '../base/shell-word.ts';
 import type { Asked, Tool } from './asked.ts';
 import { fillRequired } from './fill-schema.ts';
 import type { Answer } from './script.ts';
@@ -60,8 +61,8 @@ function writeCall({ path, content }: Write, asked: Asked): Call | undefined {
 
 function writeCommand(path: string, content: string): string {
   const slash = path.lastIndexOf('/');
-  const parent = slash > 0 ? `mkdir -p ${quote(path.slice(0, slash))} && ` : '';
-  return `${parent}printf %s ${quote(content)} > ${quote(path)}`;
+  const parent = slash > 0 ? `mkdir -p ${shellQuoted(path.slice(0, slash))} && ` : '';
+  return `${parent}printf %s ${shellQuoted(content)} > ${shellQuoted(path)}`;
 }
 
 function editCall(edit: Edit, asked: Asked): Call | undefined {
@@ -80,7 +81,7 @@ function editCall(edit: Edit, asked: Asked): Call | undefined {
 function readCall(path: string, asked: Asked): Call | undefined {
   const tool = find(READERS, asked.tools);
   if (tool) return call(tool, [[PATHS, absolute(path, asked)]]);
-  return runCall(`cat ${quote(path)}`, asked.tools);
+  return runCall(`cat ${shellQuoted(path)}`, asked.tools);
 }
 
 function runCall(command: string, tools: readonly Tool[]): Call | undefined {
@@ -154,8 +155,4 @@ function absolute(path: string, { messages }: Asked): string {
   if (path.startsWith('/')) return path;
   const directory = workingDirectory(messages);
   return directory === undefined ? path : `${directory.replace(/\/$/, '')}/${path}`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

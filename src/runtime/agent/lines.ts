@@ -1,5 +1,6 @@
 /** Reads what an agent's program prints as one JSON object a line; bounded in the length of a line. Never fails. */
 import type { Readable } from 'node:stream';
+import { isFields } from '../../base/fields.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { Json } from '../../contract/workflow.ts';
 
@@ -69,16 +70,12 @@ export function eachLine(take: (line: string) => void): (chunk: Buffer) => void 
 
 function parsed(line: string): Message | undefined {
   const value = parseJson(line);
-  return isRecord(value) ? value : undefined;
+  return isFields(value) ? value : undefined;
 }
 
 /** Parts of a message, for those who trust nobody to send them. */
 export function record(value: Json | undefined): Message {
-  return isRecord(value) ? value : {};
-}
-
-function isRecord(value: Json | undefined): value is Message {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isFields(value) ? value : {};
 }
 
 export function count(value: Json | undefined): number {

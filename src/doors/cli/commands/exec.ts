@@ -1,4 +1,5 @@
 /** `bosun exec`: a workflow of one task, made of what was typed. */
+import { shellWord } from '../../../base/shell-word.ts';
 import { BosunError } from '../../../contract/errors.ts';
 import { RUNTIMES } from '../../../contract/runtimes.ts';
 import type { WorkflowSource } from '../../../contract/workflow.ts';
@@ -81,6 +82,5 @@ function literally(text: string): string {
 
 /** A word as the shell reads it back unchanged; what opens an expression is cut in two, so that it is none. */
 function quote(word: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  return `'${word.replaceAll("'", `'\\''`).replaceAll('${{', () => "$''{{")}'`;
+  return shellWord(word).replaceAll('${{', () => "$''{{");
 }

@@ -1,6 +1,7 @@
 /** Gemini CLI behind the Agent Client Protocol: where it looks for models, settings and sessions. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { shellQuoted } from '../../../base/shell-word.ts';
 import { chooseModel } from '../../agent/choose-model.ts';
 import { makeHome, writeAnew } from '../../agent/home.ts';
 import type { KnownAgent } from '../../descriptor.ts';
@@ -51,13 +52,13 @@ export const GEMINI: KnownAgent = {
  */
 function keepConversation(home: string, cwd: string, session: string, copy: string | undefined): string {
   const kept = `session-0-${shortened(session)}.jsonl`;
-  return `(cd ${quoted(path.join(home, '.gemini/tmp'))} || exit
+  return `(cd ${shellQuoted(path.join(home, '.gemini/tmp'))} || exit
 for file in */chats/session-*-${shortened(session)}.jsonl; do
   chats=\${file%/*} slug=\${file%%/*}
   [ -e "$chats/${kept}" ] || mv "$file" "$chats/${kept}" || continue
   [ "$file" = "$chats/${kept}" ] || rm -f "$file"
   ${copy === undefined ? ':' : `sed s/${plain(session)}/${copy}/g "$chats/${kept}" > "$chats/session-0-${shortened(copy)}.jsonl"`}
-  for place in "$slug" "../history/$slug"; do printf %s ${quoted(cwd)} > "$place/.project_root"; done
+  for place in "$slug" "../history/$slug"; do printf %s ${shellQuoted(cwd)} > "$place/.project_root"; done
 done) 2>/dev/null`;
 }
 
@@ -67,8 +68,4 @@ function plain(id: string): string {
 
 function shortened(id: string): string {
   return plain(id).slice(0, 8);
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
