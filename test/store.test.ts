@@ -53,6 +53,34 @@ describe('SQLite store on bad files', () => {
   });
 });
 
+describe('SQLite store of an earlier bosun', () => {
+  const first = { run: 'a-1', seq: 1, atMs: 7, event: { type: 'task.admitted', task: 'a' } };
+  // An engine of then may still be at work: it knows nothing of formats.
+  const insert = `INSERT INTO event (run, seq, at_ms, type, task, body)
+    VALUES ('a-1', 1, 7, 'task.admitted', 'a', '${JSON.stringify(first.event)}')`;
+
+  it('says of its events that they are of format 1', async () => {
+    await using home = await directory();
+    const file = home.file('journal.db');
+    await using store = openSqliteStore(file);
+    const db = new DatabaseSync(file);
+    db.exec(insert);
+    db.close();
+    expect(await store.read('a-1')).toEqual([{ ...first, format: 1 }]);
+  });
+
+  it('can be read where nothing may be changed', async () => {
+    await using home = await directory();
+    const file = home.file('journal.db');
+    await openSqliteStore(file)[Symbol.asyncDispose]();
+    const db = new DatabaseSync(file);
+    db.exec(`${insert}; ALTER TABLE event DROP COLUMN format; PRAGMA user_version = 3`);
+    db.close();
+    await using store = openSqliteStore(file, { readOnly: true });
+    expect(await store.read('a-1')).toEqual([{ ...first, format: 1 }]);
+  });
+});
+
 describe('engine lock', () => {
   it('is held by one, seen by all, and free again once let go', async () => {
     await using home = await directory();

@@ -144,6 +144,7 @@ type TaskEvent = Exclude<
     type:
       | 'task.retried'
       | 'task.admitted'
+      | 'task.again'
       | 'timer.fired'
       | 'attempt.stopping'
       | 'access.asked'

@@ -42,7 +42,7 @@ export class JournalHash {
   }
 }
 
-/** A warning follows from what was used, and from when. */
+/** A warning follows from what was used, and from when; that a task is tried again is told by its next attempt. */
 const LEFT_OUT = new Set<string>([
   'run.isolation',
   'attempt.workspace',
@@ -51,11 +51,12 @@ const LEFT_OUT = new Set<string>([
   'attempt.held',
   'attempt.released',
   'clock.jumped',
+  'task.again',
 ]);
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed note'.split(
+  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed note halts'.split(
     ' ',
   ),
 );
@@ -188,6 +189,7 @@ function line(event: Event, normal: Normaliser): string {
   const { collected, ...fields } = withoutChance(event as unknown as Fields);
   if (event.type === 'run.created') return JSON.stringify(canonical({ ...fields, id: '' }, EXACT));
   if (PEOPLE.has(event.type)) delete fields.by;
+  if (event.type === 'task.delayed') delete fields.because; // the attempt says it
   return JSON.stringify(
     canonical(isFields(collected) ? { ...fields, collected: work(collected) } : fields, normal),
   );
