@@ -9,6 +9,7 @@ import { EVENT_FORMAT, type EventOf, type Event, type Recorded, type ValueRef } 
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { claim, driverOf, type Claim, type Driver } from './claims.ts';
+import type { eventProblem } from '../contract/check-event.ts';
 import { MIGRATIONS } from './schema.ts';
 import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
@@ -77,6 +78,7 @@ class SqliteStore implements Store {
 
   /** What gives the format of an event: a journal that could not be brought up to date has no column for it. */
   readonly #format: string;
+  #problem: typeof eventProblem | undefined;
   /** Why nothing can be written, where the disk was full when it was opened. */
   readonly #full: unknown;
 
@@ -170,6 +172,8 @@ class SqliteStore implements Store {
       values.push(options.task);
     }
     const sql = `SELECT seq, at_ms, body, ${this.#format} FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
+    // Whoever asks for no events, such as status, need not load it.
+    this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
     return translated(this.#file, () => {
       const page: Recorded[] = [];
       let bytes = 0;
@@ -183,12 +187,25 @@ class SqliteStore implements Store {
       const rows = statement.all(...values, options.limit ?? -1) as unknown as Row[];
       for (const [seq, atMs, body, format] of rows) {
         bytes += body.length;
-        const event = whole(this.#parse(body) as Event, read, options.valueBytesMax);
-        page.push({ run, seq, atMs, event, ...(format !== EVENT_FORMAT && { format }) });
+        const event = whole(this.#event(run, seq, body, format), read, options.valueBytesMax);
+        page.push(format === EVENT_FORMAT ? { run, seq, atMs, event } : { run, seq, atMs, event, format });
         if (options.limit !== undefined && bytes > PAGE_BYTES_MAX) break;
       }
       return page;
     });
+  }
+
+  /** What cannot be understood is said, and where it is: to guess would be to do other work than was decided. */
+  #event(run: string, seq: number, body: string, format: number): Event {
+    if (format > EVENT_FORMAT) {
+      const message = `event ${seq} of run ${run} in ${this.#file} was written by a newer bosun (format ${format}, this one knows ${EVENT_FORMAT}); update bosun to use it`;
+      throw new BosunError('journal', message);
+    }
+    const event = this.#parse(body);
+    const problem = this.#problem!(event, format);
+    if (problem !== undefined)
+      throw damaged(this.#file, `event ${seq} of run ${run} is malformed: ${problem}`);
+    return event as Event;
   }
 
   value(run: string, { hash }: ValueRef): Json {
