@@ -178,7 +178,8 @@ describe('a journal of an earlier version', () => {
       const event = whole(JSON.parse(String(body)) as Event, () => text);
       db.prepare('UPDATE event SET body = ? WHERE seq = ?').run(JSON.stringify(event), seq!);
     }
-    db.exec('DROP TABLE value; DROP TABLE pruned; PRAGMA user_version = 1');
+    db.exec('ALTER TABLE event DROP COLUMN format; DROP TABLE value; DROP TABLE pruned');
+    db.exec('PRAGMA user_version = 1');
     db.close();
 
     expect((await bosun.report()).tasks[0]!.output).toBe(text);

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/contract/event.ts';
 import { hasFailed, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
-import { runsAnyway } from '../src/schedule/fold/fold.ts';
+import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 
 const HISTORIES = 100_000;
@@ -15,6 +15,7 @@ describe('decide', () => {
     const heard = new Map<string, number>();
     const fallbacks = new Set<string>();
     const answers = new Map<string, number>();
+    const reasons = new Set<string>();
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
     fc.assert(
@@ -30,6 +31,8 @@ describe('decide', () => {
           const asked = new Set<string>();
           const granted = new Map<string, Set<string>>();
           const open = new Set<string>();
+          /** Tasks with an attempt that ended, until it is decided what comes then. */
+          const undecided = new Set<string>();
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
             if (state.running > concurrency) throw new Error('more attempts than the workflow allows');
             if (event.type === 'attempt.started') {
@@ -44,6 +47,11 @@ describe('decide', () => {
               }
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
             }
+            if (event.type === 'attempt.finished') undecided.add(event.task);
+            if (event.type === 'task.again') reasons.add(event.why);
+            if (ANSWERS_ATTEMPT.has(event.type) && 'task' in event) undecided.delete(event.task);
+            if (event.type === 'attempt.started' && undecided.has(event.task))
+              throw new Error(`${event.task} started although nothing was decided on its last attempt`);
             if (event.type === 'attempt.started') checkStart(state, event, fallbacks);
             if (event.type === 'attempt.asked') open.add(event.id);
             if (event.type === 'attempt.answered') {
@@ -117,10 +125,19 @@ describe('decide', () => {
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
+    expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost']);
     expect([...fallbacks].toSorted()).toEqual(['claude-code other', 'opencode ']);
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
   });
 });
+
+const ANSWERS_ATTEMPT = new Set([
+  'task.again',
+  'task.delayed',
+  'task.merging',
+  'task.expanded',
+  'task.finished',
+]);
 
 const ANSWERS = [
   'yes by scope', 'no by scope', 'yes by policy', 'no by policy', 'yes by owner', 'no by owner', 'yes by test',

@@ -53,6 +53,68 @@ describe('SQLite store on bad files', () => {
   });
 });
 
+describe('SQLite store with an event that is not one', () => {
+  const cases = [
+    ['{"type":"task.admitted"}', 2, /event 3 of run a-1 is malformed: task\.admitted: task: /],
+    ['{"type":"timer.fired","task":"a","attempt":"1"}', 2, /event 3 of run a-1 .*: timer\.fired: attempt: /],
+    ['{"type":"task.dreamt","task":"a"}', 2, /event 3 of run a-1 .* unknown type, "task\.dreamt"/],
+    ['[]', 2, /event 3 of run a-1 is malformed: it has no type/],
+    [
+      '{"type":"attempt.finished","task":"a","attempt":1,"durationMs":1,"outcome":{"kind":"won"}}',
+      2,
+      /event 3 of run a-1 .*: attempt\.finished: outcome/,
+    ],
+    // A retry says why since format 2.
+    ['{"type":"task.delayed","task":"a","attempt":1,"delayMs":1}', 2, /event 3 .*: task\.delayed: because: /],
+    ['{"type":"task.delayed","task":"a","attempt":1,"delayMs":1}', 1, undefined],
+    [
+      '{"type":"task.admitted","task":"a"}',
+      3,
+      /event 3 of run a-1 .* newer bosun .*; update bosun to use it$/,
+    ],
+  ] as const;
+
+  it.each(cases)('names run and number of %s in format %i', async (body, format, message) => {
+    await using home = await directory();
+    const file = home.file('journal.db');
+    await using store = openSqliteStore(file);
+    const db = new DatabaseSync(file);
+    const sql = "INSERT INTO event (run, seq, at_ms, type, body, format) VALUES ('a-1', 3, 7, 'x', ?, ?)";
+    db.prepare(sql).run(body, format);
+    db.close();
+    if (message) await expect(store.read('a-1')).rejects.toThrow(message);
+    else expect(await store.read('a-1')).toHaveLength(1);
+  });
+});
+
+describe('SQLite store of an earlier bosun', () => {
+  const first = { run: 'a-1', seq: 1, atMs: 7, event: { type: 'task.admitted', task: 'a' } };
+  // An engine of then may still be at work: it knows nothing of formats.
+  const insert = `INSERT INTO event (run, seq, at_ms, type, task, body)
+    VALUES ('a-1', 1, 7, 'task.admitted', 'a', '${JSON.stringify(first.event)}')`;
+
+  it('says of its events that they are of format 1', async () => {
+    await using home = await directory();
+    const file = home.file('journal.db');
+    await using store = openSqliteStore(file);
+    const db = new DatabaseSync(file);
+    db.exec(insert);
+    db.close();
+    expect(await store.read('a-1')).toEqual([{ ...first, format: 1 }]);
+  });
+
+  it('can be read where nothing may be changed', async () => {
+    await using home = await directory();
+    const file = home.file('journal.db');
+    await openSqliteStore(file)[Symbol.asyncDispose]();
+    const db = new DatabaseSync(file);
+    db.exec(`${insert}; ALTER TABLE event DROP COLUMN format; PRAGMA user_version = 3`);
+    db.close();
+    await using store = openSqliteStore(file, { readOnly: true });
+    expect(await store.read('a-1')).toEqual([{ ...first, format: 1 }]);
+  });
+});
+
 describe('engine lock', () => {
   it('is held by one, seen by all, and free again once let go', async () => {
     await using home = await directory();

@@ -149,7 +149,34 @@ export type Decision =
   | { type: 'attempt.stopping'; task: string; attempt: number; mode: 'graceful' | 'now' }
   /** The task's `if` holds; it waits for a slot. Tasks without a condition need no such event. */
   | { type: 'task.admitted'; task: string }
-  | { type: 'task.delayed'; task: string; attempt: number; delayMs: number }
+  /** The attempt was not enough and another one follows: why, what that goes on from and is told, and who does it. */
+  | {
+      type: 'task.again';
+      task: string;
+      /** The attempt that this follows from. */
+      attempt: number;
+      why: AgainReason;
+      /** The same for people. */
+      because: string;
+      /** Where it waits for a slot: before all others, or after them. */
+      place: 'first' | 'last';
+      /** The attempt whose workspace is gone on with. */
+      continues?: number;
+      feedback?: string;
+      session?: { id: string; fork: boolean };
+      /** In place of the runtime that failed. */
+      fallback?: { runtime: RuntimeName; model?: string };
+    }
+  /** The same after a while, from the start. */
+  | {
+      type: 'task.delayed';
+      task: string;
+      attempt: number;
+      delayMs: number;
+      /** Why the attempt failed, for people. */
+      because: string;
+      session?: { id: string; fork: boolean };
+    }
   | {
       type: 'task.expanded';
       task: string;
@@ -209,8 +236,16 @@ export type Decision =
       /** Of a group whose tasks gave a lot there is none: it is what they gave. */
       output?: Json;
       outputRef?: ValueRef;
+      /** Of a failure: the tasks beside it that are not started any more. */
+      halts?: string[];
     }
   | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
+
+/**
+ * `lost`: it ended with its engine, and counts for nothing. `feedback`: it was told what was not good enough.
+ * `fallback`: its runtime failed, another one goes on. `conflict`: an agent is to settle it.
+ */
+export type AgainReason = 'lost' | 'feedback' | 'fallback' | 'conflict';
 
 /** In place of a value that is too large for an event: the store has it under the hash of its JSON text. */
 export interface ValueRef {
@@ -243,10 +278,15 @@ export type Event = Fact | Decision;
 export type EventType = Event['type'];
 export type EventOf<T extends EventType> = Extract<Event, { type: T }>;
 
+/** The format of the events that this version writes. See schedule/fold/format-1.ts for what was before. */
+export const EVENT_FORMAT = 2;
+
 /** An event in the journal. */
 export interface Recorded {
   run: string;
   seq: number;
   atMs: number;
   event: Event;
+  /** Where it was written in an earlier format than this version's. */
+  format?: number;
 }

@@ -163,11 +163,7 @@ export class Drive {
       case 'attempt.stopping':
         return this.#stop(decision.task, decision.mode);
       case 'task.delayed':
-        return this.#wait(decision.task, decision.delayMs, {
-          type: 'timer.fired',
-          task: decision.task,
-          attempt: decision.attempt,
-        });
+        return this.#delay(decision);
       case 'question.asked': {
         const { id, timeoutMs, default: answer } = decision;
         if (timeoutMs !== undefined)
@@ -228,7 +224,7 @@ export class Drive {
     if (node.state === 'merging') {
       this.#act({ type: 'task.merging', task: id, attempt, commit: node.ended!.collected!.commit });
     } else if (node.state === 'delayed') {
-      this.#act({ type: 'task.delayed', task: id, attempt, delayMs: node.delayMs! });
+      this.#delay({ task: id, attempt, delayMs: node.delayMs! });
     } else if (node.state === 'asking') {
       for (const question of this.state.questions.values()) {
         if (question.task === id) this.#act({ type: 'question.asked', ...question });
@@ -416,6 +412,10 @@ export class Drive {
     // What did not succeed may be tried again, and then remembers.
     if (node.session && node.state === 'done')
       await tryRemoveTree(this.#options.stages.home.memory(this.state.id, task));
+  }
+
+  #delay({ task, attempt, delayMs }: Pick<EventOf<'task.delayed'>, 'task' | 'attempt' | 'delayMs'>): void {
+    this.#wait(task, delayMs, { type: 'timer.fired', task, attempt });
   }
 
   #wait(key: string, delayMs: number, fact: Fact): void {

@@ -58,4 +58,8 @@ export const MIGRATIONS = [
     left   TEXT
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The format of an event; what was written before there was a number is of format 1.
+  ALTER TABLE event ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
+  `,
 ];

@@ -5,10 +5,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { BosunError } from '../contract/errors.ts';
-import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
+import { EVENT_FORMAT, type EventOf, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { claim, driverOf, type Claim, type Driver } from './claims.ts';
+import type { eventProblem } from '../contract/check-event.ts';
 import { MIGRATIONS } from './schema.ts';
 import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
@@ -23,6 +24,8 @@ const LOOKS_MAX = 20;
 const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** The version of the journal from which on events have a format. */
+const FORMAT_SINCE = 4;
 
 export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
@@ -66,11 +69,16 @@ function gone(file: string): BosunError {
   );
 }
 
+type Row = [seq: number, atMs: number, body: string, format: number];
+
 class SqliteStore implements Store {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
+  /** What gives the format of an event: a journal that could not be brought up to date has no column for it. */
+  readonly #format: string;
+  #problem: typeof eventProblem | undefined;
   /** Why nothing can be written, where the disk was full when it was opened. */
   readonly #full: unknown;
 
@@ -89,7 +97,7 @@ class SqliteStore implements Store {
     }
     this.#db = db;
     try {
-      this.#migrate(!canWrite || this.#full !== undefined);
+      this.#format = this.#migrate(!canWrite || this.#full !== undefined) < FORMAT_SINCE ? '1' : 'format';
     } catch (error) {
       this.#db.close();
       throw error;
@@ -135,8 +143,9 @@ class SqliteStore implements Store {
     let seq = afterSeq;
     for (const { atMs, event } of batch.entries) {
       const task = 'task' in event ? event.task : null;
-      const sql = 'INSERT INTO event (run, seq, at_ms, type, task, body) VALUES (?, ?, ?, ?, ?, ?)';
-      this.#run(sql, run, ++seq, atMs, event.type, task, JSON.stringify(event));
+      const sql =
+        'INSERT INTO event (run, seq, at_ms, type, task, body, format) VALUES (?, ?, ?, ?, ?, ?, ?)';
+      this.#run(sql, run, ++seq, atMs, event.type, task, JSON.stringify(event), EVENT_FORMAT);
     }
     for (const { hash, text } of batch.values ?? [])
       this.#run('INSERT OR IGNORE INTO value (run, hash, body) VALUES (?, ?, ?)', run, hash, text);
@@ -162,7 +171,9 @@ class SqliteStore implements Store {
       where.push('task = ?');
       values.push(options.task);
     }
-    const sql = `SELECT seq, at_ms, body FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
+    const sql = `SELECT seq, at_ms, body, ${this.#format} FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
+    // Whoever asks for no events, such as status, need not load it.
+    this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
     return translated(this.#file, () => {
       const page: Recorded[] = [];
       let bytes = 0;
@@ -173,15 +184,28 @@ class SqliteStore implements Store {
       // Thousands of rows stand between a resume and its first task: lists take half the time that objects do.
       const statement = this.#prepare(sql);
       statement.setReturnArrays(true);
-      const rows = statement.all(...values, options.limit ?? -1) as unknown as [number, number, string][];
-      for (const [seq, atMs, body] of rows) {
+      const rows = statement.all(...values, options.limit ?? -1) as unknown as Row[];
+      for (const [seq, atMs, body, format] of rows) {
         bytes += body.length;
-        const event = whole(this.#parse(body) as Event, read, options.valueBytesMax);
-        page.push({ run, seq, atMs, event });
+        const event = whole(this.#event(run, seq, body, format), read, options.valueBytesMax);
+        page.push(format === EVENT_FORMAT ? { run, seq, atMs, event } : { run, seq, atMs, event, format });
         if (options.limit !== undefined && bytes > PAGE_BYTES_MAX) break;
       }
       return page;
     });
+  }
+
+  /** What cannot be understood is said, and where it is: to guess would be to do other work than was decided. */
+  #event(run: string, seq: number, body: string, format: number): Event {
+    if (format > EVENT_FORMAT) {
+      const message = `event ${seq} of run ${run} in ${this.#file} was written by a newer bosun (format ${format}, this one knows ${EVENT_FORMAT}); update bosun to use it`;
+      throw new BosunError('journal', message);
+    }
+    const event = this.#parse(body);
+    const problem = this.#problem!(event, format);
+    if (problem !== undefined)
+      throw damaged(this.#file, `event ${seq} of run ${run} is malformed: ${problem}`);
+    return event as Event;
   }
 
   value(run: string, { hash }: ValueRef): Json {
@@ -298,19 +322,21 @@ class SqliteStore implements Store {
     this.#db.close();
   }
 
-  #migrate(readOnly: boolean): void {
+  /** Gives the version that the journal has then. */
+  #migrate(readOnly: boolean): number {
     const version = Number(this.#db.prepare('PRAGMA user_version').get()?.user_version);
     if (version > MIGRATIONS.length) {
       const message = `${this.#file} was written by a newer bosun (version ${version} of the journal, this one knows ${MIGRATIONS.length}); update bosun to use it`;
       throw new BosunError('journal', message);
     }
-    if (readOnly || version === MIGRATIONS.length) return;
+    if (readOnly || version === MIGRATIONS.length) return version;
     this.#transaction(() => {
       // Another process may have been faster.
       const now = Number(this.#db.prepare('PRAGMA user_version').get()?.user_version);
       for (const sql of MIGRATIONS.slice(now)) this.#db.exec(sql);
       this.#db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     });
+    return MIGRATIONS.length;
   }
 
   /** SQLite has no checksums: a page with other bytes in it may only be seen here. */

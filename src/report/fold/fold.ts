@@ -145,6 +145,7 @@ type TaskEvent = Exclude<
     type:
       | 'task.retried'
       | 'task.admitted'
+      | 'task.again'
       | 'timer.fired'
       | 'attempt.stopping'
       | 'access.asked'

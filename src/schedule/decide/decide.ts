@@ -9,11 +9,12 @@ import type { Json } from '../../contract/workflow.ts';
 import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
-import { inherited, runsAnyway } from '../fold/fold.ts';
+import { inherited } from '../fold/fold.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
 import { groupOutput } from '../workflow/outputs.ts';
 import { renderInputs, renderText, renderWork, expressionScope } from '../workflow/prompt.ts';
-import { delayBeforeRetryMs } from './retry.ts';
+import { afterConflict, afterFailure } from './after-attempt.ts';
+import { runsAnyway, withHalts } from './halt.ts';
 import { hasFailed, type Node, type State } from '../state.ts';
 
 const ITEMS_MAX = 10_000;
@@ -27,10 +28,10 @@ export function decide(state: State): Decision | undefined {
   const ask = state.wants.peek() ?? (state.open === 0 ? state.asked.values().next().value : undefined);
   if (ask) return decideAsked(state, ask);
   const waiting = state.todo.peek();
-  if (waiting) return orFail(waiting, () => decideNode(state, waiting));
+  if (waiting) return orFail(state, waiting, () => decideNode(state, waiting));
   const ready = state.ready.peek();
   if (ready && state.running < state.workflow.concurrency && !isHeld(state))
-    return orFail(ready, () => startAttempt(state, ready));
+    return orFail(state, ready, () => startAttempt(state, ready));
   if (state.open === 0 && isOpen(state)) return endRun(state);
   return undefined;
 }
@@ -39,7 +40,7 @@ function decideNode(state: State, node: Node): Decision {
   if (node.state === 'expanded') return endGroup(state, node);
   if (node.merged) return complete(state, node);
   if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
-  if (node.conflicted) return failed(node, 'conflict', describeConflict(node.conflicted));
+  if (node.conflicted) return afterConflict(state, node);
   if (state.cancelling) return cancelNode(state, node);
   if (node.ended) return afterFailure(node);
   if (node.halted) {
@@ -142,15 +143,6 @@ function afterSuccess(state: State, node: Node): Decision {
   return complete(state, node);
 }
 
-function afterFailure(node: Node): Decision {
-  const { outcome, attempt } = node.ended!;
-  if (outcome.kind === 'failed') {
-    const delayMs = delayBeforeRetryMs(node.task.retry, node.failures + 1);
-    if (delayMs !== undefined) return { type: 'task.delayed', task: node.id, attempt, delayMs };
-  }
-  return { type: 'task.finished', task: node.id, outcome };
-}
-
 function afterAnswer(node: Node): Decision {
   const { answer, by, note } = node.answer!;
   if (answer === 'yes') {
@@ -209,20 +201,14 @@ function skipped(node: Node, because: 'condition' | 'need' | 'stopped', message:
   return { type: 'task.finished', task: node.id, outcome: { kind: 'skipped', because, message } };
 }
 
-/** An expression that fails at run time fails its task, nothing else. */
-function orFail(node: Node, decision: () => Decision): Decision {
+/** An expression that fails at run time fails its task. Whatever fails a task may leave out others. */
+function orFail(state: State, node: Node, decision: () => Decision): Decision {
   try {
-    return decision();
+    return withHalts(state, node, decision());
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return failed(node, 'expression', error.message);
+    return withHalts(state, node, failed(node, 'expression', error.message));
   }
-}
-
-function describeConflict({ conflict }: EventOf<'task.conflicted'>): string {
-  const files = conflict.files.slice(0, 5).join(', ') + (conflict.files.length > 5 ? ', …' : '');
-  const whose = conflict.with.length > 0 ? ` with the work of ${conflict.with.join(', ')}` : '';
-  return `its changes conflict${whose} in ${files}`;
 }
 
 function typeOf(value: Json): string {

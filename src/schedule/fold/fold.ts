@@ -1,10 +1,10 @@
 /**
  * State as a fold over events: `create` for the first event, `apply` for each further one. Everything that
- * changes a State is here, in access.ts, moves.ts and reopen.ts. It decides nothing: it only notes, in `todo` and `ready`,
- * what waits for a decision.
+ * changes a State is in this folder. It knows no policy: what comes after an attempt, a conflict or a failure is a
+ * decision of its own, which is carried over into the state as it stands in the event. What waits for a decision is
+ * put into `todo`, what waits for a slot into `ready`.
  */
 import type { Event, EventOf } from '../../contract/event.ts';
-import { onConflict } from '../workflow/agent-of.ts';
 import { turnClocks, shiftClocks } from '../money/budget.ts';
 import { skippedMs } from '../idle.ts';
 import { changeAccess, closeRequests, ownerEnded, personSaid } from './access.ts';
@@ -19,11 +19,11 @@ import {
 } from './asked.ts';
 import { noteSpending } from './budget.ts';
 import { noteHeld, noteWait } from './held.ts';
-import { fallBack, goneOnWith, noteSession, sessionOf } from './session.ts';
+import { noteSession } from './session.ts';
 import { arrive, move, push, queue, uncount } from './moves.ts';
 import { addItems, addTasks } from './nodes.ts';
 import { isWithin, reopen, resume } from './reopen.ts';
-import { hasEnded, isTolerated, Queue, type Node, type State } from '../state.ts';
+import { hasEnded, Queue, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
   const state: State = {
@@ -199,7 +199,8 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return push(state, node);
     case 'task.conflicted':
       if (node.state !== 'merging' || event.attempt !== node.attempt) return;
-      return conflicted(state, node, event);
+      node.conflicted = event;
+      return push(state, node);
   }
 
   // What follows are decisions: each answers for the node at the head of `todo`, or starts one that was ready.
@@ -231,12 +232,14 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'attempt.stopping':
       node.stopping = event.mode;
       return;
+    case 'task.again':
+      return again(state, node, event);
     case 'task.delayed':
       move(state, node, 'delayed');
       node.failures++;
       node.delayMs = event.delayMs;
       node.retryAtMs = atMs + event.delayMs;
-      node.next = sessionOf(node, event.attempt, true);
+      node.next = event.session ? { session: event.session } : {};
       delete node.ended;
       return;
     case 'task.merging':
@@ -276,33 +279,6 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
     // whoever settles a conflict does not undo what was left out before
     node.outsideCount = (isWork ? 0 : (node.outsideCount ?? 0)) + (event.collected.outside?.count ?? 0);
   }
-  if (event.outcome.kind === 'lost' && !state.cancelling) {
-    // The engine died, not the attempt: it counts for nothing and is done again, told what the lost one was told.
-    const { continues, feedback } = node.started!;
-    node.next = {
-      ...(continues && { continues }),
-      ...(feedback && { feedback }),
-      ...goneOnWith(node, event),
-    };
-    if (node.next.continues !== undefined) node.rounds--;
-    return queue(state, node);
-  }
-  if (event.outcome.kind === 'failed' && !state.cancelling && fallBack(node, event)) {
-    move(state, node, 'ready');
-    return state.ready.unshift(node);
-  }
-  const { resolving } = node;
-  const hasTriesLeft = resolving ? resolving.tries < RESOLVE_TRIES_MAX : node.rounds < node.task.attempts;
-  if (event.outcome.kind === 'failed' && event.feedback && hasTriesLeft && !state.cancelling) {
-    if (resolving) resolving.tries++;
-    node.next = {
-      continues: event.attempt,
-      feedback: event.feedback,
-      ...sessionOf(node, event.attempt, false),
-    };
-    move(state, node, 'ready');
-    return state.ready.unshift(node);
-  }
   node.ended = event;
   // what settles a conflict says is not what the task was to say
   if (isWork) keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
@@ -320,18 +296,25 @@ function keepOutput(node: Node, { output, outputRef }: Pick<Node, 'output' | 'ou
   else if (output !== undefined) node.output = output;
 }
 
-function conflicted(state: State, node: Node, event: EventOf<'task.conflicted'>): void {
-  const tries = node.resolving?.tries ?? 0;
-  if (onConflict(node).startsWith('agent:') && tries < RESOLVE_TRIES_MAX && !state.cancelling) {
-    node.resolving = { marked: event.marked, conflict: event.conflict, tries: tries + 1 };
-    delete node.ended;
-    return queue(state, node);
+/** Another attempt, as it was decided. */
+function again(state: State, node: Node, event: EventOf<'task.again'>): void {
+  const { why, because, continues, feedback, session, fallback } = event;
+  node.next = {
+    ...(continues !== undefined && { continues }),
+    ...(feedback !== undefined && { feedback }),
+    ...(session && { session }),
+  };
+  if (fallback) node.fallback = { ...fallback, because, count: (node.fallback?.count ?? 0) + 1 };
+  if (why === 'lost' && continues !== undefined) node.rounds--; // it counts for nothing
+  if (why === 'feedback' && node.resolving) node.resolving.tries++;
+  if (why === 'conflict') {
+    const { marked, conflict } = node.conflicted!;
+    node.resolving = { marked, conflict, tries: (node.resolving?.tries ?? 0) + 1 };
+    delete node.conflicted;
   }
-  node.conflicted = event;
-  push(state, node);
+  delete node.ended;
+  queue(state, node, event.place);
 }
-
-const RESOLVE_TRIES_MAX = 3;
 
 function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
   if (event.kind !== 'expand') uncount(state, node);
@@ -373,29 +356,11 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
     if (dependent.unmet === 0 && dependent.state === 'waiting') arrive(state, dependent);
   }
   if (node.parent && --node.parent.open === 0) push(state, node.parent);
-  if (outcome.kind === 'failed' && !isTolerated(node) && stopsOnFailure(node)) halt(state, node);
-}
-
-function stopsOnFailure(node: Node): boolean {
-  return (node.task['on-failure'] ?? node.workflow['on-failure']) === 'stop';
-}
-
-/** Nothing new is started beside a failure; what runs may end. The parent, once it ends, answers for its own level. */
-function halt(state: State, failed: Node): void {
-  const siblings = failed.parent ? failed.parent.children : state.top.values();
-  const visit = (node: Node): void => {
-    if (hasEnded(node)) return;
-    if (node.state === 'expanded') return node.children.forEach(visit);
-    if (node.state === 'running' || node.state === 'merging' || runsAnyway(node)) return;
-    node.halted = true;
-    push(state, node);
-  };
-  for (const sibling of siblings) visit(sibling);
-}
-
-/** Its condition speaks of failure: it is there to run after one. */
-export function runsAnyway(node: Node): boolean {
-  return node.task.if !== undefined && /\b(always|failed)\s*\(/.test(node.task.if);
+  for (const id of event.halts ?? []) {
+    const halted = nodeOf(state, id);
+    halted.halted = true;
+    push(state, halted);
+  }
 }
 
 /** As a person would cancel it: all work is kept, and it can be gone on with once there is more. */

@@ -9,9 +9,10 @@ export function arrive(state: State, node: Node): void {
   else push(state, node);
 }
 
-export function queue(state: State, node: Node): void {
+export function queue(state: State, node: Node, place: 'first' | 'last' = 'last'): void {
   move(state, node, 'ready');
-  state.ready.push(node);
+  if (place === 'first') state.ready.unshift(node);
+  else state.ready.push(node);
 }
 
 export function push(state: State, node: Node): void {

@@ -1,12 +1,7 @@
-/** What the state keeps of agents' conversations and of runtimes that failed. It decides nothing. */
-import type { EventOf } from '../../contract/event.ts';
-import type { AgentErrorKind } from '../../contract/model.ts';
-import { fallbacksOf, type RuntimeName } from '../../contract/workflow.ts';
+/** What the state knows of agents' conversations. */
+import type { RuntimeName } from '../../contract/workflow.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import type { Node } from '../state.ts';
-
-/** What another runtime may be able to do better; a crash only where nothing had begun. */
-const WORTH_ANOTHER: ReadonlySet<AgentErrorKind> = new Set(['auth', 'rate-limit', 'overloaded', 'crashed']);
 
 export function noteSession(node: Node, attempt: number, session: string | undefined): void {
   if (session === undefined || attempt !== node.attempt) return;
@@ -14,7 +9,7 @@ export function noteSession(node: Node, attempt: number, session: string | undef
 }
 
 /** The runtime of the attempt that runs or comes next. */
-function runtimeOf(node: Node): RuntimeName {
+export function runtimeOf(node: Node): RuntimeName {
   return node.fallback?.runtime ?? agentOf(node, node.started?.purpose ?? 'work')?.agent.runtime ?? 'cli';
 }
 
@@ -29,15 +24,6 @@ export function sessionOf(
   return { session: { id: session.id, fork } };
 }
 
-/** An agent that remembers goes on where its engine left it, in the same workspace. */
-export function goneOnWith(
-  node: Node,
-  { attempt, collected }: EventOf<'attempt.finished'>,
-): { continues?: number; session?: { id: string; fork: boolean } } {
-  const found = sessionOf(node, attempt, false);
-  return found.session && collected ? { continues: node.started?.continues ?? attempt, ...found } : {};
-}
-
 /** It was ended in the middle, and can go on right there: its workspace is not to go. */
 export function canGoOn(node: Node): boolean {
   const { session, workspace } = node;
@@ -48,19 +34,4 @@ export function canGoOn(node: Node): boolean {
     session?.attempt === node.attempt &&
     session.runtime === runtimeOf(node)
   );
-}
-
-/** Turns to the next runtime, which goes on from what the last one left; false where there is none. */
-export function fallBack(node: Node, { attempt, error, collected }: EventOf<'attempt.finished'>): boolean {
-  if (error === undefined || !WORTH_ANOTHER.has(error.kind)) return false;
-  if (error.kind === 'crashed' && node.hasUsedModel) return false;
-  const count = node.fallback?.count ?? 0;
-  const next = fallbacksOf(agentOf(node, node.started!.purpose)?.agent)[count];
-  if (next === undefined) return false;
-  const because = `${runtimeOf(node)} failed (${error.kind}): ${error.message}`;
-  node.fallback = { ...next, because, count: count + 1 };
-  const { continues, feedback } = node.started!;
-  const goesOn = collected ? { continues: continues ?? attempt } : {};
-  node.next = { ...goesOn, ...(feedback !== undefined && { feedback }) };
-  return true;
 }

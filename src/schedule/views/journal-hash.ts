@@ -42,7 +42,7 @@ export class JournalHash {
   }
 }
 
-/** A warning follows from what was used, and from when. */
+/** A warning follows from what was used, and from when; that a task is tried again is told by its next attempt. */
 const LEFT_OUT = new Set<string>([
   'run.isolation',
   'attempt.workspace',
@@ -52,11 +52,12 @@ const LEFT_OUT = new Set<string>([
   'attempt.released',
   'clock.jumped',
   'run.noted',
+  'task.again',
 ]);
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed note'.split(
+  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed note halts'.split(
     ' ',
   ),
 );
@@ -189,6 +190,7 @@ function line(event: Event, normal: Normaliser): string {
   const { collected, ...fields } = withoutChance(event as unknown as Fields);
   if (event.type === 'run.created') return JSON.stringify(canonical({ ...fields, id: '' }, EXACT));
   if (PEOPLE.has(event.type)) delete fields.by;
+  if (event.type === 'task.delayed') delete fields.because; // the attempt says it
   return JSON.stringify(
     canonical(isFields(collected) ? { ...fields, collected: work(collected) } : fields, normal),
   );

@@ -10,7 +10,8 @@ import {
 } from '../../../contract/run.ts';
 import { describeDenied } from '../../../report/words.ts';
 import { agentLine } from '../../../schedule/views/agent-line.ts';
-import { apply, create } from '../../../schedule/fold/fold.ts';
+import { create } from '../../../schedule/fold/fold.ts';
+import { applyRecorded } from '../../../schedule/fold/format-1.ts';
 import type { Node, State } from '../../../schedule/state.ts';
 import { heldOf, runView, taskView } from '../../../schedule/views/view.ts';
 import { signOf, type TaskSign, type Waits } from './task-sign.ts';
@@ -72,11 +73,12 @@ export class LiveModel {
 
   /** All events of the run, in their order; what agents printed may be left out. */
   see(events: readonly Recorded[]): void {
-    for (const { event, atMs } of events) {
+    for (const recorded of events) {
+      const { event, atMs } = recorded;
       if (event.type === 'run.created' || event.type === 'run.resumed' || event.type === 'task.retried')
         this.#resumedAtMs = atMs;
       if (event.type === 'run.created') this.#state = create(event, atMs);
-      else if (this.#state) apply(this.#state, event, atMs);
+      else if (this.#state) applyRecorded(this.#state, recorded);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
       if (event.type === 'attempt.agent') this.#keepLine(event.task, agentLine(event.event) ?? '');
       if (event.type === 'attempt.denied') this.#keepLine(event.task, `denied: ${describeDenied(event)}`);

@@ -1,0 +1,111 @@
+/**
+ * What comes after an attempt that did not succeed, or whose changes do not merge: another one and how, a retry after
+ * a while, or the end of the task. Pure, as all of decide. All limits and policies on that are here and in retry.ts.
+ *
+ *   lost ─────────────────────────────────────▶ again (counts for nothing)
+ *   failed ──▶ worth another runtime? ────────▶ again (fallback)
+ *          ──▶ can be told what was wrong? ───▶ again (feedback)
+ *          ──▶ `retry` allows another? ───────▶ delayed
+ *          ──▶ else ──────────────────────────▶ finished
+ *   conflict ──▶ an agent settles it? ────────▶ again (conflict), else finished
+ */
+import type { AgainReason, Decision, EventOf } from '../../contract/event.ts';
+import type { AgentErrorKind } from '../../contract/model.ts';
+import { fallbacksOf } from '../../contract/workflow.ts';
+import { runtimeOf, sessionOf } from '../fold/session.ts';
+import { agentOf, onConflict } from '../workflow/agent-of.ts';
+import { delayBeforeRetryMs } from './retry.ts';
+import type { Node, State } from '../state.ts';
+
+/** How often agents may try to settle the conflicts of a task. */
+const RESOLVE_TRIES_MAX = 3;
+/** What another runtime may be able to do better; a crash only where nothing had begun. */
+const WORTH_ANOTHER: ReadonlySet<AgentErrorKind> = new Set(['auth', 'rate-limit', 'overloaded', 'crashed']);
+
+export function afterFailure(node: Node): Decision {
+  const ended = node.ended!;
+  const { outcome, attempt } = ended;
+  if (outcome.kind === 'lost') return afterLost(node, ended, outcome.because);
+  if (outcome.kind === 'failed') {
+    const next = withAnotherRuntime(node, ended) ?? withFeedback(node, ended, outcome.message);
+    if (next) return next;
+    const delayMs = delayBeforeRetryMs(node.task.retry, node.failures + 1);
+    if (delayMs !== undefined) {
+      const { id: task } = node;
+      const session = sessionOf(node, attempt, true);
+      return { type: 'task.delayed', task, attempt, delayMs, because: outcome.message, ...session };
+    }
+  }
+  return { type: 'task.finished', task: node.id, outcome };
+}
+
+export function afterConflict(state: State, node: Node): Decision {
+  const { attempt, conflict } = node.conflicted!;
+  const because = describeConflict(conflict);
+  const tries = node.resolving?.tries ?? 0;
+  if (onConflict(node).startsWith('agent:') && tries < RESOLVE_TRIES_MAX && !state.cancelling)
+    return { ...again(node, attempt, 'conflict', because), place: 'last' };
+  const outcome = { kind: 'failed', reason: 'conflict', message: because } as const;
+  return { type: 'task.finished', task: node.id, outcome };
+}
+
+/** The engine died, not the attempt: it is done again, told what the lost one was told. */
+function afterLost(
+  node: Node,
+  { attempt, collected }: EventOf<'attempt.finished'>,
+  because = 'bosun stopped before it ended',
+): Decision {
+  const { continues, feedback } = node.started!;
+  // An agent that remembers goes on where its engine left it, in the same workspace.
+  const remembered = collected ? sessionOf(node, attempt, false) : {};
+  const from = continues ?? (remembered.session && attempt);
+  return {
+    ...again(node, attempt, 'lost', because),
+    place: 'last',
+    ...(from !== undefined && { continues: from }),
+    ...(feedback !== undefined && { feedback }),
+    ...remembered,
+  };
+}
+
+/** The next runtime goes on from what the last one left. */
+function withAnotherRuntime(
+  node: Node,
+  { attempt, error, collected }: EventOf<'attempt.finished'>,
+): Decision | undefined {
+  if (error === undefined || !WORTH_ANOTHER.has(error.kind)) return undefined;
+  if (error.kind === 'crashed' && node.hasUsedModel) return undefined;
+  const fallback = fallbacksOf(agentOf(node, node.started!.purpose)?.agent)[node.fallback?.count ?? 0];
+  if (fallback === undefined) return undefined;
+  const { continues, feedback } = node.started!;
+  return {
+    ...again(node, attempt, 'fallback', `${runtimeOf(node)} failed (${error.kind}): ${error.message}`),
+    ...(collected && { continues: continues ?? attempt }),
+    ...(feedback !== undefined && { feedback }),
+    fallback,
+  };
+}
+
+/** The same agent goes on in the same workspace. */
+function withFeedback(
+  node: Node,
+  { attempt, feedback }: EventOf<'attempt.finished'>,
+  because: string,
+): Decision | undefined {
+  const { resolving, rounds, task } = node;
+  const hasTriesLeft = resolving ? resolving.tries < RESOLVE_TRIES_MAX : rounds < task.attempts;
+  if (!feedback || !hasTriesLeft) return undefined;
+  const session = sessionOf(node, attempt, false);
+  return { ...again(node, attempt, 'feedback', because), continues: attempt, feedback, ...session };
+}
+
+/** It comes before tasks that have not begun, where nothing else is said. */
+function again(node: Node, attempt: number, why: AgainReason, because: string): EventOf<'task.again'> {
+  return { type: 'task.again', task: node.id, attempt, why, because, place: 'first' };
+}
+
+function describeConflict({ files, with: others }: NonNullable<Node['conflicted']>['conflict']): string {
+  const names = files.slice(0, 5).join(', ') + (files.length > 5 ? ', …' : '');
+  const whose = others.length > 0 ? ` with the work of ${others.join(', ')}` : '';
+  return `its changes conflict${whose} in ${names}`;
+}
