@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Config, ConfigFile } from '../src/contract/config.ts';
 import type { Admission } from '../src/contract/model.ts';
+import { raiseCommand } from '../src/report/money.ts';
 import { SharedBudgets } from '../src/run/shared-budgets.ts';
 import { Machine } from '../src/store/machine/machine.ts';
 import { startProgram, type Started } from './fixtures/cli.ts';
@@ -138,6 +139,27 @@ describe('a limit for a day', () => {
     settle(first);
     expect(await loop.admit('a')).toMatchObject({ isAdmitted: false });
     expect(loop.of('question.asked')).toEqual([]);
+  });
+});
+
+describe('bosun budget', () => {
+  it('shows what all runs have spent, and raises the limit for today', async () => {
+    await using user = new TestMachine('budget: { usd-per-day: 20 }\n');
+    const repository = await user.repository({ name: 'w', tasks: { a: { run: 'true' } } });
+    await user.bosun(repository, ['run']).finished;
+    const raised = await user.bosun(repository, ['budget', '--usd-per-day', '40']).finished;
+    expect(raised).toMatchObject({ code: 0, stderr: 'all runs today: $0.00  of $40.00\n' });
+    const { stdout } = await user.bosun(repository, ['budget']).finished;
+    expect(stdout).toContain('  all runs today: $0.00  of $40.00\n');
+    const unlimited = await user.bosun(repository, ['budget', '--usd-per-month', '40']).finished;
+    expect(unlimited.stderr).toMatch(
+      /there is no limit for a month to raise; set one in .*usd-per-month: 40/,
+    );
+  });
+
+  it('is what a run that was stopped says to type', () => {
+    const short = { account: 'all:day', unit: 'usd', spent: 20.5, limit: 20 } as const;
+    expect(raiseCommand('w-1', undefined, {}, short)).toBe('bosun budget --usd-per-day 40');
   });
 });
 
