@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Config, ConfigFile } from '../src/contract/config.ts';
 import type { Admission } from '../src/contract/model.ts';
@@ -176,6 +177,19 @@ describe('where the database is gone', () => {
       ) as string,
     });
     settle(await loopOf({ machine, budget: undefined }).admit('a'));
+  });
+
+  it('or a newer bosun wrote it, or it is locked for a moment, it is neither changed nor given up', async () => {
+    const directory = stateDirectory();
+    await using machine = new Machine(directory);
+    using other = new DatabaseSync(path.join(directory, 'machine.db'));
+    other.exec('BEGIN IMMEDIATE');
+    const waiting = loopOf({ machine, budget: { 'usd-per-day': 3 } }).admit('a');
+    setTimeout(() => other.exec('COMMIT; PRAGMA user_version = 99'), 600);
+    settle(await waiting);
+    expect(() => new Machine(directory)).toThrow(
+      /machine\.db was written by a newer version of bosun; use that one/,
+    );
   });
 
   it('a run with a limit does not begin where it is damaged', async () => {
