@@ -2,9 +2,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Config, ConfigFile } from '../src/contract/config.ts';
 import type { Admission } from '../src/contract/model.ts';
+import { raiseCommand } from '../src/report/money.ts';
 import { SharedBudgets } from '../src/run/shared-budgets.ts';
 import { Machine } from '../src/store/machine/machine.ts';
 import { startProgram, type Started } from './fixtures/cli.ts';
@@ -141,6 +143,27 @@ describe('a limit for a day', () => {
   });
 });
 
+describe('bosun budget', () => {
+  it('shows what all runs have spent, and raises the limit for today', async () => {
+    await using user = new TestMachine('budget: { usd-per-day: 20 }\n');
+    const repository = await user.repository({ name: 'w', tasks: { a: { run: 'true' } } });
+    await user.bosun(repository, ['run']).finished;
+    const raised = await user.bosun(repository, ['budget', '--usd-per-day', '40']).finished;
+    expect(raised).toMatchObject({ code: 0, stderr: 'all runs today: $0.00  of $40.00\n' });
+    const { stdout } = await user.bosun(repository, ['budget']).finished;
+    expect(stdout).toContain('  all runs today: $0.00  of $40.00\n');
+    const unlimited = await user.bosun(repository, ['budget', '--usd-per-month', '40']).finished;
+    expect(unlimited.stderr).toMatch(
+      /there is no limit for a month to raise; set one in .*usd-per-month: 40/,
+    );
+  });
+
+  it('is what a run that was stopped says to type', () => {
+    const short = { account: 'all:day', unit: 'usd', spent: 20.5, limit: 20 } as const;
+    expect(raiseCommand('w-1', undefined, {}, short)).toBe('bosun budget --usd-per-day 40');
+  });
+});
+
 describe('where the database is gone', () => {
   it('nothing goes that a limit is for, and the message says what to do', async () => {
     const directory = stateDirectory();
@@ -154,6 +177,19 @@ describe('where the database is gone', () => {
       ) as string,
     });
     settle(await loopOf({ machine, budget: undefined }).admit('a'));
+  });
+
+  it('or a newer bosun wrote it, or it is locked for a moment, it is neither changed nor given up', async () => {
+    const directory = stateDirectory();
+    await using machine = new Machine(directory);
+    using other = new DatabaseSync(path.join(directory, 'machine.db'));
+    other.exec('BEGIN IMMEDIATE');
+    const waiting = loopOf({ machine, budget: { 'usd-per-day': 3 } }).admit('a');
+    setTimeout(() => other.exec('COMMIT; PRAGMA user_version = 99'), 600);
+    settle(await waiting);
+    expect(() => new Machine(directory)).toThrow(
+      /machine\.db was written by a newer version of bosun; use that one/,
+    );
   });
 
   it('a run with a limit does not begin where it is damaged', async () => {

@@ -57,8 +57,14 @@ export function raiseCommand(
   run: string,
   spending: Spending = NOTHING,
   limits: Limits = {},
-  short?: Pick<BudgetMark, 'unit' | 'next'> | null,
+  short?: (Pick<BudgetMark, 'unit' | 'next'> & Partial<BudgetMark>) | null,
 ): string {
+  const [, period] = short?.account?.match(/^(?:all|repository):(day|month)$/) ?? [];
+  if (period !== undefined) {
+    const { spent = 0, limit: now = 1, next = 0 } = short!;
+    const enough = now * (Math.floor((spent + next) / now + 1e-9) + 1);
+    return `bosun budget --usd-per-${period} ${Number(enough.toPrecision(9))}`;
+  }
   const { usd, requests } = spending;
   const spent = { usd, tokens: tokensInAll(spending.tokens), requests };
   const unit =

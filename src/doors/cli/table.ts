@@ -284,6 +284,8 @@ export const COMMANDS: Command[] = [
       { flags: '--tokens <count>', about: 'the new limit in tokens' },
       { flags: '--requests <count>', about: 'the new limit in model requests' },
       { flags: '--minutes <count>', about: 'the new limit in minutes of work' },
+      { flags: '--usd-per-day <dollars>', about: 'raise what all runs may spend today' },
+      { flags: '--usd-per-month <dollars>', about: 'raise what all runs may spend this month' },
       { flags: '--agent <agent>', about: 'limit this agent, not the whole run' },
       { flags: '-t, --task <task>', about: 'limit this task and the tasks within it' },
       { flags: '--json', about: 'print it as JSON' },

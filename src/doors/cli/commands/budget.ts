@@ -3,6 +3,11 @@ import { BosunError } from '../../../contract/errors.ts';
 import { tokensInAll } from '../../../contract/model.ts';
 import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/workflow.ts';
 import { budgetsOf, setBudget, type AccountView } from '../../../operations/budget.ts';
+import {
+  raiseSharedBudget,
+  sharedBudgetsOf,
+  type SharedBudgetView,
+} from '../../../operations/shared-budget.ts';
 import { describeAccount, describeUnit, describeUsd } from '../../../schedule/money/budget-words.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { safeJson } from '../../../report/text/plain.ts';
@@ -11,6 +16,13 @@ import { writeError, writeOut } from '../output.ts';
 export async function run(typed: Typed): Promise<number> {
   const of = { cwd: process.cwd(), ...given('run', typed.args[0]) };
   const limits = limitsOf(typed);
+  for (const period of ['day', 'month'] as const) {
+    const usd = numberOf(typed, `usd-per-${period}`, period === 'day' ? 'usdPerDay' : 'usdPerMonth');
+    if (usd === undefined) continue;
+    const raised = await raiseSharedBudget({ cwd: of.cwd, period, usd });
+    writeError(raised.map((view) => sharedLine(view).trimStart()).join(''));
+    if (Object.keys(limits).length === 0) return 0;
+  }
   if (Object.keys(limits).length > 0) {
     const set = await setBudget({ ...of, account: accountOf(typed), limits });
     const words = BUDGET_UNITS.flatMap((unit) =>
@@ -21,8 +33,9 @@ export async function run(typed: Typed): Promise<number> {
     return 0;
   }
   const { run, accounts } = await budgetsOf(of);
-  if (isOn(typed, 'json')) writeOut(`${safeJson({ run, accounts })}\n`);
-  else writeOut([`${run}\n`, ...accounts.map(lineOf)].join(''));
+  const shared = await sharedBudgetsOf(of.cwd);
+  if (isOn(typed, 'json')) writeOut(`${safeJson({ run, accounts, shared })}\n`);
+  else writeOut([`${run}\n`, ...accounts.map(lineOf), ...shared.map(sharedLine)].join(''));
   return 0;
 }
 
@@ -36,17 +49,26 @@ function lineOf({ account, limits, spending }: AccountView): string {
   return `  ${describeAccount(account)}: ${spent}${allowed.length > 0 ? `  of ${allowed.join(', ')}` : '  (no limit)'}\n`;
 }
 
+function sharedLine({ account, spentUsd, limitUsd }: SharedBudgetView): string {
+  return `  ${describeAccount(account)}: ${describeUsd(spentUsd)}  of ${describeUsd(limitUsd)}\n`;
+}
+
 function limitsOf(typed: Typed): Partial<Record<BudgetUnit, number>> {
   const limits: Partial<Record<BudgetUnit, number>> = {};
   for (const unit of BUDGET_UNITS) {
-    const text = textOf(typed, unit);
-    if (text === undefined) continue;
-    const value = Number(text);
-    if (!(value > 0) || !Number.isFinite(value))
-      throw new BosunError('usage', `--${unit} must be a number above 0, not "${text}"`);
-    limits[unit] = value;
+    const value = numberOf(typed, unit);
+    if (value !== undefined) limits[unit] = value;
   }
   return limits;
+}
+
+function numberOf(typed: Typed, option: string, name = option): number | undefined {
+  const text = textOf(typed, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value))
+    throw new BosunError('usage', `--${option} must be a number above 0, not "${text}"`);
+  return value;
 }
 
 function accountOf(typed: Typed): string {

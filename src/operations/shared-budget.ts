@@ -1,0 +1,58 @@
+/** What all runs of a user have spent today and this month, and may spend: shown, and raised for that day or month. */
+import { BosunError } from '../contract/errors.ts';
+import { loadConfigs, userConfigFile } from '../definition/config.ts';
+import type { SharedBudgets } from '../run/shared-budgets.ts';
+import { SharedMachine } from '../run/shared-machine.ts';
+import { Home } from '../store/home.ts';
+import { findGit } from '../system/files/state-directory.ts';
+
+export interface SharedBudgetView {
+  /** `all:day`, `all:month`, `repository:day` or `repository:month`. */
+  account: string;
+  spentUsd: number;
+  limitUsd: number;
+}
+
+/** Only those that have a limit. */
+export function sharedBudgetsOf(cwd: string): Promise<SharedBudgetView[]> {
+  return withBudgets(cwd, viewsOf);
+}
+
+/** Never lowers one. Takes effect at once, for all runs. */
+export function raiseSharedBudget(options: {
+  cwd: string;
+  period: 'day' | 'month';
+  usd: number;
+}): Promise<SharedBudgetView[]> {
+  const { cwd, period, usd } = options;
+  return withBudgets(cwd, (budgets) => {
+    const raised = budgets.accounts.filter((account) => account.period === period);
+    if (raised.length === 0)
+      throw new BosunError(
+        'usage',
+        `there is no limit for a ${period} to raise; set one in ${userConfigFile()}: budget: { usd-per-${period}: ${usd} }`,
+      );
+    for (const { id } of raised) budgets.raise(id, usd);
+    return viewsOf(budgets).filter(({ account }) => raised.some(({ id }) => id === account));
+  });
+}
+
+function viewsOf(budgets: SharedBudgets): SharedBudgetView[] {
+  return budgets.accounts.flatMap(({ id: account }) => {
+    const standing = budgets.standing(account);
+    return standing ? [{ account, spentUsd: standing.spentUsd, limitUsd: standing.limitUsd }] : [];
+  });
+}
+
+async function withBudgets<T>(cwd: string, action: (budgets: SharedBudgets) => T): Promise<T> {
+  const git = findGit(cwd);
+  if (!git) throw new BosunError('no-repository', `${cwd} is not in a git repository; go to one`);
+  const home = new Home(git);
+  const configs = loadConfigs([home.config, userConfigFile()]);
+  await using machine = new SharedMachine({
+    repository: home.directory,
+    configs: () => configs,
+    env: process.env,
+  });
+  return action(machine.budgets('')!);
+}
