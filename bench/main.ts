@@ -12,6 +12,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   workspace: () => import('./workspace.ts'),
   start: () => import('./start.ts'),
   resume: () => import('./resume.ts'),
+  many: () => import('./many.ts'),
   fences: () => import('./fences.ts'),
   cancel: () => import('./cancel.ts'),
   grant: () => import('./grant.ts'),
