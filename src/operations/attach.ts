@@ -25,7 +25,7 @@ export interface AttachedRun {
 }
 
 export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
-  const { cwd, signal } = options;
+  const { cwd } = options;
   await using journal = await openJournal(cwd);
   const run = await findRun(journal, options.run);
   const state = await shownState(journal, run);
@@ -49,25 +49,24 @@ export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
     cancel: (mode) => ask({ do: 'cancel', mode, by: 'person' }),
     answer: (question, answer) => ask({ do: 'answer', question, answer, by: 'person' }),
   };
+}
 
-  async function follow(
-    { seen }: AttachOptions,
-    run: string,
-    afterSeq: number,
-  ): Promise<RunView | undefined> {
-    const events = logs({ cwd, run, afterSeq, follow: true, signal });
-    for (;;) {
-      const next = await events.next();
-      if (!next.done) {
-        seen(next.value);
-        continue;
-      }
-      if (signal.aborted) return undefined;
-      if (isOpen({ state: next.value.state }) || next.value.state === 'interrupted')
-        throw notAtWork(run, next.value.state);
-      await using open = await openJournal(cwd);
-      return findRun(open, run);
+async function follow(
+  { cwd, seen, signal }: AttachOptions,
+  run: string,
+  afterSeq: number,
+): Promise<RunView | undefined> {
+  const events = logs({ cwd, run, afterSeq, follow: true, signal });
+  for (;;) {
+    const next = await events.next();
+    if (!next.done) {
+      seen(next.value);
+      continue;
     }
+    if (signal.aborted) return undefined;
+    if (next.value.state === 'interrupted') throw notAtWork(run, next.value.state);
+    await using journal = await openJournal(cwd);
+    return findRun(journal, run);
   }
 }
 

@@ -2,7 +2,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type EventOf, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
@@ -18,8 +17,8 @@ import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 /** How long a change may go unnoticed, and after how many looks there is a word in any case. */
-const LOOK_MS = 25;
-const LOOKS_MAX = 20;
+const LOOK_MS = 50;
+const LOOKS_MAX = 10;
 /** Of how many of the newest runs it is known whether they are open. */
 const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
@@ -300,6 +299,10 @@ class SqliteStore implements Store {
   async *changes(signal: AbortSignal): AsyncGenerator<void> {
     let seen: unknown;
     let looks = 0;
+    // One listener for all looks: an idle engine does nothing but this.
+    let wake = (): void => {};
+    let timer: NodeJS.Timeout | undefined;
+    signal.addEventListener('abort', () => (clearTimeout(timer), wake()), { once: true });
     while (!signal.aborted) {
       const version = this.#get('PRAGMA data_version')?.data_version; // some microseconds
       if (version !== seen || ++looks >= LOOKS_MAX) {
@@ -309,7 +312,10 @@ class SqliteStore implements Store {
         yield;
       }
       seen = version;
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        timer = setTimeout(resolve, LOOK_MS);
+      });
     }
   }
 

@@ -326,9 +326,9 @@ describe('a run that is interrupted', () => {
     expect((await bosun(repository.path, 'status')).stdout).toMatch(
       /stubborn-1 running for .*\n.*1 running\n\n.*mule/,
     );
-    expect(await bosun(repository.path, 'run')).toMatchObject({
+    expect(await bosun(repository.path, 'resume')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('another bosun is at work'),
+      stderr: expect.stringMatching(/another bosun \(process \d+\) is at work on run stubborn-1/),
     });
     expect(await bosun(repository.path, 'cancel', '--now')).toMatchObject({
       code: 0,

@@ -1,8 +1,9 @@
 /**
  * State as a fold over events: `create` for the first event, `apply` for each further one. Everything that
- * changes a State is in this folder. It knows no policy: what comes after an attempt, a conflict or a failure is a
- * decision of its own, which is carried over into the state as it stands in the event. What waits for a decision is
- * put into `todo`, what waits for a slot into `ready`.
+ * changes a State is in this folder. What comes after an attempt, a conflict or a failure is a decision of its own, which
+ * is carried over into the state as it stands in the event; which tasks a resume opens again, and that an answer ends a
+ * run whose budget is spent, are still worked out here. What waits for a decision is put into `todo`, what waits for a
+ * slot into `ready`.
  */
 import type { Event, EventOf } from '../../contract/event.ts';
 import { turnClocks, shiftClocks } from '../money/budget.ts';

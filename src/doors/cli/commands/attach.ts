@@ -1,20 +1,25 @@
 /** `bosun attach` */
-import { attachRun } from '../../../operations/attach.ts';
-import { given, type Typed } from '../command.ts';
+import type { RunView } from '../../../contract/run.ts';
+import { attachRun, type AttachedRun } from '../../../operations/attach.ts';
+import { given, isOn, type Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';
 import { isTerminal, openShow, tellReport } from '../watch.ts';
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 export async function run(typed: Typed): Promise<number> {
   const end = new AbortController();
   const detach = (): void => end.abort();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, detach);
+  for (const signal of SIGNALS) process.on(signal, detach);
   const show = await openShow(typed);
+  let attached: AttachedRun;
+  let ended: RunView | undefined;
   try {
-    const attached = await attachRun({
+    attached = await attachRun({
       cwd: process.cwd(),
       ...given('run', typed.args[0]),
-      past: isTerminal(),
+      past: isTerminal() && !isOn(typed, 'json'),
       seen: (events) => show.seen(events),
       signal: end.signal,
     });
@@ -23,16 +28,15 @@ export async function run(typed: Typed): Promise<number> {
       { answer: (question, answer) => void attached.answer(question, answer) },
       { press: detach, cancel: () => void attached.cancel('graceful') },
     );
-    const ended = await attached.finished;
-    show.close?.();
-    if (!ended) {
-      say(`detached; run ${attached.id} continues: bosun attach ${attached.id}, bosun cancel ${attached.id}`);
-      return 0;
-    }
-    if (typed.options.json !== true) await tellReport(attached.id, 'stdout');
-    return exitOf(ended);
+    ended = await attached.finished;
   } finally {
     show.close?.();
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, detach);
+    for (const signal of SIGNALS) process.off(signal, detach);
   }
+  if (!ended) {
+    say(`detached; run ${attached.id} continues: bosun attach ${attached.id}, bosun cancel ${attached.id}`);
+    return 0;
+  }
+  if (!isOn(typed, 'json')) await tellReport(attached.id, 'stdout');
+  return exitOf(ended);
 }
