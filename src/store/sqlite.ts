@@ -233,7 +233,7 @@ class SqliteStore implements Store {
 
   async openRuns(): Promise<RunView[]> {
     const rows = this.#all(
-      "SELECT view FROM (SELECT rowid AS n, view FROM run ORDER BY rowid DESC LIMIT ?) WHERE json_extract(view, '$.endedAtMs') IS NULL ORDER BY n DESC",
+      'SELECT view FROM (SELECT rowid AS n, view FROM run ORDER BY rowid DESC LIMIT ?) WHERE instr(view, \'"endedAtMs":\') = 0 ORDER BY n DESC',
       OPEN_RUNS_MAX,
     );
     return rows.map((row) => this.#parse(row.view) as RunView);

@@ -268,11 +268,13 @@ tasks:
 });
 
 describe('what a machine may do', () => {
-  it('two engines at once: the second says who is there and changes nothing', async () => {
+  it('two engines on one run: the second says who is there and changes nothing', async () => {
     await using repository = await withCommand('echo begun; sleep 600');
     const first = start(repository.path, 'run', '--json');
     await first.prints('begun');
-    await refuses(repository.path, /another bosun is at work .*run one-1.*bosun cancel/s);
+    const second = await bosun(repository.path, 'resume', 'one-1');
+    expect(second.code).toBe(2);
+    expect(second.stderr).toMatch(/another bosun \(process \d+\) is at work on run one-1.*bosun cancel one-1/s);
     expect((await bosun(repository.path, 'status')).stdout).toContain('running');
     expect((await bosun(repository.path, 'cancel', '--now')).code).toBe(0);
     expect((await first.finished).code).toBe(3);
