@@ -274,7 +274,9 @@ describe('what a machine may do', () => {
     await first.prints('begun');
     const second = await bosun(repository.path, 'resume', 'one-1');
     expect(second.code).toBe(2);
-    expect(second.stderr).toMatch(/another bosun \(process \d+\) is at work on run one-1.*bosun cancel one-1/s);
+    expect(second.stderr).toMatch(
+      /another bosun \(process \d+\) is at work on run one-1.*bosun cancel one-1/s,
+    );
     expect((await bosun(repository.path, 'status')).stdout).toContain('running');
     expect((await bosun(repository.path, 'cancel', '--now')).code).toBe(0);
     expect((await first.finished).code).toBe(3);
