@@ -64,7 +64,7 @@ export interface Place extends AsyncDisposable {
   workspace: Workspace | undefined;
 }
 
-/** PreparedPlaces of its start an attempt gets a sandbox too, which then waits for its command. */
+/** Ahead of its start an attempt gets a sandbox too, which then waits for its command. */
 export async function makePlace(
   stages: Stages,
   attempt: Attempt,

@@ -237,7 +237,8 @@ export class Drive {
     const waiting = { graceful: new AbortController(), now: new AbortController() };
     this.#stops.set(node.id, waiting);
     using slot = await this.#slotFor(node, start, waiting);
-    if (slot === undefined) {
+    // It may be stopped in the very turn in which it was started.
+    if (slot === undefined || waiting.graceful.signal.aborted) {
       this.#stops.delete(node.id);
       const { task, attempt } = start;
       const outcome = { kind: 'cancelled' } as const;

@@ -94,9 +94,15 @@ test('with an older Node alone, it says what it needs and where that comes from'
   });
 });
 
-/** Who has nothing but a home, and trusts nothing yet. */
+/** Who has nothing but a home and an address, which is that of the repository's commits, and trusts nothing yet. */
 function userOf(home: string): Record<string, string> {
-  return { PATH: SYSTEM, HOME: home, XDG_STATE_HOME: path.join(home, 'state'), BOSUN_TRUST: '0' };
+  return {
+    PATH: SYSTEM,
+    HOME: home,
+    GIT_AUTHOR_EMAIL: 'tester@example.com',
+    XDG_STATE_HOME: path.join(home, 'state'),
+    BOSUN_TRUST: '0',
+  };
 }
 
 async function initAndRun(
