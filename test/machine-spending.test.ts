@@ -189,6 +189,27 @@ describe('where the database is gone', () => {
     settle(await loopOf({ machine, budget: undefined }).admit('a'));
   });
 
+  it('what a request used is still in the journal of its run', async () => {
+    await using machine = new Machine(stateDirectory());
+    let isGone = false;
+    const config: Config = { budget: { 'usd-per-day': 9, enforce: 'hard' } };
+    const shared = new SharedBudgets({
+      repository: 'r',
+      run: 'w-1',
+      configs: () => [{ file: 'config.yaml', isUsers: true, config }],
+      open() {
+        if (isGone) throw new Error('disk I/O error');
+        return machine.spending;
+      },
+      onTrouble: () => {},
+    });
+    const loop = new TinyLoop({ tasks: { a: TASK } }, undefined, shared);
+    const granted = await loop.admit('a');
+    isGone = true;
+    settle(granted);
+    expect(loop.of('model.used')).toMatchObject([{ usd: 2 }]);
+  });
+
   it('or a newer bosun wrote it, or it is locked for a moment, it is neither changed nor given up', async () => {
     const directory = stateDirectory();
     await using machine = new Machine(directory);
