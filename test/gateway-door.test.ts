@@ -77,6 +77,8 @@ describe('a body', () => {
     const door = await rig.open();
     expect((await ask(door, MESSAGES, 'nonsense')).status).toBe(400);
     expect((await ask(door, MESSAGES, 'x', { 'content-encoding': 'rot13' })).status).toBe(415);
+    const named = { 'content-encoding': 'constructor' };
+    expect((await ask(door, MESSAGES, JSON.stringify(HELLO), named)).status).toBe(415);
     expect((await ask(door, MESSAGES, 'x', { 'content-encoding': 'gzip' })).status).toBe(400);
     expect(rig.got).toEqual([]);
   });

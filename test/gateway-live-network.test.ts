@@ -43,6 +43,18 @@ describe('https', () => {
   });
 });
 
+describe('an answer that is compressed as nobody knows', () => {
+  it.each(['rot13', 'constructor', '__proto__'])('(%s) is refused, and nothing breaks', async (encoding) => {
+    await using upstream = await openUpstream((response) =>
+      response.writeHead(200, { 'content-encoding': encoding }).end('x'),
+    );
+    await using transport = transportTo(upstream.url, {}, { limits: { triesMax: 1 } });
+    await expect(transport.send(requestOf(), NEVER)).rejects.toThrow(
+      `compressed its response with "${encoding}", which bosun cannot read`,
+    );
+  });
+});
+
 describe('a proxy of the environment', () => {
   it('is used for http', async () => {
     await using upstream = await openUpstream((response) => response.end('ok'));

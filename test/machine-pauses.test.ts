@@ -57,3 +57,15 @@ it('another key goes on, and no key is in the database', async () => {
   const bytes = ['', '-wal'].map((end) => readFileSync(path.join(directory, `machine.db${end}`), 'latin1'));
   expect(bytes.join('')).not.toContain('secret');
 });
+
+it('a pause from before the clock was set back makes no later one longer', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await using machine = new Machine(stateDirectory());
+  const key = machine.pauses.of('key');
+  key.tell({ untilMs: Date.now() + 60_000, why: 'before' });
+  vi.setSystemTime(Date.now() - 24 * 3_600_000);
+  const untilMs = Date.now() + 1000;
+  key.tell({ untilMs, why: 'after' });
+  expect(key.heard()).toEqual({ untilMs, why: 'after' });
+});

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agentsByDefault, SharedMachine } from '../src/run/shared-machine.ts';
@@ -118,6 +119,39 @@ describe('a slot', () => {
 });
 
 describe('where the database cannot be used', () => {
+  it('for a moment, a slot that is over then is free for the next agent all the same', async () => {
+    const directory = stateDirectory();
+    await using machine = new Machine(directory);
+    const waits: string[] = [];
+    const signal = new AbortController().signal;
+    const of = { repository: 'r', run: 'w-1', most: 1, signal, onWait: (text: string) => waits.push(text) };
+    const first = await machine.slots.take(of);
+    using other = new DatabaseSync(path.join(directory, 'machine.db'));
+    other.exec('BEGIN IMMEDIATE');
+    first[Symbol.dispose]();
+    other.exec('COMMIT');
+    (await machine.slots.take(of))[Symbol.dispose]();
+    expect(waits).toEqual([]);
+  });
+
+  it('while an agent asks for a slot, it keeps none that nobody gives back', async () => {
+    await using machine = new Machine(stateDirectory());
+    const signal = new AbortController().signal;
+    const of = { repository: 'r', run: 'w-1', most: 1, signal };
+    using first = await machine.slots.take({ ...of, onWait: () => {} });
+    const broken = machine.slots.take({
+      ...of,
+      onWait() {
+        throw new Error('disk I/O error');
+      },
+    });
+    await expect(broken).rejects.toThrow('disk I/O error');
+    first[Symbol.dispose]();
+    const waits: string[] = [];
+    (await machine.slots.take({ ...of, onWait: (text) => waits.push(text) }))[Symbol.dispose]();
+    expect(waits).toEqual([]);
+  });
+
   it('agents work without slots, and a person is told once', async () => {
     const directory = stateDirectory();
     vi.stubEnv('XDG_STATE_HOME', directory);

@@ -158,6 +158,16 @@ describe('bosun budget', () => {
     );
   });
 
+  it('raises the limits of the day and of the month in one command', async () => {
+    await using user = new TestMachine('budget: { usd-per-day: 20, usd-per-month: 200 }\n');
+    const repository = await user.repository({ name: 'w', tasks: { a: { run: 'true' } } });
+    const both = ['budget', '--usd-per-day', '40', '--usd-per-month', '400'];
+    expect(await user.bosun(repository, both).finished).toMatchObject({
+      code: 0,
+      stderr: 'all runs today: $0.00  of $40.00\nall runs this month: $0.00  of $400.00\n',
+    });
+  });
+
   it('is what a run that was stopped says to type', () => {
     const short = { account: 'all:day', unit: 'usd', spent: 20.5, limit: 20 } as const;
     expect(raiseCommand('w-1', undefined, {}, short)).toBe('bosun budget --usd-per-day 40');
@@ -177,6 +187,27 @@ describe('where the database is gone', () => {
       ) as string,
     });
     settle(await loopOf({ machine, budget: undefined }).admit('a'));
+  });
+
+  it('what a request used is still in the journal of its run', async () => {
+    await using machine = new Machine(stateDirectory());
+    let isGone = false;
+    const config: Config = { budget: { 'usd-per-day': 9, enforce: 'hard' } };
+    const shared = new SharedBudgets({
+      repository: 'r',
+      run: 'w-1',
+      configs: () => [{ file: 'config.yaml', isUsers: true, config }],
+      open() {
+        if (isGone) throw new Error('disk I/O error');
+        return machine.spending;
+      },
+      onTrouble: () => {},
+    });
+    const loop = new TinyLoop({ tasks: { a: TASK } }, undefined, shared);
+    const granted = await loop.admit('a');
+    isGone = true;
+    settle(granted);
+    expect(loop.of('model.used')).toMatchObject([{ usd: 2 }]);
   });
 
   it('or a newer bosun wrote it, or it is locked for a moment, it is neither changed nor given up', async () => {

@@ -2,13 +2,30 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findHome, type Home } from '../src/store/home.ts';
-import { Bosun } from '../src/index.ts';
+import { Bosun, workflow } from '../src/index.ts';
 import { prune, type Prunable } from '../src/operations/prune.ts';
 import { bosun as cli } from './fixtures/cli.ts';
 import { historyOf, leftOf, runs } from './fixtures/pruned.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
 
 describe('bosun prune', () => {
+  it('keeps a run that somebody went on with while it was asked about', async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    const { id, finished } = await bosun.run(workflow({ name: 'w', tasks: { a: { run: 'exit 1' } } }));
+    await finished;
+    const confirm = async ({ runs }: Prunable): Promise<boolean> => {
+      await (
+        await bosun.resume(id)
+      ).finished;
+      return runs.length === 1;
+    };
+    expect(await prune({ cwd: repository.path, keep: 0, unmerged: true, confirm })).toMatchObject({
+      runs: [],
+    });
+    expect(await historyOf(repository)).toEqual([id]);
+  });
+
   it(
     'takes what is old and merged, frees its space, and keeps the rest whole',
     { timeout: 120_000 },

@@ -17,14 +17,15 @@ import { keepArtifacts } from '../collect/artifacts.ts';
 import { attemptRef, collect } from '../collect/collect.ts';
 import { tellOutside } from '../collect/tell-outside.ts';
 import { BosunError, HelperDied } from '../contract/errors.ts';
-import type { EventOf } from '../contract/event.ts';
+import { eventProblem } from '../contract/check-event.ts';
+import { EVENT_FORMAT, type EventOf } from '../contract/event.ts';
 import type { AgentError } from '../contract/model.ts';
 import type { Collected, FailReason, Outcome } from '../contract/run.ts';
 import { takesCommand } from '../contract/runtimes.ts';
 import type { Agent, WorkspaceOptions } from '../contract/workflow.ts';
 import { checkExpansionApart } from '../definition/expansion/thread.ts';
 import { joinBases } from '../merge/merge.ts';
-import { runCommand, type Ended } from '../runtime/agent/command.ts';
+import { failed, runCommand, type Ended } from '../runtime/agent/command.ts';
 import { speaks } from '../runtime/agent/choose-model.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result } from '../runtime/runtime.ts';
@@ -49,7 +50,15 @@ export async function runAttempt(
   const beganMs = awakeMs();
   const ended = await live(stages, attempt, place);
   const durationMs = Math.round(awakeMs() - beganMs);
-  return { type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended };
+  return sound({ type: 'attempt.finished', task: start.task, attempt: start.attempt, durationMs, ...ended });
+}
+
+/** What an agent's program says of its end may be anything; nobody could read a journal with that in it. */
+function sound(finished: EventOf<'attempt.finished'>): EventOf<'attempt.finished'> {
+  if (eventProblem(finished, EVENT_FORMAT) === undefined) return finished;
+  const { type, task, attempt, durationMs, collected } = finished;
+  const outcome = failed('agent', "the agent's program ended with a malformed result");
+  return { type, task, attempt, durationMs, outcome, ...(collected && { collected }) };
 }
 
 type Ending = Pick<
@@ -217,7 +226,10 @@ function jobOf(
   };
 }
 
-/** What an agent tells of itself is as much as it may print; after that only how it ends. */
+/**
+ * What an agent tells of itself is as much as it may print; after that only how it ends. What is no event at all is left
+ * out: its program may say anything, and a journal with that in it could not be read again.
+ */
 function boundedEvents(attempt: Attempt): Job['emit'] {
   let leftChars = outputBytesMax(attempt) ?? OUTPUT_BYTES_MAX;
   return (event) => {
@@ -226,7 +238,8 @@ function boundedEvents(attempt: Attempt): Job['emit'] {
     attempt.printed.leftBytes -= chars;
     const isTooMuch = leftChars < 0 || attempt.printed.leftBytes < 0;
     if (isTooMuch && event.kind !== 'error' && event.kind !== 'finished') return;
-    attempt.emit({ type: 'attempt.agent', ...names(attempt), event });
+    const fact = { type: 'attempt.agent' as const, ...names(attempt), event };
+    if (eventProblem(fact, EVENT_FORMAT) === undefined) attempt.emit(fact);
   };
 }
 

@@ -35,7 +35,7 @@ function checkOf(schema: z.core.$ZodType): Check {
     case 'string':
       return (value) => typeof value === 'string';
     case 'number':
-      return (value) => typeof value === 'number';
+      return Number.isFinite; // others have no form in JSON
     case 'boolean':
       return (value) => typeof value === 'boolean';
     case 'literal': {

@@ -68,9 +68,13 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
     kept,
   };
   if (!(await options.confirm(found))) return undefined;
+  const gone = new Set<string>();
   for (const run of going) {
     using claim = await engine.store.claim(run.id);
-    if (!claim) continue; // somebody has just resumed it
+    const now = await engine.store.run(run.id);
+    // While a person was asked somebody may have resumed it: what it has done since nobody agreed to.
+    if (!claim || now?.lastSeq !== run.lastSeq) continue;
+    gone.add(run.id);
     const tasks = await engine.store.tasks(run.id);
     await engine.store.prune(run.id, {
       workspaces: await workspacesOf(engine, run),
@@ -88,7 +92,8 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
   });
   if (problem) throw problem;
   const leftBytes = await usedBytes(engine.home.directory);
-  return { ...found, freedBytes: Math.max(0, sizeBefore - leftBytes), leftBytes, isSwept };
+  const runs = found.runs.filter(({ id }) => gone.has(id));
+  return { runs, kept, freedBytes: Math.max(0, sizeBefore - leftBytes), leftBytes, isSwept };
 }
 
 async function choose(

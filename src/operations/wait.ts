@@ -18,7 +18,7 @@ export async function waitForRuns({ cwd, runs, signal }: WaitOptions): Promise<R
   for await (const _ of journal.store.changes(signal ?? new AbortController().signal)) {
     const views = await Promise.all(ids.map((id) => findRun(journal, id)));
     for (const view of views)
-      if ((await shownState(journal, view)) === 'interrupted' && (await hasBeenLeft(journal, view.id)))
+      if ((await shownState(journal, view)) === 'interrupted')
         throw new BosunError(
           'wrong-state',
           `run ${view.id} was interrupted: its bosun process is gone; continue with: bosun resume ${view.id}`,
@@ -27,10 +27,4 @@ export async function waitForRuns({ cwd, runs, signal }: WaitOptions): Promise<R
   }
   signal?.throwIfAborted();
   return [];
-}
-
-/** It may have ended between two looks. */
-async function hasBeenLeft(journal: Parameters<typeof findRun>[0], id: string): Promise<boolean> {
-  const view = await findRun(journal, id);
-  return (await shownState(journal, view)) === 'interrupted';
 }

@@ -86,5 +86,7 @@ function tellKept(home: Home, id: string | undefined): string | undefined {
 /** What is true now: a run that has not ended and that no engine drives was interrupted. */
 export async function shownState({ store }: Pick<Journal, 'store'>, run: RunView): Promise<ShownRunState> {
   if (!isOpen(run)) return run.state;
-  return (await store.driver(run.id)) ? run.state : 'interrupted';
+  if (await store.driver(run.id)) return run.state;
+  const now = await store.run(run.id); // its engine may have ended it between the two looks, and gone
+  return now && !isOpen(now) ? now.state : 'interrupted';
 }

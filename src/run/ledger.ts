@@ -313,9 +313,10 @@ export class Ledger {
     return undefined;
   }
 
-  /** It has a limit that must hold whatever an answer costs. */
+  /** It has a limit that must hold whatever an answer costs. Never fails: what was used is settled in any case. */
   #isCapped(account: Account): boolean {
     if (!account.isHard) return false;
+    if (isShared(account.id)) return true; // it is there for its limit, which need not be looked up
     const { usd, tokens } = this.#limits(account);
     return usd !== undefined || tokens !== undefined;
   }
@@ -418,20 +419,15 @@ export class Ledger {
     const written = writtenBudgets(state, node);
     for (const each of shared) written.set(each.id, each.written);
     return [...accountsOf(node), ...shared.map(({ id }) => id)].map((id) => {
+      const budget = written.get(id);
+      const isHard = budget?.enforce === 'hard';
       let account = this.#accounts.get(id);
       if (!account) {
         const spent = structuredClone(state.spending.get(id) ?? noSpending());
-        account = {
-          id,
-          written: written.get(id),
-          isHard: written.get(id)?.enforce === 'hard',
-          spent,
-          reserved: { usd: 0, tokens: 0, requests: 0 },
-          warned: new Set(),
-          isAsking: false,
-        };
+        const reserved = { usd: 0, tokens: 0, requests: 0 };
+        account = { id, written: budget, isHard, spent, reserved, warned: new Set(), isAsking: false };
         this.#accounts.set(id, account);
-      }
+      } else if (isShared(id)) Object.assign(account, { written: budget, isHard }); // read again meanwhile
       return account;
     });
   }

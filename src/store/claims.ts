@@ -2,7 +2,7 @@
  * Who drives a run: at most one engine, known by a lock of the operating system beside the run's other files. A killed
  * engine cannot leave it behind. Which process it is, is noted for people alone.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isLocked, takeLock } from './lock.ts';
 
@@ -19,7 +19,7 @@ export function claim(directory: string): Claim | undefined {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = takeLock(lockIn(directory));
   if (!lock) return undefined;
-  writeFileSync(noteIn(directory), JSON.stringify({ pid: process.pid }), { mode: 0o600 });
+  note(noteIn(directory));
   return lock;
 }
 
@@ -30,6 +30,15 @@ export function driverOf(directory: string): Driver | undefined {
     return JSON.parse(readFileSync(noteIn(directory), 'utf8')) as Driver;
   } catch {
     return { pid: 0 };
+  }
+}
+
+/** On a full disk a run can be driven all the same: then nobody is told which process has it. */
+function note(file: string): void {
+  try {
+    writeFileSync(file, JSON.stringify({ pid: process.pid }), { mode: 0o600 });
+  } catch {
+    rmSync(file, { force: true }); // what an earlier engine wrote is not true any more
   }
 }
 

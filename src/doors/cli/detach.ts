@@ -26,7 +26,7 @@ export async function detach(words: readonly string[]): Promise<number> {
   const named = new Promise<void>((resolve) => told.on('data', () => void (id.endsWith('\n') && resolve())));
   const code = await Promise.race([exited, named]);
   leave();
-  if (typeof code === 'number') return code || 1; // it ended before there was a run
+  if (typeof code === 'number' && !id.endsWith('\n')) return code || 1; // it ended before there was a run
   writeOut(id);
   return 0;
 }

@@ -7,5 +7,5 @@ const EXITS: Record<RunState, number> = { done: 0, failed: 1, cancelled: 3, runn
 const EXIT_BUDGET = 4;
 
 export function exitOf({ state, because }: Pick<RunView, 'state' | 'because'>): number {
-  return because === 'budget' ? EXIT_BUDGET : EXITS[state];
+  return because === 'budget' && state !== 'done' ? EXIT_BUDGET : EXITS[state];
 }

@@ -224,19 +224,19 @@ export class Answer {
   }
 }
 
-const DECODERS: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+]);
 
 /** Nothing compressed is asked for; what comes so all the same could hide counts, and a key. */
 function decoded(response: IncomingMessage, { provider }: Upstream): Readable {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return response;
-  const decoder = DECODERS[encoding]?.();
+  const decoder = DECODERS.get(encoding)?.();
   if (decoder) return pipeline(response, decoder, () => {});
   const why = `${provider} compressed its response with "${encoding.slice(0, 50)}", which bosun cannot read`;
   response.destroy(new TransportError('network', 502, why));

@@ -14,12 +14,14 @@ export class BodyProblem extends Error {
   }
 }
 
-const DECODERS: Record<string, (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
-};
+type Decoder = (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+  ['zstd', promisify(zstdDecompress)],
+]);
 
 /** Throws a BodyProblem. `hold` is told of every byte before it is kept, and may throw one too. */
 export async function readBody(
@@ -34,7 +36,7 @@ export async function readBody(
   });
   const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return body;
-  const decode = DECODERS[encoding];
+  const decode = DECODERS.get(encoding);
   if (decode === undefined)
     throw new BodyProblem(415, `bosun: cannot read a body in "${encoding.slice(0, 50)}"; send it plain`);
   try {

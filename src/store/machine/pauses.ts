@@ -56,7 +56,8 @@ export class Pauses {
   #tell(key: string, { untilMs, why }: Pause): void {
     const now = Date.now();
     this.#db.transaction(() => {
-      this.#db.run('DELETE FROM pause WHERE until_ms <= ?', now);
+      // Also those from before the clock was set back: nobody knows how long they last.
+      this.#db.run('DELETE FROM pause WHERE until_ms <= ? OR at_ms > ?', now, now);
       this.#db.run(
         `INSERT INTO pause (key, at_ms, until_ms, why) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE
          SET at_ms = excluded.at_ms, until_ms = max(until_ms, excluded.until_ms), why = excluded.why`,

@@ -28,6 +28,8 @@ export class Slots implements Disposable {
   readonly #db: MachineDatabase;
   readonly #engines: Engines;
   readonly #waiting = new Map<number, () => void>();
+  /** Those that are over, but could not be given back yet: nobody could have them before this engine ends. */
+  readonly #owed = new Set<number>();
   #poll: NodeJS.Timeout | undefined;
   #version = -1;
   #buriedMs = 0;
@@ -40,19 +42,18 @@ export class Slots implements Disposable {
   /** Resolves when the agent may begin, with what gives the slot back; it never comes to that once `signal` is aborted. */
   async take(options: SlotOptions): Promise<Disposable> {
     const { repository, run, most, signal, onWait } = options;
-    const id = this.#db.transaction(() => {
+    const id = this.#change(() => {
       const sql = 'INSERT INTO slot (engine, repository, run, most) VALUES (?, ?, ?, ?)';
-      const added = this.#db.run(sql, this.#engines.own, repository, run, most);
-      this.#giveOut();
-      return added;
+      return this.#db.run(sql, this.#engines.own, repository, run, most);
     });
-    const slot = { [Symbol.dispose]: () => this.#giveBack(id) };
-    if (this.#isHeld(id) || signal.aborted) return slot;
+    using undo = new DisposableStack();
+    undo.defer(() => this.#giveBack(id));
+    if (this.#isHeld(id) || signal.aborted) return undo.move();
     this.#look(true);
-    if (this.#isHeld(id)) return slot;
+    if (this.#isHeld(id)) return undo.move();
     onWait(this.#describe(repository, run, most));
     await this.#granted(id, signal);
-    return slot;
+    return undo.move();
   }
 
   [Symbol.dispose](): void {
@@ -61,12 +62,14 @@ export class Slots implements Disposable {
   }
 
   async #granted(id: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => resolve(), { once: true });
     if (signal.aborted) return;
-    this.#waiting.set(id, resolve);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const go = (): void => resolve();
+    signal.addEventListener('abort', go, { once: true });
+    this.#waiting.set(id, go);
     this.#poll ??= setInterval(() => this.#lookIfDue(), POLL_MS);
     await promise;
+    signal.removeEventListener('abort', go);
     this.#waiting.delete(id);
     if (this.#waiting.size > 0) return;
     clearInterval(this.#poll);
@@ -92,20 +95,30 @@ export class Slots implements Disposable {
       this.#db.assertThere();
       this.#engines.bury();
     }
-    if (this.#isAnyFree()) this.#db.transaction(() => this.#giveOut());
+    if (this.#owed.size > 0 || this.#isAnyFree()) this.#change(() => {});
     for (const [id, go] of this.#waiting) if (this.#isHeld(id)) go();
   }
 
   #giveBack(id: number): void {
+    this.#owed.add(id);
     try {
-      this.#db.transaction(() => {
-        this.#db.run('DELETE FROM slot WHERE id = ?', id);
-        this.#giveOut();
-      });
+      this.#change(() => {});
       for (const [waiting, go] of this.#waiting) if (this.#isHeld(waiting)) go();
     } catch {
-      // it goes with the engine
+      // with the next one that is taken or given back, or with the engine
     }
+  }
+
+  /** Also takes away what is owed, and gives out what is free then. */
+  #change<T>(action: () => T): T {
+    const result = this.#db.transaction(() => {
+      for (const id of this.#owed) this.#db.run('DELETE FROM slot WHERE id = ?', id);
+      const done = action();
+      this.#giveOut();
+      return done;
+    });
+    this.#owed.clear();
+    return result;
   }
 
   #giveOut(): void {

@@ -146,7 +146,7 @@ export function startApart(argv: readonly string[], env: NodeJS.ProcessEnv): Apa
   const told = child.stdio[3] as Readable;
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', (cause) => reject(unstarted(command, cause)));
-    child.once('exit', (code) => resolve(code ?? 1));
+    child.once('close', (code) => resolve(code ?? 1)); // not its exit: its last words may still be on their way
   });
   exited.catch(() => {});
   return {

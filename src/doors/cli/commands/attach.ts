@@ -24,9 +24,10 @@ export async function run(typed: Typed): Promise<number> {
       signal: end.signal,
     });
     if (typed.args[0] === undefined) show.say(`attached to run ${attached.id}`);
+    const orSay = (asked: Promise<void>): void => void asked.catch(({ message }: Error) => show.say(message));
     show.attach?.(
-      { answer: (question, answer) => void attached.answer(question, answer) },
-      { press: detach, cancel: () => void attached.cancel('graceful') },
+      { answer: (question, answer) => orSay(attached.answer(question, answer)) },
+      { press: detach, cancel: () => orSay(attached.cancel('graceful')) },
     );
     ended = await attached.finished;
   } finally {

@@ -16,12 +16,14 @@ import { writeError, writeOut } from '../output.ts';
 export async function run(typed: Typed): Promise<number> {
   const of = { cwd: process.cwd(), ...given('run', typed.args[0]) };
   const limits = limitsOf(typed);
-  for (const period of ['day', 'month'] as const) {
-    const usd = numberOf(typed, `usd-per-${period}`, period === 'day' ? 'usdPerDay' : 'usdPerMonth');
+  const shared = [
+    { period: 'day', usd: numberOf(typed, 'usd-per-day', 'usdPerDay') },
+    { period: 'month', usd: numberOf(typed, 'usd-per-month', 'usdPerMonth') },
+  ] as const;
+  for (const { period, usd } of shared) {
     if (usd === undefined) continue;
     const raised = await raiseSharedBudget({ cwd: of.cwd, period, usd });
     writeError(raised.map((view) => sharedLine(view).trimStart()).join(''));
-    if (Object.keys(limits).length === 0) return 0;
   }
   if (Object.keys(limits).length > 0) {
     const set = await setBudget({ ...of, account: accountOf(typed), limits });
@@ -32,11 +34,16 @@ export async function run(typed: Typed): Promise<number> {
     writeError(`run ${set.run}: ${describeAccount(set.account)} may use ${words.join(', ')}${next}\n`);
     return 0;
   }
+  if (shared.some(({ usd }) => usd !== undefined)) return 0;
+  await showBudgets(of, isOn(typed, 'json'));
+  return 0;
+}
+
+async function showBudgets(of: { cwd: string; run?: string }, asJson: boolean): Promise<void> {
   const { run, accounts } = await budgetsOf(of);
   const shared = await sharedBudgetsOf(of.cwd);
-  if (isOn(typed, 'json')) writeOut(`${safeJson({ run, accounts, shared })}\n`);
+  if (asJson) writeOut(`${safeJson({ run, accounts, shared })}\n`);
   else writeOut([`${run}\n`, ...accounts.map(lineOf), ...shared.map(sharedLine)].join(''));
-  return 0;
 }
 
 function lineOf({ account, limits, spending }: AccountView): string {

@@ -41,6 +41,7 @@ export class LiveShow implements Show {
 
   /** What was said along the way stays. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#loading);
     this.#view?.close();
