@@ -21,11 +21,15 @@ export function takeLock(file: string, waitMs = LOOK_MS): Lock | undefined {
   return translated(file, () => lock(file, waitMs));
 }
 
-/** Waits for the lock without keeping this thread; undefined where it is not to be had in that time. */
-export async function awaitLock(file: string, msMax: number): Promise<Lock | undefined> {
+/** Waits for the lock without keeping this thread; undefined where it is not to be had in that time, or none is wanted. */
+export async function awaitLock(
+  file: string,
+  msMax: number,
+  signal?: AbortSignal,
+): Promise<Lock | undefined> {
   for (const endMs = performance.now() + msMax; ;) {
     const taken = takeLock(file, 0);
-    if (taken || performance.now() >= endMs) return taken;
+    if (taken || performance.now() >= endMs || signal?.aborted) return taken;
     await sleep(RETRY_MS);
   }
 }

@@ -329,7 +329,9 @@ export class Bases {
     const name = `${base.name}-${hashOf([copied ?? '', options.setup ?? ''])}`;
     const home = path.join(this.directory, name);
     if ((await readdir(home).catch(() => undefined)) === undefined) {
-      await this.#build(name, (into) => this.#maker.setup(base, copied, options.setup, setup, into));
+      const fill = (into: string): Promise<void> =>
+        this.#maker.setup(base, copied, options.setup, setup, into);
+      await this.#build(name, fill, setup.signal);
     }
     return this.#on(base, copied, home);
   }
@@ -367,10 +369,10 @@ export class Bases {
   }
 
   /** Another engine may want the same at this moment: the second waits for the first, and has nothing to do. */
-  async #build(name: string, fill: (into: string) => Promise<void>): Promise<void> {
+  async #build(name: string, fill: (into: string) => Promise<void>, signal?: AbortSignal): Promise<void> {
     const file = path.join(this.directory, `.making-${hashOf(name)}`);
     await mkdir(this.directory, { recursive: true });
-    using _ = await awaitLock(file, MAKING_MS_MAX);
+    using _ = await awaitLock(file, MAKING_MS_MAX, signal);
     const home = path.join(this.directory, name);
     if ((await readdir(home).catch(() => undefined)) === undefined) await this.#make(name, fill);
     await rm(file, { force: true }); // others may wait at the old one: to make a base twice does no harm
