@@ -84,6 +84,12 @@ describe('the tree', () => {
     expect(found.toSorted()).toEqual(Object.keys(NAMING).toSorted());
   });
 
+  it('lets status start without the schemas, which take longer to load than it has in all', () => {
+    const loaded = loadedWith(['src/doors/cli/cli.ts', 'src/doors/cli/commands/status.ts']);
+    const schemas = [...loaded].filter(([file]) => text(file).includes("from 'zod'"));
+    expect(schemas.map(([file, because]) => `${file}, since ${because} imports it`)).toEqual([]);
+  });
+
   it(`has no file of more than ${LINES_MAX} lines`, () => {
     const all = [...sources, ...files('test'), ...files('bench')].filter((file) => file.endsWith('.ts'));
     expect(all.filter((file) => text(file).split('\n').length > LINES_MAX)).toEqual([]);
@@ -136,6 +142,17 @@ function rowOf(unit: string): number {
 function importsOf(file: string): string[] {
   const found = [...text(file).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)];
   return found.map((match) => path.join(path.dirname(file), match[1]!));
+}
+
+/** What Node loads before anything runs, with who asks for it first: types are erased, and `import()` waits. */
+function loadedWith(entries: string[]): Map<string, string> {
+  const loaded = new Map(entries.map((entry) => [entry, 'the command']));
+  for (const [file] of loaded)
+    for (const [, target] of text(file).matchAll(/^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)';/gm)) {
+      const found = path.join(path.dirname(file), target!);
+      if (!loaded.has(found)) loaded.set(found, file);
+    }
+  return loaded;
 }
 
 function files(directory: string): string[] {

@@ -6,7 +6,8 @@
 import { z } from 'zod';
 import type { EventOf, EventType } from './event.ts';
 import { RUNTIMES } from './runtimes.ts';
-import { BUDGET_UNITS, type Json, type Tasks, type Workflow } from './workflow.ts';
+import { BUDGET_UNITS } from './budget-units.ts';
+import type { Json, Tasks, Workflow } from './workflow.ts';
 
 const text = z.string();
 const count = z.number();

@@ -3,7 +3,8 @@
  * `decide` and are acted on once they are in the journal. State is a fold over both.
  */
 import type { AgentError, AgentEvent, ModelUse } from './model.ts';
-import type { BudgetUnit, RuntimeName } from './workflow.ts';
+import type { BudgetUnit } from './budget-units.ts';
+import type { RuntimeName } from './workflow.ts';
 import type { Isolation } from './isolation.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';

@@ -2,7 +2,8 @@
 import type { BudgetMark } from './event.ts';
 import type { AgentError, Tokens } from './model.ts';
 import type { ChangedFile, FailReason, Outcome, ShownRunState, TaskState } from './run.ts';
-import type { BudgetUnit, Json, RuntimeName } from './workflow.ts';
+import type { BudgetUnit } from './budget-units.ts';
+import type { Json, RuntimeName } from './workflow.ts';
 
 export interface RunReport {
   /** Rises when a field changes its meaning or goes; new fields do not raise it. */

@@ -1,7 +1,8 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
 import type { BudgetMark } from './event.ts';
 import type { Spending } from './model.ts';
-import type { BudgetUnit, RuntimeName } from './workflow.ts';
+import type { BudgetUnit } from './budget-units.ts';
+import type { RuntimeName } from './workflow.ts';
 
 /**
  *            needs met          slot free            outcome            changes on the branch

@@ -28,8 +28,6 @@ const Size = z.union(
   SIZE_MESSAGE,
 );
 
-export const BUDGET_UNITS = ['usd', 'tokens', 'requests', 'minutes'] as const;
-
 export const Budget = z.strictObject({
   usd: z.number().positive().optional(),
   tokens: z.int().positive().optional(),
@@ -268,7 +266,6 @@ export const WorkflowFile = z.strictObject({
 
 export type IsolationDemand = z.output<typeof IsolationDemand>;
 export type Budget = z.output<typeof Budget>;
-export type BudgetUnit = (typeof BUDGET_UNITS)[number];
 export type { RuntimeName } from './runtimes.ts';
 export type Scope = z.output<typeof Scope>;
 export type Limits = z.output<typeof Limits>;

@@ -1,7 +1,7 @@
 /** What a run may spend: shown, and set anew while it waits, works, or before it is gone on with. */
 import { BosunError } from '../contract/errors.ts';
 import type { Spending } from '../contract/model.ts';
-import type { BudgetUnit } from '../contract/workflow.ts';
+import type { BudgetUnit } from '../contract/budget-units.ts';
 import { loadRun } from '../run/load-run.ts';
 import {
   accountsOf,

@@ -5,7 +5,7 @@
 import type { BudgetMark } from '../contract/event.ts';
 import { NO_TOKENS, tokensInAll, type Spending } from '../contract/model.ts';
 import { formatDuration } from '../base/units.ts';
-import type { BudgetUnit } from '../contract/workflow.ts';
+import type { BudgetUnit } from '../contract/budget-units.ts';
 import { describeUsd } from '../schedule/money/budget-words.ts';
 
 type Limits = Partial<Record<BudgetUnit, number>>;

@@ -16,7 +16,8 @@ import {
   type Tokens,
   type RequestEstimate,
 } from '../contract/model.ts';
-import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../contract/workflow.ts';
+import { BUDGET_UNITS, type BudgetUnit } from '../contract/budget-units.ts';
+import type { Budget } from '../contract/workflow.ts';
 import type { InFlight, Noted } from '../store/in-flight.ts';
 import { DatabaseBusy } from '../store/machine/database.ts';
 import type { AskDesk } from './ask-desk.ts';

@@ -1,6 +1,7 @@
 /** The journal's interface: whole operations, never a transaction handed out. Implementation: sqlite.ts. */
 import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
-import type { BudgetUnit, Json } from '../contract/workflow.ts';
+import type { BudgetUnit } from '../contract/budget-units.ts';
+import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
 import type { Value } from './values.ts';

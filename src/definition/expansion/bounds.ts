@@ -5,15 +5,8 @@
 import { parseGlob } from '../../base/glob-syntax.ts';
 import { covers } from '../../base/globs.ts';
 import { parseDurationMs, parseSizeBytes } from '../../base/units.ts';
-import {
-  BUDGET_UNITS,
-  type Agent,
-  type Budget,
-  type Limits,
-  type Scope,
-  type Task,
-  type Workflow,
-} from '../../contract/workflow.ts';
+import { BUDGET_UNITS } from '../../contract/budget-units.ts';
+import type { Agent, Budget, Limits, Scope, Task, Workflow } from '../../contract/workflow.ts';
 import { effectiveLimits, effectiveScope } from '../../schedule/workflow/scope-of.ts';
 import { isTemplate } from '../../schedule/workflow/item-scope.ts';
 import { describe, type Path, type Problem } from '../source/problem.ts';

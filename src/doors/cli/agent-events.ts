@@ -1,7 +1,7 @@
 /** What agents say and do, and what their models cost, as words for the lines of a run. Pure. */
 import type { BudgetMark, Event, EventOf } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
-import { BUDGET_UNITS } from '../../contract/workflow.ts';
+import { BUDGET_UNITS } from '../../contract/budget-units.ts';
 import { nameFallback } from '../../report/cost-words.ts';
 import { tellWaiting } from '../../report/money.ts';
 import { agentLine } from '../../schedule/views/agent-line.ts';

@@ -1,7 +1,8 @@
 /** What a run and its parts might spend, what they did spend, and what was said about it, for a report. */
 import type { EventOf } from '../../contract/event.ts';
 import type { AttemptReport, BudgetReport, Cost } from '../../contract/report.ts';
-import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../../contract/workflow.ts';
+import { BUDGET_UNITS, type BudgetUnit } from '../../contract/budget-units.ts';
+import type { Budget } from '../../contract/workflow.ts';
 import { ownAgentAccount } from '../../schedule/money/budget.ts';
 import { sumCosts } from '../cost.ts';
 import type { FoldedRun } from './fold.ts';

@@ -1,7 +1,7 @@
 /** Budgets in words for people. Pure. */
 import { formatCount } from '../../base/format-count.ts';
 import type { BudgetMark } from '../../contract/event.ts';
-import type { BudgetUnit } from '../../contract/workflow.ts';
+import type { BudgetUnit } from '../../contract/budget-units.ts';
 import { isShared } from './budget.ts';
 
 /** Such as: the run has spent $4.98 of $5.00. */

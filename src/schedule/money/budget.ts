@@ -1,6 +1,7 @@
 /** Who pays for what: the accounts of a task, what each may spend and has spent. Pure. */
 import { NO_TOKENS, type ModelUse, type Spending } from '../../contract/model.ts';
-import { BUDGET_UNITS, type Budget, type BudgetUnit } from '../../contract/workflow.ts';
+import { BUDGET_UNITS, type BudgetUnit } from '../../contract/budget-units.ts';
+import type { Budget } from '../../contract/workflow.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import type { Node, State } from '../state.ts';
 

@@ -1,7 +1,7 @@
 /** `bosun budget`: what a run has spent and may spend; with a limit, sets it. */
 import { BosunError } from '../../../contract/errors.ts';
 import { tokensInAll } from '../../../contract/model.ts';
-import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/workflow.ts';
+import { BUDGET_UNITS, type BudgetUnit } from '../../../contract/budget-units.ts';
 import { budgetsOf, setBudget, type AccountView } from '../../../operations/budget.ts';
 import {
   raiseSharedBudget,
