@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/contract/event.ts';
@@ -16,6 +17,7 @@ describe('decide', () => {
     const fallbacks = new Set<string>();
     const answers = new Map<string, number>();
     const reasons = new Set<string>();
+    const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
     fc.assert(
@@ -49,6 +51,10 @@ describe('decide', () => {
             }
             if (event.type === 'attempt.finished') undecided.add(event.task);
             if (event.type === 'task.again') reasons.add(event.why);
+            if (event.type === 'task.handed') {
+              if (event.rejected) handoffs.sentBack++;
+              checkTurns(state.nodes.get(event.task)!);
+            }
             if (ANSWERS_ATTEMPT.has(event.type) && 'task' in event) undecided.delete(event.task);
             if (event.type === 'attempt.started' && undecided.has(event.task))
               throw new Error(`${event.task} started although nothing was decided on its last attempt`);
@@ -86,6 +92,7 @@ describe('decide', () => {
               if (ended.has(event.task)) throw new Error(`${event.task} ended twice`);
               ended.add(event.task);
               const node = state.nodes.get(event.task)!;
+              if (node.kind === 'handoff') countHandoff(node, handoffs);
               if (stops && !node.parent && event.outcome.kind === 'failed' && !isTolerated(node))
                 hasStopped = true;
             }
@@ -125,11 +132,34 @@ describe('decide', () => {
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
+    for (const [what, count] of Object.entries(handoffs))
+      expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost']);
     expect([...fallbacks].toSorted()).toEqual(['claude-code other', 'opencode ']);
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
   });
 });
+
+/** One turn at a time, each from what the one before left, and not for ever. */
+function checkTurns(group: Node): void {
+  const before = group.children.slice(0, -1);
+  if (!before.every(hasEnded)) throw new Error(`${group.id} has two turns at once`);
+  if (group.children.at(-1)!.needs[0] !== before.at(-1))
+    throw new Error(`${group.id} does not continue from the turn before`);
+  if (group.rounds > (group.task.rounds ?? 3)) throw new Error(`${group.id} has more rounds than it may`);
+}
+
+function countHandoff(group: Node, handoffs: { done: number; rejected: number }): void {
+  const { outcome, children, task } = group;
+  if (outcome?.kind === 'failed' && outcome.reason === 'rejected') handoffs.rejected++;
+  if (outcome?.kind !== 'done') return;
+  handoffs.done++;
+  const last = children.at(-1)!;
+  if (last.state !== 'done' || last.turn!.at !== task.handoff!.length - 1)
+    throw new Error(`${group.id} is done before its last agent is`);
+  if (last.turn!.at > 0 && isDeepStrictEqual(last.output, { verdict: 'reject', reasons: 'no' }))
+    throw new Error(`${group.id} is done although its last agent rejects it`);
+}
 
 const ANSWERS_ATTEMPT = new Set([
   'task.again',

@@ -276,7 +276,7 @@ describe('what a run cannot do yet', () => {
     expect(message.split('\n')[0]).toBe(
       'workflow "calculator" is valid, but "bosun run" cannot do all of it yet:',
     );
-    expect(message.split('\n').slice(1, -1)).toEqual(['  task "design": publishes', '  task "fix": handoff']);
+    expect(message.split('\n').slice(1, -1)).toEqual(['  task "design": publishes']);
   });
 
   test('is found in the files that are used', () => {

@@ -228,9 +228,16 @@ export const EVENT_SCHEMAS = {
   'task.expanded': () =>
     event('task.expanded', {
       task: text,
-      kind: z.enum(['for-each', 'uses', 'expand']),
+      kind: z.enum(['for-each', 'uses', 'expand', 'handoff']),
       items: opt(z.array(json)),
       inputs: opt(jsonMap),
+    }),
+  'task.handed': () =>
+    event('task.handed', {
+      task: text,
+      at: count,
+      agent: text,
+      rejected: opt(z.object({ by: text, reasons: text })),
     }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),
   'access.asked': () =>

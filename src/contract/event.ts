@@ -181,11 +181,21 @@ export type Decision =
   | {
       type: 'task.expanded';
       task: string;
-      kind: 'for-each' | 'uses' | 'expand';
+      kind: 'for-each' | 'uses' | 'expand' | 'handoff';
       /** The values of a for-each. */
       items?: Json[];
       /** The inputs of the workflow named by `uses`. */
       inputs?: Record<string, Json>;
+    }
+  /** The work of a `handoff` goes to the next agent, or back to an earlier one: a task within is added for it. */
+  | {
+      type: 'task.handed';
+      task: string;
+      /** Whose turn it is: a position in `handoff`, and the name that stands there. */
+      at: number;
+      agent: string;
+      /** The task within that sent it back, and why. */
+      rejected?: { by: string; reasons: string };
     }
   | { type: 'task.merging'; task: string; attempt: number; commit: string }
   /** The agents of these tasks are asked: they own what is wanted. */

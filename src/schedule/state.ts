@@ -23,9 +23,11 @@ export interface Node {
   readonly parent: Node | undefined;
   /** The names its needs and expressions speak of: its siblings. */
   readonly siblings: Map<string, Node>;
-  readonly kind: 'work' | 'approve' | 'for-each' | 'uses';
+  readonly kind: 'work' | 'approve' | 'for-each' | 'uses' | 'handoff';
   readonly order: string;
   readonly each?: { value: Json; index: number };
+  /** Within a `handoff`: the agent whose turn it is, and what sent the work back to it. */
+  readonly turn?: { at: number; agent: string; rejected?: { by: string; reasons: string } };
 
   state: TaskState;
   needs: Node[];
@@ -39,12 +41,14 @@ export interface Node {
   attempt: number;
   /** Failed attempts that count against `retry`. */
   failures: number;
-  /** Attempts that count against `attempts`, since the last fresh start. */
+  /** Attempts that count against `attempts`, since the last fresh start; of a `handoff`, its rounds. */
   rounds: number;
   started?: EventOf<'attempt.started'>;
   /** What the attempt that just ended said; decided on, then cleared. */
   ended?: EventOf<'attempt.finished'>;
   merged?: EventOf<'task.merged'>;
+  /** What the last attempt was told was wrong with it. */
+  feedback?: string;
   answer?: EventOf<'question.answered'>;
   /** A conflict that an agent is to resolve. */
   resolving?: { marked: string; conflict: Conflict; tries: number };
@@ -221,6 +225,11 @@ const ENDED: ReadonlySet<TaskState> = new Set(['done', 'failed', 'skipped', 'can
 
 export function hasEnded(node: Node): boolean {
   return ENDED.has(node.state);
+}
+
+/** A turn of a handoff that others came after: it is not taken again, whatever became of it. */
+export function isPastTurn(node: Node): boolean {
+  return node.turn !== undefined && node.parent!.children.at(-1) !== node;
 }
 
 /** A need that lets its dependents go on: done, skipped by its own condition, or failed where that is accepted. */

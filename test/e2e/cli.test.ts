@@ -168,7 +168,7 @@ describe('bosun check', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok: 6 tasks, 3 agents/);
     expect(stdout).toMatch(/└─ implement +developer \(opencode\)/);
-    expect(stderr).toContain('task "fix": handoff');
+    expect(stderr).toContain('task "design": publishes');
     expect((await bosun(repository.path, 'run')).code).toBe(2);
   });
 

@@ -12,7 +12,6 @@ const REFUSED: { workflow: Row[]; agent: Row[]; task: Row[] } = {
   workflow: [],
   agent: [],
   task: [
-    ['handoff'],
     ['continuous'],
     ['publishes', isFilled],
     ['needs', (value) => (value as string[]).some((need) => need.startsWith('api:'))],

@@ -172,6 +172,8 @@ export class EventLines {
         return { text: this.#retry(event) };
       case 'task.expanded':
         return this.#expand(event);
+      case 'task.handed':
+        return this.#hand(event);
       case 'attempt.held':
         if (event.by === 'turn') return undefined; // a rate limit was told of, for all that wait for it
         this.#held.add(event.task);
@@ -252,12 +254,23 @@ export class EventLines {
     return `conflicts${names === '' ? '' : ` with ${names}`} in ${filesOf(conflict.files)}`;
   }
 
-  #expand(event: EventOf<'task.expanded'>): Told {
+  #hand(event: EventOf<'task.handed'>): Told {
+    const { agent, rejected } = event;
+    this.#names.add(event);
+    if (!rejected) return { text: `goes to ${agent}` };
+    return {
+      text: `${this.#names.of(rejected.by)} sent it back to ${agent}: ${rejected.reasons}`,
+      color: 'ask',
+    };
+  }
+
+  #expand(event: EventOf<'task.expanded'>): Told | undefined {
     const { task, kind, items } = event;
     this.#names.add(event);
     if (items) return { text: `runs for each of ${count(items.length, 'item')}` };
     const names = this.#expansions.get(task);
     this.#expansions.delete(task);
+    if (kind === 'handoff') return undefined; // each turn is told
     if (!names) return { text: kind === 'uses' ? 'runs its workflow' : 'added tasks' };
     return { text: `added ${count(names.length, 'task')}: ${filesOf(names)}` };
   }

@@ -12,7 +12,7 @@ import { noteAgent, noteUse, runtimeOf } from './agent.ts';
 import { noteLimits, noteWarning, type Budgets } from './budget.ts';
 import { addDenied } from './denied.ts';
 import { endAttempt, newAttempt } from './attempts.ts';
-import { addTasks, expandTask, type Folded } from './tasks.ts';
+import { addTasks, addTurn, expandTask, type Folded } from './tasks.ts';
 import { noteWait, type Waits } from './waits.ts';
 import { addIsolation } from '../isolation.ts';
 import { clip, LIMITS } from '../limits.ts';
@@ -212,6 +212,9 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       report.group = event.kind;
       report.startedAtMs ??= atMs;
       expandTask(run.tasks, task, event);
+      return;
+    case 'task.handed':
+      addTurn(run.tasks, task, event);
       return;
     case 'task.merging':
       report.state = 'merging';

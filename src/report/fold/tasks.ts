@@ -2,7 +2,7 @@
 import type { BudgetMark, EventOf } from '../../contract/event.ts';
 import type { TaskReport } from '../../contract/report.ts';
 import type { Json, Task, Tasks, Workflow } from '../../contract/workflow.ts';
-import { itemNames } from '../../schedule/views/task-names.ts';
+import { itemNames, turnName } from '../../schedule/views/task-names.ts';
 import { clip } from '../limits.ts';
 import { LogTail } from '../text/log-tail.ts';
 
@@ -39,9 +39,20 @@ export function expandTask(tasks: Map<string, Folded>, task: Folded, event: Even
   } else if (event.kind === 'uses') {
     const nested = workflow.nested?.[definition.uses ?? ''];
     if (nested) addTasks(tasks, nested.tasks, nested, task);
-  } else if (task.expansion) {
+  } else if (event.kind === 'expand' && task.expansion) {
     addTasks(tasks, task.expansion, workflow, task);
   }
+}
+
+/** The next turn of a handoff. */
+export function addTurn(tasks: Map<string, Folded>, task: Folded, event: EventOf<'task.handed'>): void {
+  const { handoff: _, ...definition } = task.definition;
+  const id = `${task.report.id}.${task.children.length + 1}`;
+  const times = task.children.filter(({ report }) => report.agent === event.agent).length;
+  const label = turnName(task.report.label, event.agent, times);
+  const before = task.children.at(-1);
+  addTask(tasks, { id, label }, { ...definition, agent: event.agent }, task.workflow, task);
+  tasks.get(id)!.report.needs = before ? [before.report.id] : [];
 }
 
 export function addTasks(

@@ -8,6 +8,7 @@ import { isOpen, LEFT_OUT, type FailReason } from '../../contract/run.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
+import { decideHandoff } from './handoff.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { inherited } from '../fold/fold.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
@@ -37,7 +38,8 @@ export function decide(state: State): Decision | undefined {
 }
 
 function decideNode(state: State, node: Node): Decision {
-  if (node.state === 'expanded') return endGroup(state, node);
+  if (node.state === 'expanded')
+    return (node.kind === 'handoff' && decideHandoff(state, node)) || endGroup(state, node);
   if (node.merged) return complete(state, node);
   if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
   if (node.conflicted) return afterConflict(state, node);
@@ -70,6 +72,7 @@ function admit(state: State, node: Node): Decision {
     checkRoom(state, Object.keys(node.workflow.nested![node.task.uses!]!.tasks).length);
     return { type: 'task.expanded', task: node.id, kind: 'uses', inputs: renderInputs(state, node) };
   }
+  if (node.kind === 'handoff') return { type: 'task.expanded', task: node.id, kind: 'handoff' };
   if (node.kind === 'approve') return ask(state, node);
   return { type: 'task.admitted', task: node.id };
 }

@@ -22,7 +22,7 @@ import { noteSpending } from './budget.ts';
 import { noteHeld, noteWait } from './held.ts';
 import { noteSession } from './session.ts';
 import { arrive, move, push, queue, uncount } from './moves.ts';
-import { addItems, addTasks } from './nodes.ts';
+import { addItems, addTasks, addTurn } from './nodes.ts';
 import { isWithin, reopen, resume } from './reopen.ts';
 import { hasEnded, Queue, type Node, type State } from '../state.ts';
 
@@ -253,6 +253,9 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return;
     case 'task.expanded':
       return expanded(state, node, event, atMs);
+    case 'task.handed':
+      node.rounds += event.rejected || node.rounds === 0 ? 1 : 0;
+      return arrive(state, addTurn(state, node, event));
     case 'task.finished':
       return finished(state, node, event, atMs);
   }
@@ -281,6 +284,8 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
     node.outsideCount = (isWork ? 0 : (node.outsideCount ?? 0)) + (event.collected.outside?.count ?? 0);
   }
   node.ended = event;
+  if (event.feedback === undefined) delete node.feedback;
+  else node.feedback = event.feedback;
   // what settles a conflict says is not what the task was to say
   if (isWork) keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
   if (event.expansion) node.expansion = event.expansion;
@@ -319,6 +324,7 @@ function again(state: State, node: Node, event: EventOf<'task.again'>): void {
 
 function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
   if (event.kind !== 'expand') uncount(state, node);
+  if (event.kind === 'handoff') node.rounds = 0;
   move(state, node, 'expanded');
   node.startedAtMs ??= atMs;
   delete node.ended;
@@ -326,6 +332,7 @@ function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atM
   if (event.kind === 'expand') node.own = node.results;
   let added: Node[];
   if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
+  else if (event.kind === 'handoff') added = [];
   else if (event.kind === 'uses') {
     const nested = node.workflow.nested![node.task.uses!]!;
     added = addTasks(state, nested.tasks, nested, event.inputs ?? {}, node);

@@ -1,9 +1,11 @@
-/** Makes the nodes of a run from tasks: at its start, and when for-each, uses or expand add some. */
+/** Makes the nodes of a run from tasks: at its start, and when for-each, uses, expand or handoff add some. */
+import type { EventOf } from '../../contract/event.ts';
 import type { Json, Task, Workflow } from '../../contract/workflow.ts';
 import { ExpressionError } from '../expression/failure.ts';
+import { turnTask } from '../workflow/handoff.ts';
 import { hasTemplate, itemScope } from '../workflow/item-scope.ts';
 import type { Node, State } from '../state.ts';
-import { itemNames } from '../views/task-names.ts';
+import { itemNames, turnName } from '../views/task-names.ts';
 
 export function addTasks(
   state: State,
@@ -61,6 +63,29 @@ export function addItems(state: State, group: Node, items: Json[]): Node[] {
   return register(state, added, group);
 }
 
+/** The next turn of a handoff: it goes on from the one before. */
+export function addTurn(state: State, group: Node, { at, agent, rejected }: EventOf<'task.handed'>): Node {
+  const index = group.children.length;
+  const before = group.children.at(-1);
+  const times = group.children.filter(({ turn }) => turn!.agent === agent).length;
+  const node = makeNode({
+    id: `${group.id}.${index + 1}`,
+    label: turnName(group.label, agent, times),
+    name: group.name,
+    task: turnTask(group, at),
+    workflow: group.workflow,
+    inputs: group.inputs,
+    parent: group,
+    siblings: group.siblings,
+    order: orderOf(group, index),
+    turn: { at, agent, ...(rejected && { rejected }) },
+    ...(group.each && { each: group.each }),
+  });
+  if (before) node.needs.push(before);
+  register(state, [node], group);
+  return node;
+}
+
 /** Where its scope cannot be filled in, the item owns nothing, and fails before it starts. */
 function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | 'scopeProblem'> {
   if (!hasTemplate(task)) return { task };
@@ -102,6 +127,7 @@ function makeNode(
     | 'siblings'
     | 'order'
     | 'each'
+    | 'turn'
   >,
 ): Node {
   return {
@@ -125,6 +151,7 @@ function makeNode(
 function kindOf(task: Task, isItem: boolean): Node['kind'] {
   if (task['for-each'] !== undefined && !isItem) return 'for-each';
   if (task.uses !== undefined) return 'uses';
+  if (task.handoff !== undefined) return 'handoff';
   if (task.approve !== undefined) return 'approve';
   return 'work';
 }

@@ -1,7 +1,7 @@
 /** Going on with a run that was cancelled or has ended: which of its tasks are open again. */
 import { canGoOn } from './session.ts';
 import { arrive, move, push } from './moves.ts';
-import { hasEnded, isMet, type Node, type State } from '../state.ts';
+import { hasEnded, isMet, isPastTurn, type Node, type State } from '../state.ts';
 
 /** After a crash all that ended stays as it ended; after a cancel or a failure, what did not succeed is tried again. */
 export function resume(state: State): void {
@@ -23,7 +23,7 @@ export function reopen(state: State, again: (node: Node) => boolean): void {
   for (const node of state.nodes.values()) delete node.stopping;
   const reopened = new Set<Node>();
   const take = (node: Node): void => {
-    if (reopened.has(node) || !hasEnded(node) || node.state === 'done') return;
+    if (reopened.has(node) || !hasEnded(node) || node.state === 'done' || isPastTurn(node)) return;
     reopened.add(node);
     // What it needs and did not get has to come first.
     for (const need of node.needs) if (!isMet(need)) take(need);

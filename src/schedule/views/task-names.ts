@@ -1,4 +1,7 @@
-/** What people call a task: its id, where an item of a for-each goes by its value, as in `review[security]`. Pure. */
+/**
+ * What people call a task: its id, where an item of a for-each goes by its value, as in `review[security]`, and a turn of
+ * a handoff by its agent. Pure.
+ */
 import type { EventOf } from '../../contract/event.ts';
 import type { Json } from '../../contract/workflow.ts';
 
@@ -15,6 +18,11 @@ export function itemNames(group: string, items: readonly Json[]): string[] {
   return labels.map((label, index) =>
     label !== '' && uses.get(label) === 1 ? `${group}[${label}]` : `${group}.${index + 1}`,
   );
+}
+
+/** The name of a turn in a handoff of that name, when its agent had so many before. */
+export function turnName(group: string, agent: string, times: number): string {
+  return `${group}[${agent}${times > 0 ? ` ${times + 1}` : ''}]`;
 }
 
 function labelOf(item: Json): string {
@@ -41,14 +49,25 @@ function fieldOf(item: Record<string, Json>): Json | undefined {
 /** The names of tasks of a run, for who reads its events and keeps no state. */
 export class TaskNames {
   readonly #names: Map<string, string>;
+  /** Of each handoff, the agents that have had a turn. */
+  readonly #turns = new Map<string, string[]>();
 
   /** With those that are known already. */
   constructor(names: Iterable<readonly [string, string]> = []) {
     this.#names = new Map(names);
   }
 
-  add({ task, items = [] }: EventOf<'task.expanded'>): void {
+  add(event: EventOf<'task.expanded' | 'task.handed'>): void {
+    if (event.type === 'task.handed') return this.#addTurn(event);
+    const { task, items = [] } = event;
     itemNames(this.of(task), items).forEach((name, index) => this.#names.set(`${task}.${index + 1}`, name));
+  }
+
+  #addTurn({ task, agent }: EventOf<'task.handed'>): void {
+    const turns = this.#turns.get(task) ?? [];
+    const times = turns.filter((name) => name === agent).length;
+    this.#turns.set(task, [...turns, agent]);
+    this.#names.set(`${task}.${turns.length + 1}`, turnName(this.of(task), agent, times));
   }
 
   /** That of a task within one of these starts with theirs. */

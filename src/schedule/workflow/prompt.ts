@@ -6,6 +6,7 @@ import { openAllowance, type Allowance } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/failure.ts';
 import type { Lazy } from '../expression/values.ts';
 import { outputReader } from './outputs.ts';
+import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
 import { hasFailed, type Node, type State } from '../state.ts';
 
@@ -30,7 +31,10 @@ export function renderWork(state: State, node: Node): Work {
     ? resolvePrompt(state, node)
     : task.run !== undefined
       ? renderCommand(task.run, fill, env, RUN_VARIABLE)
-      : withFormat(node, fill(task.prompt ?? ''));
+      : withFormat(
+          node,
+          node.turn ? turnPrompt(state, node, fill(task.prompt ?? '')) : fill(task.prompt ?? ''),
+        );
   if (task.check !== undefined) renderCommand(task.check, fill, env, CHECK_VARIABLE);
   const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
     ? task.artifacts.map((glob) => artifactGlob(fill(glob)))
@@ -132,7 +136,7 @@ export function expressionScope(
   text: string,
   allowance: Allowance = openAllowance(),
 ): ExpressionScope {
-  const asking = node.parent?.kind === 'for-each' ? node.parent : node; // items have no needs of their own
+  const asking = writtenAs(node);
   const names = new Set(asking.task.needs);
   for (const match of text.matchAll(/tasks(?:\.(\w+)|\[\s*['"]([^'"]+)['"]\s*\])/g))
     names.add(match[1] ?? match[2]!);
@@ -150,6 +154,12 @@ export function expressionScope(
     allowance,
     ...(node.each && { each: node.each.value, index: node.each.index }),
   };
+}
+
+/** The task as the workflow has it: items of a for-each and turns of a handoff have no needs of their own. */
+function writtenAs(node: Node): Node {
+  const { parent } = node;
+  return parent?.kind === 'for-each' || parent?.kind === 'handoff' ? writtenAs(parent) : node;
 }
 
 function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope['tasks'][string] {

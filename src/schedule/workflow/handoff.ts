@@ -1,0 +1,162 @@
+/**
+ * What the agents of a `handoff` are asked for, one after another, and how what they say is read: go on, or back to
+ * whom and why. Pure.
+ */
+import { asksModels } from '../../contract/runtimes.ts';
+import type { Json, Task } from '../../contract/workflow.ts';
+import type { Node, State } from '../state.ts';
+
+const ROUNDS_DEFAULT = 3;
+/** What is told of an agent's words; longer ones are cut. */
+const SAID_CHARS_MAX = 8000;
+const REASONS_CHARS_MAX = 4000;
+/** Where a verdict stands at the end of a text it is no longer than this, and holds no more braces. */
+const VERDICT_CHARS_MAX = 16_000;
+const VERDICT_BRACES_MAX = 50;
+
+/** What an agent is asked to end with, where its runtime can be held to it. */
+const VERDICT_SCHEMA: Record<string, Json> = {
+  type: 'object',
+  properties: {
+    verdict: { type: 'string', enum: ['accept', 'reject'] },
+    to: {
+      type: 'string',
+      description: 'With a reject: the agent it goes back to; empty for the one before.',
+    },
+    reasons: { type: 'string', description: 'With a reject: what has to change.' },
+    summary: { type: 'string', description: 'What you did, for the next agent.' },
+  },
+  required: ['verdict', 'to', 'reasons', 'summary'],
+  additionalProperties: false,
+};
+
+export interface Rejection {
+  /** The turn that it goes back to. */
+  to: number;
+  reasons: string;
+}
+
+export function roundsOf({ task }: Node): number {
+  return task.rounds ?? ROUNDS_DEFAULT;
+}
+
+/** The task of one turn: its own agent, and only the last has to satisfy what is asked of the whole. */
+export function turnTask({ task, workflow }: Node, at: number): Task {
+  const {
+    handoff,
+    rounds: _,
+    output,
+    check,
+    artifacts,
+    expand,
+    budget: __,
+    if: ___,
+    'for-each': ____,
+    ...rest
+  } = task;
+  const agent = handoff![at]!;
+  const isLast = at === handoff!.length - 1;
+  const runtime = workflow.agents[agent]?.runtime ?? 'cli';
+  const verdict = at > 0 && asksModels(runtime) ? VERDICT_SCHEMA : undefined;
+  const schema = isLast && output ? output : verdict;
+  return {
+    ...rest,
+    needs: [],
+    agent,
+    // A turn that fails may be sent back; what fails is the handoff.
+    'on-failure': 'continue',
+    ...(schema && { output: schema }),
+    ...(isLast && check !== undefined && { check }),
+    ...(isLast && artifacts && { artifacts }),
+    ...(isLast && expand && { expand }),
+  };
+}
+
+/** Whether the work goes back, and to whom. A check that fails after the last turn sends it back too. */
+export function rejectionOf(state: State, group: Node, last: Node): Rejection | undefined {
+  const { at } = last.turn!;
+  const before = Math.max(0, at - 1);
+  if (last.state === 'failed') {
+    if (last.outcome?.kind !== 'failed' || last.outcome.reason !== 'check') return undefined;
+    return { to: before, reasons: cut(last.feedback ?? last.outcome.message, REASONS_CHARS_MAX) };
+  }
+  if (last.state !== 'done' || at === 0) return undefined;
+  const said = verdictIn(outputOf(state, last));
+  if (said?.verdict !== 'reject') return undefined;
+  const named = typeof said.to === 'string' ? group.task.handoff!.slice(0, at).lastIndexOf(said.to) : -1;
+  return { to: named < 0 ? before : named, reasons: cut(reasonsIn(said), REASONS_CHARS_MAX) };
+}
+
+/** The prompt of a turn: the request, what the agent before said, and why it came back. */
+export function turnPrompt(state: State, node: Node, request: string): string {
+  const group = node.parent!;
+  const order = group.task.handoff!;
+  const { at, agent, rejected } = node.turn!;
+  const before = node.needs[0];
+  const parts = [request];
+  parts.push(
+    `You are ${agent} in a chain of agents that work on this one after another, each from what the one before left: ${order.join(' → ')}.`,
+  );
+  if (before)
+    parts.push(`${before.turn!.agent} worked on it before you and said:\n\n${said(outputOf(state, before))}`);
+  if (rejected) parts.push(`It was sent back to you. What has to change:\n\n${rejected.reasons}`);
+  if (at > 0)
+    parts.push(
+      [
+        'If what you got is not good enough to build on, do not repair it: send it back. Either way end with one JSON object:',
+        '{"verdict": "accept" or "reject", "to": the agent it goes back to or "", "reasons": what has to change or "", "summary": what you did}',
+      ].join('\n'),
+    );
+  return parts.join('\n\n');
+}
+
+function outputOf(state: State, node: Node): Json {
+  return node.outputRef ? state.read(node.outputRef) : (node.output ?? null);
+}
+
+/** A map with a verdict, or one at the end of a text. */
+function verdictIn(output: Json): Record<string, Json> | undefined {
+  if (typeof output === 'string') {
+    const end = output.trimEnd().replace(/```$/, '').trimEnd().slice(-VERDICT_CHARS_MAX);
+    let from = end.length;
+    for (let braces = 0; braces < VERDICT_BRACES_MAX && from > 0; braces++) {
+      from = end.lastIndexOf('{', from - 1);
+      if (from < 0) return undefined;
+      const found = verdictIn(parsed(end.slice(from)));
+      if (found) return found;
+    }
+    return undefined;
+  }
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return undefined;
+  return Object.hasOwn(output, 'verdict') ? output : undefined;
+}
+
+function parsed(text: string): Json {
+  try {
+    const value = JSON.parse(text) as Json;
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function reasonsIn({ reasons, why, summary }: Record<string, Json>): string {
+  const given = [reasons, why, summary].find(
+    (value) => value !== undefined && value !== null && value !== '',
+  );
+  return given === undefined ? 'no reasons were given' : text(given);
+}
+
+function said(output: Json): string {
+  return output === null || output === '' ? '(nothing)' : cut(text(output), SAID_CHARS_MAX);
+}
+
+function text(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+function cut(value: string, charsMax: number): string {
+  return value.length <= charsMax
+    ? value
+    : `${value.slice(0, charsMax)}\n… (${value.length - charsMax} characters more)`;
+}
