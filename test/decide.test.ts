@@ -33,6 +33,8 @@ describe('decide', () => {
           const asked = new Set<string>();
           const granted = new Map<string, Set<string>>();
           const open = new Set<string>();
+          /** Tasks that may start, as decisions say. */
+          const ready = new Set<string>();
           /** Tasks with an attempt that ended, until it is decided what comes then. */
           const undecided = new Set<string>();
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
@@ -49,6 +51,10 @@ describe('decide', () => {
               }
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
             }
+            if (event.type === 'tasks.ready') for (const id of event.tasks) ready.add(id);
+            if (READIES.has(event.type) && 'task' in event) ready.add(event.task);
+            if (event.type === 'attempt.started' && !ready.delete(event.task))
+              throw new Error(`${event.task} started although nothing said that it may`);
             if (event.type === 'attempt.finished') undecided.add(event.task);
             if (event.type === 'task.again') reasons.add(event.why);
             if (event.type === 'task.handed') {
@@ -96,7 +102,10 @@ describe('decide', () => {
               if (stops && !node.parent && event.outcome.kind === 'failed' && !isTolerated(node))
                 hasStopped = true;
             }
-            if (event.type === 'run.resumed' || event.type === 'task.retried') {
+            if (event.type === 'run.resumed' || event.type === 'task.retried')
+              for (const id of ended)
+                if (!hasEnded(state.nodes.get(id)!)) throw new Error(`${id} is open before that was decided`);
+            if (event.type === 'run.reopened') {
               hasStopped = false;
               for (const id of ended) if (!hasEnded(state.nodes.get(id)!)) ended.delete(id);
             }
@@ -160,6 +169,9 @@ function countHandoff(group: Node, handoffs: { done: number; rejected: number })
   if (last.turn!.at > 0 && isDeepStrictEqual(last.output, { verdict: 'reject', reasons: 'no' }))
     throw new Error(`${group.id} is done although its last agent rejects it`);
 }
+
+/** Besides `tasks.ready`, which names several. */
+const READIES = new Set<string>(['task.admitted', 'task.again', 'task.delayed']);
 
 const ANSWERS_ATTEMPT = new Set([
   'task.again',

@@ -76,8 +76,11 @@ test('a launcher that is killed again and again is the end of the task, not of p
   const { state, events } = await runTask({ run: 'echo here; sleep 5' }, () => {
     for (const pid of helpers('launch', 'serve')) process.kill(pid, 'SIGKILL');
   });
-  expect(attempts(events)).toEqual([
-    ...Array.from({ length: 3 }, () => expect.objectContaining({ kind: 'lost' }) as unknown),
+  expect(attempts(events)).toEqual(
+    Array.from({ length: 4 }, () => expect.objectContaining({ kind: 'lost' }) as unknown),
+  );
+  const ends = events.filter((event) => event.type === 'task.finished');
+  expect(ends.map(({ outcome }) => outcome)).toEqual([
     {
       kind: 'failed',
       reason: 'start',
@@ -85,6 +88,8 @@ test('a launcher that is killed again and again is the end of the task, not of p
         "a helper process of bosun's own (the launcher) died: it took all commands along, for the 4th time in a row; bosun doctor checks this machine",
     },
   ]);
+  const waits = events.flatMap((event) => (event.type === 'task.again' ? [event.delayMs] : []));
+  expect(waits).toEqual([200, 400, 800]);
   expect(state).toBe('failed');
 });
 

@@ -69,6 +69,7 @@ describe('the live view', () => {
   it('counts a group neither at the top nor among what there is no room for', () => {
     const { model, see } = modelOf({ w: { run: 'true', 'for-each': ['a', 'b', 'c', 'd'] } });
     see(1, { type: 'task.expanded', task: 'w', kind: 'for-each', items: ['a', 'b', 'c', 'd'] });
+    see(1, { type: 'tasks.ready', tasks: ['w.1', 'w.2', 'w.3', 'w.4'] });
     see(1, started('w.1'), started('w.2'));
     const { rows, left, leftCount } = model.rows(2, 2);
     expect(rows.map(({ id }) => id)).toEqual(['w.1', 'w.2']);

@@ -69,7 +69,7 @@ describe('SQLite store with an event that is not one', () => {
     ['{"type":"task.delayed","task":"a","attempt":1,"delayMs":1}', 1, undefined],
     [
       '{"type":"task.admitted","task":"a"}',
-      3,
+      4,
       /event 3 of run a-1 .* newer bosun .*; update bosun to use it$/,
     ],
   ] as const;

@@ -211,6 +211,19 @@ export const EVENT_SCHEMAS = {
       fallback: opt(z.object({ runtime, model: opt(text), because: text })),
     }),
   'attempt.stopping': () => event('attempt.stopping', { ...of, mode }),
+  'run.reopened': () =>
+    event('run.reopened', {
+      tasks: z.array(
+        z.object({
+          task: text,
+          onTop: opt(z.literal(true)),
+          continues: opt(count),
+          session: opt(session),
+        }),
+      ),
+      because: text,
+    }),
+  'tasks.ready': () => event('tasks.ready', { tasks: texts }),
   'task.admitted': () => event('task.admitted', { task: text }),
   'task.again': () =>
     event('task.again', {
@@ -218,6 +231,7 @@ export const EVENT_SCHEMAS = {
       why: z.enum(['lost', 'feedback', 'fallback', 'conflict']),
       because: text,
       place: z.enum(['first', 'last']),
+      delayMs: opt(count),
       continues: opt(count),
       feedback: opt(text),
       session: opt(session),
@@ -258,6 +272,7 @@ export const EVENT_SCHEMAS = {
       answer: yesOrNo,
       by: text,
       limit: opt(count),
+      stops: opt(z.object(mark)),
     }),
   'question.asked': () =>
     event('question.asked', {

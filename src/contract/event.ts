@@ -148,7 +148,11 @@ export type Decision =
       fallback?: { runtime: RuntimeName; model?: string; because: string };
     }
   | { type: 'attempt.stopping'; task: string; attempt: number; mode: 'graceful' | 'now' }
-  /** The task's `if` holds; it waits for a slot. Tasks without a condition need no such event. */
+  /** Goes on with a run after `run.resumed` or `task.retried`: which of its tasks are open again, and why these. */
+  | { type: 'run.reopened'; tasks: Reopened[]; because: string }
+  /** Their needs are met and nothing else is asked of them: they wait for a slot. */
+  | { type: 'tasks.ready'; tasks: string[] }
+  /** The same for one whose `if` holds. */
   | { type: 'task.admitted'; task: string }
   /** The attempt was not enough and another one follows: why, what that goes on from and is told, and who does it. */
   | {
@@ -161,6 +165,8 @@ export type Decision =
       because: string;
       /** Where it waits for a slot: before all others, or after them. */
       place: 'first' | 'last';
+      /** How long it waits before that. */
+      delayMs?: number;
       /** The attempt whose workspace is gone on with. */
       continues?: number;
       feedback?: string;
@@ -230,6 +236,8 @@ export type Decision =
       by: string;
       /** With a yes to a budget: the new limit. */
       limit?: number;
+      /** With a no to one that all of the run needs: the run stops, since this was too small. */
+      stops?: BudgetMark;
     }
   | {
       type: 'question.asked';
@@ -257,6 +265,16 @@ export type Decision =
  * `fallback`: its runtime failed, another one goes on. `conflict`: an agent is to settle it.
  */
 export type AgainReason = 'lost' | 'feedback' | 'fallback' | 'conflict';
+
+/** A task that is open again. */
+export interface Reopened {
+  task: string;
+  /** It starts from all that is merged: from where it started before it would only conflict again. */
+  onTop?: true;
+  /** The attempt whose workspace and conversation are gone on with. */
+  continues?: number;
+  session?: { id: string; fork: boolean };
+}
 
 /** In place of a value that is too large for an event: the store has it under the hash of its JSON text. */
 export interface ValueRef {
@@ -289,8 +307,8 @@ export type Event = Fact | Decision;
 export type EventType = Event['type'];
 export type EventOf<T extends EventType> = Extract<Event, { type: T }>;
 
-/** The format of the events that this version writes. See schedule/fold/format-1.ts for what was before. */
-export const EVENT_FORMAT = 2;
+/** The format of the events that this version writes. See schedule/fold/format-2.ts for what was before. */
+export const EVENT_FORMAT = 3;
 
 /** An event in the journal. */
 export interface Recorded {

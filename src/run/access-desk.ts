@@ -7,8 +7,8 @@ import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf } from '../contract/event.ts';
 import { REQUEST_BYTES_MAX, type CrewTools } from '../crew/tools.ts';
+import { nodeOf } from '../schedule/state.ts';
 import type { Loop } from './loop.ts';
-import { nodeOf } from '../schedule/fold/fold.ts';
 
 /** Of one task, in all its attempts. */
 const REQUESTS_MAX = 100;

@@ -2,7 +2,6 @@
  * Drives one run from where its journal stands to its end: carries out what `decide` decided, and turns what
  * happens into facts. A new run and one that was interrupted are driven alike.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PreparedPlaces } from '../attempt/prepared-places.ts';
 import type { Attempt, Stages, Stop } from '../attempt/attempt.ts';
 import { runAttempt } from '../attempt/run-attempt.ts';
@@ -16,11 +15,10 @@ import { AskDesk } from './ask-desk.ts';
 import { Ledger } from './ledger.ts';
 import { agentOf, onConflict } from '../schedule/workflow/agent-of.ts';
 import { canGoOn } from '../schedule/fold/session.ts';
-import { nodeOf } from '../schedule/fold/fold.ts';
 import { loadRun } from './load-run.ts';
 import { Loop } from './loop.ts';
 import { titleOf } from '../schedule/workflow/prompt.ts';
-import type { Node, State } from '../schedule/state.ts';
+import { nodeOf, type Node, type State } from '../schedule/state.ts';
 import { upcoming } from '../schedule/decide/upcoming.ts';
 import { eventsOf } from '../store/events.ts';
 import { InFlight, leftInFlight } from '../store/in-flight.ts';
@@ -33,9 +31,6 @@ import { takeOver, type KnownWorkspace } from './take-over.ts';
 const CLOCK_MS = 1000;
 /** How long an agent waits for a person before it has to do without. */
 const ASK_MS = 10 * 60_000;
-/** How often in a row a task is begun again because a process of our own died, and the wait before the first time. */
-const LOST_MAX = 3;
-const LOST_DELAY_MS = 100;
 
 export interface DriveOptions {
   store: Store;
@@ -66,8 +61,6 @@ export class Drive {
   readonly #shared: SharedBudgets | undefined;
   /** Who listens to what people say to the agent of a task. */
   readonly #steered = new Map<string, Set<(text: string) => void>>();
-  /** How often in a row an attempt of a task was lost with a helper of ours. */
-  readonly #lost = new Map<string, number>();
   #charging: { facts: Set<Fact>; forget(): void } | undefined;
   #clock: NodeJS.Timeout | undefined;
   #asked = 0;
@@ -164,6 +157,11 @@ export class Drive {
         return this.#stop(decision.task, decision.mode);
       case 'task.delayed':
         return this.#delay(decision);
+      case 'task.again': {
+        const { task, attempt, delayMs } = decision;
+        if (delayMs !== undefined) this.#delay({ task, attempt, delayMs });
+        return;
+      }
       case 'question.asked': {
         const { id, timeoutMs, default: answer } = decision;
         if (timeoutMs !== undefined)
@@ -249,9 +247,8 @@ export class Drive {
     const { attempt, stop } = ahead ?? this.#attemptOf(node, start);
     attempt.start = start;
     this.#stops.set(node.id, stop);
-    const ended = await live(stages, attempt, ahead?.place);
+    const finished = await live(stages, attempt, ahead?.place);
     slot[Symbol.dispose]();
-    const finished = await this.#madeAgain(node.id, ended, stop);
     this.#stops.delete(node.id);
     const used = this.#workspacesOf(node.id).find(({ attempt }) => attempt === start.attempt);
     if (used) used.isCollected = finished.collected !== undefined;
@@ -278,27 +275,6 @@ export class Drive {
       if (isHeld) this.#loop.submit({ type: 'attempt.released', task, attempt });
     }
     return undo.move();
-  }
-
-  /** An attempt that a helper of ours took along is made again after a while, but not without end. */
-  async #madeAgain(
-    task: string,
-    finished: EventOf<'attempt.finished'>,
-    stop: Stop,
-  ): Promise<EventOf<'attempt.finished'>> {
-    const { outcome } = finished;
-    if (outcome.kind !== 'lost' || outcome.because === undefined) {
-      this.#lost.delete(task);
-      return finished;
-    }
-    const times = (this.#lost.get(task) ?? 0) + 1;
-    this.#lost.set(task, times);
-    if (times > LOST_MAX) {
-      const message = `${outcome.because}, for the ${times}th time in a row; bosun doctor checks this machine`;
-      return { ...finished, outcome: { kind: 'failed', reason: 'start', message } };
-    }
-    await sleep(LOST_DELAY_MS * 2 ** times, undefined, { signal: stop.graceful.signal }).catch(() => {});
-    return finished;
   }
 
   /** Sandboxes of tasks that wait are made while others work. */

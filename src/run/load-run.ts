@@ -1,7 +1,6 @@
 /** The state of a run, folded from its journal. It changes nothing. */
 import type { RunView } from '../contract/run.ts';
-import { create } from '../schedule/fold/fold.ts';
-import { applyRecorded } from '../schedule/fold/format-1.ts';
+import { foldRecorded } from '../schedule/fold/format-2.ts';
 import type { State } from '../schedule/state.ts';
 import { noBeginning, pagesOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
@@ -10,12 +9,8 @@ export async function loadRun(store: Store, id: string): Promise<{ state: State;
   const view: RunView | undefined = await store.run(id);
   let state: State | undefined;
   for await (const page of pagesOf(store, id, { withoutOutput: true, valueBytesMax: 0 })) {
-    for (const recorded of page) {
-      const { event, atMs } = recorded;
-      if (state) applyRecorded(state, recorded);
-      else if (event.type === 'run.created') state = create(event, atMs);
-      else throw noBeginning(id);
-    }
+    if (!state && page[0]?.event.type !== 'run.created') throw noBeginning(id);
+    for (const recorded of page) state = foldRecorded(state, recorded);
   }
   if (!view || !state) throw noBeginning(id);
   return { state, lastSeq: view.lastSeq };

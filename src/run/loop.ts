@@ -9,10 +9,10 @@ import type { Request, Store } from '../store/store.ts';
 import { whole } from '../store/values.ts';
 import { ClockJumps } from './clock-jumps.ts';
 import { decide } from '../schedule/decide/decide.ts';
-import { apply, nodeOf } from '../schedule/fold/fold.ts';
+import { apply } from '../schedule/fold/fold.ts';
 import { agentLine } from '../schedule/views/agent-line.ts';
 import { RunValues } from './run-values.ts';
-import type { Node, State } from '../schedule/state.ts';
+import { nodeOf, type Node, type State } from '../schedule/state.ts';
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
@@ -221,7 +221,11 @@ export class Loop {
   /** Notes whose view a batch changes: the node, those within it that are new, and the ones around it. */
   #touch(event: Event, nodesBefore: number, touched: Set<Node>): void {
     const { state } = this.#options;
-    if (event.type === 'run.resumed' || event.type === 'task.retried' || event.type === 'run.cancelling') {
+    if (event.type === 'tasks.ready') {
+      for (const id of event.tasks) touched.add(nodeOf(state, id));
+      return;
+    }
+    if (event.type === 'run.reopened' || event.type === 'run.cancelling') {
       for (const node of state.nodes.values()) touched.add(node);
       return;
     }

@@ -41,6 +41,8 @@ export interface Node {
   attempt: number;
   /** Failed attempts that count against `retry`. */
   failures: number;
+  /** Attempts in a row that were lost although their engine lived. */
+  lost?: number;
   /** Attempts that count against `attempts`, since the last fresh start; of a `handoff`, its rounds. */
   rounds: number;
   started?: EventOf<'attempt.started'>;
@@ -145,6 +147,8 @@ export interface State {
   inputs: Record<string, Json>;
   state: RunState;
   cancelling?: 'graceful' | 'now';
+  /** Somebody wants it to go on; decided on, then cleared. */
+  goesOn?: EventOf<'run.resumed'> | EventOf<'task.retried'>;
   nodes: Map<string, Node>;
   top: Map<string, Node>;
   /** Nodes that need a decision, in order. Empty whenever a batch of events is complete. */
@@ -198,6 +202,12 @@ export class Queue<T> {
     else this.#items.unshift(item);
   }
 
+  /** One that was pushed lately is found soon. */
+  delete(item: T): void {
+    const at = this.#items.lastIndexOf(item);
+    if (at >= this.#head) this.#items.splice(at, 1);
+  }
+
   peek(): T | undefined {
     return this.#items[this.#head];
   }
@@ -230,6 +240,17 @@ export function hasEnded(node: Node): boolean {
 /** A turn of a handoff that others came after: it is not taken again, whatever became of it. */
 export function isPastTurn(node: Node): boolean {
   return node.turn !== undefined && node.parent!.children.at(-1) !== node;
+}
+
+export function nodeOf(state: State, id: string): Node {
+  const node = state.nodes.get(id);
+  if (!node) throw new Error(`no task ${id} in run ${state.id}`);
+  return node;
+}
+
+export function isWithin(node: Node, id: string): boolean {
+  for (let at: Node | undefined = node; at; at = at.parent) if (at.id === id) return true;
+  return false;
 }
 
 /** A need that lets its dependents go on: done, skipped by its own condition, or failed where that is accepted. */

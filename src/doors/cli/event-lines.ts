@@ -9,7 +9,7 @@ import { plainLine, spellControls } from '../../report/text/plain.ts';
 import { count, describeDenied, shortCommit } from '../../report/words.ts';
 import { tellUsd } from '../../report/money.ts';
 import { noSpending, spend } from '../../schedule/money/budget.ts';
-import { budgetStop } from '../../schedule/money/budget-stop.ts';
+import { budgetStop } from '../../schedule/fold/format-2.ts';
 import {
   tellAgent,
   tellAnswer,
@@ -67,7 +67,9 @@ export class EventLines {
   }
 
   /** Each line ends with a line feed; empty for events that are not worth telling. */
-  render({ run, atMs, event }: Recorded): string {
+  render(recorded: Recorded): string {
+    const { run, atMs } = recorded;
+    const event = this.#completed(recorded);
     this.#startMs ??= atMs;
     if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
     const task = 'task' in event ? this.#names.of(event.task) : '';
@@ -85,6 +87,13 @@ export class EventLines {
         return `${start}${color ? paint(color, text) : text}`.trimEnd() + '\n';
       })
       .join('');
+  }
+
+  /** Earlier formats did not say when an answer stopped the run. */
+  #completed({ event, format }: Recorded): Event {
+    if (format === undefined || event.type !== 'attempt.answered') return event;
+    const stops = budgetStop(event, this.#asked.get(event.id)?.event.budget);
+    return stops ? { ...event, stops } : event;
   }
 
   #makeRoom(names: string[]): void {
@@ -216,9 +225,8 @@ export class EventLines {
       case 'attempt.answered': {
         const asked = this.#asked.get(event.id);
         this.#asked.delete(event.id);
-        const short = budgetStop(event, asked?.event.budget);
-        if (short) {
-          this.#short ??= short;
+        if (event.stops) {
+          this.#short ??= event.stops;
           this.#held.clear();
         }
         return tellAnswer(event, asked?.event, asked?.wasPut ?? false);

@@ -5,7 +5,7 @@ import type { AttemptReport, ConflictReport, QuestionReport } from '../../contra
 import type { RunState } from '../../contract/run.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { agentLine } from '../../schedule/views/agent-line.ts';
-import { budgetStop } from '../../schedule/money/budget-stop.ts';
+import { budgetStop } from '../../schedule/fold/format-2.ts';
 import { skippedMs } from '../../schedule/idle.ts';
 import { addAccess, answerAccess } from './access.ts';
 import { noteAgent, noteUse, runtimeOf } from './agent.ts';
@@ -282,7 +282,7 @@ function closeAsk(run: FoldedRun, task: Folded, event: EventOf<'attempt.answered
   const budget = task.asked.get(event.id);
   task.asked.delete(event.id);
   if (!budget) return;
-  run.short ??= budgetStop(event, budget) ?? null;
+  run.short ??= event.stops ?? budgetStop(event, budget) ?? null;
   const { account, unit } = budget;
   if (event.answer === 'no' || event.limit === undefined) return;
   noteLimits(run.budgets, { account, limits: { [unit]: event.limit }, by: event.by }, atMs);

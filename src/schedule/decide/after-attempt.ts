@@ -2,7 +2,8 @@
  * What comes after an attempt that did not succeed, or whose changes do not merge: another one and how, a retry after
  * a while, or the end of the task. Pure, as all of decide. All limits and policies on that are here and in retry.ts.
  *
- *   lost ─────────────────────────────────────▶ again (counts for nothing)
+ *   lost ──▶ too often, the engine alive? ────▶ finished
+ *        ──▶ else ────────────────────────────▶ again (counts for nothing)
  *   failed ──▶ worth another runtime? ────────▶ again (fallback)
  *          ──▶ can be told what was wrong? ───▶ again (feedback)
  *          ──▶ `retry` allows another? ───────▶ delayed
@@ -17,6 +18,9 @@ import { agentOf, onConflict } from '../workflow/agent-of.ts';
 import { delayBeforeRetryMs } from './retry.ts';
 import type { Node, State } from '../state.ts';
 
+/** How often in a row a task is begun again because a process of our own died, and the wait before the first time. */
+const LOST_MAX = 3;
+const LOST_DELAY_MS = 200;
 /** How often agents may try to settle the conflicts of a task. */
 const RESOLVE_TRIES_MAX = 3;
 /** What another runtime may be able to do better; a crash only where nothing had begun. */
@@ -49,19 +53,28 @@ export function afterConflict(state: State, node: Node): Decision {
   return { type: 'task.finished', task: node.id, outcome };
 }
 
-/** The engine died, not the attempt: it is done again, told what the lost one was told. */
+/**
+ * Something of ours died, not the attempt: it is done again, told what the lost one was told. Where that was not the
+ * engine but a helper (`died` says which), this may go on without end.
+ */
 function afterLost(
   node: Node,
   { attempt, collected }: EventOf<'attempt.finished'>,
-  because = 'bosun stopped before it ended',
+  died: string | undefined,
 ): Decision {
+  const { lost = 0 } = node;
+  if (died !== undefined && lost > LOST_MAX) {
+    const message = `${died}, for the ${lost}th time in a row; bosun doctor checks this machine`;
+    return { type: 'task.finished', task: node.id, outcome: { kind: 'failed', reason: 'start', message } };
+  }
   const { continues, feedback } = node.started!;
   // An agent that remembers goes on where its engine left it, in the same workspace.
   const remembered = collected ? sessionOf(node, attempt, false) : {};
   const from = continues ?? (remembered.session && attempt);
   return {
-    ...again(node, attempt, 'lost', because),
+    ...again(node, attempt, 'lost', died ?? 'bosun stopped before it ended'),
     place: 'last',
+    ...(died !== undefined && { delayMs: LOST_DELAY_MS * 2 ** (lost - 1) }),
     ...(from !== undefined && { continues: from }),
     ...(feedback !== undefined && { feedback }),
     ...remembered,

@@ -1,5 +1,5 @@
 /** What becomes of a question that an attempt asks: a person is asked, or there is an answer already. Pure. */
-import type { Decision } from '../../contract/event.ts';
+import type { BudgetMark, Decision } from '../../contract/event.ts';
 import { isWholeRun, limitsOf } from '../money/budget.ts';
 import type { OpenAsk, State } from '../state.ts';
 
@@ -13,6 +13,7 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
     answer: said,
     by,
     ...(limit !== undefined && { limit }),
+    ...(said === 'no' && by !== 'ended' && budget && stopsFor(budget)),
   });
   const node = state.nodes.get(task)!;
   if (state.cancelling || state.open === 0) return answer('no', 'ended');
@@ -37,6 +38,12 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
     default: fallback,
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
+}
+
+/** Where nobody pays for the whole run any more it stops, all work kept. A part of it only fails. */
+function stopsFor({ account, unit, spent, limit, next }: BudgetMark): { stops?: BudgetMark } {
+  if (!isWholeRun(account)) return {};
+  return { stops: { account, unit, spent, limit, ...(next !== undefined && { next }) } };
 }
 
 /** The whole run waits for money: nothing is started meanwhile. */

@@ -11,6 +11,8 @@ import { decideAsked, isHeld } from './asked.ts';
 import { decideHandoff } from './handoff.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { inherited } from '../fold/fold.ts';
+import { decideReady } from './ready.ts';
+import { decideReopened } from './reopen.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
 import { groupOutput } from '../workflow/outputs.ts';
 import { renderInputs, renderText, renderWork, expressionScope } from '../workflow/prompt.ts';
@@ -23,11 +25,14 @@ const ITEMS_MAX = 10_000;
 const RUN_TASKS_MAX = 100_000;
 
 export function decide(state: State): Decision | undefined {
+  if (state.goesOn) return decideReopened(state, state.goesOn);
   const request = state.asks.peek();
   if (request) return decideAccess(state, request);
   // Once nothing is left to be done, nobody waits for an answer any more.
   const ask = state.wants.peek() ?? (state.open === 0 ? state.asked.values().next().value : undefined);
   if (ask) return decideAsked(state, ask);
+  const isReady = decideReady(state);
+  if (isReady) return isReady;
   const waiting = state.todo.peek();
   if (waiting) return orFail(state, waiting, () => decideNode(state, waiting));
   const ready = state.ready.peek();

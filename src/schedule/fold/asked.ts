@@ -7,7 +7,6 @@
  */
 import type { EventOf } from '../../contract/event.ts';
 import { isShared, type Limits } from '../money/budget.ts';
-import { budgetStop } from '../money/budget-stop.ts';
 import type { Node, OpenAsk, State } from '../state.ts';
 
 export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): void {
@@ -28,20 +27,15 @@ export function answerGiven(state: State, event: EventOf<'question.answered'>): 
   want(state, ask);
 }
 
-/** `stop`: nobody pays for the run any more. */
-export function askAnswered(state: State, event: EventOf<'attempt.answered'>): 'stop' | undefined {
+export function askAnswered(state: State, event: EventOf<'attempt.answered'>): void {
   const ask = state.asked.get(event.id);
-  if (!ask) return undefined;
+  if (!ask) return;
   take(state, ask);
   state.asked.delete(ask.id);
   state.questions.delete(ask.id);
-  if (!ask.budget) return undefined;
+  if (!ask.budget) return;
   if (event.answer === 'yes' && event.limit !== undefined && !isShared(ask.budget.account))
     setLimits(state, ask.budget.account, { [ask.budget.unit]: event.limit });
-  const short = budgetStop(event, ask.budget);
-  if (!short) return undefined;
-  state.short ??= short;
-  return 'stop';
 }
 
 /** Nobody is left who could use an answer; a budget is not the attempt's own. */

@@ -1,11 +1,10 @@
 /**
  * State as a fold over events: `create` for the first event, `apply` for each further one. Everything that
- * changes a State is in this folder. What comes after an attempt, a conflict or a failure is a decision of its own, which
- * is carried over into the state as it stands in the event; which tasks a resume opens again, and that an answer ends a
- * run whose budget is spent, are still worked out here. What waits for a decision is put into `todo`, what waits for a
- * slot into `ready`.
+ * changes a State is in this folder, and nothing here chooses: what may start, what comes after an attempt, which tasks
+ * are open again, when a run stops are decisions, which are carried over as they stand in their events. What waits for a
+ * decision is put into `todo` (or `goesOn`, `asks`, `wants`), what waits for a slot into `ready`.
  */
-import type { Event, EventOf } from '../../contract/event.ts';
+import type { BudgetMark, Event, EventOf } from '../../contract/event.ts';
 import { turnClocks, shiftClocks } from '../money/budget.ts';
 import { skippedMs } from '../idle.ts';
 import { changeAccess, closeRequests, ownerEnded, personSaid } from './access.ts';
@@ -21,10 +20,10 @@ import {
 import { noteSpending } from './budget.ts';
 import { noteHeld, noteWait } from './held.ts';
 import { noteSession } from './session.ts';
-import { arrive, move, push, queue, uncount } from './moves.ts';
+import { move, push, queue, uncount, unpush } from './moves.ts';
 import { addItems, addTasks, addTurn } from './nodes.ts';
-import { isWithin, reopen, resume } from './reopen.ts';
-import { hasEnded, Queue, type Node, type State } from '../state.ts';
+import { reopen } from './reopen.ts';
+import { hasEnded, nodeOf, Queue, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
   const state: State = {
@@ -62,7 +61,7 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     counts: {},
   };
   const added = addTasks(state, event.workflow.tasks, event.workflow, event.inputs, undefined);
-  for (const node of added) if (node.unmet === 0) arrive(state, node);
+  for (const node of added) if (node.unmet === 0) push(state, node);
   return state;
 }
 
@@ -92,9 +91,14 @@ function change(state: State, event: Event, atMs: number): void {
     case 'budget.set':
       return setLimits(state, event.account, event.limits);
     case 'run.resumed':
-      return resume(state);
     case 'task.retried':
-      return reopen(state, (node) => isWithin(node, event.task));
+      state.goesOn = event;
+      return;
+    case 'run.reopened':
+      return reopen(state, event);
+    case 'tasks.ready':
+      for (const id of event.tasks) ready(state, nodeOf(state, id));
+      return;
     case 'run.cancelling':
       return cancel(state, event.mode);
     case 'run.finished':
@@ -134,6 +138,8 @@ type NodeEvent = Exclude<
       | 'run.resumed'
       | 'run.cancelling'
       | 'run.finished'
+      | 'run.reopened'
+      | 'tasks.ready'
       | 'task.retried'
       | 'clock.jumped'
       | 'run.noted'
@@ -162,7 +168,8 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'attempt.asked':
       return attemptAsked(state, event);
     case 'attempt.answered':
-      if (askAnswered(state, event) === 'stop') stopForBudget(state);
+      askAnswered(state, event);
+      if (event.stops) stopForBudget(state, event.stops);
       return;
     case 'access.requested':
     case 'access.said':
@@ -205,10 +212,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
   }
 
   // What follows are decisions: each answers for the node at the head of `todo`, or starts one that was ready.
-  if (state.todo.peek() === node) {
-    state.todo.shift();
-    node.queued = false;
-  }
+  if (state.todo.peek() === node) unpush(state, node);
   switch (event.type) {
     case 'task.admitted':
       node.admitted = true;
@@ -234,12 +238,10 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.stopping = event.mode;
       return;
     case 'task.again':
-      return again(state, node, event);
+      return again(state, node, event, atMs);
     case 'task.delayed':
-      move(state, node, 'delayed');
+      delay(state, node, event.delayMs, atMs);
       node.failures++;
-      node.delayMs = event.delayMs;
-      node.retryAtMs = atMs + event.delayMs;
       node.next = event.session ? { session: event.session } : {};
       delete node.ended;
       return;
@@ -255,10 +257,15 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return expanded(state, node, event, atMs);
     case 'task.handed':
       node.rounds += event.rejected || node.rounds === 0 ? 1 : 0;
-      return arrive(state, addTurn(state, node, event));
+      return push(state, addTurn(state, node, event));
     case 'task.finished':
       return finished(state, node, event, atMs);
   }
+}
+
+function ready(state: State, node: Node): void {
+  unpush(state, node);
+  queue(state, node);
 }
 
 function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: number): void {
@@ -286,6 +293,8 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
   node.ended = event;
   if (event.feedback === undefined) delete node.feedback;
   else node.feedback = event.feedback;
+  if (event.outcome.kind === 'lost' && event.outcome.because !== undefined) node.lost = (node.lost ?? 0) + 1;
+  else delete node.lost;
   // what settles a conflict says is not what the task was to say
   if (isWork) keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
   if (event.expansion) node.expansion = event.expansion;
@@ -303,8 +312,8 @@ function keepOutput(node: Node, { output, outputRef }: Pick<Node, 'output' | 'ou
 }
 
 /** Another attempt, as it was decided. */
-function again(state: State, node: Node, event: EventOf<'task.again'>): void {
-  const { why, because, continues, feedback, session, fallback } = event;
+function again(state: State, node: Node, event: EventOf<'task.again'>, atMs: number): void {
+  const { why, because, continues, feedback, session, fallback, delayMs } = event;
   node.next = {
     ...(continues !== undefined && { continues }),
     ...(feedback !== undefined && { feedback }),
@@ -319,7 +328,14 @@ function again(state: State, node: Node, event: EventOf<'task.again'>): void {
     delete node.conflicted;
   }
   delete node.ended;
-  queue(state, node, event.place);
+  if (delayMs === undefined) queue(state, node, event.place);
+  else delay(state, node, delayMs, atMs);
+}
+
+function delay(state: State, node: Node, delayMs: number, atMs: number): void {
+  move(state, node, 'delayed');
+  node.delayMs = delayMs;
+  node.retryAtMs = atMs + delayMs;
 }
 
 function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
@@ -337,7 +353,7 @@ function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atM
     const nested = node.workflow.nested![node.task.uses!]!;
     added = addTasks(state, nested.tasks, nested, event.inputs ?? {}, node);
   } else added = addTasks(state, node.expansion ?? {}, node.workflow, node.inputs, node);
-  for (const child of added) if (child.unmet === 0) arrive(state, child);
+  for (const child of added) if (child.unmet === 0) push(state, child);
   if (node.open === 0) push(state, node);
 }
 
@@ -361,7 +377,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   state.open--;
   for (const dependent of node.dependents) {
     dependent.unmet--;
-    if (dependent.unmet === 0 && dependent.state === 'waiting') arrive(state, dependent);
+    if (dependent.unmet === 0 && dependent.state === 'waiting') push(state, dependent);
   }
   if (node.parent && --node.parent.open === 0) push(state, node.parent);
   for (const id of event.halts ?? []) {
@@ -372,7 +388,8 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
 }
 
 /** As a person would cancel it: all work is kept, and it can be gone on with once there is more. */
-function stopForBudget(state: State): void {
+function stopForBudget(state: State, short: BudgetMark): void {
+  state.short ??= short;
   if (state.cancelling) return;
   state.because = 'budget';
   cancel(state, 'graceful');
@@ -398,10 +415,4 @@ export function inherited(state: State, node: Node): string[] {
   if (!node.parent) return [state.base];
   // Tasks that an expand task wrote go on from what that task itself did.
   return node.parent.results.length > 0 ? node.parent.results : inherited(state, node.parent);
-}
-
-export function nodeOf(state: State, id: string): Node {
-  const node = state.nodes.get(id);
-  if (!node) throw new Error(`no task ${id} in run ${state.id}`);
-  return node;
 }

@@ -1,28 +1,16 @@
 /**
  * Reads events of format 1, of journals until November 2026, in which the fold itself chose what came after an attempt.
- * Here are the rules of that time: each such event is followed by the decision that they implied, so that an old journal
- * gives the state that it gave. Never changed: what `decide` does today has no part in what was decided then.
+ * Here are the rules of that time: each such event is followed by the decision that they implied, and format-2.ts reads
+ * both. Never changed: what `decide` does today has no part in what was decided then.
  */
-import type { Event, EventOf, Recorded } from '../../contract/event.ts';
+import type { Event, EventOf } from '../../contract/event.ts';
 import { fallbacksOf } from '../../contract/workflow.ts';
 import { agentOf, onConflict } from '../workflow/agent-of.ts';
-import { hasEnded, isTolerated, type Node, type State } from '../state.ts';
-import { apply, nodeOf } from './fold.ts';
+import { hasEnded, isTolerated, nodeOf, type Node, type State } from '../state.ts';
 import { runtimeOf, sessionOf } from './session.ts';
 
-/** An event as it is in the journal, whatever its format. */
-export function applyRecorded(
-  state: State,
-  { event, atMs, format }: Pick<Recorded, 'event' | 'atMs' | 'format'>,
-): void {
-  if (format !== 1) return apply(state, event, atMs);
-  apply(state, completed(state, event), atMs);
-  const next = implied(state, event);
-  if (next) apply(state, next, atMs);
-}
-
 /** Decisions with what they did not yet say. */
-function completed(state: State, event: Event): Event {
+export function completed(state: State, event: Event): Event {
   if (event.type === 'task.delayed') {
     const node = nodeOf(state, event.task);
     const { lastOutcome } = node;
@@ -36,7 +24,7 @@ function completed(state: State, event: Event): Event {
 }
 
 /** The decision that follows from a fact, where there is one that no event told of. */
-function implied(state: State, event: Event): EventOf<'task.again'> | undefined {
+export function implied(state: State, event: Event): EventOf<'task.again'> | undefined {
   if (state.cancelling) return undefined;
   if (event.type === 'attempt.finished') {
     const node = nodeOf(state, event.task);

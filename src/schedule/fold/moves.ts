@@ -1,13 +1,6 @@
 /** How a node of the state goes from one place to another: its state, the counts, and the lines it waits in. */
 import type { TaskState } from '../../contract/run.ts';
-import { isMet, type Node, type State } from '../state.ts';
-
-/** The needs have ended. A task with nothing more to ask about is ready at once. */
-export function arrive(state: State, node: Node): void {
-  const plain = node.kind === 'work' && node.task.if === undefined && node.needs.every(isMet);
-  if (plain && !node.halted) queue(state, node);
-  else push(state, node);
-}
+import type { Node, State } from '../state.ts';
 
 export function queue(state: State, node: Node, place: 'first' | 'last' = 'last'): void {
   move(state, node, 'ready');
@@ -15,10 +8,19 @@ export function queue(state: State, node: Node, place: 'first' | 'last' = 'last'
   else state.ready.push(node);
 }
 
+/** It needs a decision. */
 export function push(state: State, node: Node): void {
   if (node.queued) return;
   node.queued = true;
   state.todo.push(node);
+}
+
+/** It needs no decision any more. */
+export function unpush(state: State, node: Node): void {
+  if (!node.queued) return;
+  node.queued = false;
+  if (state.todo.peek() === node) state.todo.shift();
+  else state.todo.delete(node);
 }
 
 /** What stands for others is not counted any more once they are there: they are. */

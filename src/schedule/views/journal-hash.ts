@@ -53,11 +53,13 @@ const LEFT_OUT = new Set<string>([
   'clock.jumped',
   'run.noted',
   'task.again',
+  'tasks.ready',
+  'run.reopened',
 ]);
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed note halts'.split(
+  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed note halts stops'.split(
     ' ',
   ),
 );

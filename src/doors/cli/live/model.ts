@@ -10,8 +10,7 @@ import {
 } from '../../../contract/run.ts';
 import { describeDenied } from '../../../report/words.ts';
 import { agentLine } from '../../../schedule/views/agent-line.ts';
-import { create } from '../../../schedule/fold/fold.ts';
-import { applyRecorded } from '../../../schedule/fold/format-1.ts';
+import { foldRecorded } from '../../../schedule/fold/format-2.ts';
 import type { Node, State } from '../../../schedule/state.ts';
 import { heldOf, runView, taskView } from '../../../schedule/views/view.ts';
 import { signOf, type TaskSign, type Waits } from './task-sign.ts';
@@ -77,8 +76,7 @@ export class LiveModel {
       const { event, atMs } = recorded;
       if (event.type === 'run.created' || event.type === 'run.resumed' || event.type === 'task.retried')
         this.#resumedAtMs = atMs;
-      if (event.type === 'run.created') this.#state = create(event, atMs);
-      else if (this.#state) applyRecorded(this.#state, recorded);
+      if (this.#state || event.type === 'run.created') this.#state = foldRecorded(this.#state, recorded);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
       if (event.type === 'attempt.agent') this.#keepLine(event.task, agentLine(event.event) ?? '');
       if (event.type === 'attempt.denied') this.#keepLine(event.task, `denied: ${describeDenied(event)}`);

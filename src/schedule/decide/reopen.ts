@@ -1,0 +1,68 @@
+/**
+ * Going on with a run that was interrupted, was cancelled or has ended: which of its tasks are open again, and how each
+ * of them goes on. Pure.
+ */
+import type { EventOf, Reopened } from '../../contract/event.ts';
+import { canGoOn } from '../fold/session.ts';
+import { hasEnded, hasFailed, isMet, isPastTurn, isWithin, type Node, type State } from '../state.ts';
+
+export function decideReopened(state: State, wanted: NonNullable<State['goesOn']>): EventOf<'run.reopened'> {
+  const [again, because] = rule(state, wanted);
+  return { type: 'run.reopened', tasks: [...reopened(state, again)].map(goingOn), because };
+}
+
+/** Which tasks that did not succeed are tried again, whatever becomes of others. */
+function rule(
+  { endedAtMs, cancelling }: State,
+  wanted: NonNullable<State['goesOn']>,
+): [again: (node: Node) => boolean, because: string] {
+  if (wanted.type === 'task.retried')
+    return [(node) => isWithin(node, wanted.task), `${wanted.task} is tried again, and what waits for it`];
+  if (endedAtMs !== undefined) return [() => true, 'it had ended: what did not succeed is tried again'];
+  if (cancelling)
+    return [(node) => node.state !== 'failed', 'it was being cancelled: what had not failed goes on'];
+  return [() => false, 'it was interrupted: what had ended stays as it ended'];
+}
+
+/** With whatever was left out because of them, and the groups around; what is done stays done. */
+function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
+  const open = new Set<Node>();
+  /** Those of `open` that are there only for a task within. */
+  const around = new Set<Node>();
+  const take = (node: Node): void => {
+    if (!hasEnded(node) || node.state === 'done' || isPastTurn(node)) return;
+    if (around.delete(node)) open.delete(node); // it is looked at again
+    open.add(node);
+  };
+  for (const node of nodes.values())
+    if ((node.state === 'failed' || hasFailed(node)) && again(node)) take(node);
+  // The walk goes on to what is added meanwhile.
+  for (const node of open) {
+    // A condition is asked again where something it may speak of is done again.
+    for (const dependent of node.dependents) if (dependent.state !== 'failed') take(dependent);
+    const { parent } = node;
+    if (parent && hasEnded(parent) && !open.has(parent)) {
+      around.add(parent);
+      open.add(parent);
+    }
+    if (around.has(node)) continue;
+    // What it needs and did not get has to come first.
+    for (const need of node.needs) if (!isMet(need)) take(need);
+    for (const child of node.children) if (child.state !== 'failed') take(child);
+  }
+  return open;
+}
+
+/** One that was ended in the middle goes on right there, where its agent remembers. */
+function goingOn(node: Node): Reopened {
+  const { id: task, outcome, started, attempt, session } = node;
+  const hasConflicted = outcome?.kind === 'failed' && outcome.reason === 'conflict';
+  return {
+    task,
+    ...(hasConflicted && { onTop: true }),
+    ...(canGoOn(node) && {
+      continues: started?.continues ?? attempt,
+      session: { id: session!.id, fork: false },
+    }),
+  };
+}
