@@ -17,6 +17,7 @@ describe('decide', () => {
     const fallbacks = new Set<string>();
     const answers = new Map<string, number>();
     const reasons = new Set<string>();
+    const rounds = new Map<string, number>();
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
@@ -57,6 +58,15 @@ describe('decide', () => {
               throw new Error(`${event.task} started although nothing said that it may`);
             if (event.type === 'attempt.finished') undecided.add(event.task);
             if (event.type === 'task.again') reasons.add(event.why);
+            if (event.type === 'task.round') {
+              rounds.set(event.why, (rounds.get(event.why) ?? 0) + 1);
+              const { children, siblings } = state.nodes.get(event.task)!;
+              if (!children.slice(0, -1).every(hasEnded))
+                throw new Error(`${event.task} has two rounds at once`);
+              const isLeft = [...siblings.values()].some((node) => !node.task.continuous && !hasEnded(node));
+              if (isLeft === (event.why === 'final') && children.length > 1)
+                throw new Error(`${event.task} has a round ${event.why} at the wrong time`);
+            }
             if (event.type === 'task.handed') {
               if (event.rejected) handoffs.sentBack++;
               checkTurns(state.nodes.get(event.task)!);
@@ -141,6 +151,8 @@ describe('decide', () => {
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
+    for (const why of ['first', 'every', 'on', 'final'])
+      expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(handoffs))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost']);

@@ -338,6 +338,14 @@ describe('tasks that make no sense', () => {
       '7:31: "finalize" of task "a" works only with "continuous"; add "continuous: { every: 10m }" or remove it',
     ],
     [
+      'a: { run: x, for-each: [1], continuous: { every: 1s } }',
+      '7:31: "continuous" of task "a" cannot be had with "for-each"; remove one of them',
+    ],
+    [
+      'a: { run: x, needs: [b] }\n  b: { run: x, continuous: { every: 1s } }',
+      '7:24: task "a" needs "b", which is continuous and ends after all other tasks; remove the need',
+    ],
+    [
       'a: { agent: dev, prompt: x, continuous: {} }',
       '7:31: "continuous" of task "a" says neither "every" nor "on"; add one, such as "every: 10m"',
     ],

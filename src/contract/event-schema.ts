@@ -242,7 +242,7 @@ export const EVENT_SCHEMAS = {
   'task.expanded': () =>
     event('task.expanded', {
       task: text,
-      kind: z.enum(['for-each', 'uses', 'expand', 'handoff']),
+      kind: z.enum(['for-each', 'uses', 'expand', 'handoff', 'continuous']),
       items: opt(z.array(json)),
       inputs: opt(jsonMap),
     }),
@@ -253,6 +253,8 @@ export const EVENT_SCHEMAS = {
       agent: text,
       rejected: opt(z.object({ by: text, reasons: text })),
     }),
+  'task.round': () => event('task.round', { task: text, why: z.enum(['first', 'every', 'on', 'final']) }),
+  'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),
   'access.asked': () =>
     event('access.asked', { ...of, id: text, globs: texts, owners: texts, timeoutMs: count }),

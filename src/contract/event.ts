@@ -187,7 +187,7 @@ export type Decision =
   | {
       type: 'task.expanded';
       task: string;
-      kind: 'for-each' | 'uses' | 'expand' | 'handoff';
+      kind: 'for-each' | 'uses' | 'expand' | 'handoff' | 'continuous';
       /** The values of a for-each. */
       items?: Json[];
       /** The inputs of the workflow named by `uses`. */
@@ -203,6 +203,10 @@ export type Decision =
       /** The task within that sent it back, and why. */
       rejected?: { by: string; reasons: string };
     }
+  /** A `continuous` task has another round, as a task within; `final` where all other tasks have ended. */
+  | { type: 'task.round'; task: string; why: RoundReason }
+  /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
+  | { type: 'task.resting'; task: string; delayMs?: number }
   | { type: 'task.merging'; task: string; attempt: number; commit: string }
   /** The agents of these tasks are asked: they own what is wanted. */
   | {
@@ -275,6 +279,9 @@ export interface Reopened {
   continues?: number;
   session?: { id: string; fork: boolean };
 }
+
+/** What a round of a continuous task is for: its time has come (`every`), or what it listens to happened (`on`). */
+export type RoundReason = 'first' | 'every' | 'on' | 'final';
 
 /** In place of a value that is too large for an event: the store has it under the hash of its JSON text. */
 export interface ValueRef {

@@ -114,7 +114,7 @@ export interface TaskReport {
   label: string;
   parent: string | null;
   /** What its own tasks come from, where it stands for others. */
-  group: 'for-each' | 'uses' | 'expand' | 'handoff' | null;
+  group: 'for-each' | 'uses' | 'expand' | 'handoff' | 'continuous' | null;
   state: TaskState;
   /** The name of the agent, or its runtime where it has none; null for a plain command or a question. */
   agent: string | null;

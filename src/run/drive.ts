@@ -162,6 +162,8 @@ export class Drive {
         if (delayMs !== undefined) this.#delay({ task, attempt, delayMs });
         return;
       }
+      case 'task.resting':
+        return this.#rest(decision.task, decision.delayMs);
       case 'question.asked': {
         const { id, timeoutMs, default: answer } = decision;
         if (timeoutMs !== undefined)
@@ -223,6 +225,8 @@ export class Drive {
       this.#act({ type: 'task.merging', task: id, attempt, commit: node.ended!.collected!.commit });
     } else if (node.state === 'delayed') {
       this.#delay({ task: id, attempt, delayMs: node.delayMs! });
+    } else if (node.resting && !node.isDue) {
+      this.#rest(id, node.delayMs);
     } else if (node.state === 'asking') {
       for (const question of this.state.questions.values()) {
         if (question.task === id) this.#act({ type: 'question.asked', ...question });
@@ -393,6 +397,12 @@ export class Drive {
 
   #delay({ task, attempt, delayMs }: Pick<EventOf<'task.delayed'>, 'task' | 'attempt' | 'delayMs'>): void {
     this.#wait(task, delayMs, { type: 'timer.fired', task, attempt });
+  }
+
+  /** Without a delay a wait that was begun goes on. */
+  #rest(task: string, delayMs: number | undefined): void {
+    const attempt = nodeOf(this.state, task).children.length;
+    if (delayMs !== undefined) this.#wait(task, delayMs, { type: 'timer.fired', task, attempt });
   }
 
   #wait(key: string, delayMs: number, fact: Fact): void {

@@ -1,6 +1,6 @@
 /** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
 import type { Held, QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
-import type { Ask, BudgetMark, EventOf, ValueRef } from '../contract/event.ts';
+import type { Ask, BudgetMark, EventOf, RoundReason, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, Limits } from './money/budget.ts';
@@ -23,11 +23,14 @@ export interface Node {
   readonly parent: Node | undefined;
   /** The names its needs and expressions speak of: its siblings. */
   readonly siblings: Map<string, Node>;
-  readonly kind: 'work' | 'approve' | 'for-each' | 'uses' | 'handoff';
+  readonly kind: 'work' | 'approve' | 'for-each' | 'uses' | 'handoff' | 'continuous';
   readonly order: string;
   readonly each?: { value: Json; index: number };
   /** Within a `handoff`: the agent whose turn it is, and what sent the work back to it. */
   readonly turn?: { at: number; agent: string; rejected?: { by: string; reasons: string } };
+
+  /** Within a `continuous` task: what this round is for. */
+  readonly round?: RoundReason;
 
   state: TaskState;
   needs: Node[];
@@ -71,6 +74,10 @@ export interface Node {
   /** Stands in `todo`. */
   queued?: boolean;
   delayMs?: number;
+  /** Of a `continuous` task: it waits for its next round, its time has come, what it listens to has happened. */
+  resting?: boolean;
+  isDue?: boolean;
+  isCalled?: boolean;
   /** The condition held; not asked again. */
   admitted?: boolean;
 
@@ -155,6 +162,8 @@ export interface State {
   todo: Queue<Node>;
   /** Nodes that wait for a slot. Entries whose node has moved on are passed over. */
   ready: Queue<Node>;
+  /** The nodes of continuous tasks. */
+  continuous: Node[];
   running: number;
   /** Nodes that have not ended. */
   open: number;
@@ -237,9 +246,15 @@ export function hasEnded(node: Node): boolean {
   return ENDED.has(node.state);
 }
 
-/** A turn of a handoff that others came after: it is not taken again, whatever became of it. */
-export function isPastTurn(node: Node): boolean {
-  return node.turn !== undefined && node.parent!.children.at(-1) !== node;
+/** A turn of a handoff or a round that others came after: it is not taken again, whatever became of it. */
+export function isPast(node: Node): boolean {
+  return (node.turn ?? node.round) !== undefined && node.parent!.children.at(-1) !== node;
+}
+
+/** Whether only continuous tasks are left of those that are written beside this one. */
+export function isRestOver({ siblings }: Node): boolean {
+  for (const other of siblings.values()) if (other.kind !== 'continuous' && !hasEnded(other)) return false;
+  return true;
 }
 
 export function nodeOf(state: State, id: string): Node {
@@ -262,7 +277,7 @@ export function isMet(node: Node): boolean {
 
 /** A failure that the workflow says to live with. One item of a for-each still fails the whole. */
 export function isTolerated(node: Node): boolean {
-  return node.task['on-failure'] === 'continue' && node.each === undefined;
+  return node.task['on-failure'] === 'continue' && node.parent?.kind !== 'for-each';
 }
 
 export function hasFailed(node: Node): boolean {

@@ -53,6 +53,10 @@ export function checkGraph(tasks: Tasks): Graph {
           `task "${name}" needs "${need}", but there is no such task${near || '; add it or remove the need'}`,
         );
       } else if (to === n) problem(`task "${name}" needs itself; remove the need`);
+      else if (tasks[need]!.continuous && !tasks[name]!.continuous)
+        problem(
+          `task "${name}" needs "${need}", which is continuous and ends after all other tasks; remove the need`,
+        );
       else found.push({ to, at });
     }
     return found;

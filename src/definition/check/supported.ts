@@ -12,7 +12,7 @@ const REFUSED: { workflow: Row[]; agent: Row[]; task: Row[] } = {
   workflow: [],
   agent: [],
   task: [
-    ['continuous'],
+    ['continuous.on', (value) => (value as string[]).includes('publication')],
     ['publishes', isFilled],
     ['needs', (value) => (value as string[]).some((need) => need.startsWith('api:'))],
   ],

@@ -104,6 +104,9 @@ function checkTask(name: string, task: Task): Problem[] {
   if (task.continuous && task.continuous.every === undefined && !task.continuous.on?.length) {
     add('continuous', `"continuous" of ${it} says neither "every" nor "on"; add one, such as "every: 10m"`);
   }
+  if (task['for-each'] !== undefined && task.continuous) {
+    add('continuous', `"continuous" of ${it} cannot be had with "for-each"; remove one of them`);
+  }
   if (task.expand && task.continuous) {
     add('expand', `"expand" of ${it} cannot be had with "continuous"; remove one of them`);
   }

@@ -37,6 +37,13 @@ export interface LineOptions {
   labels?: Iterable<readonly [string, string]>;
 }
 
+const ROUNDS = {
+  first: 'begins its first round',
+  every: 'begins another round',
+  on: 'begins another round',
+  final: 'begins its final round',
+} as const;
+
 /** Keeps what lines have in common: the start of time, the width of names, what was already said of a task. */
 export class EventLines {
   readonly #options: LineOptions;
@@ -183,6 +190,9 @@ export class EventLines {
         return this.#expand(event);
       case 'task.handed':
         return this.#hand(event);
+      case 'task.round':
+        this.#names.add(event);
+        return { text: ROUNDS[event.why] };
       case 'attempt.held':
         if (event.by === 'turn') return undefined; // a rate limit was told of, for all that wait for it
         this.#held.add(event.task);
@@ -278,7 +288,7 @@ export class EventLines {
     if (items) return { text: `runs for each of ${count(items.length, 'item')}` };
     const names = this.#expansions.get(task);
     this.#expansions.delete(task);
-    if (kind === 'handoff') return undefined; // each turn is told
+    if (kind === 'handoff' || kind === 'continuous') return undefined; // each turn and round is told
     if (!names) return { text: kind === 'uses' ? 'runs its workflow' : 'added tasks' };
     return { text: `added ${count(names.length, 'task')}: ${filesOf(names)}` };
   }

@@ -128,7 +128,7 @@ function showJson(): Show {
     seen: (events) => {
       writeOut(events.map((recorded) => `${safeJson(recorded)}\n`).join(''));
       for (const { event, run } of events) {
-        if (event.type === 'task.expanded' || event.type === 'task.handed') names.add(event);
+        names.add(event);
         if (event.type === 'question.asked')
           writeError(
             `${names.of(event.task)} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`,

@@ -12,7 +12,7 @@ import { noteAgent, noteUse, runtimeOf } from './agent.ts';
 import { noteLimits, noteWarning, type Budgets } from './budget.ts';
 import { addDenied } from './denied.ts';
 import { endAttempt, newAttempt } from './attempts.ts';
-import { addTasks, addTurn, expandTask, type Folded } from './tasks.ts';
+import { addRound, addTasks, addTurn, expandTask, type Folded } from './tasks.ts';
 import { noteWait, type Waits } from './waits.ts';
 import { addIsolation } from '../isolation.ts';
 import { clip, LIMITS } from '../limits.ts';
@@ -215,6 +215,9 @@ function applyToTask(run: FoldedRun, task: Folded, event: TaskEvent, atMs: numbe
       return;
     case 'task.handed':
       addTurn(run.tasks, task, event);
+      return;
+    case 'task.round':
+      addRound(run.tasks, task, event);
       return;
     case 'task.merging':
       report.state = 'merging';

@@ -2,7 +2,7 @@
 import type { BudgetMark, EventOf } from '../../contract/event.ts';
 import type { TaskReport } from '../../contract/report.ts';
 import type { Json, Task, Tasks, Workflow } from '../../contract/workflow.ts';
-import { itemNames, turnName } from '../../schedule/views/task-names.ts';
+import { itemNames, roundName, turnName } from '../../schedule/views/task-names.ts';
 import { clip } from '../limits.ts';
 import { LogTail } from '../text/log-tail.ts';
 
@@ -53,6 +53,14 @@ export function addTurn(tasks: Map<string, Folded>, task: Folded, event: EventOf
   const before = task.children.at(-1);
   addTask(tasks, { id, label }, { ...definition, agent: event.agent }, task.workflow, task);
   tasks.get(id)!.report.needs = before ? [before.report.id] : [];
+}
+
+export function addRound(tasks: Map<string, Folded>, task: Folded, event: EventOf<'task.round'>): void {
+  const { continuous: _, ...definition } = task.definition;
+  const index = task.children.length;
+  const label = roundName(task.report.label, index, event.why);
+  const id = `${task.report.id}.${index + 1}`;
+  addTask(tasks, { id, label }, { ...definition, needs: [] }, task.workflow, task);
 }
 
 export function addTasks(

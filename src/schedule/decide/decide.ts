@@ -8,6 +8,7 @@ import { isOpen, LEFT_OUT, type FailReason } from '../../contract/run.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
+import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { inherited } from '../fold/fold.ts';
@@ -43,8 +44,7 @@ export function decide(state: State): Decision | undefined {
 }
 
 function decideNode(state: State, node: Node): Decision {
-  if (node.state === 'expanded')
-    return (node.kind === 'handoff' && decideHandoff(state, node)) || endGroup(state, node);
+  if (node.state === 'expanded') return decideGroup(state, node);
   if (node.merged) return complete(state, node);
   if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
   if (node.conflicted) return afterConflict(state, node);
@@ -77,7 +77,8 @@ function admit(state: State, node: Node): Decision {
     checkRoom(state, Object.keys(node.workflow.nested![node.task.uses!]!.tasks).length);
     return { type: 'task.expanded', task: node.id, kind: 'uses', inputs: renderInputs(state, node) };
   }
-  if (node.kind === 'handoff') return { type: 'task.expanded', task: node.id, kind: 'handoff' };
+  if (node.kind === 'handoff' || node.kind === 'continuous')
+    return { type: 'task.expanded', task: node.id, kind: node.kind };
   if (node.kind === 'approve') return ask(state, node);
   return { type: 'task.admitted', task: node.id };
 }
@@ -167,6 +168,12 @@ function complete(state: State, node: Node): Decision {
   }
   const { outputRef, output = null } = node;
   return finishedDone(node, outputRef ? { outputRef } : { output });
+}
+
+function decideGroup(state: State, node: Node): Decision {
+  if (node.kind === 'handoff') return decideHandoff(state, node);
+  if (node.kind === 'continuous') return decideContinuous(state, node);
+  return endGroup(state, node);
 }
 
 function endGroup(state: State, node: Node): Decision {

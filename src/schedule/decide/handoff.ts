@@ -9,8 +9,7 @@ import type { Decision, EventOf } from '../../contract/event.ts';
 import { rejectionOf, roundsOf } from '../workflow/handoff.ts';
 import type { Node, State } from '../state.ts';
 
-/** Undefined where the handoff has come to its end as any group of tasks does: cancelled, or a turn failed. */
-export function decideHandoff(state: State, node: Node): Decision | undefined {
+export function decideHandoff(state: State, node: Node): Decision {
   const order = node.task.handoff!;
   const { id: task, children } = node;
   const last = children.at(-1);

@@ -4,7 +4,7 @@
  */
 import type { EventOf, Reopened } from '../../contract/event.ts';
 import { canGoOn } from '../fold/session.ts';
-import { hasEnded, hasFailed, isMet, isPastTurn, isWithin, type Node, type State } from '../state.ts';
+import { hasEnded, hasFailed, isMet, isPast, isWithin, type Node, type State } from '../state.ts';
 
 export function decideReopened(state: State, wanted: NonNullable<State['goesOn']>): EventOf<'run.reopened'> {
   const [again, because] = rule(state, wanted);
@@ -30,7 +30,7 @@ function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
   /** Those of `open` that are there only for a task within. */
   const around = new Set<Node>();
   const take = (node: Node): void => {
-    if (!hasEnded(node) || node.state === 'done' || isPastTurn(node)) return;
+    if (!hasEnded(node) || node.state === 'done' || isPast(node)) return;
     if (around.delete(node)) open.delete(node); // it is looked at again
     open.add(node);
   };

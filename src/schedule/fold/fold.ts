@@ -21,7 +21,8 @@ import { noteSpending } from './budget.ts';
 import { noteHeld, noteWait } from './held.ts';
 import { noteSession } from './session.ts';
 import { move, push, queue, uncount, unpush } from './moves.ts';
-import { addItems, addTasks, addTurn } from './nodes.ts';
+import { callContinuous, endRest } from './continuous.ts';
+import { addItems, addRound, addTasks, addTurn } from './nodes.ts';
 import { reopen } from './reopen.ts';
 import { hasEnded, nodeOf, Queue, type Node, type State } from '../state.ts';
 
@@ -40,6 +41,7 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     top: new Map(),
     todo: new Queue(),
     ready: new Queue(),
+    continuous: [],
     running: 0,
     open: 0,
     questions: new Map(),
@@ -191,6 +193,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.workspaceBase = event.base;
       return;
     case 'timer.fired':
+      if (node.resting && event.attempt === node.children.length) endRest(state, node, 'isDue');
       if (node.state === 'delayed' && event.attempt === node.attempt) queue(state, node);
       return;
     case 'attempt.finished':
@@ -255,6 +258,16 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return;
     case 'task.expanded':
       return expanded(state, node, event, atMs);
+    case 'task.round':
+      delete node.resting;
+      delete node.delayMs;
+      delete node.isDue;
+      delete node.isCalled;
+      return push(state, addRound(state, node, event));
+    case 'task.resting':
+      node.resting = true;
+      if (event.delayMs !== undefined) node.delayMs = event.delayMs;
+      return;
     case 'task.handed':
       node.rounds += event.rejected || node.rounds === 0 ? 1 : 0;
       return push(state, addTurn(state, node, event));
@@ -348,7 +361,7 @@ function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atM
   if (event.kind === 'expand') node.own = node.results;
   let added: Node[];
   if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
-  else if (event.kind === 'handoff') added = [];
+  else if (event.kind === 'handoff' || event.kind === 'continuous') added = [];
   else if (event.kind === 'uses') {
     const nested = node.workflow.nested![node.task.uses!]!;
     added = addTasks(state, nested.tasks, nested, event.inputs ?? {}, node);
@@ -369,6 +382,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   node.endedAtMs = atMs;
   keepOutput(node, event);
   delete node.ended;
+  delete node.resting;
   // A budget is not the task's own, although one of its attempts asked.
   for (const [id, question] of state.questions)
     if (question.task === node.id && !state.asked.has(id)) state.questions.delete(id);
@@ -380,6 +394,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
     if (dependent.unmet === 0 && dependent.state === 'waiting') push(state, dependent);
   }
   if (node.parent && --node.parent.open === 0) push(state, node.parent);
+  callContinuous(state, node);
   for (const id of event.halts ?? []) {
     const halted = nodeOf(state, id);
     halted.halted = true;

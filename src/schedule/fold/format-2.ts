@@ -5,7 +5,7 @@
  * today has no part in what was decided then.
  */
 import type { BudgetMark, Event, EventOf, Recorded, Reopened } from '../../contract/event.ts';
-import { hasEnded, isMet, isPastTurn, isWithin, nodeOf, type Node, type State } from '../state.ts';
+import { hasEnded, isMet, isPast, isWithin, nodeOf, type Node, type State } from '../state.ts';
 import { apply, create } from './fold.ts';
 import { completed, implied } from './format-1.ts';
 import { queue, unpush } from './moves.ts';
@@ -83,7 +83,7 @@ function reopened(
     event.type === 'task.retried' ? isWithin(node, event.task) : hadEnded || node.state !== 'failed';
   const open = new Set<Node>();
   const take = (node: Node): void => {
-    if (open.has(node) || !hasEnded(node) || node.state === 'done' || isPastTurn(node)) return;
+    if (open.has(node) || !hasEnded(node) || node.state === 'done' || isPast(node)) return;
     open.add(node);
     for (const need of node.needs) if (!isMet(need)) take(need);
     for (const dependent of node.dependents) if (dependent.state !== 'failed') take(dependent);

@@ -1,11 +1,11 @@
-/** Makes the nodes of a run from tasks: at its start, and when for-each, uses, expand or handoff add some. */
+/** Makes the nodes of a run from tasks: at its start, and when for-each, uses, expand, handoff or rounds add some. */
 import type { EventOf } from '../../contract/event.ts';
 import type { Json, Task, Workflow } from '../../contract/workflow.ts';
 import { ExpressionError } from '../expression/failure.ts';
 import { turnTask } from '../workflow/handoff.ts';
 import { hasTemplate, itemScope } from '../workflow/item-scope.ts';
 import type { Node, State } from '../state.ts';
-import { itemNames, turnName } from '../views/task-names.ts';
+import { itemNames, roundName, turnName } from '../views/task-names.ts';
 
 export function addTasks(
   state: State,
@@ -86,6 +86,34 @@ export function addTurn(state: State, group: Node, { at, agent, rejected }: Even
   return node;
 }
 
+/** The next round of a continuous task: it starts from all that is merged. */
+export function addRound(state: State, group: Node, { why }: EventOf<'task.round'>): Node {
+  const index = group.children.length;
+  const { continuous: _, finalize, needs: __, if: ___, budget: ____, ...task } = group.task;
+  const node = makeNode({
+    id: `${group.id}.${index + 1}`,
+    label: roundName(group.label, index, why),
+    name: group.name,
+    task: {
+      ...task,
+      needs: [],
+      // A round that fails is followed by another; what fails is the whole.
+      'on-failure': 'continue',
+      ...(why === 'final' && finalize !== undefined && { prompt: finalize }),
+    },
+    workflow: group.workflow,
+    inputs: group.inputs,
+    parent: group,
+    siblings: group.siblings,
+    order: orderOf(group, index),
+    round: why,
+    ...(group.each && { each: group.each }),
+  });
+  node.onTop = true;
+  register(state, [node], group);
+  return node;
+}
+
 /** Where its scope cannot be filled in, the item owns nothing, and fails before it starts. */
 function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | 'scopeProblem'> {
   if (!hasTemplate(task)) return { task };
@@ -103,6 +131,7 @@ function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | '
 function register(state: State, added: Node[], parent: Node | undefined): Node[] {
   for (const node of added) {
     state.nodes.set(node.id, node);
+    if (node.kind === 'continuous') state.continuous.push(node);
     state.counts.waiting = (state.counts.waiting ?? 0) + 1;
   }
   state.open += added.length;
@@ -128,6 +157,7 @@ function makeNode(
     | 'order'
     | 'each'
     | 'turn'
+    | 'round'
   >,
 ): Node {
   return {
@@ -152,6 +182,7 @@ function kindOf(task: Task, isItem: boolean): Node['kind'] {
   if (task['for-each'] !== undefined && !isItem) return 'for-each';
   if (task.uses !== undefined) return 'uses';
   if (task.handoff !== undefined) return 'handoff';
+  if (task.continuous !== undefined) return 'continuous';
   if (task.approve !== undefined) return 'approve';
   return 'work';
 }

@@ -29,7 +29,7 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
   node.results = node.own ?? [];
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
-    'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost',
+    'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',
   ] as const) delete node[key]; // prettier-ignore
   if (continues !== undefined) node.next = { continues, ...(session && { session }) };
   state.open++;

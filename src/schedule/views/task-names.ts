@@ -1,8 +1,8 @@
 /**
  * What people call a task: its id, where an item of a for-each goes by its value, as in `review[security]`, and a turn of
- * a handoff by its agent. Pure.
+ * a handoff by its agent, a round by its number. Pure.
  */
-import type { EventOf } from '../../contract/event.ts';
+import type { Event, EventOf, RoundReason } from '../../contract/event.ts';
 import type { Json } from '../../contract/workflow.ts';
 
 const LABEL_CHARS_MAX = 40;
@@ -23,6 +23,10 @@ export function itemNames(group: string, items: readonly Json[]): string[] {
 /** The name of a turn in a handoff of that name, when its agent had so many before. */
 export function turnName(group: string, agent: string, times: number): string {
   return `${group}[${agent}${times > 0 ? ` ${times + 1}` : ''}]`;
+}
+
+export function roundName(group: string, index: number, why: RoundReason): string {
+  return `${group}[${why === 'final' ? 'final' : `round ${index + 1}`}]`;
 }
 
 function labelOf(item: Json): string {
@@ -49,25 +53,34 @@ function fieldOf(item: Record<string, Json>): Json | undefined {
 /** The names of tasks of a run, for who reads its events and keeps no state. */
 export class TaskNames {
   readonly #names: Map<string, string>;
-  /** Of each handoff, the agents that have had a turn. */
-  readonly #turns = new Map<string, string[]>();
+  /** Of each handoff and continuous task, the agents that have had a turn, or its rounds. */
+  readonly #within = new Map<string, string[]>();
 
   /** With those that are known already. */
   constructor(names: Iterable<readonly [string, string]> = []) {
     this.#names = new Map(names);
   }
 
-  add(event: EventOf<'task.expanded' | 'task.handed'>): void {
-    if (event.type === 'task.handed') return this.#addTurn(event);
+  /** Of any event: most name nothing. */
+  add(event: Event): void {
+    if (event.type === 'task.handed' || event.type === 'task.round') return this.#addNext(event);
+    if (event.type !== 'task.expanded') return;
     const { task, items = [] } = event;
     itemNames(this.of(task), items).forEach((name, index) => this.#names.set(`${task}.${index + 1}`, name));
   }
 
-  #addTurn({ task, agent }: EventOf<'task.handed'>): void {
-    const turns = this.#turns.get(task) ?? [];
-    const times = turns.filter((name) => name === agent).length;
-    this.#turns.set(task, [...turns, agent]);
-    this.#names.set(`${task}.${turns.length + 1}`, turnName(this.of(task), agent, times));
+  #addNext(event: EventOf<'task.handed' | 'task.round'>): void {
+    const { task } = event;
+    const before = this.#within.get(task) ?? [];
+    const next = event.type === 'task.handed' ? event.agent : event.why;
+    const times = before.filter((name) => name === next).length;
+    const group = this.of(task);
+    const name =
+      event.type === 'task.handed'
+        ? turnName(group, event.agent, times)
+        : roundName(group, before.length, event.why);
+    this.#names.set(`${task}.${before.length + 1}`, name);
+    this.#within.set(task, [...before, next]);
   }
 
   /** That of a task within one of these starts with theirs. */

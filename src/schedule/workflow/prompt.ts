@@ -156,10 +156,10 @@ export function expressionScope(
   };
 }
 
-/** The task as the workflow has it: items of a for-each and turns of a handoff have no needs of their own. */
+/** The task as the workflow has it: items of a for-each, turns and rounds have no needs of their own. */
 function writtenAs(node: Node): Node {
   const { parent } = node;
-  return parent?.kind === 'for-each' || parent?.kind === 'handoff' ? writtenAs(parent) : node;
+  return parent && (node.each || node.turn || node.round) ? writtenAs(parent) : node;
 }
 
 function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope['tasks'][string] {
