@@ -12,12 +12,12 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** `connection: x-a, x-b` makes those two belong to the connection as well. */
-export function namedByConnection(connection: string | undefined): Set<string> {
-  return new Set(
-    connection
-      ?.toLowerCase()
-      .split(',')
-      .map((name) => name.trim()),
-  );
+export function namedByConnection(connection: string | undefined): ReadonlySet<string> {
+  // What most requests have: it names nothing that is not above.
+  if (connection === undefined || connection === 'keep-alive') return NONE;
+  const names = connection.toLowerCase().split(',');
+  return new Set(names.map((name) => name.trim()));
 }

@@ -61,8 +61,7 @@ export class AttemptEndpoint implements AsyncDisposable {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
   readonly #underWay = new Set<Promise<void>>();
-  readonly #failures = new FailureStreak();
-  readonly #told = new Set<string>();
+  readonly #around: Omit<ExchangeOptions, 'hold'>;
   #socket: AsyncDisposable | undefined;
   #heldBytes = 0;
   #closing: Promise<void> | undefined;
@@ -72,6 +71,8 @@ export class AttemptEndpoint implements AsyncDisposable {
     this.#at = at;
     this.socketPath = at === 'tcp' ? undefined : at.socketPath;
     this.#limits = { ...ENDPOINT_LIMITS, ...options.limits };
+    const { bodyBytesMax } = this.#limits;
+    this.#around = { ...options, bodyBytesMax, failures: new FailureStreak(), told: new Set() };
     this.#token = Buffer.from(at === 'tcp' ? `/${randomBytes(TOKEN_BYTES).toString('base64url')}` : '');
     this.#server = createServer({
       maxHeaderSize: this.#limits.headerBytesMax,
@@ -131,9 +132,7 @@ export class AttemptEndpoint implements AsyncDisposable {
           `bosun: requests under way hold more than ${mb(this.#limits.heldBytesMax)}; wait for some first`,
         );
     };
-    const { bodyBytesMax } = this.#limits;
-    const around = { ...this.#options, bodyBytesMax, hold, failures: this.#failures, told: this.#told };
-    const done = exchange(around, incoming, outgoing, url).finally(() => {
+    const done = exchange({ ...this.#around, hold }, incoming, outgoing, url).finally(() => {
       this.#heldBytes -= heldBytes;
       this.#underWay.delete(done);
     });
@@ -142,6 +141,7 @@ export class AttemptEndpoint implements AsyncDisposable {
 
   /** What follows the token; undefined where it is not the right one. */
   #below(url: string): string | undefined {
+    if (this.#at !== 'tcp') return url.startsWith('/') ? url : undefined;
     const [token, bytes] = [this.#token, Buffer.from(url)];
     if (bytes.length < token.length) return undefined;
     if (!timingSafeEqual(bytes.subarray(0, token.length), token)) return undefined;

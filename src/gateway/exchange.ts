@@ -45,6 +45,7 @@ export interface ExchangeOptions {
 
 const ERROR_BYTES_MAX = 16 * 1024;
 const TOLD_MAX = 100;
+const ONE_WRITE_BYTES_MAX = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 type Settle = (use?: ModelUse) => void;
@@ -249,16 +250,19 @@ async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
   { signal, waiting }: Passing,
   watcher: Watcher,
 ): Promise<Watcher> {
-  waiting.heard();
-  waiting.listen();
+  waiting.more();
   outgoing.writeHead(response.status, headers);
   // With the first piece of the body where that is there, else without: it may take a while.
   const flushing = setImmediate(() => outgoing.flushHeaders());
+  let isFirst = true;
   try {
     for await (const chunk of response.body) {
       clearImmediate(flushing);
       watcher?.push(chunk);
-      if (!outgoing.write(chunk)) {
+      // As text of one byte a character Node sends it in one piece with the headers, which is quicker.
+      const isText = isFirst && chunk.length <= ONE_WRITE_BYTES_MAX;
+      isFirst = false;
+      if (!(isText ? outgoing.write(chunk.toString('latin1'), 'latin1') : outgoing.write(chunk))) {
         waiting.heard(); // whoever reads it may be slow
         await once(outgoing, 'drain', { signal });
       }

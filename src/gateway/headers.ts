@@ -12,7 +12,8 @@ const OTHER_METHOD = /^x-(http-)?method(-override)?$/;
 export function requestHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const named = namedByConnection(headers.connection);
   const passed: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (value === undefined || OF_THE_CONNECTION.has(name) || named.has(name)) continue;
     if (name === 'content-length' || name === 'content-encoding' || OTHER_METHOD.test(name)) continue;
     passed[name] = Array.isArray(value) ? value.join(', ') : value;
@@ -23,7 +24,8 @@ export function requestHeaders(headers: IncomingHttpHeaders): Record<string, str
 
 export function responseHeaders(headers: Record<string, string>): Record<string, string> {
   const named = namedByConnection(headers.connection);
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name) && !named.has(name)),
-  );
+  const passed: Record<string, string> = {};
+  for (const name in headers)
+    if (!OF_THE_CONNECTION.has(name) && !named.has(name)) passed[name] = headers[name]!;
+  return passed;
 }

@@ -48,12 +48,13 @@ const lastScrubs = new WeakMap<Provider, { secrets: string; scrub: Scrub }>();
 /** Headers that users configure may hold a key, too. */
 function scrubFor(provider: Provider, secrets: string[]): Scrub {
   const last = lastScrubs.get(provider);
-  if (last?.secrets === secrets.join('\n')) return last.scrub;
+  const joined = secrets.join('\n');
+  if (last?.secrets === joined) return last.scrub;
   const { headers } = provider;
   const configured = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
   const all = [...secrets, ...configured.map(([, value]) => value)];
   const scrub = new Scrub(all.map((value) => value.replace(/^(bearer|basic) +/i, '')));
-  lastScrubs.set(provider, { secrets: secrets.join('\n'), scrub });
+  lastScrubs.set(provider, { secrets: joined, scrub });
   return scrub;
 }
 
@@ -71,5 +72,6 @@ async function opened<T>(open: () => Promise<T>, { name }: Provider, what: strin
 }
 
 function dressed(outgoing: Outgoing, { headers }: Provider): Outgoing {
-  return { ...outgoing, headers: { ...outgoing.headers, ...headers } };
+  Object.assign(outgoing.headers, headers);
+  return outgoing;
 }

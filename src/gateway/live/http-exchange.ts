@@ -19,9 +19,32 @@ const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
 export interface Upstream {
   /** As messages call it. */
   provider: string;
-  url: URL;
+  /** With its port, for people. */
+  host: string;
+  isSecure: boolean;
+  /** A proxy's loopback is another one. */
+  isLoopback: boolean;
+  hostname: string;
+  port: string;
+  /** What the path of every request begins with; no slash at its end. */
+  path: string;
   /** How long nothing may come. */
   idleMs: number;
+}
+
+/** Taken apart once: for a small request that is as much work as the rest of sending it. */
+export function upstreamOf(provider: string, baseUrl: string, idleMs: number): Upstream {
+  const { protocol, host, hostname, port, pathname } = new URL(baseUrl);
+  return {
+    provider,
+    host,
+    isSecure: protocol === 'https:',
+    isLoopback: isLoopback(hostname),
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    path: pathname.replace(/\/$/, ''),
+    idleMs,
+  };
 }
 
 export interface Call {
@@ -35,41 +58,43 @@ export interface Call {
 
 /** Connections, kept for the next request; through the proxies that the environment names. */
 export class Connections implements Disposable {
-  readonly #all: http.Agent[] = [];
-  readonly #direct: { 'http:': http.Agent; 'https:': https.Agent };
-  readonly #proxied: { 'http:': http.Agent; 'https:': https.Agent };
+  readonly #direct: Agents;
+  readonly #proxied: Agents;
 
   constructor(env: NodeJS.ProcessEnv) {
     const { HTTP_PROXY, HTTPS_PROXY, NO_PROXY, http_proxy, https_proxy, no_proxy } = env;
     const proxyEnv = { HTTP_PROXY, HTTPS_PROXY, NO_PROXY, http_proxy, https_proxy, no_proxy };
     const options = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX };
-    const make = (more: object): { 'http:': http.Agent; 'https:': https.Agent } => {
-      const agents = {
-        'http:': new Agent({ ...options, ...more }),
-        'https:': new https.Agent({ ...options, ...more }),
-      };
-      this.#all.push(agents['http:'], agents['https:']);
-      return agents;
-    };
+    const make = (more: object): Agents => ({
+      plain: new Agent({ ...options, ...more }),
+      secure: new https.Agent({ ...options, ...more }),
+    });
     this.#direct = make({});
     this.#proxied = make({ proxyEnv });
   }
 
-  for({ protocol, hostname }: URL): http.Agent {
-    // A proxy's loopback is another one.
-    const agents = isLoopback(hostname) ? this.#direct : this.#proxied;
-    return agents[protocol as 'http:' | 'https:'];
+  for({ isSecure, isLoopback: isDirect }: Upstream): http.Agent {
+    const { plain, secure } = isDirect ? this.#direct : this.#proxied;
+    return isSecure ? secure : plain;
   }
 
   [Symbol.dispose](): void {
-    for (const agent of this.#all) agent.destroy();
+    for (const { plain, secure } of [this.#direct, this.#proxied]) {
+      plain.destroy();
+      secure.destroy();
+    }
   }
+}
+
+interface Agents {
+  plain: http.Agent;
+  secure: https.Agent;
 }
 
 /** Resolves with the head of the answer; throws a TransportError where there is none. */
 export function httpExchange(call: Call, connections: Connections, signal: AbortSignal): Promise<Answer> {
   const { upstream, method, path, headers, body } = call;
-  const { url, idleMs, provider } = upstream;
+  const { isSecure, hostname, port, idleMs, provider } = upstream;
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       clearTimeout(timer);
@@ -77,13 +102,13 @@ export function httpExchange(call: Call, connections: Connections, signal: Abort
       failure.mayCost = request.writableFinished;
       reject(failure);
     };
-    const send = url.protocol === 'https:' ? https.request : plainRequest;
+    const send = isSecure ? https.request : plainRequest;
     const request = send({
-      agent: connections.for(url),
-      hostname: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port,
+      agent: connections.for(upstream),
+      hostname,
+      port,
       method,
-      path: `${url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '')}${path}`,
+      path: `${upstream.path}${path}`,
       headers,
       maxHeaderSize: HEADER_BYTES_MAX,
       setDefaultHeaders: true,
@@ -101,7 +126,7 @@ export function httpExchange(call: Call, connections: Connections, signal: Abort
     };
     request.once('socket', (socket) => {
       if (!socket.connecting) onConnected();
-      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
+      else socket.once(isSecure ? 'secureConnect' : 'connect', onConnected);
     });
     request.on('error', fail);
     // Also of what Node takes for the end of HTTP, such as 101: then nothing else is said.
@@ -252,15 +277,15 @@ function silence({ provider, idleMs }: Upstream): string {
   return `${provider} said nothing for ${Math.round(idleMs / 1000)} s; if it needs longer, raise providers.${provider}.timeout-idle`;
 }
 
-function failureOf(error: Error, { provider, url }: Upstream): TransportError {
+function failureOf(error: Error, { provider, host }: Upstream): TransportError {
   if (error instanceof TransportError) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (BROKEN.has(code)) return brokenOff({ provider }, error);
   if (code.startsWith('Z_'))
     return new TransportError('network', 502, `${provider} returned a malformed response (${code})`, error);
   const what = isDistrust(code)
-    ? `at ${url.host} has a certificate that is not to be trusted (${code}); if it is your own, name its authority in NODE_EXTRA_CA_CERTS`
-    : `cannot be reached at ${url.host}: ${code || message}`;
+    ? `at ${host} has a certificate that is not to be trusted (${code}); if it is your own, name its authority in NODE_EXTRA_CA_CERTS`
+    : `cannot be reached at ${host}: ${code || message}`;
   return new TransportError('network', 502, `${provider} ${what}`, error);
 }
 

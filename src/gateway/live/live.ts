@@ -3,7 +3,14 @@
  * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
  */
 import { begin, given, type Failure } from './answer.ts';
-import { type Answer, Connections, httpExchange, isDistrust, type Upstream } from './http-exchange.ts';
+import {
+  type Answer,
+  Connections,
+  httpExchange,
+  isDistrust,
+  upstreamOf,
+  type Upstream,
+} from './http-exchange.ts';
 import { credentialsFor, refusedLogin, type Credentials } from './credentials.ts';
 import { isStrayPath, returnedHeaders } from './headers.ts';
 import { hintMs, isQuotaSpent } from './retry-hints.ts';
@@ -93,8 +100,8 @@ class LiveTransport implements Transport, AsyncDisposable {
     this.#random = random ?? Math.random;
     this.#connections = new Connections(env ?? process.env);
     for (const { name, baseUrl, idleMs, login } of providers.values()) {
-      this.#upstreams.set(name, { provider: name, url: new URL(baseUrl), idleMs });
-      if (login) this.#loginUpstreams.set(name, { provider: name, url: new URL(login.baseUrl), idleMs });
+      this.#upstreams.set(name, upstreamOf(name, baseUrl, idleMs));
+      if (login) this.#loginUpstreams.set(name, upstreamOf(name, login.baseUrl, idleMs));
     }
   }
 

@@ -119,7 +119,8 @@ class BodyMeter implements Meter {
 
   seen(): Seen {
     // undefined where it was cut in the middle, or is not what it seems to be
-    const answer = parseJson(Buffer.concat(this.#parts).toString());
+    const all = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
+    const answer = parseJson(all.toString());
     const tokens = usageIn(this.#api, answer);
     const isEmpty = tokens?.isEmpty === true && !hasContent(this.#api, answer);
     const outputGuess = this.#api === 'embeddings' ? 0 : Math.ceil(this.#bytes / BYTES_PER_TOKEN);

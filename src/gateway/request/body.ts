@@ -53,30 +53,34 @@ export async function readBody(
 /** By hand: an iterator over the stream would cost more than all that is done with a small request. */
 function allOf(incoming: IncomingMessage, onPart: (bytes: number, part: Buffer) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
+    /** Nothing once it is settled: to take the listeners off again would cost as much as all they do. */
+    let parts: Buffer[] | undefined = [];
     let bytes = 0;
-    const end = (settle: () => void): void => {
-      incoming.off('data', take).off('end', finish).off('error', fail).off('close', close);
-      settle();
+    const fail = (error: Error): void => {
+      if (!parts) return;
+      parts = undefined;
+      incoming.pause();
+      reject(error);
     };
-    const take = (part: Buffer): void => {
+    incoming.on('data', (part: Buffer) => {
+      if (!parts) return;
       bytes += part.length;
       try {
         onPart(bytes, part);
+        parts.push(part);
       } catch (error) {
         fail(error as Error);
-        return;
       }
-      parts.push(part);
-    };
-    const finish = (): void => end(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
-    const fail = (error: Error): void =>
-      end(() => {
-        incoming.pause();
-        reject(error);
-      });
-    const close = (): void => fail(new Error('the agent hung up before the end of its request'));
-    incoming.on('data', take).once('end', finish).once('error', fail).once('close', close);
+    });
+    incoming.on('end', () => {
+      if (!parts) return;
+      resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
+      parts = undefined;
+    });
+    incoming.on('error', fail);
+    incoming.on('close', () => {
+      if (parts) fail(new Error('the agent hung up before the end of its request'));
+    });
   });
 }
 

@@ -5,7 +5,7 @@ import { outputTokensMaxOf } from '../money/price-list.ts';
 import type { PriceOf } from '../money/prices.ts';
 import type { Api, Route } from './route.ts';
 import type { Counted } from '../money/usage.ts';
-import { fieldsOf, type Fields } from '../../base/fields.ts';
+import { fieldsOf, isFields, type Fields } from '../../base/fields.ts';
 
 /** A token is some four bytes of text; JSON around it and encoded pictures only make the estimate higher. */
 const BYTES_PER_TOKEN = 4;
@@ -76,21 +76,25 @@ export function estimateOf(
 
 /** With a token per byte, all of them at the highest price that input can have: written to a cache, mostly. */
 function worstUsd(model: string, input: number, output: number, priceOf: PriceOf): number {
-  const kinds: ((count: number) => Counted)[] = [
-    (count) => ({ ...NO_TOKENS, output, input: count }),
-    (count) => ({ ...NO_TOKENS, output, cacheWrite: count }),
-    (count) => ({ ...NO_TOKENS, output, cacheWrite: count, cacheWriteHour: count }),
-    (count) => ({ ...NO_TOKENS, output, cacheRead: count }),
-  ];
-  const costs = kinds.map((kind) => {
-    const cost = priceOf(model, kind(input));
-    if (cost !== null) return cost;
-    // Beyond what the table has a price for: at the price of what is below.
-    const [none, one] = [priceOf(model, kind(0)) ?? 0, priceOf(model, kind(1)) ?? 0];
-    return none + (one - none) * input;
-  });
-  return Math.max(...costs);
+  let worst = 0;
+  for (const kind of INPUT_KINDS) {
+    const cost = priceOf(model, kind(input, output));
+    if (cost !== null) worst = Math.max(worst, cost);
+    else {
+      // Beyond what the table has a price for: at the price of what is below.
+      const [none, one] = [priceOf(model, kind(0, output)) ?? 0, priceOf(model, kind(1, output)) ?? 0];
+      worst = Math.max(worst, none + (one - none) * input);
+    }
+  }
+  return worst;
 }
+
+const INPUT_KINDS: ((count: number, output: number) => Counted)[] = [
+  (count, output) => ({ input: count, output, cacheRead: 0, cacheWrite: 0 }),
+  (count, output) => ({ input: 0, output, cacheRead: 0, cacheWrite: count }),
+  (count, output) => ({ input: 0, output, cacheRead: 0, cacheWrite: count, cacheWriteHour: count }),
+  (count, output) => ({ input: 0, output, cacheRead: count, cacheWrite: 0 }),
+];
 
 /** Faster service costs a multiple that the table does not know. */
 function hasListPrice(fields: Fields): boolean {
@@ -99,16 +103,20 @@ function hasListPrice(fields: Fields): boolean {
 
 /** By the names that the interface reads: a server may ignore all others, and write as much as it can. */
 function outputMax(api: Api, fields: Fields): number | undefined {
-  const names: Record<Api, unknown[]> = {
-    messages: [fields.max_tokens],
-    chat: [fields.max_tokens, fields.max_completion_tokens],
-    responses: [fields.max_output_tokens],
-    embeddings: [],
-    generate: configs(fields).flatMap((config) => [config.maxOutputTokens, config.max_output_tokens]),
-  };
-  const said = names[api].filter((count): count is number => typeof count === 'number' && count > 0);
+  const said = OUTPUT_NAMED[api](fields).filter(
+    (count): count is number => typeof count === 'number' && count > 0,
+  );
   return said.length === 0 ? undefined : Math.min(Math.max(...said), OUTPUT_TOKENS_MAX);
 }
+
+const OUTPUT_NAMED: Record<Api, (fields: Fields) => unknown[]> = {
+  messages: (fields) => [fields.max_tokens],
+  chat: (fields) => [fields.max_tokens, fields.max_completion_tokens],
+  responses: (fields) => [fields.max_output_tokens],
+  embeddings: () => [],
+  generate: (fields) =>
+    configs(fields).flatMap((config) => [config.maxOutputTokens, config.max_output_tokens]),
+};
 
 /** Some interfaces give several answers to one request. */
 function answers(fields: Fields): number {
@@ -118,8 +126,8 @@ function answers(fields: Fields): number {
 }
 
 /** Gemini reads both spellings. */
-function configs(fields: Fields): Fields[] {
-  return [fieldsOf(fields.generationConfig), fieldsOf(fields.generation_config)];
+function configs({ generationConfig, generation_config }: Fields): Fields[] {
+  return [generationConfig, generation_config].filter(isFields);
 }
 
 /** Conversations, prompts and caches that the provider keeps are input, too. */
