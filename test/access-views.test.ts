@@ -7,7 +7,7 @@ import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html/html.ts';
-import { renderText } from '../src/report/text/text.ts';
+import { renderTextReport } from '../src/report/text/text.ts';
 import { History } from './fixtures/report.ts';
 
 const at = { task: 'one', attempt: 1 };
@@ -79,7 +79,7 @@ describe('requests for access', () => {
     expect(open.tasks[0]).toMatchObject({ state: 'running', access: [{ id: 'one+1', answer: null }] });
     expect(open.next[0]).toMatchObject({ command: 'bosun answer one+1 yes' });
     const done = report(...asked, ...granted);
-    const text = renderText(done, { color: false, width: 100 });
+    const text = renderTextReport(done, { color: false, width: 100 });
     expect(text).toContain('✓ one  granted: src/api/** (by person)\n');
     expect(text).toMatch(/✗ one {2}refused: <b>\S*x \(by scope: hidden\)\n/);
     const html = renderHtml(done);

@@ -183,7 +183,15 @@ it('a question that ended with its attempt does not make a log say that the budg
     const run = atWork({ usd: 1 });
     const at = { task: 'write', attempt: 1 };
     run.add({ type: 'attempt.asked', ...at, id: 'q1', text: 'More?', default: 'no', budget: mark });
-    run.add({ type: 'attempt.answered', ...at, id: 'q1', answer: 'no', by });
+    const { raiseTo: _, isHard: __, ...stops } = mark;
+    run.add({
+      type: 'attempt.answered',
+      ...at,
+      id: 'q1',
+      answer: 'no',
+      by,
+      ...(by === 'person' && { stops }),
+    });
     run.add({ type: 'run.finished', state: 'cancelled', because: 'budget' });
     const told = linesOf(run.events).trimEnd().split('\n').at(-1)!;
     expect(told).toContain('stopped: its budget');

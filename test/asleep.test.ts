@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Fact, Recorded } from '../src/contract/event.ts';
-import { render } from '../src/doors/cli/commands/status.ts';
+import { renderStatus } from '../src/doors/cli/commands/status.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { buildReport } from '../src/report/build.ts';
 import { workedMs } from '../src/schedule/money/budget.ts';
@@ -162,7 +162,7 @@ test('status tells what finished tasks of an interrupted run took', () => {
   loop.submit({ ...done, task: 'each.1', attempt: 1 });
   const tasks = [...loop.state.nodes.values()].map((node) => taskView(node));
   const run = { ...runView(loop.state), state: 'interrupted' as const };
-  const shown = render({ run, tasks, taskCount: tasks.length }, 9_000_000);
+  const shown = renderStatus({ run, tasks, taskCount: tasks.length }, 9_000_000);
   expect(shown).toMatch(/each +.*1m05s/);
   expect(shown).not.toMatch(/b .*m\d\ds/);
 });

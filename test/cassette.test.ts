@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Place } from '../src/gateway/cassette/place.ts';
+import type { CassettePlace } from '../src/gateway/cassette/place.ts';
 import {
   answer,
   ask,
@@ -139,7 +139,7 @@ describe('a cassette', () => {
 
   it('knows the workspace of an earlier attempt, whose session is gone on with', async () => {
     using shelf = new Shelf();
-    const at = (n: number): Place => {
+    const at = (n: number): CassettePlace => {
       const { run, paths } = place('one', n);
       return { run, paths: { ...paths, 'workspace@1': paths.workspace!.replace('hello.1', 'hello.0') } };
     };

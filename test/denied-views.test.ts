@@ -6,7 +6,7 @@ import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html/html.ts';
-import { renderText } from '../src/report/text/text.ts';
+import { renderTextReport } from '../src/report/text/text.ts';
 import { decide } from '../src/schedule/decide/decide.ts';
 import { apply, create } from '../src/schedule/fold/fold.ts';
 import { History } from './fixtures/report.ts';
@@ -60,7 +60,7 @@ describe('a denied connection', () => {
       deniedLeftOut: 0,
     });
     expect(made.tasks[1]).toMatchObject({ denied: [] });
-    const text = renderText(made, { color: false, width: 100 });
+    const text = renderTextReport(made, { color: false, width: 100 });
     expect(text).toContain(`Denied connections\n  one  a.example:443 (${WHY}), in 2 attempts\n`);
     const html = renderHtml(made);
     expect(html).toContain(`<li>a.example:443 (${WHY}), in 2 attempts</li>`);
@@ -72,7 +72,7 @@ describe('a denied connection', () => {
     const many = report(...Array.from({ length: 500 }, (_, n) => denied(`${n}.example`)));
     expect(many.tasks[0]).toMatchObject({ deniedLeftOut: 400 });
     expect(many.tasks[0]!.denied).toHaveLength(100);
-    expect(renderText(many, { color: false, width: 100 })).toContain('… and 494 more\n');
+    expect(renderTextReport(many, { color: false, width: 100 })).toContain('… and 494 more\n');
     expect(renderHtml(many)).toContain('and 400 more');
   });
 
@@ -81,6 +81,7 @@ describe('a denied connection', () => {
     if (created?.event.type !== 'run.created') throw new TypeError('no run');
     const state = create(created.event, 0);
     const outcome = { kind: 'failed' as const, reason: 'exit' as const, message: 'it failed' };
+    apply(state, { type: 'tasks.ready', tasks: ['one', 'two'] }, 0);
     apply(state, started!.event, 0);
     apply(state, { type: 'attempt.finished', task: 'one', attempt: 1, outcome, durationMs: 1 }, 0);
     const next = decide(state);

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Wait } from '../src/gateway/live/live.ts';
+import type { ProviderWait } from '../src/gateway/live/live.ts';
 import { KEY, NEVER, openUpstream, requestOf, textOf, transportTo } from './fixtures/upstream.ts';
 
 describe('a rate limit', () => {
@@ -19,7 +19,7 @@ describe('a rate limit', () => {
       freeAtMs = atMs + 1000;
       for (const each of refused) each.writeHead(429, { 'retry-after': '1' }).end('{}');
     });
-    const waits: Wait[] = [];
+    const waits: ProviderWait[] = [];
     await using transport = transportTo(upstream.url, {}, { onWait: (wait) => waits.push(wait) });
     const texts = await Promise.all(
       Array.from({ length: 20 }, async (_, n) =>
@@ -330,7 +330,7 @@ describe('a provider that fails', () => {
   it('by not being there is tried a few times, and the error says where', async () => {
     await using gone = await openUpstream(() => {});
     await gone[Symbol.asyncDispose]();
-    const waits: Wait[] = [];
+    const waits: ProviderWait[] = [];
     await using transport = transportTo(
       gone.url,
       {},
@@ -349,7 +349,7 @@ describe('a provider that fails', () => {
     await using upstream = await openUpstream((response) => response.writeHead(500).end());
     const stop = new AbortController();
     let untilMs = 0;
-    const onWait = (wait: Wait): void => {
+    const onWait = (wait: ProviderWait): void => {
       ({ untilMs } = wait);
       setTimeout(() => stop.abort(), 10);
     };
@@ -371,7 +371,7 @@ it('closing ends what waits and what is under way', async () => {
 });
 
 it('closing ends what has no answer yet, and tries nothing again', async () => {
-  const waits: Wait[] = [];
+  const waits: ProviderWait[] = [];
   const sent = Promise.withResolvers<void>();
   await using upstream = await openUpstream(() => sent.resolve());
   const transport = transportTo(upstream.url, {}, { onWait: (wait) => waits.push(wait) });

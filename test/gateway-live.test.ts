@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Key } from '../src/gateway/keys/keys.ts';
+import { ProviderKey } from '../src/gateway/keys/keys.ts';
 import { liveTransport } from '../src/gateway/live/live.ts';
 import { resolveProviders } from '../src/gateway/keys/providers.ts';
 import { KEY, NEVER, openUpstream, requestOf, textOf, transportTo } from './fixtures/upstream.ts';
@@ -177,7 +177,7 @@ describe('keys', () => {
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'bosun-test-')), 'count');
     let nowMs = 0;
     const command = `cat ${file} 2>/dev/null || echo token-0; echo token-1 > ${file}`;
-    const key = new Key({ command }, 'bearer', { nowMs: () => nowMs });
+    const key = new ProviderKey({ command }, 'bearer', { nowMs: () => nowMs });
     const providers = new Map(resolveProviders([], {}));
     providers.set('up', {
       ...providers.get('openai')!,

@@ -28,7 +28,7 @@ import { inOneLine } from '../src/report/text/plain.ts';
 import { agentError } from '../src/runtime/agent/error.ts';
 import { readMessages } from '../src/runtime/agent/lines.ts';
 import { MessageStream } from '../src/runtime/agent/message-stream.ts';
-import { usageIn } from '../src/runtime/cli/usage.ts';
+import { usagePrinted } from '../src/runtime/cli/usage.ts';
 import { jsonIn } from '../src/runtime/output/json-in-text.ts';
 import { outputProblem } from '../src/runtime/output/structured-output.ts';
 import {
@@ -149,7 +149,7 @@ const CASES: Record<string, () => unknown> = {
       'schema',
     ),
   'a rule for usage with such a pattern': () =>
-    usageIn(
+    usagePrinted(
       { 'input-tokens': '(\\d+\\s*)+x' },
       { stdoutTail: '1'.repeat(5000), stderrTail: '', outcome: { kind: 'done' } },
     ),

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { attemptRef, collect } from '../src/collect/collect.ts';
-import { branchRef, joinBases, mergeResult, setBranch, type Merged } from '../src/merge/merge.ts';
+import { branchRef, joinBases, mergeResult, setBranch, type MergeOutcome } from '../src/merge/merge.ts';
 import { mergeMessage, squashMessage, withCoAuthor } from '../src/merge/message.ts';
 import type { Change } from '../src/system/git/change.ts';
 import { makeEngine, type TestEngine } from './fixtures/engine.ts';
@@ -17,7 +17,7 @@ interface World extends AsyncDisposable {
   engine: TestEngine;
   /** The result of a task that started from `from`. */
   result(edit: Edit, from?: string): Promise<string>;
-  merge(result: string, onConflict?: string): Promise<Merged>;
+  merge(result: string, onConflict?: string): Promise<MergeOutcome>;
   shadow: string;
   head: string;
   show(commit: string): Promise<Record<string, string>>;

@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProviderConfig, type Config } from '../src/contract/config.ts';
 import { loadConfigs, userConfigFile } from '../src/definition/config.ts';
-import { Key, PLACEHOLDER_KEY } from '../src/gateway/keys/keys.ts';
+import { ProviderKey, PLACEHOLDER_KEY } from '../src/gateway/keys/keys.ts';
 import { LIVE_LIMITS } from '../src/gateway/live/live.ts';
 import { PROVIDER_DEFAULTS, resolveProviders, type Provider } from '../src/gateway/keys/providers.ts';
 
@@ -285,20 +285,22 @@ describe('a key', () => {
   };
 
   it('comes out of a file that only its owner may read', async () => {
-    expect(await new Key({ file: file(' sk-1 \n', 0o600) }, 'bearer').read()).toBe('sk-1');
-    expect(await new Key({ file: file('sk-1', 0o400) }, 'bearer').read()).toBe('sk-1');
+    expect(await new ProviderKey({ file: file(' sk-1 \n', 0o600) }, 'bearer').read()).toBe('sk-1');
+    expect(await new ProviderKey({ file: file('sk-1', 0o400) }, 'bearer').read()).toBe('sk-1');
   });
 
   it.each([0o640, 0o604, 0o644])(
     'in a file of mode %o is refused, with the command that mends it',
     async (mode) => {
       const name = file('sk-1', mode);
-      await expect(new Key({ file: name }, 'bearer').read()).rejects.toThrow(`run: chmod 600 ${name}`);
+      await expect(new ProviderKey({ file: name }, 'bearer').read()).rejects.toThrow(
+        `run: chmod 600 ${name}`,
+      );
     },
   );
 
   it('in a file that is not there is an error with its path', async () => {
-    await expect(new Key({ file: '/nowhere/key' }, 'bearer').read()).rejects.toThrow(
+    await expect(new ProviderKey({ file: '/nowhere/key' }, 'bearer').read()).rejects.toThrow(
       /\/nowhere\/key cannot be read \(ENOENT\)/,
     );
   });
@@ -310,25 +312,25 @@ describe('a key', () => {
     [PLACEHOLDER_KEY, 'is the placeholder'],
     ['x'.repeat(20_000), 'is longer than'],
   ])('that cannot be one is refused and not shown', async (text, message) => {
-    const read = new Key({ file: file(text, 0o600) }, 'bearer').read();
+    const read = new ProviderKey({ file: file(text, 0o600) }, 'bearer').read();
     await expect(read).rejects.toThrow(message);
     if (text !== '') await expect(read).rejects.not.toThrow(text);
   });
 
   it('comes out of a command, which is run once, when the key is first needed', async () => {
     const log = path.join(directory, 'log');
-    const key = new Key({ command: `echo run >> ${log}; echo sk-2` }, 'bearer');
+    const key = new ProviderKey({ command: `echo run >> ${log}; echo sk-2` }, 'bearer');
     expect(await Promise.all([key.read(), key.read()])).toEqual(['sk-2', 'sk-2']);
     expect(await key.read()).toBe('sk-2');
     expect(readFileSync(log, 'utf8')).toBe('run\n');
-    expect(await new Key({ command: ['echo', '$HOME'] }, 'bearer').read()).toBe('$HOME');
+    expect(await new ProviderKey({ command: ['echo', '$HOME'] }, 'bearer').read()).toBe('$HOME');
   });
 
   it('of a command that fails is an error without what it printed, and is not asked for again at once', async () => {
     const log = path.join(directory, 'log');
     let nowMs = 0;
     const command = `echo run >> ${log}; echo sk-3; echo sk-4 >&2; exit 3`;
-    const key = new Key({ command }, 'bearer', { nowMs: () => nowMs });
+    const key = new ProviderKey({ command }, 'bearer', { nowMs: () => nowMs });
     for (let n = 0; n < 2; n++) {
       const error = await key.read().catch((reason: unknown) => reason);
       expect(error).toMatchObject({
@@ -343,12 +345,12 @@ describe('a key', () => {
   });
 
   it('of a command that hangs, or whose child does, is an error in time', async () => {
-    const key = new Key({ command: 'sleep 3 & sleep 3' }, 'bearer', { commandMs: 100 });
+    const key = new ProviderKey({ command: 'sleep 3 & sleep 3' }, 'bearer', { commandMs: 100 });
     await expect(key.read()).rejects.toThrow('gave none within 100 ms');
   });
 
   it('is not shown by printing or serialising what holds it', async () => {
-    const key = new Key({ env: 'K' }, 'bearer', { env: { K: 'sk-5' } });
+    const key = new ProviderKey({ env: 'K' }, 'bearer', { env: { K: 'sk-5' } });
     await key.read();
     expect(inspect(key, { depth: 9, showHidden: true }) + JSON.stringify({ key })).not.toContain('sk-5');
     expect(JSON.stringify({ key })).toBe('{"key":"key from variable K"}');

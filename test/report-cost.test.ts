@@ -5,7 +5,7 @@ import { renderHtml } from '../src/report/html/html.ts';
 import { forProvider, raiseCommand, shortCount, tellWaiting } from '../src/report/money.ts';
 import { describeUsd } from '../src/schedule/money/budget-words.ts';
 import { journalHash } from '../src/schedule/views/journal-hash.ts';
-import { renderText } from '../src/report/text/text.ts';
+import { renderTextReport } from '../src/report/text/text.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';
 
@@ -163,7 +163,7 @@ describe('what a report says of money', () => {
 
 describe('the text and the page', () => {
   it('say it all in words, in 80 columns', () => {
-    const text = renderText(crewReport(), { color: false, width: 80 });
+    const text = renderTextReport(crewReport(), { color: false, width: 80 });
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(text.slice(text.indexOf('Tasks'), text.indexOf('Isolation'))).toBe(`\
 Tasks
@@ -216,7 +216,7 @@ Cost
         : recorded,
     );
     const report = buildReport(events, { diffs: new Map(), shownState: 'done' });
-    expect(renderText(report, { color: false, width: 120 })).toContain(
+    expect(renderTextReport(report, { color: false, width: 120 })).toContain(
       '  4 requests answered from a recording, at no cost: in dollars, what the recording cost\n',
     );
     expect(journalHash(events)).toBe(journalHash(crew().events));
@@ -225,7 +225,7 @@ Cost
   it('say that the budget stopped a run, and what to type to go on', () => {
     const report = buildReport(spentRun().events, { diffs: new Map(), shownState: 'cancelled' });
     expect(report.run.because).toBe('budget');
-    const text = renderText(report, { color: false, width: 80 });
+    const text = renderTextReport(report, { color: false, width: 80 });
     expect(text).toContain('■ spent-2 stopped after 1.0s: its budget is spent\n');
     expect(text).toContain('  bosun budget spent-2 --usd 1  raise its budget\n  bosun resume spent-2 ');
     expect(renderHtml(report)).toContain('its budget is spent');
@@ -239,7 +239,7 @@ Cost
       return { ...recorded, event: { ...event, budget } };
     });
     const report = buildReport(events, { diffs: new Map(), shownState: 'cancelled' });
-    const text = renderText(report, { color: false, width: 120 });
+    const text = renderTextReport(report, { color: false, width: 120 });
     expect(text).toContain(
       'stopped after 1.0s: its budget is too small for the next request, which can cost up to $1.14\n',
     );

@@ -12,7 +12,7 @@ import { renderHtml } from '../src/report/html/html.ts';
 import { renderJson } from '../src/report/json.ts';
 import { nextCommands } from '../src/report/next.ts';
 import type { Patch } from '../src/report/patch/patch-reader.ts';
-import { renderText } from '../src/report/text/text.ts';
+import { renderTextReport } from '../src/report/text/text.ts';
 import { capture } from '../src/system/process/process.ts';
 import {
   History,
@@ -78,8 +78,8 @@ describe('the report', () => {
     const fixture = smallFailure();
     const report = reportOf({ events: fixture.events, diffs: new Map() }, 'failed');
     expect(report.totals).toMatchObject({ changedFiles: 2, linesAdded: null, linesRemoved: null });
-    expect(renderText(report, plain)).toContain('2 attempts · 2 files changed\n');
-    expect(renderText(reportOf(tenTasks(), 'running'), plain)).toContain(
+    expect(renderTextReport(report, plain)).toContain('2 attempts · 2 files changed\n');
+    expect(renderTextReport(reportOf(tenTasks(), 'running'), plain)).toContain(
       '\n  review[speed]  {"verdict":"accept"}\n',
     );
     expectText(renderHtml(report), 'lines not counted');
@@ -111,7 +111,7 @@ describe('the report', () => {
       outside: ['package.json: outside the scope', 'src/main.js: outside the scope'],
       outsideCount: 2,
     });
-    expect(renderText(report, plain)).toContain(
+    expect(renderTextReport(report, plain)).toContain(
       'Left out, not allowed by the scope\n  benchmark  package.json: outside the scope\n',
     );
     expect(report.next.map(({ command }) => command)).toContain(
@@ -203,9 +203,9 @@ describe('the report', () => {
       .wait(2_000);
     const report = reportOf({ events: history.print('a', 'x').events, diffs: new Map() }, 'interrupted');
     expect(taskOf(report, 'a')).toMatchObject({ state: 'ready', message: 'interrupted while running' });
-    expect(renderText(report, plain)).toContain('! stop-1 interrupted after 2.0s');
+    expect(renderTextReport(report, plain)).toContain('! stop-1 interrupted after 2.0s');
     expectText(renderHtml(report), 'a, attempt 1: interrupted, 2.0s');
-    expect(renderText(report, plain) + renderHtml(report)).not.toMatch(/● running|running for/);
+    expect(renderTextReport(report, plain) + renderHtml(report)).not.toMatch(/● running|running for/);
   });
 
   it('joins the pieces of a line, keeps what a carriage return left, and counts the lines it drops', () => {
@@ -278,7 +278,7 @@ describe('the report', () => {
 describe('the text', () => {
   it('says what happened, what went wrong and what to type', () => {
     const notes = ['memory is not limited: no writable cgroup v2'];
-    expect(renderText(reportOf(smallFailure(), 'failed', notes), plain)).toBe(`\
+    expect(renderTextReport(reportOf(smallFailure(), 'failed', notes), plain)).toBe(`\
 ✗ tidy-1 failed after 5.5s
   3 tasks: 1 failed, 1 done, 1 skipped · 2 attempts · 2 files changed, +0 -2
   branch bosun/tidy-1 at 261c0229 (base 4a3e6938, from bosun.yaml)
@@ -311,8 +311,8 @@ Next
   it('lets no control of an agent through, with or without colour', () => {
     const report = reportOf(hostile(), 'failed', ['\u001b[2Jnote']);
     const controls = /[^\P{Cc}\n]|[\u202a-\u202e]/u;
-    expect(renderText(report, plain)).not.toMatch(controls);
-    const coloured = renderText(report, { color: true, width: 100 });
+    expect(renderTextReport(report, plain)).not.toMatch(controls);
+    const coloured = renderTextReport(report, { color: true, width: 100 });
     expect(coloured).toContain('\u001b[31m✗\u001b[0m');
     expect(coloured.replaceAll(/\u001b\[[\d;]*m/g, '')).not.toMatch(controls); // oxlint-disable-line no-control-regex
     expect(coloured).not.toContain('\u001b[31mm'); // the agent's own colour went, not only its first byte
@@ -339,7 +339,7 @@ Next
     }
     const notes = Array.from({ length: 10 }, (_, index) => `note ${index}`);
     for (const state of ['failed', 'running', 'interrupted'] as const) {
-      const lines = renderText(reportOf(fixture, state, notes), plain).split('\n');
+      const lines = renderTextReport(reportOf(fixture, state, notes), plain).split('\n');
       expect(lines.length).toBeLessThanOrEqual(60);
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
       expect(lines).toContain('  … and 97 more');
@@ -443,7 +443,7 @@ describe('the page', () => {
       const report = reportOf(each, 'failed');
       expectText(renderHtml(report), 'yyy… (');
       expect(renderHtml(report).length).toBeLessThan(100_000);
-      expect(renderText(report, plain).length).toBeLessThan(4_000);
+      expect(renderTextReport(report, plain).length).toBeLessThan(4_000);
     }
   });
 });

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { agentError } from '../src/runtime/agent/error.ts';
 import { makeHome, writeAnew } from '../src/runtime/agent/home.ts';
-import { readMessages, type Message } from '../src/runtime/agent/lines.ts';
+import { readMessages, type AgentMessage } from '../src/runtime/agent/lines.ts';
 import { chooseModel } from '../src/runtime/agent/choose-model.ts';
 import { CODEX } from '../src/runtime/codex/descriptor.ts';
 import { cli } from '../src/runtime/cli/cli.ts';
@@ -17,14 +17,14 @@ describe('what agents share', () => {
   it('reads messages out of anything, whatever the pieces', async () => {
     const text = '{"a":"ü"}\n\nnoise\n{"b":\n[1]\n"x"\n{"c":3}\r\n{"d":4}';
     const pieces = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
-    const seen: Message[] = [];
+    const seen: AgentMessage[] = [];
     const garbage = await readMessages(Readable.from(pieces), (message) => seen.push(message));
     expect(seen).toEqual([{ a: 'ü' }, { c: 3 }, { d: 4 }]);
     expect(garbage).toBe('noise\n{"b":\n[1]\n"x"');
   });
 
   it('drops a line that is too long and goes on after it', async () => {
-    const seen: Message[] = [];
+    const seen: AgentMessage[] = [];
     const lines = Readable.from([Buffer.from(`{"a":"${'x'.repeat(200)}`), Buffer.from('x"}\n{"b":2}\n')]);
     expect(await readMessages(lines, (message) => seen.push(message), 100)).toBe(
       '(a line of more than 100 bytes)',

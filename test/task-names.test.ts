@@ -8,7 +8,7 @@ import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { labelsOf, logs } from '../src/operations/logs.ts';
 import { budgetsOf, setBudget } from '../src/operations/budget.ts';
 import { renderHtml } from '../src/report/html/html.ts';
-import { renderText } from '../src/report/text/text.ts';
+import { renderTextReport } from '../src/report/text/text.ts';
 import type { Recorded } from '../src/contract/event.ts';
 import { itemNames, TaskNames } from '../src/schedule/views/task-names.ts';
 import { makeRepository } from './fixtures/repository.ts';
@@ -88,7 +88,7 @@ test('people see and type review[security], and the journal keeps review.1', asy
   expect(seen.map((recorded) => lines.render(recorded)).join('')).toMatch(/review\[speed\] +failed/);
   const report = await bosun.report();
   expect(report.tasks.find(({ id }) => id === 'review.2')!.label).toBe('review[speed]');
-  expect(renderText(report, { color: false, width: 100 })).toMatch(/Failed\n +. review\[speed\]/);
+  expect(renderTextReport(report, { color: false, width: 100 })).toMatch(/Failed\n +. review\[speed\]/);
   expect(renderHtml(report)).toContain('<b>review[security]</b>');
 
   const { files } = await bosun.diff(undefined, 'review[security]');

@@ -5,7 +5,7 @@ import type { CrewTools } from '../crew/tools.ts';
 import type { Agent, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
 import type { Caller } from '../gateway/caller.ts';
-import type { Place } from '../gateway/cassette/place.ts';
+import type { CassettePlace } from '../gateway/cassette/place.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import type { Home } from '../store/home.ts';
 import type { StopSignal } from '../runtime/runtime.ts';
@@ -35,7 +35,7 @@ export interface ModelCaller extends Caller {
   /** What the agent is: a login of one program serves no other. */
   runtime: RuntimeName;
   /** Where it works: a cassette holds names in place of these paths. */
-  place: Place;
+  place: CassettePlace;
   /** A request failed for good. */
   failed(error: AgentError): void;
 }

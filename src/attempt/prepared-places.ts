@@ -4,7 +4,7 @@
  */
 import type { Attempt, Stages, Stop } from './attempt.ts';
 import type { EventOf } from '../contract/event.ts';
-import { makePlace, outputSink, type Place } from './run-attempt.ts';
+import { makePlace, outputSink, type AttemptPlace } from './run-attempt.ts';
 import { hasEnded, type Node } from '../schedule/state.ts';
 import type { Upcoming } from '../schedule/decide/upcoming.ts';
 
@@ -16,7 +16,7 @@ interface Begun {
 interface Made extends Begun {
   node: Node;
   from: string[] | undefined;
-  place: Promise<Place>;
+  place: Promise<AttemptPlace>;
 }
 
 type Begin = (node: Node, start: EventOf<'attempt.started'>) => Begun;
@@ -81,14 +81,14 @@ export class PreparedPlaces implements AsyncDisposable {
     await Promise.all(this.#discarding);
   }
 
-  #discard(task: string, place: Promise<Place>): void {
+  #discard(task: string, place: Promise<AttemptPlace>): void {
     this.#made.delete(task);
     const done = this.#remove(place);
     this.#discarding.add(done);
     void done.finally(() => this.#discarding.delete(done));
   }
 
-  async #remove(promised: Promise<Place>): Promise<void> {
+  async #remove(promised: Promise<AttemptPlace>): Promise<void> {
     const place = await promised.catch(() => undefined);
     await place?.[Symbol.asyncDispose]();
     if (place?.workspace) await this.#stages.workspaces.remove(place.workspace.name);

@@ -25,7 +25,7 @@ import { takesCommand } from '../contract/runtimes.ts';
 import type { Agent, WorkspaceOptions } from '../contract/workflow.ts';
 import { checkExpansionApart } from '../definition/expansion/thread.ts';
 import { joinBases } from '../merge/merge.ts';
-import { failed, runCommand, type Ended } from '../runtime/agent/command.ts';
+import { failed, runCommand, type CommandEnd } from '../runtime/agent/command.ts';
 import { speaks } from '../runtime/agent/choose-model.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result } from '../runtime/runtime.ts';
@@ -34,7 +34,7 @@ import { checkCommand } from '../schedule/workflow/prompt.ts';
 import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
-import { runtimeOf, Surroundings } from './surroundings.ts';
+import { attemptRuntime, Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from '../workspace/workspace.ts';
 
 /** How long work is still collected for somebody who does not want to wait. */
@@ -44,7 +44,7 @@ const COLLECT_MS_MAX = 500;
 export async function runAttempt(
   stages: Stages,
   attempt: Attempt,
-  place?: Promise<Place>,
+  place?: Promise<AttemptPlace>,
 ): Promise<EventOf<'attempt.finished'>> {
   const { start } = attempt;
   const beganMs = awakeMs();
@@ -67,7 +67,7 @@ type Ending = Pick<
 >;
 
 /** Where an attempt happens. */
-export interface Place extends AsyncDisposable {
+export interface AttemptPlace extends AsyncDisposable {
   around: Surroundings;
   /** Undefined for a task that works on no copy of the repository. */
   workspace: Workspace | undefined;
@@ -78,7 +78,7 @@ export async function makePlace(
   stages: Stages,
   attempt: Attempt,
   { sink, isAhead }: { sink: OutputSink; isAhead: boolean },
-): Promise<Place> {
+): Promise<AttemptPlace> {
   await using made = new AsyncDisposableStack();
   const around = made.use(await Surroundings.make(stages, attempt));
   const workspace = await prepareWorkspace(stages, attempt, around, sink);
@@ -94,10 +94,14 @@ export async function makePlace(
   return { around, workspace, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | undefined): Promise<Ending> {
+async function live(
+  stages: Stages,
+  attempt: Attempt,
+  ahead: Promise<AttemptPlace> | undefined,
+): Promise<Ending> {
   const sink = outputSink(attempt);
   await using made = new AsyncDisposableStack();
-  let place: Place;
+  let place: AttemptPlace;
   try {
     place = made.use(await (ahead ?? makePlace(stages, attempt, { sink, isAhead: false })));
   } catch (error) {
@@ -111,7 +115,7 @@ async function live(stages: Stages, attempt: Attempt, ahead: Promise<Place> | un
   }
 
   const job = jobOf(attempt, around, sink, workspace);
-  const runtime = await runtimeOf(attempt).load();
+  const runtime = await attemptRuntime(attempt).load();
   const result = explained(await runtime.run(job), around.modelError);
 
   let collected: Collected | undefined;
@@ -211,7 +215,8 @@ function jobOf(
     memory: around.memory,
     models: around.models,
     schema:
-      task.output ?? (task.expand ? planSchema(runtimeOf(attempt).needsStrictSchemas ?? false) : undefined),
+      task.output ??
+      (task.expand ? planSchema(attemptRuntime(attempt).needsStrictSchemas ?? false) : undefined),
     mcp: { ...agent?.mcp, ...around.tools },
     isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,
@@ -246,7 +251,7 @@ function boundedEvents(attempt: Attempt): Job['emit'] {
 /** A command is that of the runtimes that take one; what another falls back to must not get it. */
 function agentFor(attempt: Attempt): Agent | undefined {
   const { agent } = attempt;
-  const runtime = runtimeOf(attempt);
+  const runtime = attemptRuntime(attempt);
   const own = attempt.start.fallback?.model;
   if (!agent || (runtime.name === agent.runtime && own === undefined)) return agent;
   const { command, model: _, ...rest } = agent;
@@ -373,7 +378,7 @@ async function runCheck(
   job: Job,
   workspace: Workspace | undefined,
   command: string,
-): Promise<Ended> {
+): Promise<CommandEnd> {
   const launch: Job['launch'] = (what) => around.launchCheck(workspace, what);
   const argv = ['/bin/sh', '-c', command];
   return runCommand({ ...job, argv, input: '', streams: ['check', 'check'], launch });

@@ -25,7 +25,7 @@ import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import { noticeWaits } from '../gateway/waiting.ts';
 import { PLACEHOLDER_KEY } from '../gateway/keys/keys.ts';
 import type { RuntimeDescriptor } from '../runtime/descriptor.ts';
-import type { Models } from '../runtime/runtime.ts';
+import type { GatewayAccess } from '../runtime/runtime.ts';
 import { RUNTIMES_BY_NAME } from '../runtime/runtimes.ts';
 import { GATEWAY } from '../sandbox/linux/bridge.ts';
 import type { Denied } from '../egress/gate.ts';
@@ -81,7 +81,7 @@ export class Surroundings implements AsyncDisposable {
   /** The directory that all attempts of the task share; only agents that have something to remember need it. */
   readonly memory: string;
   /** Where the agent reaches models, as it sees it. */
-  models: Models | undefined;
+  models: GatewayAccess | undefined;
   /** How long the agent had to wait for a person: no time of its own. */
   readonly held = new Stopwatch();
   /** Why the last request to a model failed, as the gateway saw it. */
@@ -107,7 +107,7 @@ export class Surroundings implements AsyncDisposable {
     made.#undo.defer(() => rmdir(made.files).catch(() => tryRemoveTree(made.files))); // it is empty, most of the time
     const { network: allow = [] } = made.#scope;
     const withCrew = attempt.crew !== undefined;
-    const withModels = asksModels(runtimeOf(attempt).name);
+    const withModels = asksModels(attemptRuntime(attempt).name);
     try {
       if (withModels) {
         await mkdir(made.memory, { recursive: true });
@@ -226,7 +226,7 @@ export class Surroundings implements AsyncDisposable {
 
   /** A link could not be covered, and would lead to settings elsewhere. Some programs fail at a directory that they cannot enter. */
   async #coveredSettings(workspace: Workspace): Promise<{ mask: string[]; empty: string[] }> {
-    const runtime = runtimeOf(this.#attempt);
+    const runtime = attemptRuntime(this.#attempt);
     const names = runtime.obeys(this.#attempt.agent);
     const mask: string[] = [];
     const empty: string[] = [];
@@ -249,7 +249,7 @@ export class Surroundings implements AsyncDisposable {
     return [
       ...(this.#scope.read ?? []).map((file) => this.#readable(file)),
       ...(this.#sockets?.hasCrew ? CREW_COMMAND : []),
-      ...runtimeOf(this.#attempt).reads(this.#attempt.agent),
+      ...attemptRuntime(this.#attempt).reads(this.#attempt.agent),
     ];
   }
 
@@ -319,7 +319,7 @@ export class Surroundings implements AsyncDisposable {
     const door = await this.#stages.models.open(
       {
         ...names,
-        runtime: runtimeOf(this.#attempt).name,
+        runtime: attemptRuntime(this.#attempt).name,
         place: { run, paths: this.#paths },
         run: this.#attempt.run,
         admit: (estimate, signal) => this.#admit(estimate, signal),
@@ -380,13 +380,13 @@ export class Surroundings implements AsyncDisposable {
 }
 
 /** The one that does this attempt: the agent's own, or another where that one failed. */
-export function runtimeOf({ start, agent }: Attempt): RuntimeDescriptor {
+export function attemptRuntime({ start, agent }: Attempt): RuntimeDescriptor {
   return RUNTIMES_BY_NAME[start.fallback?.runtime ?? agent?.runtime ?? 'cli'];
 }
 
 /** What the gateway holds. */
 function turnsOf(attempt: Attempt): number {
-  return runtimeOf(attempt).countsTurns ? Infinity : (attempt.agent?.turns ?? Infinity);
+  return attemptRuntime(attempt).countsTurns ? Infinity : (attempt.agent?.turns ?? Infinity);
 }
 
 function describeTurns(turns: number): string {

@@ -2,13 +2,14 @@
  * Makes one commit of an attempt's changes in the engine's git directory; where its scope does not allow them all,
  * a second one that has them nevertheless. Never runs git in a workspace.
  */
+import { bytesKey } from '../base/bytes-key.ts';
 import { fileName } from '../base/file-name.ts';
 import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/git/change.ts';
 import type { ChangedPath, EngineGit } from '../system/git/engine-git.ts';
 import { listFilesBelow } from './files-below.ts';
 import { readGitFiles } from './git-files.ts';
-import { directoriesToJudge, keyOf, vetChanges, type VetScope, type Vetted } from './vet.ts';
+import { directoriesToJudge, vetChanges, type VetScope, type Vetted } from './vet.ts';
 import { writeCommit } from './write-commit.ts';
 
 export const CHANGED_MAX = 1000;
@@ -86,10 +87,10 @@ async function keepOutside(
   const paths = await git.changedPaths(result, snapshot.commit);
   // What was deleted and made again as it was is no change.
   if (paths.length > 0) await git.updateRef(`${ref}${OUTSIDE_SUFFIX}`, snapshot.commit);
-  const whys = new Map(outside.map(({ path, why }) => [keyOf(path), why]));
+  const whys = new Map(outside.map(({ path, why }) => [bytesKey(path), why]));
   const files = paths
     .slice(0, REFUSED_MAX)
-    .map((path) => ({ ...shown(path), why: whys.get(keyOf(path.path)) ?? 'outside the scope' }));
+    .map((path) => ({ ...shown(path), why: whys.get(bytesKey(path.path)) ?? 'outside the scope' }));
   return { outside: { snapshot: snapshot.commit, files, count: paths.length }, refused: snapshot.refused };
 }
 
@@ -104,9 +105,9 @@ function knownPaths(changes: readonly Change[], refused: string[]): ChangedPath[
   for (const change of changes) {
     if (change.kind === 'refused') continue;
     if (change.kind === 'delete' && change.wasDirectory !== false) return undefined;
-    if (paths.has(keyOf(change.path))) return undefined;
+    if (paths.has(bytesKey(change.path))) return undefined;
     const status = change.kind === 'delete' ? 'D' : change.isNew ? 'A' : 'M';
-    paths.set(keyOf(change.path), { path: change.path, status });
+    paths.set(bytesKey(change.path), { path: change.path, status });
   }
   return [...paths.values()].sort((a, b) => Buffer.compare(a.path, b.path));
 }

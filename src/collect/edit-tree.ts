@@ -3,13 +3,13 @@
  * here, one character for each byte.
  */
 import type { TreeReader } from '../system/git/tree-reader.ts';
-import { findEntries, isDirectory, withEntries, type Entry } from './tree-content.ts';
+import { findEntries, isDirectory, withEntries, type TreeEntry } from './tree-content.ts';
 
-export interface Edit {
+export interface TreeEdit {
   /** The parts of its path. */
   path: readonly string[];
   /** Undefined: whatever is there goes away, a directory with all that is in it. */
-  entry: Entry | undefined;
+  entry: TreeEntry | undefined;
 }
 
 export interface Trees {
@@ -24,13 +24,13 @@ export interface Trees {
 export async function editTree(
   trees: Trees,
   tree: string | undefined,
-  edits: readonly Edit[],
+  edits: readonly TreeEdit[],
   depth = 0,
 ): Promise<string | undefined> {
   const content = tree === undefined ? Buffer.alloc(0) : await trees.reader.read(tree);
   const byName = Map.groupBy(edits, ({ path }) => path[depth]!);
   const found = findEntries(content, trees.idLength, byName);
-  const edited = new Map<string, Entry | undefined>();
+  const edited = new Map<string, TreeEntry | undefined>();
   await Promise.all(
     Array.from(byName, async ([name, own]) =>
       edited.set(name, await editEntry(trees, found.get(name), own, depth + 1)),
@@ -43,12 +43,12 @@ export async function editTree(
 /** What the edits make of one entry: some are about itself, some about what is below it. */
 async function editEntry(
   trees: Trees,
-  before: Entry | undefined,
-  edits: readonly Edit[],
+  before: TreeEntry | undefined,
+  edits: readonly TreeEdit[],
   depth: number,
-): Promise<Entry | undefined> {
+): Promise<TreeEntry | undefined> {
   let entry = before;
-  let below: Edit[] = [];
+  let below: TreeEdit[] = [];
   for (const edit of edits) {
     if (edit.path.length === depth) {
       entry = edit.entry;

@@ -1,7 +1,8 @@
 /** Lists the files that a commit has in some directories. One call of git, whatever their number. */
+import { bytesKey } from '../base/bytes-key.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { splitNul } from '../system/git/git.ts';
-import { keyOf, type FilesBelow } from './vet.ts';
+import { type FilesBelow } from './vet.ts';
 
 const PATHS_MAX = 500;
 const PATH_BYTES_MAX = 64 * 1024;
@@ -11,7 +12,7 @@ export async function listFilesBelow(
   commit: string,
   directories: readonly Buffer[],
 ): Promise<FilesBelow> {
-  const found = new Map<string, Buffer[]>(directories.map((path) => [keyOf(path), []]));
+  const found = new Map<string, Buffer[]>(directories.map((path) => [bytesKey(path), []]));
   if (found.size > 0) {
     const args = ['--literal-pathspecs', 'ls-tree', '-r', '-z', '--name-only', '--full-tree', commit];
     const { stdout } = await git.run(
@@ -19,7 +20,7 @@ export async function listFilesBelow(
     );
     for (const file of splitNul(stdout)) put(found, file);
   }
-  return (path) => found.get(keyOf(path)) ?? [];
+  return (path) => found.get(bytesKey(path)) ?? [];
 }
 
 /** Arguments are text and not endless; where they will not do, the whole commit is listed. */
@@ -34,7 +35,7 @@ function names(paths: readonly Buffer[]): string[] {
 }
 
 function put(found: Map<string, Buffer[]>, file: Buffer): void {
-  const key = keyOf(file);
+  const key = bytesKey(file);
   found.get(key)?.push(file);
   for (let at = key.indexOf('/'); at !== -1; at = key.indexOf('/', at + 1)) {
     found.get(key.slice(0, at))?.push(file);

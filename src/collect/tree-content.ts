@@ -4,13 +4,13 @@
  */
 const SPACE = 0x20;
 
-export interface Entry {
+export interface TreeEntry {
   mode: string;
   id: string;
 }
 
 /** An entry, and the bytes that it is. */
-interface Found extends Entry {
+interface Found extends TreeEntry {
   start: number;
   end: number;
 }
@@ -25,7 +25,7 @@ interface Cut {
 const NOTHING = Buffer.alloc(0);
 
 /** Old repositories have modes with a zero before them. */
-export function isDirectory({ mode }: Pick<Entry, 'mode'>): boolean {
+export function isDirectory({ mode }: Pick<TreeEntry, 'mode'>): boolean {
   return mode === '40000' || mode === '040000';
 }
 
@@ -51,7 +51,7 @@ export function withEntries(
   content: Buffer,
   idLength: number,
   found: ReadonlyMap<string, Found>,
-  edited: ReadonlyMap<string, Entry | undefined>,
+  edited: ReadonlyMap<string, TreeEntry | undefined>,
 ): Buffer {
   const cuts: Cut[] = [];
   const added: { key: string; bytes: Buffer }[] = [];
@@ -89,11 +89,11 @@ function placesFor(content: Buffer, idLength: number, added: { key: string; byte
 }
 
 /** git's order is by bytes, with directories as if their names ended in a slash. */
-function keyOf(name: string, entry: Pick<Entry, 'mode'>): string {
+function keyOf(name: string, entry: Pick<TreeEntry, 'mode'>): string {
   return isDirectory(entry) ? `${name}/` : name;
 }
 
-function bytesOf(name: string, { mode, id }: Entry): Buffer {
+function bytesOf(name: string, { mode, id }: TreeEntry): Buffer {
   return Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(id, 'hex')]);
 }
 

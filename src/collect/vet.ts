@@ -2,6 +2,7 @@
  * Holds what an attempt changed against the scope of its agent: what may go on to a commit, what is refused and
  * why. The last of three fences, and the exact one. Pure: it reads no file.
  */
+import { bytesKey } from '../base/bytes-key.ts';
 import { comparedName, isDotGit, isGitmodules } from '../base/dot-git.ts';
 import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
@@ -199,14 +200,14 @@ class Kept {
   readonly #directories = new Set<string>();
 
   add(path: Buffer): void {
-    const key = keyOf(path);
+    const key = bytesKey(path);
     this.#files.add(key);
     for (const above of directoriesOf(key)) this.#directories.add(above);
   }
 
   problem(path: Buffer): string | undefined {
     if (this.#files.size === 0) return undefined;
-    const key = keyOf(path);
+    const key = bytesKey(path);
     if (this.#directories.has(key)) return 'in the place of a directory that must stay';
     for (const above of directoriesOf(key)) {
       if (this.#files.has(above)) return 'in the place of a file that must stay';
@@ -217,9 +218,4 @@ class Kept {
 
 function* directoriesOf(key: string): Iterable<string> {
   for (let at = key.indexOf('/'); at !== -1; at = key.indexOf('/', at + 1)) yield key.slice(0, at);
-}
-
-/** Byte for byte, whatever the name is. */
-export function keyOf(path: Buffer): string {
-  return path.toString('latin1');
 }

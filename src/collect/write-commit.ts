@@ -10,7 +10,7 @@ import type { Change } from '../system/git/change.ts';
 import { IDENTITY } from '../system/git/git.ts';
 import { PackWriter } from '../system/git/pack-writer.ts';
 import type { CollectRequest } from './collect.ts';
-import { editTree, type Edit } from './edit-tree.ts';
+import { editTree, type TreeEdit } from './edit-tree.ts';
 
 const PIECE_BYTES = 256 * 1024;
 /** Up to here a file is read and packed at once: a thread would take longer to be asked. */
@@ -43,7 +43,7 @@ async function writeOnce({ git, changes, parent, message, atMs }: CollectRequest
   const hashName = git.repository.objectFormat;
   using pack = new PackWriter(git.directory, hashName);
   const refused: string[] = [];
-  const edits: Edit[] = [];
+  const edits: TreeEdit[] = [];
   const breather = new Breather();
   for (const change of changes) {
     if (change.kind === 'refused') continue;
@@ -64,7 +64,7 @@ async function writeOnce({ git, changes, parent, message, atMs }: CollectRequest
 
 type Storable = Exclude<Change, { kind: 'refused' }>;
 
-async function editOf(pack: PackWriter, change: Storable): Promise<Edit | { why: string }> {
+async function editOf(pack: PackWriter, change: Storable): Promise<TreeEdit | { why: string }> {
   const path = change.path.toString('latin1').split('/');
   if (change.kind === 'delete') return { path, entry: undefined };
   if (change.kind === 'symlink')

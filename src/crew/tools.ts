@@ -20,7 +20,7 @@ interface Text {
   description?: string;
 }
 
-export interface Tool<Input extends InputSchema = InputSchema, Answer = never> {
+export interface CrewTool<Input extends InputSchema = InputSchema, Answer = never> {
   /** For a model. */
   description: string;
   input: Input;
@@ -142,12 +142,14 @@ type FieldValue<Of> = Of extends { type: 'array' }
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
 /** Infers the types of what goes in and comes out. */
-function tool<const Input extends InputSchema, Answer>(row: Tool<Input, Answer>): Tool<Input, Answer> {
+function tool<const Input extends InputSchema, Answer>(
+  row: CrewTool<Input, Answer>,
+): CrewTool<Input, Answer> {
   return row;
 }
 
 /** The row as one that takes any answer: what the engine says fits the row it was asked for. */
-export function rowOf(name: ToolName): Tool<InputSchema, unknown> {
+export function rowOf(name: ToolName): CrewTool<InputSchema, unknown> {
   return TOOLS[name];
 }
 

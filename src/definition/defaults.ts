@@ -1,6 +1,6 @@
 /** Fills in what `defaults` of a workflow gives its tasks and agents, before anything is checked. It checks nothing. */
 import { Defaults, type Agent } from '../contract/workflow.ts';
-import { fieldFits, kindOf } from './check/tasks.ts';
+import { fieldFits, taskKind } from './check/tasks.ts';
 import type { Path, Problem } from './source/problem.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
@@ -42,10 +42,10 @@ export function fillDefaults(data: unknown): Filled {
   const fillTask = (own: Fields, at: Path): Fields => {
     const has = (field: string): boolean => (own[field] ?? task[field]) !== undefined;
     const whole = fill(own, at, 'task', (field) => {
-      if (field === 'agent') return kindOf(own) === undefined;
+      if (field === 'agent') return taskKind(own) === undefined;
       // Nothing is tried twice that nothing can refuse.
       if (field === 'attempts' && !['check', 'output', 'expand'].some(has)) return false;
-      return fieldFits(field, kindOf(own) ?? 'agent');
+      return fieldFits(field, taskKind(own) ?? 'agent');
     });
     const { agent: inner } = whole;
     return isFields(inner) ? { ...whole, agent: fillAgent(inner, [...at, 'agent']) } : whole;

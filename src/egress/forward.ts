@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream';
 import { request } from '../system/net/http.ts';
 import { HOP_BY_HOP } from '../base/hop-by-hop.ts';
 import { formatAuthority } from './authority.ts';
-import { Refusal, type Target } from './gate.ts';
+import { EgressRefusal, type Target } from './gate.ts';
 
 export interface Forward {
   incoming: IncomingMessage;
@@ -15,7 +15,7 @@ export interface Forward {
   /** Connected to the target; serves this one request. */
   upstream: Socket;
   headerBytesMax: number;
-  refuse(refusal: Refusal): void;
+  refuse(refusal: EgressRefusal): void;
 }
 
 export function forward({ incoming, outgoing, target, path, upstream, ...rest }: Forward): void {
@@ -30,7 +30,8 @@ export function forward({ incoming, outgoing, target, path, upstream, ...rest }:
   const fail = (error: Error): void => {
     if (outgoing.writableEnded) return; // answered in full before the whole request was read
     if (outgoing.headersSent) outgoing.destroy();
-    else rest.refuse(new Refusal(502, `bosun: ${target.host} did not answer properly: ${error.message}`));
+    else
+      rest.refuse(new EgressRefusal(502, `bosun: ${target.host} did not answer properly: ${error.message}`));
   };
   asked.on('error', fail);
   // Also of what Node takes for the end of HTTP, such as 101: then nothing else is said.

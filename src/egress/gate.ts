@@ -24,7 +24,7 @@ export interface Target {
 }
 
 /** Why a request goes nowhere; a value, because that is an everyday outcome. */
-export class Refusal {
+export class EgressRefusal {
   readonly status: number;
   /** One line for whoever asked. */
   readonly message: string;
@@ -55,7 +55,7 @@ export class Gate {
   }
 
   /** By name alone: what a request asks for, or why it may not. */
-  admit(text: string, defaultPort?: number): (Authority & { port: number }) | Refusal {
+  admit(text: string, defaultPort?: number): (Authority & { port: number }) | EgressRefusal {
     const asked = parseAuthority(text, this.#hostCharsMax);
     if (typeof asked === 'string') return deny(text, 0, asked, 'write the host in its plain spelling');
     const port = asked.port ?? defaultPort;
@@ -71,11 +71,14 @@ export class Gate {
   }
 
   /** By address: everything an admitted host resolves to must be public or named. */
-  async locate({ host, isAddress, port }: Authority & { port: number }): Promise<Target | Refusal> {
+  async locate({ host, isAddress, port }: Authority & { port: number }): Promise<Target | EgressRefusal> {
     if (isAddress) return { host, port, addresses: [host] }; // the list names this very address
     const found = host === LOCALHOST ? LOCALHOST_ADDRESSES : await this.#lookUp(host);
     if (found === undefined || found.length === 0)
-      return new Refusal(502, `bosun: cannot reach ${formatAuthority(host, port)}: no address has that name`);
+      return new EgressRefusal(
+        502,
+        `bosun: cannot reach ${formatAuthority(host, port)}: no address has that name`,
+      );
     for (const address of found) {
       const what = whyNotPublic(address);
       const canonical = canonicalAddress(address);
@@ -101,10 +104,10 @@ export class Gate {
 }
 
 /** `host` may be anything that was asked for, so it is made fit to be shown. */
-export function deny(host: string, port: number, why: string, remedy: string): Refusal {
+export function deny(host: string, port: number, why: string, remedy: string): EgressRefusal {
   const shown = printable(host);
   const where = port === 0 ? shown : formatAuthority(shown, port);
-  return new Refusal(403, `bosun: ${where} is denied: ${why}; ${remedy}`, { host: shown, port, why });
+  return new EgressRefusal(403, `bosun: ${where} is denied: ${why}; ${remedy}`, { host: shown, port, why });
 }
 
 function printable(text: string): string {

@@ -1,12 +1,12 @@
 /** What makes a request a trick although its host is allowed: two readers would not read it alike. */
 import type { IncomingMessage } from 'node:http';
 import { parseAuthority } from './authority.ts';
-import { deny, Refusal } from './gate.ts';
+import { deny, EgressRefusal } from './gate.ts';
 
 export type Objection = (
   incoming: IncomingMessage,
   asked: { host: string; port: number },
-) => Refusal | undefined;
+) => EgressRefusal | undefined;
 
 export const objectToRequest: Objection = (incoming, asked) =>
   hostMismatch(incoming, asked) ?? oddEncoding(incoming);
@@ -31,8 +31,8 @@ const hostMismatch: Objection = ({ rawHeaders }, { host, port }) => {
 };
 
 /** Only the framing is undone here, so another encoding would be lost on the way. */
-function oddEncoding({ headers }: IncomingMessage): Refusal | undefined {
+function oddEncoding({ headers }: IncomingMessage): EgressRefusal | undefined {
   const encoding = headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked';
   if (encoding === 'chunked') return undefined;
-  return new Refusal(400, 'bosun: of all transfer encodings only "chunked" is passed on');
+  return new EgressRefusal(400, 'bosun: of all transfer encodings only "chunked" is passed on');
 }

@@ -11,7 +11,7 @@ import { listenOnSocket, type SocketAt } from '../system/net/listen-on-socket.ts
 import { AllowList } from './allow-list.ts';
 import { formatAuthority, HOST_CHARS_MAX } from './authority.ts';
 import { forward } from './forward.ts';
-import { Gate, Refusal, resolveBySystem, type Denied, type Resolve, type Target } from './gate.ts';
+import { Gate, EgressRefusal, resolveBySystem, type Denied, type Resolve, type Target } from './gate.ts';
 import { objectToConnect, objectToRequest, type Objection } from './objections.ts';
 import { reach, within } from './reach.ts';
 
@@ -122,7 +122,7 @@ export class EgressProxy implements AsyncDisposable {
     socket.on('error', () => {}); // its close is what counts
     if (this.#clients.size >= this.#limits.connectionsMax) {
       const why = `more than ${this.#limits.connectionsMax} connections at once`;
-      writeRefusal(socket, new Refusal(503, `bosun: ${why}; close some first`));
+      writeRefusal(socket, new EgressRefusal(503, `bosun: ${why}; close some first`));
       return;
     }
     const gone = new AbortController();
@@ -135,7 +135,7 @@ export class EgressProxy implements AsyncDisposable {
 
   /** An absolute-form request, such as `GET http://example.com/ HTTP/1.1`. */
   async #request(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const refuse = (refusal: Refusal): void => {
+    const refuse = (refusal: EgressRefusal): void => {
       this.#tell(refusal);
       answerRefusal(outgoing, refusal);
     };
@@ -143,24 +143,24 @@ export class EgressProxy implements AsyncDisposable {
     const [, authority, path = ''] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/is.exec(incoming.url ?? '') ?? [];
     if (authority === undefined)
       return refuse(
-        new Refusal(400, 'bosun: this is a proxy: ask for http://host/path, or CONNECT host:port'),
+        new EgressRefusal(400, 'bosun: this is a proxy: ask for http://host/path, or CONNECT host:port'),
       );
     const reached = await this.#reach(incoming, authority, 80, objectToRequest);
-    if (reached instanceof Refusal) return refuse(reached);
+    if (reached instanceof EgressRefusal) return refuse(reached);
     const { headerBytesMax } = this.#limits;
     try {
       const slash = path.startsWith('/') ? path : `/${path}`;
       forward({ incoming, outgoing, path: slash, ...reached, headerBytesMax, refuse });
     } catch (error) {
       reached.upstream.destroy();
-      refuse(new Refusal(400, `bosun: the request cannot be passed on: ${(error as Error).message}`));
+      refuse(new EgressRefusal(400, `bosun: the request cannot be passed on: ${(error as Error).message}`));
     }
   }
 
   /** `CONNECT host:port`: bytes both ways, which are nobody's business. */
   async #tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const reached = await this.#reach(incoming, incoming.url ?? '', undefined, objectToConnect);
-    if (reached instanceof Refusal) {
+    if (reached instanceof EgressRefusal) {
       this.#tell(reached);
       return writeRefusal(client, reached);
     }
@@ -178,33 +178,36 @@ export class EgressProxy implements AsyncDisposable {
     authority: string,
     defaultPort: number | undefined,
     objection: Objection,
-  ): Promise<{ target: Target; upstream: Socket } | Refusal> {
+  ): Promise<{ target: Target; upstream: Socket } | EgressRefusal> {
     const { connectMs, connectionsMax } = this.#limits;
     const gone = this.#clients.get(incoming.socket)?.signal;
-    if (gone === undefined) return new Refusal(503, 'bosun: the connection is closed');
+    if (gone === undefined) return new EgressRefusal(503, 'bosun: the connection is closed');
     const asked = this.#gate.admit(authority, defaultPort);
-    if (asked instanceof Refusal) return asked;
+    if (asked instanceof EgressRefusal) return asked;
     const refusal = objection(incoming, asked);
     if (refusal !== undefined) return refusal;
     if (this.#outgoing >= connectionsMax)
-      return new Refusal(503, `bosun: more than ${connectionsMax} requests at once; wait for some first`);
+      return new EgressRefusal(
+        503,
+        `bosun: more than ${connectionsMax} requests at once; wait for some first`,
+      );
     this.#outgoing += 1;
-    let upstream: Socket | Refusal | undefined;
+    let upstream: Socket | EgressRefusal | undefined;
     try {
       const untilMs = performance.now() + connectMs;
       const where = formatAuthority(asked.host, asked.port);
       const target = await within(connectMs, where, this.#gate.locate(asked));
-      if (target instanceof Refusal) return target;
+      if (target instanceof EgressRefusal) return target;
       upstream = await reach(target, Math.max(1, untilMs - performance.now()), gone);
-      if (upstream instanceof Refusal) return upstream;
+      if (upstream instanceof EgressRefusal) return upstream;
       upstream.once('close', () => (this.#outgoing -= 1));
       return { target, upstream };
     } finally {
-      if (upstream === undefined || upstream instanceof Refusal) this.#outgoing -= 1;
+      if (upstream === undefined || upstream instanceof EgressRefusal) this.#outgoing -= 1;
     }
   }
 
-  #tell({ denied }: Refusal): void {
+  #tell({ denied }: EgressRefusal): void {
     if (denied === undefined) return;
     const key = `${denied.host} ${denied.port} ${denied.why}`;
     const { toldMax } = this.#limits;
@@ -216,13 +219,13 @@ export class EgressProxy implements AsyncDisposable {
 }
 
 /** The connection ends with it, so that nothing of a refused request is ever read as the next one. */
-function answerRefusal(outgoing: ServerResponse, { status, message }: Refusal): void {
+function answerRefusal(outgoing: ServerResponse, { status, message }: EgressRefusal): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   outgoing.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
   outgoing.end(`${message}\n`);
 }
 
-function writeRefusal(client: Duplex, { status, message }: Refusal): void {
+function writeRefusal(client: Duplex, { status, message }: EgressRefusal): void {
   const body = Buffer.from(`${message}\n`);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

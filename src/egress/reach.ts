@@ -1,13 +1,17 @@
 /** Opens the connection to a checked target, in bounded time. It never looks a name up: the addresses are given. */
 import { connect, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { formatAuthority } from './authority.ts';
-import { Refusal, type Target } from './gate.ts';
+import { EgressRefusal, type Target } from './gate.ts';
 
 /** More than these are not tried. */
 const ADDRESSES_TRIED_MAX = 16;
 
 /** The socket lives until it ends, or `signal` says that nobody wants it any longer. */
-export function reach(target: Target, timeoutMs: number, signal: AbortSignal): Promise<Socket | Refusal> {
+export function reach(
+  target: Target,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Socket | EgressRefusal> {
   const where = formatAuthority(target.host, target.port);
   return new Promise((resolve) => {
     const socket = connect({
@@ -24,9 +28,9 @@ export function reach(target: Target, timeoutMs: number, signal: AbortSignal): P
     socket.once('connect', () => resolve(socket));
     // stays for good: whoever uses the socket learns of its end by its close
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(new Refusal(502, `bosun: cannot reach ${where}: ${error.code ?? error.message}`)),
+      resolve(new EgressRefusal(502, `bosun: cannot reach ${where}: ${error.code ?? error.message}`)),
     );
-    socket.once('close', () => resolve(new Refusal(502, `bosun: cannot reach ${where}: closed`)));
+    socket.once('close', () => resolve(new EgressRefusal(502, `bosun: cannot reach ${where}: closed`)));
     for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(late));
     const drop = (): void => void socket.destroy();
     signal.addEventListener('abort', drop);
@@ -36,9 +40,13 @@ export function reach(target: Target, timeoutMs: number, signal: AbortSignal): P
 }
 
 /** The answer of something that may never answer. */
-export async function within<T>(timeoutMs: number, where: string, work: Promise<T>): Promise<T | Refusal> {
+export async function within<T>(
+  timeoutMs: number,
+  where: string,
+  work: Promise<T>,
+): Promise<T | EgressRefusal> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Refusal>((resolve) => {
+  const late = new Promise<EgressRefusal>((resolve) => {
     timer = setTimeout(() => resolve(tooLate(where, timeoutMs)), timeoutMs).unref();
   });
   try {
@@ -48,8 +56,8 @@ export async function within<T>(timeoutMs: number, where: string, work: Promise<
   }
 }
 
-function tooLate(where: string, timeoutMs: number): Refusal {
-  return new Refusal(504, `bosun: cannot reach ${where}: no answer within ${Math.round(timeoutMs)} ms`);
+function tooLate(where: string, timeoutMs: number): EgressRefusal {
+  return new EgressRefusal(504, `bosun: cannot reach ${where}: no answer within ${Math.round(timeoutMs)} ms`);
 }
 
 function answering(addresses: string[]): LookupFunction {

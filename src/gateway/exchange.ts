@@ -23,7 +23,7 @@ import type { Reach, Reached } from './request/reach.ts';
 import { routeOf, type Passes, type Route } from './request/route.ts';
 import { Waiting } from './waiting.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
-import { useOf, type Sent } from './money/use-of.ts';
+import { useOf, type SentRequest } from './money/use-of.ts';
 import { estimateOf } from './request/estimate.ts';
 
 /** What is the same for all requests of an attempt. */
@@ -191,7 +191,7 @@ function fence(
 async function relay(
   around: ExchangeOptions,
   route: Route,
-  estimate: Sent,
+  estimate: SentRequest,
   response: ModelResponse,
   outgoing: ServerResponse,
   { settle, ...passing }: Passing & { settle: Settle },

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { splitNul } from '../system/git/git.ts';
-import { moveTo } from './landing.ts';
+import { moveBranchTo } from './landing.ts';
 import { parseMergeTree } from '../system/git/merge-tree.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { openWorkTree, type WorkTree } from '../system/git/work-tree.ts';
@@ -81,7 +81,7 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   await request.check?.(target);
   await handOver(engine, objects, head, target);
   const { directory, what, fault } = request;
-  await undisturbed(() => moveTo({ directory, engine, repository, tree, to: target, what, fault }));
+  await undisturbed(() => moveBranchTo({ directory, engine, repository, tree, to: target, what, fault }));
   return { kind: squash ? 'squashed' : isForward ? 'fast-forward' : 'merged', head: target, branch };
 }
 

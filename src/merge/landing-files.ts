@@ -13,7 +13,7 @@ export interface FileStat {
   mtimeNs: string;
 }
 
-export interface Entry {
+export interface LandingEntry {
   /** Each byte as a character. */
   path: string;
   /** What is there before; absent where the merge adds it. */
@@ -38,7 +38,7 @@ export function statOf(directory: string, name: Buffer): FileStat | undefined {
 }
 
 /** Takes away what the merge changes or deletes, and makes sure of what it took. */
-export function takeFiles(top: string, stage: string, entries: readonly Entry[], fault: Fault): void {
+export function takeFiles(top: string, stage: string, entries: readonly LandingEntry[], fault: Fault): void {
   for (const [n, entry] of entries.entries()) {
     if (entry.old === undefined) continue;
     const name = nameOf(entry);
@@ -49,7 +49,7 @@ export function takeFiles(top: string, stage: string, entries: readonly Entry[],
 }
 
 /** Never over something that is there, but for a directory of which all files were taken. */
-export function placeFiles(top: string, stage: string, entries: readonly Entry[], fault: Fault): void {
+export function placeFiles(top: string, stage: string, entries: readonly LandingEntry[], fault: Fault): void {
   for (const [n, entry] of entries.entries()) {
     if (!entry.isMade) continue;
     const name = nameOf(entry);
@@ -72,14 +72,14 @@ export function placeFiles(top: string, stage: string, entries: readonly Entry[]
 }
 
 /** Once all is done: git keeps no empty directories. */
-export function removeEmptied(top: string, entries: readonly Entry[]): void {
+export function removeEmptied(top: string, entries: readonly LandingEntry[]): void {
   for (const entry of entries)
     if (entry.old && !isBeyondLink(top, nameOf(entry))) removeEmpty(top, nameOf(entry));
 }
 
 /** Harmless at any point, and when done twice. Gives what is neither as before nor as after. */
-export function takeBack(top: string, stage: string, entries: readonly Entry[]): string[] {
-  const holds = (entry: Entry, n: number): boolean =>
+export function takeBack(top: string, stage: string, entries: readonly LandingEntry[]): string[] {
+  const holds = (entry: LandingEntry, n: number): boolean =>
     entry.old !== undefined || isDirectory(emptiedOf(stage, n));
   const needed = new Set(entries.flatMap((entry, n) => (holds(entry, n) ? parentsOf(entry.path) : [])));
   for (const [n, entry] of entries.entries()) {
@@ -169,14 +169,14 @@ function isEmptied(directory: string): boolean {
   );
 }
 
-function changedMeanwhile(entry: Entry): BosunError {
+function changedMeanwhile(entry: LandingEntry): BosunError {
   return new BosunError(
     'wrong-state',
     `${nameOf(entry).toString()} was changed while the merge was at work, so nothing was merged: merge again`,
   );
 }
 
-function nameOf({ path: name }: Entry): Buffer {
+function nameOf({ path: name }: LandingEntry): Buffer {
   return Buffer.from(name, 'latin1');
 }
 

@@ -7,7 +7,7 @@ import { open, readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { isDotGit } from '../base/dot-git.ts';
-import type { Entry, FileStat } from './landing-files.ts';
+import type { LandingEntry, FileStat } from './landing-files.ts';
 import { inspectRepository, type Repository } from '../system/git/repository.ts';
 import { stateDirectory } from '../system/files/state-directory.ts';
 
@@ -26,7 +26,7 @@ export interface Intent extends Where {
   /** What is merged, and onto what, in words. */
   what: string;
   onto: string;
-  entries: Entry[];
+  entries: LandingEntry[];
 }
 
 export async function writeWhere(directory: string, { top, worktree, nonce }: Where): Promise<void> {
@@ -130,7 +130,7 @@ function isIntent(value: Where): value is Intent {
 
 function isEntry(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const { path: name, old, isMade, made } = value as Partial<Entry>;
+  const { path: name, old, isMade, made } = value as Partial<LandingEntry>;
   return (
     typeof name === 'string' && isInside(name) && typeof isMade === 'boolean' && [old, made].every(isStat)
   );

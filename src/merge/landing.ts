@@ -15,7 +15,14 @@ import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { gitInRepository, splitNul } from '../system/git/git.ts';
-import { placeFiles, removeEmptied, statOf, takeBack, takeFiles, type Entry } from './landing-files.ts';
+import {
+  placeFiles,
+  removeEmptied,
+  statOf,
+  takeBack,
+  takeFiles,
+  type LandingEntry,
+} from './landing-files.ts';
 import {
   farStage,
   readIntent,
@@ -45,7 +52,7 @@ export interface LandingRequest {
 }
 
 /** Whoever calls it holds the lock on merges, and has called `recoverLanding`. */
-export async function moveTo(request: LandingRequest): Promise<void> {
+export async function moveBranchTo(request: LandingRequest): Promise<void> {
   const { directory, repository, tree, to, what } = request;
   const { top, gitDir, commonDir, head: from, branch } = repository;
   const fault = request.fault ?? (() => {});
@@ -150,12 +157,15 @@ async function makeStage(directory: string, top: string, nonce: string): Promise
 }
 
 /** Writes the files and the index of the new commit where nobody looks. */
-async function stageFiles({ engine, repository, tree, to }: LandingRequest, stage: string): Promise<Entry[]> {
+async function stageFiles(
+  { engine, repository, tree, to }: LandingRequest,
+  stage: string,
+): Promise<LandingEntry[]> {
   const { top, head: from } = repository;
   const index = path.join(stage, 'index');
   await copyFile(tree.index, index);
   await tree.run(['read-tree', '-m', from, to], { index });
-  const entries: Entry[] = [];
+  const entries: LandingEntry[] = [];
   const fields = splitNul((await engine.run(['diff-tree', '-r', '-z', '--no-renames', from, to])).stdout);
   const sparse: Buffer[] = [];
   for (let n = 0; n + 1 < fields.length; n += 2) {
@@ -265,7 +275,7 @@ async function swapIndex(tree: WorkTree, stage: string, fault: (point: string) =
 }
 
 /** Gives what had to be left, since it is neither as before nor as after. */
-async function undo({ top, gitDir }: Repository, stage: string, entries: Entry[]): Promise<string[]> {
+async function undo({ top, gitDir }: Repository, stage: string, entries: LandingEntry[]): Promise<string[]> {
   const left = takeBack(top, stage, entries);
   const index = path.join(gitDir, 'index');
   const [now, before, after] = [index, path.join(stage, 'index.old'), path.join(stage, 'index.new')].map(

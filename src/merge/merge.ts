@@ -35,7 +35,7 @@ export interface MergeRequest {
   onConflict: string;
 }
 
-export type Merged =
+export type MergeOutcome =
   | {
       kind: 'merged';
       /** On the branch; absent where the branch had the changes already. */
@@ -46,7 +46,7 @@ export type Merged =
     }
   | { kind: 'conflict'; conflict: Conflict; marked: string };
 
-export async function mergeResult(request: MergeRequest): Promise<Merged> {
+export async function mergeResult(request: MergeRequest): Promise<MergeOutcome> {
   const { git, shadow, result, message, atMs } = request;
   if (await git.isAncestor(result, shadow)) return { kind: 'merged', shadow, result };
   if (await git.isAncestor(shadow, result)) {
@@ -62,7 +62,7 @@ export async function mergeResult(request: MergeRequest): Promise<Merged> {
   return settle(request, merged);
 }
 
-async function settle(request: MergeRequest, merged: MergeTree): Promise<Merged> {
+async function settle(request: MergeRequest, merged: MergeTree): Promise<MergeOutcome> {
   const { git, base, shadow, head, result, message, atMs, onConflict } = request;
   const conflict: Conflict = {
     files: merged.files,

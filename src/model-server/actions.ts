@@ -1,12 +1,12 @@
 /** What a script wants done, as calls of the tools that the request offers: every agent names its tools differently. */
 import { shellQuoted } from '../base/shell-word.ts';
-import type { Asked, Tool } from './asked.ts';
+import type { Asked, OfferedTool } from './asked.ts';
 import { fillRequired } from './fill-schema.ts';
-import type { Answer } from './script.ts';
+import type { ScriptedAnswer } from './script.ts';
 import { workingDirectory } from './working-directory.ts';
 
 /** A call of a tool, still without its id. */
-export interface Call {
+export interface ToolCall {
   name: string;
   namespace?: string;
   input: Record<string, unknown> | string;
@@ -29,7 +29,7 @@ const PATCHES = ['patchText', 'input', 'patch'];
 const NEWS = ['new_string', 'newString', 'new_str', 'new_text'];
 
 /** The calls of an answer, in this order; undefined where no tool that is offered can do one of them. */
-export function callsOf(answer: Answer, asked: Asked): Call[] | undefined {
+export function callsOf(answer: ScriptedAnswer, asked: Asked): ToolCall[] | undefined {
   const { write, edit, read, run, output, tools = [] } = answer;
   const calls = [
     ...(write === undefined ? [] : [writeCall(write, asked)]),
@@ -39,13 +39,13 @@ export function callsOf(answer: Answer, asked: Asked): Call[] | undefined {
     ...tools.map(({ name, input }) => namedCall(name, input, asked.tools)),
     ...(output === undefined ? [] : outputCall(output, asked.tools)),
   ];
-  return calls.includes(undefined) ? undefined : (calls as Call[]);
+  return calls.includes(undefined) ? undefined : (calls as ToolCall[]);
 }
 
-type Write = NonNullable<Answer['write']>;
-type Edit = NonNullable<Answer['edit']>;
+type Write = NonNullable<ScriptedAnswer['write']>;
+type Edit = NonNullable<ScriptedAnswer['edit']>;
 
-function writeCall({ path, content }: Write, asked: Asked): Call | undefined {
+function writeCall({ path, content }: Write, asked: Asked): ToolCall | undefined {
   const tool = find(WRITERS, asked.tools);
   if (tool)
     return call(tool, [
@@ -65,7 +65,7 @@ function writeCommand(path: string, content: string): string {
   return `${parent}printf %s ${shellQuoted(content)} > ${shellQuoted(path)}`;
 }
 
-function editCall(edit: Edit, asked: Asked): Call | undefined {
+function editCall(edit: Edit, asked: Asked): ToolCall | undefined {
   const tool = find(EDITORS, asked.tools);
   if (tool)
     return call(tool, [
@@ -78,13 +78,13 @@ function editCall(edit: Edit, asked: Asked): Call | undefined {
   return patch([`*** Update File: ${edit.path}`, '@@', ...before, ...after], asked.tools);
 }
 
-function readCall(path: string, asked: Asked): Call | undefined {
+function readCall(path: string, asked: Asked): ToolCall | undefined {
   const tool = find(READERS, asked.tools);
   if (tool) return call(tool, [[PATHS, absolute(path, asked)]]);
   return runCall(`cat ${shellQuoted(path)}`, asked.tools);
 }
 
-function runCall(command: string, tools: readonly Tool[]): Call | undefined {
+function runCall(command: string, tools: readonly OfferedTool[]): ToolCall | undefined {
   const tool = find(SHELLS, tools);
   if (!tool) return undefined;
   const field = COMMANDS.find((name) => name in (tool.schema?.properties ?? {}));
@@ -93,7 +93,7 @@ function runCall(command: string, tools: readonly Tool[]): Call | undefined {
 }
 
 /** For the tool that takes patches, or for the shell whose agent takes a command of this form for one. */
-function patch(lines: string[], tools: readonly Tool[]): Call | undefined {
+function patch(lines: string[], tools: readonly OfferedTool[]): ToolCall | undefined {
   const text = ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n');
   const tool = find(PATCHERS, tools);
   if (tool && tool.schema === undefined) return of(tool, text);
@@ -103,7 +103,7 @@ function patch(lines: string[], tools: readonly Tool[]): Call | undefined {
 }
 
 /** A tool of an MCP server may be named without what the agent puts before it. */
-function namedCall(name: string, input: Record<string, unknown>, tools: readonly Tool[]): Call {
+function namedCall(name: string, input: Record<string, unknown>, tools: readonly OfferedTool[]): ToolCall {
   const tool =
     tools.find((offered) => offered.name === name) ??
     find([name.toLowerCase()], tools) ??
@@ -112,14 +112,14 @@ function namedCall(name: string, input: Record<string, unknown>, tools: readonly
 }
 
 /** None where the agent takes its text for the output. */
-function outputCall(output: unknown, tools: readonly Tool[]): Call[] {
+function outputCall(output: unknown, tools: readonly OfferedTool[]): ToolCall[] {
   const tool = find(OUTPUTS, tools);
   const isMap = typeof output === 'object' && output !== null && !Array.isArray(output);
   return tool && isMap ? [of(tool, output as Record<string, unknown>)] : [];
 }
 
 /** The first of the names that is offered, however it is spelled. */
-function find(names: readonly string[], tools: readonly Tool[]): Tool | undefined {
+function find(names: readonly string[], tools: readonly OfferedTool[]): OfferedTool | undefined {
   for (const name of names) {
     const tool = tools.find((offered) => offered.name.toLowerCase() === name);
     if (tool) return tool;
@@ -129,7 +129,7 @@ function find(names: readonly string[], tools: readonly Tool[]): Tool | undefine
 
 type Given = [fields: readonly string[], value: unknown];
 
-function call(tool: Tool, given: readonly Given[]): Call {
+function call(tool: OfferedTool, given: readonly Given[]): ToolCall {
   const properties = tool.schema?.properties ?? {};
   const input = Object.fromEntries(
     given.map(([names, value]) => [names.find((name) => name in properties) ?? names[0]!, value]),
@@ -137,7 +137,7 @@ function call(tool: Tool, given: readonly Given[]): Call {
   return of(tool, fillRequired(tool.schema ?? {}, input));
 }
 
-function of({ name, namespace, program }: Tool, input: Call['input']): Call {
+function of({ name, namespace, program }: OfferedTool, input: ToolCall['input']): ToolCall {
   if (program !== undefined)
     return of(
       { name: program, schema: undefined, ...(namespace !== undefined && { namespace }) },
@@ -147,7 +147,7 @@ function of({ name, namespace, program }: Tool, input: Call['input']): Call {
 }
 
 /** A program for Codex's tool that takes JavaScript. */
-function source(name: string, input: Call['input']): string {
+function source(name: string, input: ToolCall['input']): string {
   return `text(await tools.${name}(${JSON.stringify(input)}));`;
 }
 

@@ -1,6 +1,6 @@
 /** Anthropic Messages: reads requests, writes answers. It decides nothing. */
-import type { Asked, Message, Part, Reply, Schema, Speech } from './asked.ts';
-import { countTurns, cutText, fieldsIn, listIn, named, textIn, type Fields } from './wire.ts';
+import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech } from './asked.ts';
+import { countTurns, cutText, fieldsIn, listIn, named, textIn, type WireFields } from './wire.ts';
 
 export const anthropic: Speech = { dialect: 'anthropic', read, whole, pieces, error };
 
@@ -8,8 +8,8 @@ const STOPS = { end: 'end_turn', tools: 'tool_use', length: 'max_tokens', refusa
 /** What the agent adds to what a person says. */
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
 
-function read(body: Fields): Asked {
-  const messages: Message[] = [{ role: 'system', text: textIn(body.system) }];
+function read(body: WireFields): Asked {
+  const messages: ChatMessage[] = [{ role: 'system', text: textIn(body.system) }];
   for (const { role, content } of listIn(body.messages)) {
     if (role === 'assistant') messages.push({ role, text: textIn(content) });
     else if (role === 'system') messages.push({ role, text: textIn(content) });
@@ -35,14 +35,14 @@ function read(body: Fields): Asked {
   };
 }
 
-function said(text: string): Message[] {
+function said(text: string): ChatMessage[] {
   if (!text.includes('<system-reminder>')) return [{ role: 'user', text }];
   const rest = text.replaceAll(REMINDER, '');
-  const reminders: Message = { role: 'system', text };
+  const reminders: ChatMessage = { role: 'system', text };
   return rest.trim() === '' ? [reminders] : [reminders, { role: 'user', text: rest }];
 }
 
-function whole(reply: Reply): Fields {
+function whole(reply: Reply): WireFields {
   return {
     ...head(reply),
     content: reply.parts.map((part) =>
@@ -69,7 +69,7 @@ function pieces(reply: Reply): string[] {
   ];
 }
 
-function blockPieces(part: Part, index: number): string[] {
+function blockPieces(part: ContentPart, index: number): string[] {
   const isText = part.kind === 'text';
   const block = isText
     ? { type: 'text', text: '' }
@@ -84,11 +84,11 @@ function blockPieces(part: Part, index: number): string[] {
   ];
 }
 
-function head({ id, model }: Reply): Fields {
+function head({ id, model }: Reply): WireFields {
   return { id: `msg_${id}`, type: 'message', role: 'assistant', model, stop_sequence: null };
 }
 
-function usageOf({ tokens }: Reply, output: number): Fields {
+function usageOf({ tokens }: Reply, output: number): WireFields {
   return {
     input_tokens: tokens.input,
     cache_creation_input_tokens: tokens.cacheWrite,
@@ -107,6 +107,6 @@ const KINDS: Record<number, string> = {
   529: 'overloaded_error',
 };
 
-function error(status: number, message: string): Fields {
+function error(status: number, message: string): WireFields {
   return { type: 'error', error: { type: KINDS[status] ?? 'api_error', message } };
 }

@@ -1,13 +1,13 @@
 /** What a request to a model says and what it is answered with, in words that all dialects share. Types only. */
 import type { Dialect, Tokens } from '../contract/model.ts';
 
-export interface Message {
+export interface ChatMessage {
   /** `system` is also what the agent itself says about its surroundings; `tool` is what a tool gave. */
   role: 'system' | 'user' | 'assistant' | 'tool';
   text: string;
 }
 
-export interface Tool {
+export interface OfferedTool {
   name: string;
   /** JSON Schema of its input; absent where the input is plain text. */
   schema: Schema | undefined;
@@ -29,8 +29,8 @@ export interface Asked {
   dialect: Dialect;
   model: string;
   isStream: boolean;
-  messages: Message[];
-  tools: Tool[];
+  messages: ChatMessage[];
+  tools: OfferedTool[];
   /** The JSON Schema that the answer's text must satisfy. */
   format: Schema | undefined;
   /** How many answers of the model the conversation has. */
@@ -39,7 +39,7 @@ export interface Asked {
   wantsUsage: boolean;
 }
 
-export type Part =
+export type ContentPart =
   | { kind: 'text'; text: string }
   | { kind: 'call'; id: string; name: string; namespace?: string; input: Record<string, unknown> | string };
 
@@ -49,7 +49,7 @@ export interface Reply {
   /** Unique among all replies of all servers. */
   id: string;
   model: string;
-  parts: Part[];
+  parts: ContentPart[];
   tokens: Tokens;
   stop: Stop;
 }

@@ -1,15 +1,15 @@
 /** Gemini generateContent: reads requests, writes answers. It decides nothing. */
-import type { Asked, Message, Part, Reply, Schema, Speech } from './asked.ts';
-import { countTurns, cutText, fieldsIn, listIn, sse, textIn, type Fields } from './wire.ts';
+import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech } from './asked.ts';
+import { countTurns, cutText, fieldsIn, listIn, sse, textIn, type WireFields } from './wire.ts';
 
 export const gemini: Speech = { dialect: 'gemini', read, whole, pieces, error };
 
 const STOPS = { end: 'STOP', tools: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
 
-function read(body: Fields, path: string): Asked {
+function read(body: WireFields, path: string): Asked {
   const { systemInstruction, system_instruction, contents, tools, generationConfig } = body;
   const system = fieldsIn(systemInstruction ?? system_instruction).parts;
-  const messages: Message[] = [{ role: 'system', text: textIn(system) }];
+  const messages: ChatMessage[] = [{ role: 'system', text: textIn(system) }];
   for (const { role, parts } of listIn(contents)) {
     if (role === 'model') messages.push({ role: 'assistant', text: textIn(parts) });
     else messages.push(...listIn(parts).map(messageOf));
@@ -32,7 +32,7 @@ function read(body: Fields, path: string): Asked {
   };
 }
 
-function messageOf(part: Fields): Message {
+function messageOf(part: WireFields): ChatMessage {
   const { functionResponse } = part;
   if (functionResponse !== undefined)
     return { role: 'tool', text: textIn(Object.values(fieldsIn(fieldsIn(functionResponse).response))) };
@@ -41,24 +41,24 @@ function messageOf(part: Fields): Message {
   return { role: /^\s*<(session_context|environment)/.test(text) ? 'system' : 'user', text };
 }
 
-function whole(reply: Reply): Fields {
+function whole(reply: Reply): WireFields {
   return answer(reply, reply.parts.map(partOf), true);
 }
 
 function pieces(reply: Reply): string[] {
-  const parts = reply.parts.flatMap((part): Fields[] =>
+  const parts = reply.parts.flatMap((part): WireFields[] =>
     part.kind === 'text' ? cutText(part.text).map((text) => ({ text })) : [partOf(part)],
   );
   if (parts.length === 0) parts.push({ text: '' });
   return parts.map((part, n) => sse(answer(reply, [part], n === parts.length - 1)));
 }
 
-function partOf(part: Part): Fields {
+function partOf(part: ContentPart): WireFields {
   if (part.kind === 'text') return { text: part.text };
   return { functionCall: { id: `call_${part.id}`, name: part.name, args: part.input } };
 }
 
-function answer({ id, model, stop, tokens }: Reply, parts: Fields[], isLast: boolean): Fields {
+function answer({ id, model, stop, tokens }: Reply, parts: WireFields[], isLast: boolean): WireFields {
   const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite;
   const content = { role: 'model', parts };
   return {
@@ -85,7 +85,7 @@ const KINDS: Record<number, string> = {
   503: 'UNAVAILABLE',
 };
 
-function error(code: number, message: string, retryAfterMs: number | undefined): Fields {
+function error(code: number, message: string, retryAfterMs: number | undefined): WireFields {
   const retry = {
     '@type': 'type.googleapis.com/google.rpc.RetryInfo',
     retryDelay: `${(retryAfterMs ?? 0) / 1000}s`,

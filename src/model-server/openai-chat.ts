@@ -1,11 +1,11 @@
 /** OpenAI chat completions: reads requests, writes answers. It decides nothing. */
-import type { Asked, Message, Part, Reply, Schema, Speech } from './asked.ts';
-import { countTurns, cutText, fieldsIn, listIn, sse, textIn, type Fields } from './wire.ts';
+import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech } from './asked.ts';
+import { countTurns, cutText, fieldsIn, listIn, sse, textIn, type WireFields } from './wire.ts';
 
 export const openaiChat: Speech = { dialect: 'openai', read, whole, pieces, error: openaiError };
 
 const STOPS = { end: 'stop', tools: 'tool_calls', length: 'length', refusal: 'content_filter' } as const;
-const ROLES: Record<string, Message['role']> = {
+const ROLES: Record<string, ChatMessage['role']> = {
   system: 'system',
   developer: 'system',
   assistant: 'assistant',
@@ -13,8 +13,8 @@ const ROLES: Record<string, Message['role']> = {
   function: 'tool',
 };
 
-function read(body: Fields): Asked {
-  const messages = listIn(body.messages).map(({ role, content }): Message => {
+function read(body: WireFields): Asked {
+  const messages = listIn(body.messages).map(({ role, content }): ChatMessage => {
     return { role: ROLES[String(role)] ?? 'user', text: textIn(content) };
   });
   return {
@@ -32,7 +32,7 @@ function read(body: Fields): Asked {
   };
 }
 
-function whole(reply: Reply): Fields {
+function whole(reply: Reply): WireFields {
   const text = reply.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
   const calls = callsOf(reply).map((part) => callOf(part, argumentsOf(part)));
   const message = {
@@ -50,7 +50,7 @@ function whole(reply: Reply): Fields {
 
 function pieces(reply: Reply, { wantsUsage }: Asked): string[] {
   const first = head(reply, 'chat.completion.chunk');
-  const chunk = (delta: Fields, finish_reason: string | null = null): string =>
+  const chunk = (delta: WireFields, finish_reason: string | null = null): string =>
     sse({ ...first, choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
   const calls = callsOf(reply);
   return [
@@ -70,13 +70,13 @@ function pieces(reply: Reply, { wantsUsage }: Asked): string[] {
   ];
 }
 
-type Call = Extract<Part, { kind: 'call' }>;
+type Call = Extract<ContentPart, { kind: 'call' }>;
 
 function callsOf({ parts }: Reply): Call[] {
   return parts.filter((part) => part.kind === 'call');
 }
 
-function callOf({ id, name }: Call, text: string): Fields {
+function callOf({ id, name }: Call, text: string): WireFields {
   return { id: `call_${id}`, type: 'function', function: { name, arguments: text } };
 }
 
@@ -84,12 +84,12 @@ function argumentsOf({ input }: Call): string {
   return typeof input === 'string' ? input : JSON.stringify(input);
 }
 
-function head({ id, model }: Reply, object: string): Fields {
+function head({ id, model }: Reply, object: string): WireFields {
   return { id: `chatcmpl-${id}`, object, created: Math.floor(Date.now() / 1000), model };
 }
 
 /** Nothing here tells what was written to a cache: it is input. */
-function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: Reply): Fields {
+function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: Reply): WireFields {
   const prompt = input + cacheRead + cacheWrite;
   return {
     prompt_tokens: prompt,
@@ -107,7 +107,7 @@ const KINDS: Record<number, [type: string, code: string | null]> = {
   429: ['requests', 'rate_limit_exceeded'],
 };
 
-export function openaiError(status: number, message: string): Fields {
+export function openaiError(status: number, message: string): WireFields {
   const [type, code] = KINDS[status] ?? ['server_error', null];
   return { error: { message, type, param: null, code } };
 }

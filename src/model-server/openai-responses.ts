@@ -1,12 +1,12 @@
 /** OpenAI responses: reads requests, writes answers. It keeps no responses, so each request must bring its whole conversation. */
-import type { Asked, Message, Part, Reply, Schema, Speech, Tool } from './asked.ts';
+import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech, OfferedTool } from './asked.ts';
 import { openaiError } from './openai-chat.ts';
-import { countTurns, cutText, fieldsIn, listIn, named, textIn, type Fields } from './wire.ts';
+import { countTurns, cutText, fieldsIn, listIn, named, textIn, type WireFields } from './wire.ts';
 
 export const openaiResponses: Speech = { dialect: 'openai', read, whole, pieces, error: openaiError };
 
-function read(body: Fields): Asked {
-  const messages: Message[] = [{ role: 'system', text: textIn(body.instructions) }];
+function read(body: WireFields): Asked {
+  const messages: ChatMessage[] = [{ role: 'system', text: textIn(body.instructions) }];
   if (typeof body.input === 'string') messages.push({ role: 'user', text: body.input });
   else messages.push(...listIn(body.input).map(messageOf));
   return {
@@ -23,7 +23,7 @@ function read(body: Fields): Asked {
   };
 }
 
-function messageOf(item: Fields): Message {
+function messageOf(item: WireFields): ChatMessage {
   const type = typeof item.type === 'string' ? item.type : 'message';
   if (type.endsWith('_output')) return { role: 'tool', text: textIn(item.output) };
   if (type === 'additional_tools') return { role: 'system', text: '' };
@@ -36,7 +36,7 @@ function messageOf(item: Fields): Message {
   return { role: isAside ? 'system' : 'user', text };
 }
 
-function toolsOf(tool: Fields, namespace?: string): Tool[] {
+function toolsOf(tool: WireFields, namespace?: string): OfferedTool[] {
   const name = String(tool.name ?? tool.type);
   if (tool.type === 'namespace') return listIn(tool.tools).flatMap((inner) => toolsOf(inner, name));
   const schema = tool.type === 'custom' ? undefined : ((tool.parameters ?? {}) as Schema);
@@ -48,7 +48,7 @@ function toolsOf(tool: Fields, namespace?: string): Tool[] {
 const DECLARED = /declare const tools: \{ (\w+)\((?:(args): \{([\s\S]*?)\n\}|\w+: string)?\)/g;
 
 /** Codex offers its newer models one tool that takes programs, and describes in words what these can call. */
-function declaredIn(description: string): Tool[] {
+function declaredIn(description: string): OfferedTool[] {
   return Array.from(description.matchAll(DECLARED), ([, name, hasFields, fields = '']) => {
     const all = Array.from(fields.matchAll(/^ {2}(\w+)(\?)?: (\w+)/gm));
     const properties = Object.fromEntries(all.map(([, field, , type]) => [field, type ? { type } : {}]));
@@ -57,7 +57,7 @@ function declaredIn(description: string): Tool[] {
   });
 }
 
-function whole(reply: Reply): Fields {
+function whole(reply: Reply): WireFields {
   const isCut = reply.stop === 'length';
   return {
     ...head(reply),
@@ -70,7 +70,8 @@ function whole(reply: Reply): Fields {
 
 function pieces(reply: Reply): string[] {
   let sequence = 0;
-  const event = (type: string, data: Fields): string => named({ type, ...data, sequence_number: sequence++ });
+  const event = (type: string, data: WireFields): string =>
+    named({ type, ...data, sequence_number: sequence++ });
   const started = { ...head(reply), status: 'in_progress', output: [], usage: null };
   const done = whole(reply);
   return [
@@ -78,7 +79,8 @@ function pieces(reply: Reply): string[] {
     event('response.in_progress', { response: started }),
     ...reply.parts.flatMap((part, output_index) => {
       const item_id = itemId(part, `${reply.id}_${output_index}`);
-      const within = (type: string, data: Fields): string => event(type, { item_id, output_index, ...data });
+      const within = (type: string, data: WireFields): string =>
+        event(type, { item_id, output_index, ...data });
       return [
         event('response.output_item.added', { output_index, item: itemOf(part, item_id, false) }),
         ...(part.kind === 'text' ? textPieces(part.text, within) : callPieces(part, within)),
@@ -89,7 +91,7 @@ function pieces(reply: Reply): string[] {
   ];
 }
 
-type Within = (type: string, data: Fields) => string;
+type Within = (type: string, data: WireFields) => string;
 
 function textPieces(text: string, within: Within): string[] {
   const content_index = 0;
@@ -101,7 +103,7 @@ function textPieces(text: string, within: Within): string[] {
   ];
 }
 
-function callPieces({ input }: Extract<Part, { kind: 'call' }>, within: Within): string[] {
+function callPieces({ input }: Extract<ContentPart, { kind: 'call' }>, within: Within): string[] {
   if (typeof input === 'string')
     return [
       ...cutText(input).map((delta) => within('response.custom_tool_call_input.delta', { delta })),
@@ -114,7 +116,7 @@ function callPieces({ input }: Extract<Part, { kind: 'call' }>, within: Within):
   ];
 }
 
-function itemOf(part: Part, id: string, isDone: boolean): Fields {
+function itemOf(part: ContentPart, id: string, isDone: boolean): WireFields {
   const status = isDone ? 'completed' : 'in_progress';
   if (part.kind === 'text')
     return {
@@ -137,21 +139,21 @@ function itemOf(part: Part, id: string, isDone: boolean): Fields {
   };
 }
 
-function itemId(part: Part, id: string): string {
+function itemId(part: ContentPart, id: string): string {
   if (part.kind === 'text') return `msg_${id}`;
   return typeof part.input === 'string' ? `ctc_${id}` : `fc_${id}`;
 }
 
-function outputText(text: string): Fields {
+function outputText(text: string): WireFields {
   return { type: 'output_text', text, annotations: [] };
 }
 
-function head({ id, model }: Reply): Fields {
+function head({ id, model }: Reply): WireFields {
   const created_at = Math.floor(Date.now() / 1000);
   return { id: `resp_${id}`, object: 'response', created_at, model, error: null, incomplete_details: null };
 }
 
-function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: Reply): Fields {
+function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: Reply): WireFields {
   const all = input + cacheRead + cacheWrite;
   return {
     input_tokens: all,

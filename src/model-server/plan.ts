@@ -1,19 +1,19 @@
 /** A script made ready: which of its answers a request gets. What it remembers is only how often a rule was used. */
 import { matchesStars } from '../base/globs.ts';
 import type { Asked } from './asked.ts';
-import type { Answer, ModelScript, When } from './script.ts';
+import type { ScriptedAnswer, ModelScript, When } from './script.ts';
 
-export interface Chosen {
+export interface ChosenAnswer {
   /** Such as `rules[2]`, `rules[2].answers[0]` or `answers[1]`. */
   rule: string;
-  answer: Answer;
+  answer: ScriptedAnswer;
   /** Counts it as used. */
   use(): void;
 }
 
-const NOTHING_LEFT: Chosen = { rule: 'none', answer: { text: 'Done.' }, use: () => {} };
+const NOTHING_LEFT: ChosenAnswer = { rule: 'none', answer: { text: 'Done.' }, use: () => {} };
 
-interface Step extends Chosen {
+interface Step extends ChosenAnswer {
   holds(asked: Asked): boolean;
 }
 
@@ -30,13 +30,13 @@ export class Plan {
     if (answers !== undefined) this.#steps.push(...sequence('answers', {}, answers));
   }
 
-  choose(asked: Asked): Chosen {
+  choose(asked: Asked): ChosenAnswer {
     return this.#steps.find((step) => step.holds(asked)) ?? NOTHING_LEFT;
   }
 }
 
 /** Each answer for its turn. A fault is no answer: it stands before the answer of its turn, and passes. */
-function sequence(rule: string, when: When, answers: readonly Answer[]): Step[] {
+function sequence(rule: string, when: When, answers: readonly ScriptedAnswer[]): Step[] {
   let turn = 0;
   return answers.map((answer, n) => {
     if (ANSWERING.has(answer.fault)) return step(`${rule}[${n}]`, when, answer, turn++);
@@ -44,7 +44,7 @@ function sequence(rule: string, when: When, answers: readonly Answer[]): Step[] 
   });
 }
 
-function step(rule: string, when: When, answer: Answer, turn?: number): Step {
+function step(rule: string, when: When, answer: ScriptedAnswer, turn?: number): Step {
   const tests = testsOf(when);
   if (turn !== undefined) tests.unshift((asked) => asked.turn === turn);
   let left = answer.times ?? Infinity;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Answer } from './script.ts';
+import type { ScriptedAnswer } from './script.ts';
 
 /** A reply as it goes over the wire. */
 export interface Wire {
@@ -15,7 +15,7 @@ export interface Wire {
 export interface Manner {
   delayMs: number;
   pieceDelayMs: number;
-  fault: Exclude<Answer['fault'], number>;
+  fault: Exclude<ScriptedAnswer['fault'], number>;
 }
 
 const SLOW_PIECE_MS = 200;

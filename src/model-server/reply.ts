@@ -1,9 +1,9 @@
 /** An answer of the script → the reply to one request: texts, and calls of the tools that it offers. */
 import type { Tokens } from '../contract/model.ts';
 import { callsOf } from './actions.ts';
-import type { Asked, Part, Reply } from './asked.ts';
+import type { Asked, ContentPart, Reply } from './asked.ts';
 import { fillSchema } from './fill-schema.ts';
-import type { Answer } from './script.ts';
+import type { ScriptedAnswer } from './script.ts';
 
 /** What an answer uses where the script says nothing. */
 const USAGE: Tokens = { input: 100, output: 20, cacheRead: 0, cacheWrite: 0 };
@@ -11,10 +11,10 @@ const HUGE_CHARS = 16 * 1024 * 1024;
 const HARMLESS = 'Scripted';
 
 /** Undefined where the answer needs a tool and the request offers none that could do it. */
-export function replyTo(asked: Asked, answer: Answer, id: string): Reply | undefined {
+export function replyTo(asked: Asked, answer: ScriptedAnswer, id: string): Reply | undefined {
   const calls = callsOf(answer, asked);
   if (!calls) return undefined;
-  const parts: Part[] = [];
+  const parts: ContentPart[] = [];
   const text = textOf(answer, calls.length === 0);
   if (text !== undefined) parts.push({ kind: 'text', text });
   for (const [n, call] of calls.entries()) parts.push({ kind: 'call', id: `${id}_${n}`, ...call });
@@ -29,14 +29,14 @@ export function harmlessReply(asked: Asked, id: string): Reply {
   return { id, model: asked.model, parts: [{ kind: 'text', text }], tokens, stop: 'end' };
 }
 
-function textOf({ text, output, fault }: Answer, isAlone: boolean): string | undefined {
+function textOf({ text, output, fault }: ScriptedAnswer, isAlone: boolean): string | undefined {
   if (fault === 'huge') return 'huge '.repeat(Math.ceil(HUGE_CHARS / 5));
   if (text !== undefined) return text;
   if (!isAlone) return undefined;
   return output === undefined ? 'Done.' : JSON.stringify(output);
 }
 
-function tokensOf({ usage = {} }: Answer): Tokens {
+function tokensOf({ usage = {} }: ScriptedAnswer): Tokens {
   const { input, output, cacheRead, cacheWrite } = usage;
   return {
     input: input ?? USAGE.input,

@@ -5,7 +5,7 @@ import { gemini } from './gemini.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
 
-export type Route =
+export type ServerRoute =
   | {
       kind: 'model';
       speech: Speech;
@@ -17,7 +17,7 @@ export type Route =
 const MODELS = ['claude-scripted', 'gpt-scripted', 'gemini-scripted'];
 const CHARS_PER_TOKEN = 4;
 
-export function routeOf(method: string, url: string): Route {
+export function serverRouteOf(method: string, url: string): ServerRoute {
   const [path = '', query = ''] = url.split('?', 2);
   if (method === 'POST') {
     if (path.endsWith('/messages')) return model(anthropic);
@@ -41,11 +41,11 @@ export function routeOf(method: string, url: string): Route {
   };
 }
 
-function model(speech: Speech, isArray = false): Route {
+function model(speech: Speech, isArray = false): ServerRoute {
   return { kind: 'model', speech, isArray };
 }
 
-function count(field: string): Route {
+function count(field: string): ServerRoute {
   return {
     kind: 'count',
     status: 200,

@@ -50,8 +50,8 @@ const answer = {
   times: z.int().positive().optional().describe('Holds this often, in all conversations together.'),
 };
 
-const Answer = z.strictObject(answer);
-export type Answer = z.output<typeof Answer>;
+const ScriptedAnswer = z.strictObject(answer);
+export type ScriptedAnswer = z.output<typeof ScriptedAnswer>;
 
 const When = z.strictObject({
   dialect: z.enum(['anthropic', 'openai', 'gemini']).optional(),
@@ -66,13 +66,13 @@ export type When = z.output<typeof When>;
 const Rule = z.strictObject({
   when: When.optional(),
   ...answer,
-  answers: z.array(Answer).min(1).optional().describe('The nth for the nth turn of a conversation.'),
+  answers: z.array(ScriptedAnswer).min(1).optional().describe('The nth for the nth turn of a conversation.'),
 });
 
 export const ModelScript = z
   .strictObject({
     rules: z.array(Rule).max(RULES_MAX).optional().describe('The first that holds answers.'),
-    answers: z.array(Answer).min(1).optional().describe('What holds where no rule does.'),
+    answers: z.array(ScriptedAnswer).min(1).optional().describe('What holds where no rule does.'),
   })
   .superRefine(({ rules = [] }, context) => {
     for (const [n, { when: _, answers, ...rest }] of rules.entries()) {

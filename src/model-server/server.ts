@@ -11,8 +11,8 @@ import { Plan } from './plan.ts';
 import { play, type Manner, type Wire } from './play.ts';
 import { harmlessReply, replyTo } from './reply.ts';
 import { RequestLog, type LoggedRequest } from './request-log.ts';
-import { routeOf, type Route } from './route.ts';
-import { ModelScript, type Answer, type ModelScriptSource } from './script.ts';
+import { serverRouteOf, type ServerRoute } from './route.ts';
+import { ModelScript, type ScriptedAnswer, type ModelScriptSource } from './script.ts';
 import { isSideRequest } from './side-requests.ts';
 import type { Asked, Reply, Speech } from './asked.ts';
 
@@ -105,7 +105,7 @@ export class ModelServer implements AsyncDisposable {
       if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
     });
     request.on('end', () => {
-      const route = routeOf(request.method!, request.url!);
+      const route = serverRouteOf(request.method!, request.url!);
       const body = bytes > BODY_BYTES_MAX ? undefined : parseBody(chunks);
       const asked = route.kind === 'model' && body && readAsked(route.speech, body, request.url!);
       if (asked) this.#answer(request, response, route, body, bytes, asked);
@@ -116,7 +116,7 @@ export class ModelServer implements AsyncDisposable {
   #answer(
     request: IncomingMessage,
     response: ServerResponse,
-    { speech, isArray }: Extract<Route, { kind: 'model' }>,
+    { speech, isArray }: Extract<ServerRoute, { kind: 'model' }>,
     body: Record<string, unknown>,
     bytes: number,
     asked: Asked,
@@ -136,7 +136,7 @@ export class ModelServer implements AsyncDisposable {
     });
   }
 
-  #decide(asked: Asked, id: string): { rule: string; answer: Answer; reply: Reply } {
+  #decide(asked: Asked, id: string): { rule: string; answer: ScriptedAnswer; reply: Reply } {
     if (isSideRequest(asked)) return { rule: 'side', answer: {}, reply: harmlessReply(asked, id) };
     const { rule, answer, use } = this.#plan.choose(asked);
     const reply = replyTo(asked, answer, id);
@@ -152,7 +152,7 @@ export class ModelServer implements AsyncDisposable {
   #answerPlainly(
     request: IncomingMessage,
     response: ServerResponse,
-    route: Route,
+    route: ServerRoute,
     body: unknown,
     bytes: number,
   ): void {
@@ -210,7 +210,7 @@ function wireOf(speech: Speech, asked: Asked, reply: Reply, isArray: boolean): W
   return jsonWire(200, isArray ? [whole] : whole);
 }
 
-function refusal(speech: Speech, status: number, answer: Answer): Wire {
+function refusal(speech: Speech, status: number, answer: ScriptedAnswer): Wire {
   const retryAfterMs = answer['retry-after'] === undefined ? undefined : msOf(answer['retry-after']);
   const message = answer.text ?? `the script says ${status}`;
   const wire = jsonWire(status, speech.error(status, message, retryAfterMs));

@@ -1,5 +1,5 @@
 /** Where an agent works, as its own prompt says it: some tools want absolute paths. */
-import type { Message } from './asked.ts';
+import type { ChatMessage } from './asked.ts';
 
 /** Each agent has words of its own for it. */
 const STATEMENTS = [
@@ -10,12 +10,12 @@ const STATEMENTS = [
 ];
 
 /** The last statement counts: a conversation may go on elsewhere. What people say does not count where the agent says it. */
-export function workingDirectory(messages: readonly Message[]): string | undefined {
+export function workingDirectory(messages: readonly ChatMessage[]): string | undefined {
   const system = messages.filter(({ role }) => role === 'system');
   return lastStated(system) ?? lastStated(messages.filter(({ role }) => role === 'user'));
 }
 
-function lastStated(messages: readonly Message[]): string | undefined {
+function lastStated(messages: readonly ChatMessage[]): string | undefined {
   for (const { text } of messages.toReversed()) {
     for (const statement of STATEMENTS) {
       const found = [...text.matchAll(statement)].at(-1)?.[1]?.trim();

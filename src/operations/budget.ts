@@ -10,7 +10,7 @@ import {
   ownAgentAccount,
   RUN_ACCOUNT,
   writtenBudgets,
-  type Limits,
+  type BudgetLimits,
 } from '../schedule/money/budget.ts';
 import type { State } from '../schedule/state.ts';
 import { openEngine } from '../run/open-engine.ts';
@@ -23,7 +23,7 @@ export interface BudgetOptions {
 
 export interface AccountView {
   account: string;
-  limits: Limits;
+  limits: BudgetLimits;
   spending: Spending;
 }
 

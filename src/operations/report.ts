@@ -11,7 +11,7 @@ import { foldEvent, type FoldedRun } from '../report/fold/fold.ts';
 import { renderHtml } from '../report/html/html.ts';
 import { renderJson } from '../report/json.ts';
 import { LIMITS } from '../report/limits.ts';
-import { renderText } from '../report/text/text.ts';
+import { renderTextReport } from '../report/text/text.ts';
 import { PatchReader, type Patch } from '../report/patch/patch-reader.ts';
 import { JournalHash } from '../schedule/views/journal-hash.ts';
 import { eventsOf, noBeginning } from '../store/events.ts';
@@ -67,7 +67,7 @@ export async function writeReport(engine: Engine, id: string): Promise<ReportFil
   await Promise.all([
     writeWhole(files.html, renderHtml(report)),
     writeWhole(files.json, renderJson(report)),
-    writeWhole(files.text, renderText(report, { color: false, width: 100 })),
+    writeWhole(files.text, renderTextReport(report, { color: false, width: 100 })),
   ]);
   return files;
 }

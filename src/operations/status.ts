@@ -8,7 +8,7 @@ import {
   type TaskView,
 } from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
-import { findRun, openJournal, runsAtWork as atWork, shownState } from '../run/journal.ts';
+import { findRun, openJournal, drivenRuns as atWork, shownState } from '../run/journal.ts';
 
 export type ShownRun = Omit<RunView, 'state'> & { state: ShownRunState };
 

@@ -61,7 +61,7 @@ export function costNotes(report: RunReport): string[] {
 }
 
 /** Each other runtime that a task went on with, once. */
-export function fallbacksOf(report: RunReport): { task: string; text: string }[] {
+export function fallbackTexts(report: RunReport): { task: string; text: string }[] {
   return report.tasks.flatMap(({ id, attempts }) => {
     const texts = attempts.flatMap(({ fallback }) => (fallback ? [describeFallback(fallback)] : []));
     return [...new Set(texts)].map((text) => ({ task: id, text }));

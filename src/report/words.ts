@@ -107,7 +107,7 @@ export function attemptState(task: TaskReport, { outcome }: AttemptReport): Stat
 }
 
 /** How long it took, over all attempts; null where none has ended. */
-export function workedMs(task: TaskReport): number | null {
+export function attemptsMs(task: TaskReport): number | null {
   const ended = task.attempts.flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]));
   return ended.length === 0 ? null : ended.reduce((sum, ms) => sum + ms, 0);
 }

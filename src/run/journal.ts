@@ -38,7 +38,7 @@ async function moveFromWorkTree(cwd: string): Promise<Home | undefined> {
 }
 
 /** The runs that an engine drives, the newest first. */
-export async function runsAtWork({ store }: Pick<Journal, 'store'>): Promise<RunView[]> {
+export async function drivenRuns({ store }: Pick<Journal, 'store'>): Promise<RunView[]> {
   const open = await store.openRuns();
   const drivers = await Promise.all(open.map(({ id }) => store.driver(id)));
   return open.filter((_, index) => drivers[index] !== undefined);
@@ -47,7 +47,7 @@ export async function runsAtWork({ store }: Pick<Journal, 'store'>): Promise<Run
 /** The run of that id; where none is named, the only one at work, else the latest. */
 export async function findRun({ home, store }: Journal, id: string | undefined): Promise<RunView> {
   if (id === undefined) {
-    const [only, ...others] = await runsAtWork({ store });
+    const [only, ...others] = await drivenRuns({ store });
     if (only && others.length === 0) return only;
   }
   const [latest] = id === undefined ? await store.runs(1) : [await store.run(id)];

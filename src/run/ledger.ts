@@ -29,7 +29,7 @@ import {
   noSpending,
   spend,
   workedMs,
-  type Limits,
+  type BudgetLimits,
   writtenBudgets,
 } from '../schedule/money/budget.ts';
 import type { Loop } from './loop.ts';
@@ -323,7 +323,7 @@ export class Ledger {
   }
 
   /** With what a person set since; of what is shared, in whatever run. */
-  #limits({ id, written }: Account): Limits {
+  #limits({ id, written }: Account): BudgetLimits {
     if (!isShared(id)) return limitsOf(this.#options.loop.state, id, written);
     const standing = this.#options.shared?.standing(id);
     return standing ? { usd: standing.limitUsd } : {};

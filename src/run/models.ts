@@ -43,7 +43,7 @@ export interface ModelOptions extends Cassette {
   configured?: Configured;
 }
 
-export interface Wait {
+export interface ModelWait {
   provider: string;
   delayMs: number;
   why: string;
@@ -66,7 +66,7 @@ export class Models implements ModelsStage, AsyncDisposable {
   #opened: Promise<Opened> | undefined;
   #priceOf: PriceOf | undefined;
   /** Who is told when a provider has to be waited for, by run. */
-  readonly #waits = new Map<string, (wait: Wait) => void>();
+  readonly #waits = new Map<string, (wait: ModelWait) => void>();
 
   constructor(home: Home, { configured, ...cassette }: ModelOptions = {}) {
     this.#home = home;
@@ -98,7 +98,7 @@ export class Models implements ModelsStage, AsyncDisposable {
   }
 
   /** Is told of what its own tasks wait for. */
-  onWait(run: string, listener: (wait: Wait) => void): void {
+  onWait(run: string, listener: (wait: ModelWait) => void): void {
     this.#waits.set(run, listener);
   }
 

@@ -35,7 +35,7 @@ export interface Job {
   output: OutputSink;
   launch(launch: Omit<Launch, 'cwd'>): Promise<Running>;
   /** Where models are reached from inside; absent for plain commands. */
-  models: Models | undefined;
+  models: GatewayAccess | undefined;
   /** A conversation of an earlier attempt to go on with; `fork` leaves that one as it is. */
   session: { id: string; fork: boolean } | undefined;
   /** The JSON Schema that the output must satisfy. */
@@ -53,7 +53,7 @@ export interface Job {
 }
 
 /** The gateway as the agent sees it: `${baseUrl}/anthropic/v1/messages`, `/openai/chat/completions`, `/openai/responses`, `/gemini/v1beta/…`, `/<provider>/…`. */
-export interface Models {
+export interface GatewayAccess {
   /** Such as http://127.0.0.1:4180. */
   baseUrl: string;
   /** A placeholder that opens nothing: the gateway has the real one. */

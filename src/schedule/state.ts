@@ -3,7 +3,7 @@ import type { Held, QuestionView, RunState, TaskState, Conflict, Outcome } from 
 import type { Ask, BudgetMark, EventOf, RoundReason, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
-import type { Clock, Limits } from './money/budget.ts';
+import type { Clock, BudgetLimits } from './money/budget.ts';
 
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {
@@ -177,7 +177,7 @@ export interface State {
   wants: Queue<OpenAsk>;
   /** By account: what was spent, what a person allowed since, how long attempts were at work. */
   spending: Map<string, Spending>;
-  limits: Map<string, Limits>;
+  limits: Map<string, BudgetLimits>;
   clocks: Map<string, Clock>;
   /** Providers that had to be waited for, by name. For people. */
   waits: Map<string, { untilMs: number; why: string }>;

@@ -14,7 +14,7 @@ const LINES_MAX = 1000;
 /** What is being written anew; nothing is read from it. */
 const NEW = '.new';
 
-export interface Sent {
+export interface InFlightRequest {
   task: string;
   attempt: number;
   /** An estimate: what it is charged where no answer is ever heard of. */
@@ -40,7 +40,7 @@ export class InFlight {
     this.#file = path.join(placeIn(directory), `${Date.now()}-${process.pid}`);
   }
 
-  begin(sent: Sent): Noted {
+  begin(sent: InFlightRequest): Noted {
     const n = (this.#last += 1);
     const line = `${JSON.stringify({ n, ...sent })}\n`;
     this.#open.set(n, line);
@@ -71,7 +71,7 @@ export class InFlight {
 }
 
 /** What earlier engines of the run left, by the ids of their notes; `forget` once it is charged. */
-export function leftInFlight(directory: string): { sent: Map<string, Sent>; forget(): void } {
+export function leftInFlight(directory: string): { sent: Map<string, InFlightRequest>; forget(): void } {
   const place = placeIn(directory);
   const files = namesIn(place).map((name) => path.join(place, name));
   return {
@@ -80,10 +80,10 @@ export function leftInFlight(directory: string): { sent: Map<string, Sent>; forg
   };
 }
 
-function unsettledIn(file: string): [id: string, sent: Sent][] {
-  const open = new Map<string, Sent>();
+function unsettledIn(file: string): [id: string, sent: InFlightRequest][] {
+  const open = new Map<string, InFlightRequest>();
   for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const told = parseJson(line) as ({ n: number } & Partial<Sent>) | undefined; // the last may be cut off
+    const told = parseJson(line) as ({ n: number } & Partial<InFlightRequest>) | undefined; // the last may be cut off
     if (told === undefined) continue;
     const id = idOf(file, told.n);
     if (told.use === undefined) open.delete(id);

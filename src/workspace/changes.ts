@@ -3,13 +3,14 @@
  * out, what no commit may hold refused. Never runs git.
  */
 import { chmodSync, readFileSync, readlinkSync, type BigIntStats } from 'node:fs';
+import { bytesKey } from '../base/bytes-key.ts';
 import { Breather } from '../base/breather.ts';
 import { isDotGit, isGitmodules } from '../base/dot-git.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/git/change.ts';
 import { rootRules, RULES_BYTES_MAX, type Rules } from './ignore/rules.ts';
 import { isSameFile } from './same-file.ts';
-import { join, keyOf, list, lookup, lstatOrWhy, type Entry, type Layer } from './stack.ts';
+import { join, list, lookup, lstatOrWhy, type StackEntry, type Layer } from './stack.ts';
 import type { Hidden } from './workspace.ts';
 
 const CHANGES_MAX = 200_000;
@@ -62,7 +63,7 @@ class Walk {
   constructor(compared: Compared, signal: AbortSignal | undefined) {
     this.#compared = compared;
     this.#signal = signal;
-    this.#submodules = new Set(compared.submodules.map((path) => keyOf(Buffer.from(path))));
+    this.#submodules = new Set(compared.submodules.map((path) => bytesKey(Buffer.from(path))));
   }
 
   /** `isGone`: all that the base has here is deleted already. `isIgnored`: only tracked files count. */
@@ -106,7 +107,7 @@ class Walk {
     isIgnored: boolean,
     isGone: boolean,
   ): Promise<void> {
-    if (this.#submodules.has(keyOf(path))) {
+    if (this.#submodules.has(bytesKey(path))) {
       const differences = await this.#compared.differences(path, this.#breather);
       if (differences.some(({ stat }) => stat !== undefined)) {
         this.#push({ kind: 'refused', path, why: 'files inside a submodule' });
@@ -116,12 +117,12 @@ class Walk {
     const { files, directories } = this.#compared.hidden;
     const tracked = lookup(this.#compared.tracked, path);
     const ignored = isIgnored || rules.ignores(path.toString(), true);
-    if (ignored && tracked === undefined && !directories.has(keyOf(path))) return;
+    if (ignored && tracked === undefined && !directories.has(bytesKey(path))) return;
     if (this.#compared.source(path).length > PATH_BYTES_MAX)
       return this.#push({ kind: 'refused', path, why: 'a path that is too long' });
     const replaces = tracked !== undefined && (isReplaced || !tracked.stat.isDirectory());
     if (replaces && !isGone) this.#delete(path, tracked);
-    if (files.has(keyOf(path))) this.#push({ kind: 'delete', path, wasDirectory: false });
+    if (files.has(bytesKey(path))) this.#push({ kind: 'delete', path, wasDirectory: false });
     await this.directory(path, rules, ignored, isGone || replaces);
   }
 
@@ -133,8 +134,8 @@ class Walk {
   async #entry(path: Buffer, stat: BigIntStats, isIgnored: boolean, isGone: boolean): Promise<void> {
     const { files, directories } = this.#compared.hidden;
     const tracked = lookup(this.#compared.tracked, path);
-    const isHiddenIn = directories.has(keyOf(path));
-    const isNew = tracked === undefined && !isHiddenIn && !files.has(keyOf(path));
+    const isHiddenIn = directories.has(bytesKey(path));
+    const isNew = tracked === undefined && !isHiddenIn && !files.has(bytesKey(path));
     if (isNew && isIgnored) return;
     const why = refusal(path, stat);
     if (why !== undefined) return this.#push({ kind: 'refused', path, why });
@@ -158,8 +159,8 @@ class Walk {
   }
 
   /** What the attempt could not see stays: it deleted the rest of the directory. */
-  #delete(path: Buffer, { stat }: Entry): void {
-    if (!stat.isDirectory() || !this.#compared.hidden.directories.has(keyOf(path)))
+  #delete(path: Buffer, { stat }: StackEntry): void {
+    if (!stat.isDirectory() || !this.#compared.hidden.directories.has(bytesKey(path)))
       return this.#push({ kind: 'delete', path, wasDirectory: stat.isDirectory() });
     for (const { name, entry } of list(this.#compared.tracked, path)) this.#delete(join(path, name), entry);
   }

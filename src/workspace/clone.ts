@@ -16,7 +16,7 @@ import { findChanges, type Difference } from './changes.ts';
 import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
-import { keepPack, moveTo, pack, setHead } from './private-git.ts';
+import { keepPack, moveCheckout, pack, setHead } from './private-git.ts';
 import { removeTree, tryRemoveTree } from '../system/files/remove-tree.ts';
 import { give } from '../system/process/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
@@ -257,7 +257,11 @@ class CloneMaker implements LayerMaker {
     give(this.uid, into, tree);
     const own = isFiltered ? await pack(this.#engine, tree, to) : undefined;
     const reads = this.#engine.objectDirectories;
-    await runToEnd(this.#launcher, { ...moveTo(from, to), cwd: tree, reads }, `make the files of ${to}`);
+    await runToEnd(
+      this.#launcher,
+      { ...moveCheckout(from, to), cwd: tree, reads },
+      `make the files of ${to}`,
+    );
     if (own !== undefined) await keepPack(tree, own);
     await setHead(this.#engine, tree, to);
   }

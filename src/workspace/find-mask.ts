@@ -8,7 +8,7 @@ import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, compileTrees, literalStarts } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import { throughLink, wayThrough } from './filtered-commit.ts';
-import { join, list, lookup, type Entry, type Layer } from './stack.ts';
+import { join, list, lookup, type StackEntry, type Layer } from './stack.ts';
 
 /** Each is a mount, and mounts make a start slow. */
 const MASK_MAX = 500;
@@ -46,7 +46,7 @@ class Walk {
     this.#isHiddenTree = isHiddenTree;
   }
 
-  async entry(at: Buffer, { stat }: Entry): Promise<void> {
+  async entry(at: Buffer, { stat }: StackEntry): Promise<void> {
     const file = at.toString();
     const isDirectory = stat.isDirectory();
     if (file === '.git') return; // the workspace's own

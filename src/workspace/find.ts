@@ -3,7 +3,7 @@ import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
 import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
-import { join, list, lookup, type Entry, type Layer } from './stack.ts';
+import { join, list, lookup, type StackEntry, type Layer } from './stack.ts';
 
 const FOUND_MAX = 10_000;
 const ENTRIES_MAX = 2_000_000;
@@ -53,7 +53,7 @@ class Search {
     this.#isHidden = isHidden;
   }
 
-  async entry(at: Buffer, { stat, root }: Entry): Promise<void> {
+  async entry(at: Buffer, { stat, root }: StackEntry): Promise<void> {
     if (this.found.size >= FOUND_MAX || (this.#entries += 1) > ENTRIES_MAX) return;
     const path = at.toString();
     if (path === '.git' || path.startsWith('.git/')) return; // the workspace's own

@@ -1,11 +1,11 @@
 /** The list, beside a base, of the paths that its commit has and the base does not. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { keyOf } from './stack.ts';
+import { bytesKey } from '../base/bytes-key.ts';
 import type { Hidden } from './workspace.ts';
 
 export async function writeHidden(home: string, paths: readonly Buffer[]): Promise<void> {
-  await writeFile(path.join(home, 'hidden'), paths.map(keyOf).join('\0'), 'latin1');
+  await writeFile(path.join(home, 'hidden'), paths.map(bytesKey).join('\0'), 'latin1');
 }
 
 export async function readHidden(home: string): Promise<Hidden> {

@@ -3,11 +3,12 @@
  * does, or tar, which is asked for the headers of those directories that could be meant.
  */
 import { readdir } from 'node:fs/promises';
+import { bytesKey } from '../base/bytes-key.ts';
 import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
 import { capture } from '../system/process/process.ts';
 import type { OpaqueReader } from './read-opaque.ts';
-import { join, keyOf, lookup, type Layer } from './stack.ts';
+import { join, lookup, type Layer } from './stack.ts';
 
 const ATTRIBUTE = 'SCHILY.xattr.user.overlay.opaque';
 const BLOCK_BYTES = 512;
@@ -23,7 +24,7 @@ export async function findOpaque(
   if (candidates.length === 0) return new Set();
   if (!reader) return askTar(upper, candidates);
   const answers = await reader.read(candidates.map((candidate) => join(upper, candidate)));
-  return new Set(candidates.filter((_, n) => answers[n]).map(keyOf));
+  return new Set(candidates.filter((_, n) => answers[n]).map(bytesKey));
 }
 
 /** Only a directory that is also below can be opaque; whatever is under a new one is new as well. */
@@ -38,7 +39,7 @@ async function findShared(
     if (!entry.isDirectory()) continue;
     await breather.breathe();
     const path = join(at, entry.name);
-    if (keyOf(path) === '.git' || lookup(lowers, path)?.stat.isDirectory() !== true) continue;
+    if (bytesKey(path) === '.git' || lookup(lowers, path)?.stat.isDirectory() !== true) continue;
     found.push(path);
     await findShared(upper, lowers, path, found, breather);
   }

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { access, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { bytesKey } from '../base/bytes-key.ts';
 import type { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/git/change.ts';
@@ -18,11 +19,11 @@ import { findMask } from './find-mask.ts';
 import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
 import { findOpaque } from './opaque.ts';
 import { OpaqueReader } from './read-opaque.ts';
-import { moveTo, pack, setHead } from './private-git.ts';
+import { moveCheckout, pack, setHead } from './private-git.ts';
 import { removeTree, tryRemoveTree } from '../system/files/remove-tree.ts';
 import { give, giveTree } from '../system/process/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
-import { isWhiteout, join, keyOf, lstatOrWhy, readLayers, type Layer } from './stack.ts';
+import { isWhiteout, join, lstatOrWhy, readLayers, type Layer } from './stack.ts';
 import { makeDirectories, treeOf } from './tree.ts';
 import { readNames } from './read-names.ts';
 import { objectsFor, withReads } from './reads.ts';
@@ -245,7 +246,7 @@ async function readUpper(upper: Layer, directory: Buffer, breather: Breather): P
     const stat = lstatOrWhy(join(at, name));
     if (typeof stat !== 'object') continue;
     if (isWhiteout(stat)) differences.push({ name, stat: undefined, isReplaced: false });
-    else differences.push({ name, stat, isReplaced: upper.opaque.has(keyOf(join(directory, name))) });
+    else differences.push({ name, stat, isReplaced: upper.opaque.has(bytesKey(join(directory, name))) });
   }
   return differences;
 }
@@ -273,7 +274,7 @@ class OverlayMaker implements LayerMaker {
     await this.#layer(isFiltered ? [objects, root] : [root], into, 'delta', (at, overlay) =>
       runToEnd(
         this.#launcher,
-        { ...moveTo(from, to), cwd: at, overlay, reads: this.#engine.objectDirectories },
+        { ...moveCheckout(from, to), cwd: at, overlay, reads: this.#engine.objectDirectories },
         `make the files of ${to}`,
       ),
     );

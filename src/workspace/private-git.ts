@@ -70,7 +70,7 @@ export async function keepPack(tree: string, name: string): Promise<void> {
 }
 
 /** What moves a checked-out tree from one commit to another, at the cost of the difference. */
-export function moveTo(from: string, to: string): ReturnType<typeof gitLaunch> {
+export function moveCheckout(from: string, to: string): ReturnType<typeof gitLaunch> {
   return gitLaunch(['read-tree', '-m', '-u', from, to]);
 }
 

@@ -1,12 +1,12 @@
 /** Whether two files are the same to git: their bytes, and whether they can be run. */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { Breather } from '../base/breather.ts';
-import type { Entry } from './stack.ts';
+import type { StackEntry } from './stack.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 const RUNNABLE = 0o100n;
 
-type File = Pick<Entry, 'stat' | 'source'>;
+type File = Pick<StackEntry, 'stat' | 'source'>;
 
 export async function isSameFile(a: File, b: File): Promise<boolean> {
   if (!a.stat.isFile() || !b.stat.isFile() || a.stat.size !== b.stat.size) return false;

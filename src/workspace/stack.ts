@@ -1,14 +1,15 @@
 /** Directories that lie on top of each other, read as overlayfs would show them. Never mounts, never writes. */
+import { bytesKey } from '../base/bytes-key.ts';
 import { lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 export interface Layer {
   directory: string;
-  /** Directories (as `keyOf` their path) that hide all that lies below them. */
+  /** Directories (as `bytesKey` their path) that hide all that lies below them. */
   opaque: ReadonlySet<string>;
 }
 
-export interface Entry {
+export interface StackEntry {
   stat: BigIntStats;
   /** Where it is, and in which layer. */
   source: Buffer;
@@ -16,11 +17,6 @@ export interface Entry {
 }
 
 const SLASH = Buffer.from('/');
-
-/** Bytes as a string that keeps every byte, for sets and maps. */
-export function keyOf(path: Buffer): string {
-  return path.toString('latin1');
-}
 
 export function join(directory: Buffer | string, name: Buffer): Buffer {
   const left = typeof directory === 'string' ? Buffer.from(directory) : directory;
@@ -34,9 +30,9 @@ export function isWhiteout(stat: BigIntStats): boolean {
 }
 
 /** `path` is relative to the layers, empty for their root. A link on the way to it leads nowhere. */
-export function lookup(layers: readonly Layer[], path: Buffer): Entry | undefined {
+export function lookup(layers: readonly Layer[], path: Buffer): StackEntry | undefined {
   for (const layer of layers) {
-    const way = kindOfWay(layer, keyOf(path));
+    const way = kindOfWay(layer, bytesKey(path));
     if (way === 'other') return undefined;
     const source = join(layer.directory, path);
     const stat = way === 'none' ? 'ENOENT' : lstatOrWhy(source);
@@ -76,25 +72,25 @@ function wayAt(layer: Layer, directory: string): Way {
 }
 
 /** The names in a directory, each with its topmost entry. */
-export function list(layers: readonly Layer[], path: Buffer): { name: Buffer; entry: Entry }[] {
-  const seen = new Map<string, { name: Buffer; entry: Entry } | undefined>();
+export function list(layers: readonly Layer[], path: Buffer): { name: Buffer; entry: StackEntry }[] {
+  const seen = new Map<string, { name: Buffer; entry: StackEntry } | undefined>();
   for (const layer of layers) {
     const directory = join(layer.directory, path);
-    const way = kindOfWay(layer, keyOf(path));
+    const way = kindOfWay(layer, bytesKey(path));
     const stat = way === 'none' ? 'ENOENT' : way === 'other' ? 'ENOTDIR' : lstatOrWhy(directory);
     if (stat === 'ENOTDIR') break;
     if (typeof stat === 'object') {
       if (!stat.isDirectory()) break;
       for (const name of readdirSync(directory, { encoding: 'buffer' })) {
-        if (seen.has(keyOf(name))) continue;
+        if (seen.has(bytesKey(name))) continue;
         const source = join(directory, name);
         const found = lstatOrWhy(source);
         const isThere = typeof found === 'object' && !isWhiteout(found);
         const entry = isThere && { stat: found, source, root: layer.directory };
-        seen.set(keyOf(name), entry ? { name, entry } : undefined);
+        seen.set(bytesKey(name), entry ? { name, entry } : undefined);
       }
     }
-    if (layer.opaque.has(keyOf(path)) || isUnderOpaque(layer, path)) break;
+    if (layer.opaque.has(bytesKey(path)) || isUnderOpaque(layer, path)) break;
   }
   return [...seen.values()]
     .filter((found) => found !== undefined)
@@ -113,7 +109,7 @@ export function readLayers(directories: readonly string[]): Promise<Layer[]> {
 
 function isUnderOpaque(layer: Layer, path: Buffer): boolean {
   if (layer.opaque.size === 0) return false;
-  const key = keyOf(path);
+  const key = bytesKey(path);
   for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) {
     if (layer.opaque.has(key.slice(0, end))) return true;
   }

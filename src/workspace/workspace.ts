@@ -17,7 +17,7 @@ export interface Base {
   /** Of the checkout, among all that lie beside it. */
   name: string;
   hide: string[];
-  /** Paths of `commit` that are left out, as `keyOf` gives them, and the directories that they are in. */
+  /** Paths of `commit` that are left out, as `bytesKey` gives them, and the directories that they are in. */
   hidden: Hidden;
   /** Untracked paths below `lowers` that `hide` matches and that a launch has to cover. */
   mask: string[];

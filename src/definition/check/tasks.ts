@@ -38,7 +38,7 @@ const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
 const FIELDS = Object.entries(FITS) as [keyof Task, readonly Kind[]][];
 
 /** What a task does, as far as it says so. */
-export function kindOf(task: { [kind in Kind]?: unknown }): Kind | undefined {
+export function taskKind(task: { [kind in Kind]?: unknown }): Kind | undefined {
   return KINDS.find((kind) => task[kind] !== undefined);
 }
 

@@ -12,7 +12,7 @@ import {
   type YAMLMap,
   type YAMLParseError,
 } from 'yaml';
-import { isMergeKey, textOf, toData } from './yaml-data.ts';
+import { isMergeKey, scalarText, toData } from './yaml-data.ts';
 import { formatExcerpt, formatPath, type Located, type Path, type Problem } from './problem.ts';
 
 export interface Source {
@@ -120,7 +120,7 @@ function findPair(document: Document.Parsed, map: YAMLMap, name: string): Pair |
     seen.add(owner);
     if (isSeq(owner)) return firstOf(owner.items);
     if (!isMap(owner)) return undefined;
-    const own = owner.items.find(({ key }) => isScalar(key) && !isMergeKey(key) && textOf(key) === name);
+    const own = owner.items.find(({ key }) => isScalar(key) && !isMergeKey(key) && scalarText(key) === name);
     return own ?? firstOf(owner.items.filter(({ key }) => isMergeKey(key)).map(({ value }) => value));
   };
   const firstOf = (nodes: unknown[]): Pair | undefined => {

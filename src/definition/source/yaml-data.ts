@@ -111,7 +111,7 @@ export function toData(root: unknown, report: Report, lineCounter: LineCounter):
         tell(place, 'the name of a field must be text');
         continue;
       }
-      const key = textOf(keyNode);
+      const key = scalarText(keyNode);
       const first = seen.get(key);
       if (first) {
         const { line, col } = lineCounter.linePos(first.range?.[0] ?? 0);
@@ -146,6 +146,6 @@ export function isMergeKey(key: unknown): boolean {
 }
 
 /** Names of fields are text, also where YAML reads a number or a boolean. */
-export function textOf(scalar: Scalar): string {
+export function scalarText(scalar: Scalar): string {
   return `${scalar.value as string | number | boolean}`;
 }

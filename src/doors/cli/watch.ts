@@ -8,7 +8,7 @@ import { savedReport } from '../../operations/report.ts';
 import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { plainLine, safeJson } from '../../report/text/plain.ts';
-import { renderText } from '../../report/text/text.ts';
+import { renderTextReport } from '../../report/text/text.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { given, isOn, textOf, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
@@ -151,7 +151,7 @@ export async function tellReport(run: string, to: 'stdout' | 'stderr'): Promise<
   const report = await savedReport({ cwd: process.cwd(), run });
   if (process.stderr.isTTY || process.stdout.isTTY) writeError('\n');
   const stream = process[to];
-  const text = renderText(report, { color: hasColor(stream), width: columnsOfStream(stream) });
+  const text = renderTextReport(report, { color: hasColor(stream), width: columnsOfStream(stream) });
   if (to === 'stdout') writeOut(text);
   else writeError(text);
 }

@@ -5,7 +5,7 @@
 import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { BosunError } from '../../contract/errors.ts';
-import { Part, Parts } from './parts.ts';
+import { CassettePart, Parts } from './parts.ts';
 
 const VERSION = 1;
 
@@ -144,7 +144,7 @@ export function readTape(file: string): Exchange[] {
   const parts = new Parts();
   const exchanges = lines.slice(1).flatMap((line, n): Exchange[] => {
     const value = parse(line);
-    const part = Part.safeParse(value);
+    const part = CassettePart.safeParse(value);
     if (part.success) {
       parts.add(part.data.part, part.data.value);
       return [];

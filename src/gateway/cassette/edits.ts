@@ -1,6 +1,6 @@
 /** Changes to a text as values, so that they can be made in a text that came in fragments. Never says what to change. */
 
-export interface Edit {
+export interface TextEdit {
   start: number;
   end: number;
   /** What stands there instead. */
@@ -8,9 +8,9 @@ export interface Edit {
 }
 
 /** Finds what is to change in a text. */
-export type Editor = (text: string) => Edit[];
+export type Editor = (text: string) => TextEdit[];
 
-export function edited(text: string, edits: Edit[]): string {
+export function edited(text: string, edits: TextEdit[]): string {
   return editFragments([text], edits)[0]!;
 }
 
@@ -18,7 +18,7 @@ export function edited(text: string, edits: Edit[]): string {
  * The fragments of a text after edits of the text as a whole. What stands instead goes where an edit begins; a fragment
  * may become empty, and their number stays the same.
  */
-export function editFragments(fragments: string[], edits: Edit[]): string[] {
+export function editFragments(fragments: string[], edits: TextEdit[]): string[] {
   const rest = disjoint(edits);
   let at = 0;
   let next = 0;
@@ -40,15 +40,15 @@ export function editFragments(fragments: string[], edits: Edit[]): string[] {
 }
 
 /** Sorted; of those that overlap, the first one found counts. */
-function disjoint(edits: Edit[]): Edit[] {
-  const kept: Edit[] = [];
+function disjoint(edits: TextEdit[]): TextEdit[] {
+  const kept: TextEdit[] = [];
   for (const edit of edits.toSorted((a, b) => a.start - b.start || b.end - a.end))
     if (edit.start >= (kept.at(-1)?.end ?? 0)) kept.push(edit);
   return kept;
 }
 
 /** Everything that a pattern, which must be global, finds. */
-export function editsOf(text: string, pattern: RegExp, by: string): Edit[] {
+export function editsOf(text: string, pattern: RegExp, by: string): TextEdit[] {
   return Array.from(text.matchAll(pattern), (match) => ({
     start: match.index,
     end: match.index + match[0].length,
@@ -57,8 +57,8 @@ export function editsOf(text: string, pattern: RegExp, by: string): Edit[] {
 }
 
 /** Everywhere that a word stands and does not go on. */
-export function editsOfWord(text: string, word: string, by: string, goesOn?: RegExp): Edit[] {
-  const edits: Edit[] = [];
+export function editsOfWord(text: string, word: string, by: string, goesOn?: RegExp): TextEdit[] {
+  const edits: TextEdit[] = [];
   for (let start = text.indexOf(word); start >= 0; start = text.indexOf(word, start + 1)) {
     const end = start + word.length;
     if (goesOn === undefined || !goesOn.test(text.slice(end, end + 2))) edits.push({ start, end, by });

@@ -6,7 +6,7 @@ import { edited, editFragments, type Editor } from './edits.ts';
 import { isFields, type Fields } from '../../base/fields.ts';
 
 /** Ends with what came after the last border, if anything. */
-export function eventsOf(stream: string): string[] {
+export function streamEvents(stream: string): string[] {
   return stream.split(/(?<=\r\n\r\n|\n\n|\r\r)/).filter((event) => event !== '');
 }
 

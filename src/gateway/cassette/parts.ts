@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** A line of a cassette. */
-export const Part = z.strictObject({ part: z.int(), value: z.unknown() });
-export type Part = z.output<typeof Part>;
+export const CassettePart = z.strictObject({ part: z.int(), value: z.unknown() });
+export type CassettePart = z.output<typeof CassettePart>;
 
 const CHARS_MIN = 300;
 /** Tools, messages and the texts in them; below that nothing repeats by itself. */
@@ -22,12 +22,12 @@ export class Parts {
   #last = 0;
 
   /** The value with marks for its long parts, and those of them that are new. */
-  split(value: unknown): { value: unknown; fresh: Part[] } {
-    const fresh: Part[] = [];
+  split(value: unknown): { value: unknown; fresh: CassettePart[] } {
+    const fresh: CassettePart[] = [];
     return { value: this.#split(value, 0, fresh), fresh };
   }
 
-  #split(value: unknown, depth: number, fresh: Part[]): unknown {
+  #split(value: unknown, depth: number, fresh: CassettePart[]): unknown {
     const inner = depth < DEPTH_MAX ? mapped(value, (item) => this.#split(item, depth + 1, fresh)) : value;
     if (depth === 0) return inner;
     const text = JSON.stringify(inner);

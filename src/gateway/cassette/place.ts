@@ -2,9 +2,9 @@
  * Where an attempt works: paths that are others each time. On a cassette names stand for them, and a replay puts its
  * own paths in. Texts only; where they come from is not its business.
  */
-import { editsOfWord, type Edit } from './edits.ts';
+import { editsOfWord, type TextEdit } from './edits.ts';
 
-export interface Place {
+export interface CassettePlace {
   /** The run's id: its name and a number. */
   run: string;
   /**
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** Where an attempt works; undefined where nobody knows any more. */
-export type PlaceOf = (run: string, task: string, attempt: number) => Place | undefined;
+export type PlaceOf = (run: string, task: string, attempt: number) => CassettePlace | undefined;
 
 /** Agents make names of files of their own from paths: all but letters and digits becomes a dash. */
 const FORMS: [suffix: string, (path: string) => string][] = [
@@ -24,7 +24,7 @@ const FORMS: [suffix: string, (path: string) => string][] = [
 ];
 
 /** The longest first: one path may lie within another. */
-function namesOf({ paths }: Place): [name: string, value: string][] {
+function namesOf({ paths }: CassettePlace): [name: string, value: string][] {
   const all = Object.entries(paths).flatMap(([what, path]) =>
     FORMS.map(([suffix, form]): [string, string] => [`{{bosun:${what}${suffix}}}`, form(path)]),
   );
@@ -35,13 +35,13 @@ function namesOf({ paths }: Place): [name: string, value: string][] {
 const GOES_ON = /^[\w-]|^\.\w/;
 
 /** What of a text is to be a name. */
-export function pathsIn(text: string, place: Place | undefined): Edit[] {
+export function pathsIn(text: string, place: CassettePlace | undefined): TextEdit[] {
   if (place === undefined) return [];
   return namesOf(place).flatMap(([name, value]) => editsOfWord(text, value, name, GOES_ON));
 }
 
 /** Inside JSON the path is escaped as JSON has it. */
-export function putPathsBack(text: string, place: Place | undefined, isJson: boolean): string {
+export function putPathsBack(text: string, place: CassettePlace | undefined, isJson: boolean): string {
   if (place === undefined || !text.includes('{{bosun:')) return text;
   let put = text;
   for (const [name, value] of namesOf(place))

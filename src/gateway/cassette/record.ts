@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { TransportError, type ModelRequest, type ModelResponse, type Transport } from '../transport.ts';
 import { asText, isStream } from './content.ts';
 import { edited, type Editor } from './edits.ts';
-import { editEvents, eventsOf } from './fragments.ts';
+import { editEvents, streamEvents } from './fragments.ts';
 import { editorOf, questionOf, type CassetteOptions } from './question.ts';
 import { secretsIn } from './scrub.ts';
 import { CassetteFile, type Exchange } from './cassette-file.ts';
@@ -152,7 +152,7 @@ function piecesOf(chunks: Chunks, isStream: boolean, editor: Editor): Pieces {
   if (text === undefined)
     return { encoding: 'base64', pieces: chunks.map(({ atMs, chunk }) => [atMs, chunk.toString('base64')]) };
   if (isStream) {
-    const events = eventsOf(text);
+    const events = streamEvents(text);
     const times = timesOf(events, chunks);
     return { encoding: 'utf8', pieces: editEvents(events, editor).map((event, n) => [times[n]!, event]) };
   }

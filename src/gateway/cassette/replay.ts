@@ -4,7 +4,7 @@ import type { AgentErrorKind } from '../../contract/model.ts';
 import { TransportError, type ModelResponse, type Transport } from '../transport.ts';
 import { holdsJson } from './content.ts';
 import { Library } from './library.ts';
-import { putPathsBack, type Place } from './place.ts';
+import { putPathsBack, type CassettePlace } from './place.ts';
 import { questionOf, type CassetteOptions } from './question.ts';
 import { readTape, type Exchange } from './cassette-file.ts';
 
@@ -47,7 +47,7 @@ export function replayTransport(file: string, options: ReplayOptions): Transport
 async function* play(
   exchange: Exchange,
   response: NonNullable<Exchange['response']>,
-  place: Place | undefined,
+  place: CassettePlace | undefined,
   wait: (untilMs: number) => Promise<void>,
   signal: AbortSignal,
 ): ModelResponse['body'] {

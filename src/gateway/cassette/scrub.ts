@@ -1,5 +1,5 @@
 /** Finds secrets: keys that are known, and what looks like one. What it finds never gets onto a cassette. */
-import { editsOf, editsOfWord, type Edit } from './edits.ts';
+import { editsOf, editsOfWord, type TextEdit } from './edits.ts';
 
 const SECRET = '[secret]';
 /** A key shorter than this opens nothing worth hiding, and its letters stand everywhere. */
@@ -24,7 +24,7 @@ const LOOKS_LIKE_A_KEY: RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,10000}?-----END [A-Z ]*PRIVATE KEY-----/g,
 ];
 
-export function secretsIn(text: string, known: readonly string[]): Edit[] {
+export function secretsIn(text: string, known: readonly string[]): TextEdit[] {
   const keys = known.filter((key) => key.length >= KEY_CHARS_MIN);
   return [
     ...keys.flatMap((key) => editsOfWord(text, key, SECRET)),

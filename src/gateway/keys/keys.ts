@@ -46,7 +46,7 @@ export interface KeyOptions {
   commandMs?: number;
 }
 
-export class Key implements Secret {
+export class ProviderKey implements Secret {
   readonly how: string;
   readonly header: KeyHeader;
   readonly #source: KeySource;

@@ -3,7 +3,7 @@
  * of their own, where there is no login. What is found here is opened only when it is needed.
  */
 import type { LoginParts, ProgramLogin } from '../../contract/login.ts';
-import { Key, PLACEHOLDER_KEY, type Secret } from './keys.ts';
+import { ProviderKey, PLACEHOLDER_KEY, type Secret } from './keys.ts';
 import { findLoginFile, LoginFile, noLogin, peek } from './login-file.ts';
 
 /** A subscription, in place of a key. */
@@ -39,7 +39,7 @@ type Found = Pick<Login, 'how' | 'secret' | 'open'>;
 function loginInVariable({ program, variable }: ProgramLogin, env: NodeJS.ProcessEnv): Found | undefined {
   const given = variable === undefined ? undefined : env[variable]?.trim();
   if (variable === undefined || !given || given === PLACEHOLDER_KEY) return undefined;
-  const secret = new Key({ env: variable }, 'bearer', { env });
+  const secret = new ProviderKey({ env: variable }, 'bearer', { env });
   const open = async (): Promise<LoginParts> => ({ token: await secret.read() });
   return { how: `the login of ${program} in ${secret.how}`, secret, open };
 }

@@ -7,7 +7,7 @@ import { ProviderConfig, type ConfigFile } from '../../contract/config.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { ProgramLogin } from '../../contract/login.ts';
 import type { Dialect } from '../../contract/model.ts';
-import { Key, PLACEHOLDER_KEY, type KeyHeader, type Secret } from './keys.ts';
+import { ProviderKey, PLACEHOLDER_KEY, type KeyHeader, type Secret } from './keys.ts';
 import { findLogin, findLoginKey, type Login } from './logins.ts';
 
 export interface Provider {
@@ -110,7 +110,8 @@ function builtIn(
   const given = config['base-url'] ?? baseUrlOf(env, baseUrlVariable);
   const variable = Object.keys(keyVariables).find((each) => valueOf(env, each) !== undefined);
   const usual = variable === undefined ? undefined : { env: variable, header: keyVariables[variable]! };
-  const own = keyOf(config, dialect, env) ?? (usual && new Key({ env: usual.env }, usual.header, { env }));
+  const own =
+    keyOf(config, dialect, env) ?? (usual && new ProviderKey({ env: usual.env }, usual.header, { env }));
   const isOthers = given !== undefined && given.replace(/\/+$/, '') !== baseUrl;
   const key =
     own ?? (!program || isOthers || config.login === 'key' ? undefined : findLoginKey(program, env));
@@ -181,9 +182,9 @@ function assemble(
   };
 }
 
-function keyOf(config: ProviderConfig, dialect: Dialect, env: NodeJS.ProcessEnv): Key | undefined {
+function keyOf(config: ProviderConfig, dialect: Dialect, env: NodeJS.ProcessEnv): ProviderKey | undefined {
   if (!config.key) return undefined;
-  return new Key(config.key, config['key-as'] ?? KEY_HEADERS[dialect], { env });
+  return new ProviderKey(config.key, config['key-as'] ?? KEY_HEADERS[dialect], { env });
 }
 
 function baseUrlOf(env: NodeJS.ProcessEnv, name: string): string | undefined {

@@ -1,6 +1,6 @@
 /** What of a provider's answer is given on to the agent: the beginning, the rest as it comes, and complaints. */
 import type { Secret } from '../keys/keys.ts';
-import type { Answer } from './http-exchange.ts';
+import type { HttpAnswer } from './http-exchange.ts';
 import { returnedHeaders } from './headers.ts';
 import type { Scrub } from './scrub.ts';
 import { TransportError, type ModelResponse } from '../transport.ts';
@@ -21,7 +21,7 @@ export type Failure =
 
 /** Waits for the first byte: what breaks before it can be tried again. */
 export async function begin(
-  answer: Answer,
+  answer: HttpAnswer,
   { scrub, isLogin }: Used,
 ): Promise<ModelResponse | { failure: Failure }> {
   const { status } = answer;
@@ -61,7 +61,7 @@ const START_BYTES = 256;
 const ERROR_EVENT = Buffer.from('event: error');
 
 /** Not a generator: one that is ended before it was begun would not close the answer. */
-function bodyOf(answer: Answer, first: Buffer | undefined, scrub: Scrub): AsyncIterable<Buffer> {
+function bodyOf(answer: HttpAnswer, first: Buffer | undefined, scrub: Scrub): AsyncIterable<Buffer> {
   const clean = scrub.cleaner();
   let peeked = first;
   let isOver = first === undefined;
@@ -83,7 +83,7 @@ function bodyOf(answer: Answer, first: Buffer | undefined, scrub: Scrub): AsyncI
 }
 
 /** A complaint, or the last error; what may be tried again was, so the agent need not. */
-export function given(failure: Failure, { scrub, isLogin, source }: Used, tries = 1): ModelResponse {
+export function responseFor(failure: Failure, { scrub, isLogin, source }: Used, tries = 1): ModelResponse {
   if ('error' in failure) {
     const { kind, status, message, cause, mayCost } = failure.error;
     const told = tries > 1 ? `${message} (${tries} tries)` : message;

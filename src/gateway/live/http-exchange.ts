@@ -47,7 +47,7 @@ export function upstreamOf(provider: string, baseUrl: string, idleMs: number): U
   };
 }
 
-export interface Call {
+export interface HttpCall {
   upstream: Upstream;
   method: string;
   /** Below the base URL. */
@@ -92,7 +92,11 @@ interface Agents {
 }
 
 /** Resolves with the head of the answer; throws a TransportError where there is none. */
-export function httpExchange(call: Call, connections: Connections, signal: AbortSignal): Promise<Answer> {
+export function httpExchange(
+  call: HttpCall,
+  connections: Connections,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   const { upstream, method, path, headers, body } = call;
   const { isSecure, hostname, port, idleMs, provider } = upstream;
   return new Promise((resolve, reject) => {
@@ -138,7 +142,7 @@ export function httpExchange(call: Call, connections: Connections, signal: Abort
     request.once('response', (response) => {
       isAnswered = true;
       clearTimeout(timer);
-      resolve(new Answer(response, upstream, signal));
+      resolve(new HttpAnswer(response, upstream, signal));
     });
     if (body.length === 0) request.end();
     else if (body.length > ONE_WRITE_BYTES_MAX) request.end(body);
@@ -148,7 +152,7 @@ export function httpExchange(call: Call, connections: Connections, signal: Abort
 }
 
 /** An answer that has begun. It is read by hand, so that silence counts only while somebody waits for more. */
-export class Answer {
+export class HttpAnswer {
   readonly #response: IncomingMessage;
   readonly #body: Readable;
   readonly #upstream: Upstream;

@@ -2,9 +2,9 @@
  * The way to the providers themselves: with the right key, patiently. What can be tried again is tried again here, so
  * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
  */
-import { begin, given, type Failure } from './answer.ts';
+import { begin, responseFor, type Failure } from './answer.ts';
 import {
-  type Answer,
+  type HttpAnswer,
   Connections,
   httpExchange,
   isDistrust,
@@ -34,7 +34,7 @@ const FAILING = new Set([408, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529])
 const PAUSING = new Set([429, 503, 529]);
 
 /** What a person may want to see: why nothing seems to happen. */
-export interface Wait {
+export interface ProviderWait {
   provider: string;
   /** Who is known to wait; all requests with the key do where it is a rate limit. */
   tasks: Waiter[];
@@ -44,7 +44,7 @@ export interface Wait {
 
 export interface LiveOptions {
   providers: Providers;
-  onWait?: (wait: Wait) => void;
+  onWait?: (wait: ProviderWait) => void;
   /** Pauses of a key that all engines share. */
   pausesOf?: (key: string) => KeyPauses | undefined;
   /** For proxies. */
@@ -79,7 +79,7 @@ type Tried =
 
 class LiveTransport implements Transport, AsyncDisposable {
   readonly #providers: Providers;
-  readonly #onWait: (wait: Wait) => void;
+  readonly #onWait: (wait: ProviderWait) => void;
   readonly #pausesOf: LiveOptions['pausesOf'];
   readonly #nowMs: () => number;
   readonly #random: () => number;
@@ -123,7 +123,7 @@ class LiveTransport implements Transport, AsyncDisposable {
       sending.failingSinceMs ??= this.#nowMs();
       const isPatient = this.#nowMs() + waitMs < sending.failingSinceMs + provider.patienceMs;
       if (sending.failures >= this.#limits.triesMax || !isPatient)
-        return given(failure, credentials, sending.failures);
+        return responseFor(failure, credentials, sending.failures);
       if ('error' in failure && failure.error.mayCost) await request.beforeAgain?.();
       const goOn = request.pause?.();
       await this.#pause(waitMs, failure, request, signal);
@@ -178,13 +178,19 @@ class LiveTransport implements Transport, AsyncDisposable {
     }
   }
 
-  async #judge(answer: Answer, sending: Sending, credentials: Credentials, sentMs: number): Promise<Tried> {
+  async #judge(
+    answer: HttpAnswer,
+    sending: Sending,
+    credentials: Credentials,
+    sentMs: number,
+  ): Promise<Tried> {
     const { status } = answer;
     const { name } = sending.provider;
     const headers = returnedHeaders(answer.headers, credentials.scrub);
     const failure = { status, headers, body: await answer.rest(this.#limits.complaintBytesMax) };
     const isPassing = (status === 429 && !isQuotaSpent(failure)) || FAILING.has(status);
-    if (!isPassing || headers['x-should-retry'] === 'false') return { response: given(failure, credentials) };
+    if (!isPassing || headers['x-should-retry'] === 'false')
+      return { response: responseFor(failure, credentials) };
     const hint = hintMs(failure, this.#nowMs());
     if (status !== 429 && (hint === undefined || !PAUSING.has(status))) return { failure };
     const why = status === 429 ? `${name} rate limit` : `${name} is overloaded`;
@@ -196,7 +202,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     );
     if (!objection) return 'again';
     if (status === 429) throw objection;
-    return { response: given(failure, credentials) };
+    return { response: responseFor(failure, credentials) };
   }
 
   #lane(provider: Provider, credential: string): KeyLane {

@@ -5,14 +5,14 @@ const HINT_MS_MAX = 7 * 24 * 3600 * 1000;
 /** Of an answer's body, only this much is looked at. */
 const BODY_CHARS_MAX = 16 * 1024;
 
-export interface Refusal {
+export interface ProviderRefusal {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
 }
 
 /** How long the provider asks to wait, from now on; undefined where it does not say. */
-export function hintMs({ headers, body }: Refusal, nowMs: number): number | undefined {
+export function hintMs({ headers, body }: ProviderRefusal, nowMs: number): number | undefined {
   const candidates = [
     () => amount(headers['retry-after-ms'], 1),
     () => amount(headers['retry-after'], 1000),
@@ -29,7 +29,7 @@ export function hintMs({ headers, body }: Refusal, nowMs: number): number | unde
 }
 
 /** The account is out of money or of its plan: no patience helps. */
-export function isQuotaSpent({ body }: Refusal): boolean {
+export function isQuotaSpent({ body }: ProviderRefusal): boolean {
   return /"(insufficient_quota|billing_hard_limit_reached|billing_not_active)"/.test(start(body));
 }
 

@@ -4,7 +4,7 @@ import type { Meter } from './meter.ts';
 import type { PriceOf } from './prices.ts';
 
 /** A request that is on its way. */
-export interface Sent extends RequestEstimate {
+export interface SentRequest extends RequestEstimate {
   sentMs: number;
 }
 
@@ -17,7 +17,7 @@ interface Heard {
 }
 
 /** Of a request whose final counts never came: what it had for input, and what can have been written in the time. */
-export function useOf(priceOf: PriceOf, estimate: Sent, heard: Heard): ModelUse {
+export function useOf(priceOf: PriceOf, estimate: SentRequest, heard: Heard): ModelUse {
   const { ownLogin, replayed, meter, isWhole = false } = heard;
   const { provider, model } = estimate;
   const own = { ...(ownLogin && { ownLogin }), ...(replayed && { replayed }) };

@@ -17,7 +17,7 @@ const OUTPUT_TOKENS_MAX = 10_000_000;
 const ANSWERS_MAX = 1000;
 
 /** What a body says of its cost. */
-export interface Asked {
+export interface RequestFacts {
   /** Empty where it names none. */
   model: string;
   /** Of all answers; undefined where as many as the model can write. */
@@ -29,7 +29,7 @@ export interface Asked {
   hasTools: boolean;
 }
 
-export function askedIn(api: Api | undefined, body: unknown): Asked {
+export function askedIn(api: Api | undefined, body: unknown): RequestFacts {
   const fields = fieldsOf(body);
   const model = typeof fields.model === 'string' ? fields.model.slice(0, MODEL_CHARS_MAX) : '';
   const asked = { model, answers: 1, hasListPrice: true, isStored: false, hasTools: false };
@@ -49,7 +49,7 @@ export function askedIn(api: Api | undefined, body: unknown): Asked {
 
 export function estimateOf(
   { provider, api, isFree, model: named }: Route,
-  asked: Asked,
+  asked: RequestFacts,
   { bytes, pictures }: { bytes: number; pictures: number },
   priceOf: PriceOf,
 ): RequestEstimate {

@@ -8,7 +8,7 @@ import { shapeOf } from '../../base/parse-json.ts';
 import { limitReach, type Reach, type Reached } from './reach.ts';
 import { askForUsage, BodyProblem, parseBody } from './body.ts';
 import type { Route } from './route.ts';
-import { askedIn, type Asked } from './estimate.ts';
+import { askedIn, type RequestFacts } from './estimate.ts';
 
 /** The most that can be read without others noticing it, whatever is in it. */
 const AT_ONCE_BYTES_MAX = 256 * 1024;
@@ -24,7 +24,7 @@ const NAMED_MAX = 1000;
 type Judging = { [key in 'api' | 'counts']?: Route[key] | undefined };
 
 export interface Judged {
-  asked: Asked;
+  asked: RequestFacts;
   /** What is sent in place of what came; absent where that is the same. */
   body?: Buffer;
   /** Of the request, and of one that it holds to be counted. */

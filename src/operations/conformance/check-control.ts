@@ -1,7 +1,7 @@
 /** Checks of what people do to an agent while it works: end it, kill its engine, speak to it, answer it. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { exitOf, start } from '../../system/process/process.ts';
+import { processExit, start } from '../../system/process/process.ts';
 import { verdict, type Check } from './check.ts';
 import { holdFor, holdOn, isProcessMarked, until } from '../doctor/find-process.ts';
 import { seconds, TASK, type Trial } from './trial.ts';
@@ -74,7 +74,7 @@ async function killInTheMiddle(trial: Trial, mark: string): Promise<string | und
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
   let hasEnded = false;
-  const exited = exitOf(child, argv).finally(() => (hasEnded = true));
+  const exited = processExit(child, argv).finally(() => (hasEnded = true));
   const hasBegun = await until(async () => hasEnded || (await isProcessMarked(mark)), START_MS_MAX);
   if (!hasEnded) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const isEarly = hasEnded;

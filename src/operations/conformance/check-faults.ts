@@ -3,7 +3,7 @@ import type { AgentErrorKind } from '../../contract/model.ts';
 import type { ModelScriptSource } from '../../model-server/script.ts';
 import type { Bench } from './bench.ts';
 import { verdict, type Check } from './check.ts';
-import { seconds, type Ended, type Trial } from './trial.ts';
+import { seconds, type TrialEnd, type Trial } from './trial.ts';
 import type { RowName, Verdict } from './verdict.ts';
 
 type Answer = NonNullable<ModelScriptSource['answers']>[number];
@@ -51,7 +51,7 @@ function lasting(row: RowName, fault: Fault, kinds: AgentErrorKind[]): Check {
 }
 
 interface Tried {
-  ended: Ended;
+  ended: TrialEnd;
   count: string;
 }
 

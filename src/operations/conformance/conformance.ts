@@ -24,7 +24,14 @@ import { CONTROL_CHECKS } from './check-control.ts';
 import { FAULT_CHECKS } from './check-faults.ts';
 import { WORK_CHECKS } from './check-work.ts';
 import { seconds } from './trial.ts';
-import { MUST, ROWS, type ConformanceReport, type Row, type RowName, type Verdict } from './verdict.ts';
+import {
+  MUST,
+  ROWS,
+  type ConformanceReport,
+  type VerdictRow,
+  type RowName,
+  type Verdict,
+} from './verdict.ts';
 
 const CHECKS: Check[] = [...WORK_CHECKS, ...CONTROL_CHECKS, ...FAULT_CHECKS];
 /** Long, for a machine that has other things to do: what hangs does so for ever. */
@@ -43,7 +50,7 @@ export interface ConformanceOptions {
   /** Ends what runs and leaves out the rest. */
   signal?: AbortSignal;
   /** Is told of each row as soon as it is known. */
-  onRow?(row: Row): void;
+  onRow?(row: VerdictRow): void;
 }
 
 export async function testConformance(options: ConformanceOptions): Promise<ConformanceReport> {
@@ -58,7 +65,7 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   };
   const beganMs = performance.now();
   await using bench = await Bench.make(agent, timeoutMs, signal);
-  const rows: Row[] = [];
+  const rows: VerdictRow[] = [];
   const add = (found: Verdict): void => {
     if (only && !only.has(found.row)) return;
     const row = { ...found, about: ROWS[found.row], must: MUST.has(found.row) };

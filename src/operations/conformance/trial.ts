@@ -59,7 +59,7 @@ export class Trial implements AsyncDisposable {
   readonly #bounds: Bounds;
   #live: LiveRun | undefined;
   onIsolation: ((text: string) => void) | undefined;
-  onEnded: ((ended: Ended) => void) | undefined;
+  onEnded: ((ended: TrialEnd) => void) | undefined;
 
   static async make(
     repository: string,
@@ -109,7 +109,7 @@ export class Trial implements AsyncDisposable {
   }
 
   /** To its end, which comes in any case. */
-  async finish(): Promise<Ended> {
+  async finish(): Promise<TrialEnd> {
     const live = this.#live ?? (await this.start());
     const beganMs = performance.now();
     let isStuck = false;
@@ -119,7 +119,7 @@ export class Trial implements AsyncDisposable {
     }, this.#bounds.timeoutMs + GRACE_MS);
     try {
       const run = await live.finished;
-      const ended = new Ended(this, run, { tookMs: performance.now() - beganMs, isStuck });
+      const ended = new TrialEnd(this, run, { tookMs: performance.now() - beganMs, isStuck });
       this.onEnded?.(ended);
       return ended;
     } finally {
@@ -166,7 +166,7 @@ export class Trial implements AsyncDisposable {
 }
 
 /** What came of a run. */
-export class Ended {
+export class TrialEnd {
   readonly run: RunView;
   readonly tookMs: number;
   readonly last: EventOf<'attempt.finished'> | undefined;

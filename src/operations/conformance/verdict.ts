@@ -41,7 +41,7 @@ export interface Verdict {
   fact: string;
 }
 
-export interface Row extends Verdict {
+export interface VerdictRow extends Verdict {
   about: string;
   must: boolean;
 }
@@ -58,7 +58,7 @@ export interface ConformanceReport {
   date: string;
   tookMs: number;
   isolation: string;
-  rows: Row[];
+  rows: VerdictRow[];
 }
 
 /** Whether all holds that must. */

@@ -14,7 +14,7 @@ const RUN_MS_MAX = 5000;
 /** What a workspace has in it: open may be written, the rest may not, later may be granted. */
 const FILES = ['open/file', 'closed/file', 'later/file', 'hidden/key'];
 
-export interface Ended {
+export interface ScratchEnd {
   exit: Exit;
   stdout: string;
   stderr: string;
@@ -75,7 +75,7 @@ export class Scratch implements AsyncDisposable {
 }
 
 /** To its end, and no longer than that should take. */
-export async function ended(running: Running): Promise<Ended> {
+export async function ended(running: Running): Promise<ScratchEnd> {
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     running[name].on('data', (chunk: Buffer) => {

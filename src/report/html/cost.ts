@@ -2,7 +2,7 @@
 import { formatCount } from '../../base/format-count.ts';
 import type { Cost, RunReport, TaskReport } from '../../contract/report.ts';
 import { sumCosts } from '../cost.ts';
-import { costNotes, fallbacksOf, shortCost } from '../cost-words.ts';
+import { costNotes, fallbackTexts, shortCost } from '../cost-words.ts';
 import { type Markup, markup } from './markup.ts';
 import { count } from '../words.ts';
 
@@ -12,7 +12,7 @@ const NOTES_MAX = 200;
 export function renderCosts(report: RunReport, anchorOf: (task: string) => string | null): Markup | null {
   const notes = [
     ...costNotes(report),
-    ...fallbacksOf(report).map(({ task, text }) => `${task} ${text}`),
+    ...fallbackTexts(report).map(({ task, text }) => `${task} ${text}`),
   ].slice(0, NOTES_MAX);
   const { cost } = report.totals;
   if (cost.requests === 0 && notes.length === 0) return null;

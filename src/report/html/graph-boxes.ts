@@ -2,7 +2,7 @@
 import type { RunReport, TaskReport } from '../../contract/report.ts';
 import type { TaskState } from '../../contract/run.ts';
 import { formatDuration } from '../../base/units.ts';
-import { count, countStates, workedMs } from '../words.ts';
+import { count, countStates, attemptsMs } from '../words.ts';
 
 export interface Box {
   id: string;
@@ -80,7 +80,7 @@ function itemBoxes(items: TaskReport[], children: Children): Box[] {
 }
 
 function plainBox(task: TaskReport): Box {
-  const ms = workedMs(task);
+  const ms = attemptsMs(task);
   const tries = task.attempts.length > 1 ? ` · attempt ${task.attempts.length}` : '';
   const detail = `${task.state}${ms === null ? '' : ` · ${formatDuration(ms)}`}${tries}`;
   return {

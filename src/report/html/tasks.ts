@@ -16,7 +16,7 @@ import {
   reasonOf,
   shortCommit,
   toneOf,
-  workedMs,
+  attemptsMs,
 } from '../words.ts';
 
 const TASKS_MAX = 2_000;
@@ -60,7 +60,7 @@ function filters(tasks: TaskReport[]): Markup {
 
 function renderTask(task: TaskReport, diffLines: number, anchor: string, isOpen: boolean): Markup {
   const files = changedCountOf(task);
-  const ms = workedMs(task);
+  const ms = attemptsMs(task);
   const depth = Math.min(3, task.id.split(/\/|\.(?=\d+$)/).length - 1);
   const facts = [
     task.group === null ? (task.agent ?? '') : task.group,

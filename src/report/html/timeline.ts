@@ -2,7 +2,7 @@
 import type { AttemptReport, RunReport, TaskReport } from '../../contract/report.ts';
 import { formatDuration } from '../../base/units.ts';
 import { type Markup, markup } from './markup.ts';
-import { attemptState, count, glyphOf, toneOf, workedMs } from '../words.ts';
+import { attemptState, count, glyphOf, toneOf, attemptsMs } from '../words.ts';
 
 const ROWS_MAX = 150;
 const ROW = 26;
@@ -12,7 +12,7 @@ export function renderTimeline(report: RunReport, anchorOf: (task: string) => st
   const ran = report.tasks.filter(({ attempts }) => attempts.length > 0);
   if (ran.length === 0) return markup`<p class="note">Nothing has run.</p>`;
   const weight = (task: TaskReport): number =>
-    task.state === 'failed' ? Infinity : (workedMs(task) ?? Infinity);
+    task.state === 'failed' ? Infinity : (attemptsMs(task) ?? Infinity);
   const longest = [...ran].sort((a, b) => (weight(a) === weight(b) ? 0 : weight(b) - weight(a)));
   const kept = new Set(longest.slice(0, ROWS_MAX));
   const rows = ran.filter((task) => kept.has(task)).sort((a, b) => a.startedAtMs! - b.startedAtMs!);

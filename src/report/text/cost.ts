@@ -1,6 +1,6 @@
 /** The parts of the text report on money and on runtimes that failed. */
 import type { RunReport } from '../../contract/report.ts';
-import { costNotes, describeTokens, fallbacksOf, shortCost } from '../cost-words.ts';
+import { costNotes, describeTokens, fallbackTexts, shortCost } from '../cost-words.ts';
 import { wrapColumns } from './columns.ts';
 import { plainLine, spellControls } from './plain.ts';
 import { count, more } from '../words.ts';
@@ -19,7 +19,7 @@ export function costs(report: RunReport, width: number): string[] {
 
 /** Other runtimes than the agents' own. */
 export function fallbacks(report: RunReport, width: number): string[] {
-  const all = fallbacksOf(report);
+  const all = fallbackTexts(report);
   if (all.length === 0) return [];
   const lines = all
     .slice(0, SHOWN.fallbacks)

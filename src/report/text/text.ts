@@ -21,7 +21,7 @@ import {
   reasonOf,
   shortCommit,
   toneOf,
-  workedMs,
+  attemptsMs,
   type Tone,
   labeller,
 } from '../words.ts';
@@ -59,7 +59,7 @@ interface TextOptions {
 
 type Paint = (tone: keyof typeof COLORS, text: string) => string;
 
-export function renderText(report: RunReport, options: TextOptions): string {
+export function renderTextReport(report: RunReport, options: TextOptions): string {
   const paint: Paint = (tone, text) =>
     options.color && text !== '' ? `\u001b[${COLORS[tone]}m${text}\u001b[0m` : text;
   const width = Math.max(40, options.width);
@@ -176,7 +176,7 @@ function tasks(report: RunReport, paint: Paint, width: number): string[] {
 function cellsOf(task: TaskReport, isFlat: boolean, hasCost: boolean): string[] {
   const depth = isFlat ? 0 : task.id.split(/\/|\.(?=\d+$)/).length - 1;
   const files = changedCountOf(task);
-  const ms = workedMs(task);
+  const ms = attemptsMs(task);
   return [
     `${glyphOf(task.state)} ${task.state}`,
     '  '.repeat(depth) + spellControls(task.label),

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import type { PreparedAgent } from '../descriptor.ts';
 import type { Job } from '../runtime.ts';
-import { knownAgent, wordsOf } from './known-agent.ts';
+import { knownAgent, commandWords } from './known-agent.ts';
 
 export interface AcpAgent extends Omit<PreparedAgent, 'first'> {
   name: string;
@@ -22,7 +22,7 @@ export async function prepareAcpAgent(job: Job): Promise<AcpAgent> {
   const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   return {
     ...found,
-    name: path.basename(wordsOf(command)[0] ?? 'acp'),
+    name: path.basename(commandWords(command)[0] ?? 'acp'),
     argv: first === undefined ? argv : ['/bin/sh', '-c', `${first}\nexec "$@"`, 'sh', ...argv],
     env: { ...job.env, ...usual(job), ...found.env },
   };

@@ -11,10 +11,10 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [CLAUDE_AGENT_ACP, CODEX_ACP,
 
 /** Undefined for all others. It may be started by another program, such as node. */
 export function knownAgent(command: Agent['command']): KnownAgent | undefined {
-  const names = wordsOf(command).map((word) => path.basename(word));
+  const names = commandWords(command).map((word) => path.basename(word));
   return KNOWN_AGENTS.find(({ isProgram }) => names.some((name) => isProgram.test(name)));
 }
 
-export function wordsOf(command: Agent['command']): readonly string[] {
+export function commandWords(command: Agent['command']): readonly string[] {
   return typeof command === 'string' ? command.split(/\s+/) : (command ?? []);
 }

@@ -17,7 +17,7 @@ const GRACE_MS = 500;
 /** Shorter waits for a person are no reason to look again. */
 const HELD_MS_MIN = 50;
 
-export interface Command {
+export interface AgentCommand {
   argv: string[];
   env: Record<string, string>;
   input: string;
@@ -35,7 +35,7 @@ export interface Command {
   isFutile?: AbortSignal;
 }
 
-export interface Ended {
+export interface CommandEnd {
   outcome: Outcome;
   stdoutTail: string;
   stderrTail: string;
@@ -44,7 +44,7 @@ export interface Ended {
 type Cause = 'timeout' | 'cancelled' | 'futile';
 
 /** Runs one command to its end, its time-out or its cancellation. The first cause wins. */
-export async function runCommand(command: Command): Promise<Ended> {
+export async function runCommand(command: AgentCommand): Promise<CommandEnd> {
   const { argv, env, stop, timeoutMs } = command;
   if (stop.graceful.aborted) return { outcome: { kind: 'cancelled' }, stdoutTail: '', stderrTail: '' };
   let running: Running;
@@ -130,7 +130,7 @@ function hintOf(code: number): string {
 }
 
 /** Also for what no process can be started with, such as a zero byte in an argument. */
-function failedToStart(error: unknown): Ended {
+function failedToStart(error: unknown): CommandEnd {
   if (error instanceof HelperDied)
     return { outcome: { kind: 'lost', because: error.message }, stdoutTail: '', stderrTail: '' };
   const { code, message } = error as NodeJS.ErrnoException;

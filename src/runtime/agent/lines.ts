@@ -8,12 +8,12 @@ const LINE_BYTES_MAX = 8 * 1024 * 1024;
 const TAIL_CHARS = 2000;
 const TEXT_LINE_CHARS_MAX = 4000;
 
-export type Message = { [key: string]: Json };
+export type AgentMessage = { [key: string]: Json };
 
 /** Resolves at the end of the stream with the last of what was no message. */
 export function readMessages(
   stream: Readable,
-  take: (message: Message) => void,
+  take: (message: AgentMessage) => void,
   lineBytesMax = LINE_BYTES_MAX,
 ): Promise<string> {
   let parts: Buffer[] = [];
@@ -68,17 +68,17 @@ export function eachLine(take: (line: string) => void): (chunk: Buffer) => void 
   };
 }
 
-function parsed(line: string): Message | undefined {
+function parsed(line: string): AgentMessage | undefined {
   const value = parseJson(line);
   return isFields(value) ? value : undefined;
 }
 
 /** Parts of a message, for those who trust nobody to send them. */
-export function record(value: Json | undefined): Message {
+export function record(value: Json | undefined): AgentMessage {
   return isFields(value) ? value : {};
 }
 
-export function count(value: Json | undefined): number {
+export function countOf(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? value : 0;
 }
 

@@ -4,8 +4,8 @@
  */
 import { awakeMs } from '../../base/awake.ts';
 import { formatDuration } from '../../base/units.ts';
-import { failed, runCommand, type Command, type Ended } from './command.ts';
-import { eachLine, readMessages, type Message } from './lines.ts';
+import { failed, runCommand, type AgentCommand, type CommandEnd } from './command.ts';
+import { eachLine, readMessages, type AgentMessage } from './lines.ts';
 import { AgentStory } from './story.ts';
 import type { Job, Result } from '../runtime.ts';
 
@@ -24,7 +24,7 @@ export interface AgentProgram {
   /** Brings the job's conversation to where the job is, where it lies elsewhere; if that fails, another is begun. */
   fetch?: string[];
   /** Takes one line that the program printed. */
-  read(message: Message, story: AgentStory): void;
+  read(message: AgentMessage, story: AgentStory): void;
   /** Takes one line of its stderr, which is kept in any case. */
   readStderr?(line: string, story: AgentStory): void;
 }
@@ -38,7 +38,7 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
   });
   const leftMs = (): number | undefined =>
     endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - awakeMs());
-  const around: Omit<Command, 'argv' | 'input' | 'timeoutMs'> = {
+  const around: Omit<AgentCommand, 'argv' | 'input' | 'timeoutMs'> = {
     ...job,
     env: { ...job.env, ...program.env },
     streams: ['stdout', 'stderr'],
@@ -75,7 +75,7 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
 }
 
 /** A later turn had less time than the whole; people know of the whole. */
-function told(ended: Ended, timeoutMs: number | undefined): Ended {
+function told(ended: CommandEnd, timeoutMs: number | undefined): CommandEnd {
   if (timeoutMs === undefined || ended.outcome.kind !== 'failed' || ended.outcome.reason !== 'timeout')
     return ended;
   return { ...ended, outcome: failed('timeout', `it did not end within ${formatDuration(timeoutMs)}`) };

@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { AgentError, Tokens } from '../../contract/model.ts';
 import { NO_TOKENS } from '../../contract/model.ts';
 import type { Json } from '../../contract/workflow.ts';
-import { failed, type Ended } from './command.ts';
+import { failed, type CommandEnd } from './command.ts';
 import { jsonIn } from '../output/json-in-text.ts';
 import type { Job, Result } from '../runtime.ts';
 
@@ -123,19 +123,19 @@ export class AgentStory {
   }
 
   /** Whether the turn went well as far as the agent tells. */
-  isDone(ended: Ended): boolean {
+  isDone(ended: CommandEnd): boolean {
     return ended.outcome.kind === 'done' && this.#isComplete && this.#error === undefined;
   }
 
   /** Call once, at the very end. */
-  end(ended: Ended): Result {
+  end(ended: CommandEnd): Result {
     const result = this.#result(ended);
     if (result.error) this.#job.emit({ kind: 'error', error: result.error });
     this.#job.emit({ kind: 'finished', turns: this.#turns, toolCalls: this.#toolCalls });
     return result;
   }
 
-  #result(ended: Ended): Result {
+  #result(ended: CommandEnd): Result {
     const { outcome } = ended;
     if (this.isDone(ended)) return { outcome, output: outputOf(this.#text, this.#job.schema !== undefined) };
     if (outcome.kind === 'cancelled' || outcome.kind === 'lost') return { outcome, output: null };
@@ -149,7 +149,7 @@ export class AgentStory {
     return this.#crashed(ended);
   }
 
-  #crashed({ outcome, stdoutTail, stderrTail }: Ended): Result {
+  #crashed({ outcome, stdoutTail, stderrTail }: CommandEnd): Result {
     const how = outcome.kind === 'failed' ? outcome.message : 'it ended without saying how its work went';
     const said = plain(stderrTail) || plain(stdoutTail);
     const message = `${this.#name}: ${how}${said && `; it said: ${said}`}`;

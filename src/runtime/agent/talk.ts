@@ -5,7 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { whenAwakeFor } from '../../base/awake.ts';
 import type { Running } from '../../system/process/process.ts';
-import { runCommand, failed, type Ended } from './command.ts';
+import { runCommand, failed, type CommandEnd } from './command.ts';
 import { MessageStream } from './message-stream.ts';
 import type { Job } from '../runtime.ts';
 
@@ -37,7 +37,7 @@ export interface Talk {
 }
 
 /** `done` where all was said before anything else ended it, however the program ended then. The first cause wins. */
-export async function runTalk(job: Job, talk: Talk): Promise<Ended> {
+export async function runTalk(job: Job, talk: Talk): Promise<CommandEnd> {
   let first: 'said' | 'stopped' | 'broken' | undefined;
   let problem: string | undefined;
   let conversation: Promise<void> | undefined;

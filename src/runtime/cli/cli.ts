@@ -8,8 +8,8 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { JSON_MOST, parseJson, shapeOf } from '../../base/parse-json.ts';
 import { BosunError } from '../../contract/errors.ts';
-import { failed, runCommand, type Ended } from '../agent/command.ts';
-import { usageIn } from './usage.ts';
+import { failed, runCommand, type CommandEnd } from '../agent/command.ts';
+import { usagePrinted } from './usage.ts';
 import { fillWords } from './words.ts';
 import type { Job, Result, Runtime } from '../runtime.ts';
 
@@ -28,7 +28,7 @@ export const cli: Runtime = {
     };
     const ended = await runFilled(job, { env, prompt, promptFile });
     if (job.agent) await rm(promptFile, { force: true });
-    const usage = job.agent?.usage && usageIn(job.agent.usage, ended);
+    const usage = job.agent?.usage && usagePrinted(job.agent.usage, ended);
     if (usage) job.emit(usage);
     const result = await readOutput(job, outputFile, ended.stdoutTail);
     return ended.outcome.kind === 'done' ? result : { outcome: ended.outcome, output: null };
@@ -38,7 +38,7 @@ export const cli: Runtime = {
 async function runFilled(
   job: Job,
   { env, prompt, promptFile }: { env: Record<string, string>; prompt: string; promptFile: string },
-): Promise<Ended> {
+): Promise<CommandEnd> {
   const command = job.agent ? job.agent.command! : job.prompt;
   try {
     const { argv, hasPrompt } =

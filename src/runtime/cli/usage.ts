@@ -3,11 +3,14 @@ import { parseJson } from '../../base/parse-json.ts';
 import { compilePattern, PatternError } from '../../base/pattern.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import type { Agent, Json } from '../../contract/workflow.ts';
-import type { Ended } from '../agent/command.ts';
+import type { CommandEnd } from '../agent/command.ts';
 
 type Rules = NonNullable<Agent['usage']>;
 
-export function usageIn(rules: Rules, ended: Ended): Extract<AgentEvent, { kind: 'usage' }> | undefined {
+export function usagePrinted(
+  rules: Rules,
+  ended: CommandEnd,
+): Extract<AgentEvent, { kind: 'usage' }> | undefined {
   const texts = [ended.stdoutTail, ended.stderrTail];
   const find = (rule: string | undefined): number | undefined =>
     rule === undefined

@@ -3,7 +3,7 @@ import type { Tokens } from '../../contract/model.ts';
 import { NO_TOKENS } from '../../contract/model.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { agentError } from '../agent/error.ts';
-import { count, record, wordsOf, type Message } from '../agent/lines.ts';
+import { countOf, record, wordsOf, type AgentMessage } from '../agent/lines.ts';
 import type { AgentStory } from '../agent/story.ts';
 
 /** Words of one that goes on trying; the last word is `turn.failed`. */
@@ -23,7 +23,7 @@ const TOOLS = new Set([
 export function codexReader(
   model: string | undefined,
   isResumed: boolean,
-): (message: Message, story: AgentStory) => void {
+): (message: AgentMessage, story: AgentStory) => void {
   let counted = isResumed ? undefined : NO_TOKENS;
   let isAnswering = false;
   const begun = new Set<string>();
@@ -33,14 +33,14 @@ export function codexReader(
     if (!isAnswering) story.turn();
     isAnswering = true;
   };
-  const begin = (item: Message, story: AgentStory): void => {
+  const begin = (item: AgentMessage, story: AgentStory): void => {
     const id = wordsOf(item.id);
     if (!TOOLS.has(wordsOf(item.type)) || begun.has(id)) return;
     begun.add(id);
     answer(story);
     story.toolCall(id, nameOf(item), inputOf(item));
   };
-  const finish = (item: Message, story: AgentStory): void => {
+  const finish = (item: AgentMessage, story: AgentStory): void => {
     if (item.type === 'agent_message') {
       answer(story);
       return story.text(wordsOf(item.text));
@@ -82,27 +82,27 @@ export function codexReader(
   };
 }
 
-function nameOf(item: Message): string {
+function nameOf(item: AgentMessage): string {
   if (item.type === 'command_execution') return 'shell';
   if (item.type === 'file_change') return 'apply_patch';
   return wordsOf(item.tool ?? item.type);
 }
 
-function inputOf(item: Message): Json {
+function inputOf(item: AgentMessage): Json {
   return item.command ?? item.changes ?? item.arguments ?? item.query ?? null;
 }
 
-function resultOf(item: Message): string {
+function resultOf(item: AgentMessage): string {
   if (item.type === 'command_execution') return wordsOf(item.aggregated_output);
   return wordsOf(item.error ?? item.result ?? item.status);
 }
 
 /** Its `input_tokens` has what was read from a cache in it. */
-function tokensOf(usage: Message): Tokens {
-  const [read, write] = [count(usage.cached_input_tokens), count(usage.cache_write_input_tokens)];
+function tokensOf(usage: AgentMessage): Tokens {
+  const [read, write] = [countOf(usage.cached_input_tokens), countOf(usage.cache_write_input_tokens)];
   return {
-    input: Math.max(0, count(usage.input_tokens) - read - write),
-    output: count(usage.output_tokens),
+    input: Math.max(0, countOf(usage.input_tokens) - read - write),
+    output: countOf(usage.output_tokens),
     cacheRead: read,
     cacheWrite: write,
   };
@@ -117,6 +117,6 @@ function minus(all: Tokens, before: Tokens): Tokens {
   };
 }
 
-function listOf(value: Json | undefined): Message[] {
+function listOf(value: Json | undefined): AgentMessage[] {
   return Array.isArray(value) ? value.map(record) : [];
 }

@@ -1,7 +1,7 @@
 /** What `opencode run --format json` prints, as the story of its agent. */
 import type { AgentError, Tokens } from '../../contract/model.ts';
 import { agentError } from '../agent/error.ts';
-import { count, record, wordsOf, type Message } from '../agent/lines.ts';
+import { countOf, record, wordsOf, type AgentMessage } from '../agent/lines.ts';
 import type { AgentProgram } from '../agent/program.ts';
 import type { AgentStory } from '../agent/story.ts';
 
@@ -15,7 +15,7 @@ export function opencodeReader(model: string): Pick<AgentProgram, 'read' | 'read
   /** The text of one message comes in parts. */
   let [messageId, text] = ['', ''];
 
-  const read = (message: Message, story: AgentStory): void => {
+  const read = (message: AgentMessage, story: AgentStory): void => {
     story.started(wordsOf(message.sessionID), model);
     const part = record(message.part);
     switch (message.type) {
@@ -37,7 +37,7 @@ export function opencodeReader(model: string): Pick<AgentProgram, 'read' | 'read
           });
         }
         story.turn();
-        story.used(tokensOf(record(part.tokens)), count(part.cost) || undefined);
+        story.used(tokensOf(record(part.tokens)), countOf(part.cost) || undefined);
         return finish(wordsOf(part.reason), story);
       case 'error':
         return story.failed(errorOf(record(message.error)));
@@ -59,7 +59,7 @@ export function opencodeReader(model: string): Pick<AgentProgram, 'read' | 'read
 }
 
 /** A tool is told of once, when it is through. */
-function tell(part: Message, story: AgentStory): void {
+function tell(part: AgentMessage, story: AgentStory): void {
   const [id, name, state] = [wordsOf(part.callID ?? part.id), wordsOf(part.tool), record(part.state)];
   const isError = state.status === 'error';
   story.toolCall(id, name, state.input ?? null);
@@ -68,7 +68,7 @@ function tell(part: Message, story: AgentStory): void {
   for (const file of filesOf(state)) story.fileChanged(file);
 }
 
-function filesOf(state: Message): string[] {
+function filesOf(state: AgentMessage): string[] {
   const { filePath } = record(state.input);
   if (typeof filePath === 'string') return [filePath];
   const files = record(state.metadata).files;
@@ -84,19 +84,19 @@ function finish(reason: string, story: AgentStory): void {
   }
 }
 
-function errorOf(error: Message): AgentError {
+function errorOf(error: AgentMessage): AgentError {
   const data = record(error.data);
   const message = wordsOf(data.message ?? error.message ?? error.name ?? 'it failed without a word');
   const status = typeof data.statusCode === 'number' ? data.statusCode : undefined;
   return agentError(message, status);
 }
 
-function tokensOf(tokens: Message): Tokens {
+function tokensOf(tokens: AgentMessage): Tokens {
   const cache = record(tokens.cache);
   return {
-    input: count(tokens.input),
-    output: count(tokens.output) + count(tokens.reasoning),
-    cacheRead: count(cache.read),
-    cacheWrite: count(cache.write),
+    input: countOf(tokens.input),
+    output: countOf(tokens.output) + countOf(tokens.reasoning),
+    cacheRead: countOf(cache.read),
+    cacheWrite: countOf(cache.write),
   };
 }

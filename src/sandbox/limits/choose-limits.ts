@@ -11,10 +11,10 @@ export interface LimitsDescription {
   notes: string[];
 }
 
-export async function chooseLimits(options: WatchdogOptions & CgroupPlaces = {}): Promise<Limits> {
+export async function chooseLimits(options: WatchdogOptions & CgroupPlaces = {}): Promise<SandboxLimits> {
   const notes: string[] = [];
   const cgroups = await tryCgroups(notes, options);
-  return new Limits(cgroups, describeLimits(cgroups, notes), new Watchdog(options));
+  return new SandboxLimits(cgroups, describeLimits(cgroups, notes), new Watchdog(options));
 }
 
 function describeLimits(cgroups: CgroupLimits | undefined, why: string[]): LimitsDescription {
@@ -31,7 +31,7 @@ function describeLimits(cgroups: CgroupLimits | undefined, why: string[]): Limit
 }
 
 /** One for the whole engine; disposed of with it. */
-export class Limits {
+export class SandboxLimits {
   readonly #cgroups: CgroupLimits | undefined;
   readonly #description: LimitsDescription;
   readonly #watchdog: Watchdog;

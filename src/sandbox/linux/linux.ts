@@ -26,7 +26,7 @@ import { FencedTree } from './fenced-tree.ts';
 import { commandMessage, insideArgv, insideEnvironment } from './command-message.ts';
 import { canWiden, widen } from './grant.ts';
 import { killSandbox, whyNotStarted } from './kill-and-explain.ts';
-import type { Limits } from '../limits/choose-limits.ts';
+import type { SandboxLimits } from '../limits/choose-limits.ts';
 import { kernelLimits, prlimitArgv } from '../limits/prlimit.ts';
 import { nativeWords, UtilLinux, type LaunchPlan } from './launch-lines.ts';
 import { closedDirectoriesFor } from './closed-directories.ts';
@@ -54,7 +54,7 @@ export interface Fences {
   seccomp: string;
   /** What is shown as /etc. */
   etc: string;
-  limits: Limits;
+  limits: SandboxLimits;
 }
 
 /** A command, or what waits for one. */

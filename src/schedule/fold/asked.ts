@@ -6,7 +6,7 @@
  *               └──────────────────▶ answered (policy, ended) ◀──────────────┘
  */
 import type { EventOf } from '../../contract/event.ts';
-import { isShared, type Limits } from '../money/budget.ts';
+import { isShared, type BudgetLimits } from '../money/budget.ts';
 import type { Node, OpenAsk, State } from '../state.ts';
 
 export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): void {
@@ -51,7 +51,7 @@ export function forgetAsked(state: State): void {
 }
 
 /** What waited for more may have it now. */
-export function setLimits(state: State, account: string, limits: Limits): void {
+export function setLimits(state: State, account: string, limits: BudgetLimits): void {
   state.limits.set(account, { ...state.limits.get(account), ...limits });
   for (const ask of state.asked.values()) if (ask.budget?.account === account) want(state, ask);
 }

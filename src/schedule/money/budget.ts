@@ -17,7 +17,7 @@ export function isWholeRun(account: string): boolean {
   return account === RUN_ACCOUNT || isShared(account);
 }
 
-export type Limits = Partial<Record<BudgetUnit, number>>;
+export type BudgetLimits = Partial<Record<BudgetUnit, number>>;
 
 /** The run, the agent, whoever's plan made up that agent, the task, and every task that it belongs to. */
 export function accountsOf(node: Node): string[] {
@@ -75,8 +75,8 @@ function sharedAccount(node: Node): string[] {
 }
 
 /** With what a person set since. */
-export function limitsOf(state: State, account: string, written: Budget | undefined): Limits {
-  const limits: Limits = {};
+export function limitsOf(state: State, account: string, written: Budget | undefined): BudgetLimits {
+  const limits: BudgetLimits = {};
   for (const unit of BUDGET_UNITS) {
     const limit = state.limits.get(account)?.[unit] ?? written?.[unit];
     if (limit !== undefined) limits[unit] = limit;

@@ -21,7 +21,7 @@ const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 
-export type Row = Record<string, unknown>;
+export type DatabaseRow = Record<string, unknown>;
 
 /** Another process has it for now: worth another try. */
 export class DatabaseBusy extends BosunError {}
@@ -79,11 +79,11 @@ export class MachineDatabase implements Disposable {
     return this.#explained(() => Number(this.#prepare(sql).run(...values).lastInsertRowid));
   }
 
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+  get(sql: string, ...values: SQLInputValue[]): DatabaseRow | undefined {
     return this.#explained(() => this.#prepare(sql).get(...values));
   }
 
-  all(sql: string, ...values: SQLInputValue[]): Row[] {
+  all(sql: string, ...values: SQLInputValue[]): DatabaseRow[] {
     return this.#explained(() => this.#prepare(sql).all(...values));
   }
 

@@ -11,7 +11,7 @@ import { machineError } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
 import { cQuote, git, signedBy, splitNul, startGit, type GitOptions, type Identity } from './git.ts';
 import { UNFINISHED_PREFIX } from './pack-writer.ts';
-import { exitOf, type Captured } from '../process/process.ts';
+import { processExit, type Captured } from '../process/process.ts';
 import type { Repository } from './repository.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { sandboxUid } from '../process/sandbox-user.ts';
@@ -276,7 +276,7 @@ export class EngineGit {
       'data',
       (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)),
     );
-    const ended = exitOf(child, ['git']);
+    const ended = processExit(child, ['git']);
     for await (const piece of child.stdout!) await write(piece as Buffer);
     const { code, signal } = await ended;
     if (code !== 0)

@@ -103,7 +103,7 @@ async function run(args: readonly string[], options: GitOptions): Promise<Captur
   if (result.isCut || codes.includes(result.code)) return result;
   const where = options.cwd === undefined ? '' : ` in ${options.cwd}`;
   const data = { code: result.code, stderr: result.stderr.slice(0, 2000) };
-  const what = `git ${verbOf(args)} failed${where}: ${reasonOf(result.stderr) || `exit code ${result.code}`}`;
+  const what = `git ${verbOf(args)} failed${where}: ${gitReason(result.stderr) || `exit code ${result.code}`}`;
   const remedy = remedyFor(new BosunError('system', what, { data }));
   throw new BosunError('system', remedy === undefined ? what : `${what}; ${remedy}`, { data });
 }
@@ -135,7 +135,7 @@ function verbOf(args: readonly string[]): string {
 }
 
 /** Of what git wrote, the lines that say why; advice is dropped. */
-export function reasonOf(stderr: string): string {
+export function gitReason(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('hint:'));
   return lines
     .slice(0, 6)

@@ -3,7 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { open, readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
-import { git, gitInRepository, IDENTITY, reasonOf, splitNul, type Identity } from './git.ts';
+import { git, gitInRepository, IDENTITY, gitReason, splitNul, type Identity } from './git.ts';
 import { openWorkTree } from './work-tree.ts';
 import { assertRootsAlone } from '../files/owned.ts';
 import { sandboxUid } from '../process/sandbox-user.ts';
@@ -210,5 +210,5 @@ function notARepository(cwd: string, stderr: string): BosunError {
       `${cwd} is not inside a git repository: run bosun in one, or make one with git init`,
     );
   }
-  return new BosunError('no-repository', `git cannot read the repository at ${cwd}: ${reasonOf(stderr)}`);
+  return new BosunError('no-repository', `git cannot read the repository at ${cwd}: ${gitReason(stderr)}`);
 }

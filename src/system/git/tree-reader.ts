@@ -5,8 +5,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BosunError, HelperDied } from '../../contract/errors.ts';
-import { reasonOf } from './git.ts';
-import { exitOf, keepAwake, type Exit } from '../process/process.ts';
+import { gitReason } from './git.ts';
+import { processExit, keepAwake, type Exit } from '../process/process.ts';
 
 const STDERR_CHARS_MAX = 4096;
 const KEPT_MAX = 256;
@@ -74,7 +74,7 @@ class Reading {
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    this.#exit = exitOf(child, ['git', 'cat-file']);
+    this.#exit = processExit(child, ['git', 'cat-file']);
     void this.#exit.then(
       (exit) => this.#failAll(exit),
       (error: Error) => this.#failAll(error),
@@ -130,7 +130,7 @@ class Reading {
   #failAll(exit: Exit | Error): void {
     this.isAlive = false;
     const how = exit instanceof Error ? exit.message : (exit.signal ?? `exit code ${exit.code}`);
-    const why = reasonOf(this.#stderr) || how;
+    const why = gitReason(this.#stderr) || how;
     // One that ended with a code has said why, and would say it again.
     const isKilled = !(exit instanceof Error) && exit.signal !== null;
     for (const { name, reject } of this.#questions.splice(0))

@@ -32,9 +32,9 @@ const SETTINGS = new Set([
 const INFO = ['attributes', 'exclude', 'sparse-checkout'];
 const FILTER = /^filter\.(.+)\.(clean|smudge|process)$/;
 
-export type Place = Pick<Repository, 'top' | 'gitDir' | 'commonDir' | 'objectFormat' | 'head'>;
+export type RepositoryPlace = Pick<Repository, 'top' | 'gitDir' | 'commonDir' | 'objectFormat' | 'head'>;
 
-export async function openWorkTree(place: Place): Promise<WorkTree> {
+export async function openWorkTree(place: RepositoryPlace): Promise<WorkTree> {
   const { commonDir, gitDir, objectFormat, head } = place;
   const settings = await readSettings(place);
   const directory = await makeScratch(commonDir);
@@ -64,11 +64,11 @@ export async function openWorkTree(place: Place): Promise<WorkTree> {
 }
 
 export class WorkTree implements AsyncDisposable {
-  readonly #place: Place;
+  readonly #place: RepositoryPlace;
   readonly #directory: string;
   readonly #settings: [string, string][];
 
-  constructor(place: Place, directory: string, settings: [string, string][]) {
+  constructor(place: RepositoryPlace, directory: string, settings: [string, string][]) {
     this.#place = place;
     this.#directory = directory;
     this.#settings = settings;
@@ -163,7 +163,7 @@ export interface WorkTreeOptions extends Omit<GitOptions, 'cwd'> {
 }
 
 /** As written in the repository's own files, without what these include. */
-async function readSettings({ commonDir, gitDir }: Place): Promise<[string, string][]> {
+async function readSettings({ commonDir, gitDir }: RepositoryPlace): Promise<[string, string][]> {
   const files = [path.join(commonDir, 'config'), path.join(gitDir, 'config.worktree')];
   const lists = await Promise.all(
     files.map((file) =>

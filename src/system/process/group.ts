@@ -1,5 +1,5 @@
 /** A started child as the leader of its own process group: how it is asked, ended and waited for. */
-import { exitOf, type Child, type Exit, type Running } from './process.ts';
+import { processExit, type Child, type Exit, type Running } from './process.ts';
 
 /** How long output may still arrive after the end before the end is told anyway. */
 const DRAIN_MS = 1000;
@@ -39,7 +39,7 @@ export function asGroup(
     }
   };
   const exited = new Promise<Exit>((resolve, reject) => {
-    const closed = exitOf(child, argv);
+    const closed = processExit(child, argv);
     closed.catch(reject);
     child.once('exit', (code, signal) => {
       ended = true;

@@ -210,7 +210,7 @@ export async function capture(
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
-    const exit = await exitOf(child, argv);
+    const exit = await processExit(child, argv);
     return {
       code: exit.code ?? 128,
       stdout: Buffer.concat(stdout),
@@ -223,7 +223,7 @@ export async function capture(
 }
 
 /** Resolves once the process has ended and its output is read. */
-export function exitOf(child: Child, argv: string[]): Promise<Exit> {
+export function processExit(child: Child, argv: string[]): Promise<Exit> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => reject(unstarted(argv[0]!, cause)));
     child.once('close', (code, signal) => resolve({ code, signal }));

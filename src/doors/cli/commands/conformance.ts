@@ -5,7 +5,7 @@ import {
   isConforming,
   type ConformanceReport,
   type Holds,
-  type Row,
+  type VerdictRow,
 } from '../../../operations/conformance/verdict.ts';
 import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
@@ -44,7 +44,8 @@ function tell({ runtime, command, version, isolation, rows }: ConformanceReport)
   const paint = painter(hasColor(process.stdout));
   const name = [runtime, command && `(${command})`, version].filter(Boolean).join(' ');
   writeOut(`${paint('strong', plainLine(name))}, ${isolation}\n\n`);
-  const columns = (of: (row: Row) => string): number => Math.max(0, ...rows.map((row) => of(row).length));
+  const columns = (of: (row: VerdictRow) => string): number =>
+    Math.max(0, ...rows.map((row) => of(row).length));
   const [names, answers] = [columns(({ row }) => row), columns(({ holds }) => holds)];
   for (const { row, holds, about, fact, must } of rows) {
     const label = `${paint(TONES[holds], holds)}${' '.repeat(answers - holds.length)}`;

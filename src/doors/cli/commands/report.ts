@@ -2,7 +2,7 @@
 import { reportOf, reportPage } from '../../../operations/report.ts';
 import { renderHtml } from '../../../report/html/html.ts';
 import { renderJson } from '../../../report/json.ts';
-import { renderText } from '../../../report/text/text.ts';
+import { renderTextReport } from '../../../report/text/text.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, writeOut } from '../output.ts';
 
@@ -17,6 +17,8 @@ export async function run(typed: Typed): Promise<number> {
   if (format === 'html') writeOut(renderHtml(report));
   else if (format === 'json') writeOut(renderJson(report));
   else
-    writeOut(renderText(report, { color: hasColor(process.stdout), width: columnsOfStream(process.stdout) }));
+    writeOut(
+      renderTextReport(report, { color: hasColor(process.stdout), width: columnsOfStream(process.stdout) }),
+    );
   return 0;
 }

@@ -27,7 +27,7 @@ export async function run(typed: Typed): Promise<number> {
     ...given('run', typed.args[0]),
   });
   if (status.recovered !== undefined) writeError(`note: ${status.recovered}\n`);
-  writeOut(isOn(typed, 'json') ? `${safeJson(status)}\n` : render(status, Date.now()));
+  writeOut(isOn(typed, 'json') ? `${safeJson(status)}\n` : renderStatus(status, Date.now()));
   return 0;
 }
 
@@ -53,7 +53,7 @@ function tellAll(runs: ShownRun[], asJson: boolean): number {
   return 0;
 }
 
-export function render(status: Status, nowMs: number): string {
+export function renderStatus(status: Status, nowMs: number): string {
   const paint = painter(hasColor(process.stdout));
   const columns = columnsOfStream(process.stdout);
   const lines = [

@@ -13,7 +13,7 @@ import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
 import type { Node, State } from '../../../schedule/state.ts';
 import { heldOf, runView, taskView } from '../../../schedule/views/view.ts';
-import { signOf, type TaskSign, type Waits } from './task-sign.ts';
+import { signOf, type TaskSign, type ShownWaits } from './task-sign.ts';
 
 const LINE_CHARS_MAX = 500;
 
@@ -156,7 +156,7 @@ export class LiveModel {
     };
   }
 
-  #waits(): Waits {
+  #waits(): ShownWaits {
     return [...(this.#state?.waits ?? [])].map(([provider, wait]) => ({ provider, ...wait }));
   }
 

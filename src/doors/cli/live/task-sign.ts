@@ -11,12 +11,12 @@ export interface TaskSign {
   line?: string;
 }
 
-export type Waits = NonNullable<RunView['waits']>;
+export type ShownWaits = NonNullable<RunView['waits']>;
 type Shown = Pick<TaskView, 'state' | 'held' | 'within' | 'retry' | 'message'>;
 
 const PAUSED = '⏸';
 
-export function signOf(task: Shown, waits: Waits, nowMs: number): TaskSign {
+export function signOf(task: Shown, waits: ShownWaits, nowMs: number): TaskSign {
   const { state, held, within, retry, message } = task;
   if (held) return heldSign(held, waits, nowMs);
   const plain = { glyph: glyphOf(state), word: state, tone: toneOf(state) };
@@ -27,7 +27,7 @@ export function signOf(task: Shown, waits: Waits, nowMs: number): TaskSign {
   return { ...plain, line: `retries ${when} (attempt ${retry.attempt} of ${retry.attemptsMax})${why}` };
 }
 
-function heldSign(held: NonNullable<TaskView['held']>, waits: Waits, nowMs: number): TaskSign {
+function heldSign(held: NonNullable<TaskView['held']>, waits: ShownWaits, nowMs: number): TaskSign {
   if (held.by === 'question')
     return { glyph: glyphOf('asking'), word: 'asking', tone: 'ask', line: held.text };
   if (held.by === 'budget') return { glyph: PAUSED, word: 'budget', tone: 'ask', line: `held: ${held.text}` };
