@@ -1,6 +1,6 @@
 /** The runtime for OpenCode: `opencode run --format json`, with settings of ours alone. */
 import { createHash } from 'node:crypto';
-import { lstat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { failed } from '../agent/command.ts';
@@ -87,15 +87,27 @@ export async function opencodeSurroundings(
   );
   await writeFile(configFile!, JSON.stringify(config));
   if (job.agent?.prompt !== undefined) await writeFile(promptFile!, job.agent.prompt);
+  const settings = path.join(job.files, 'config'); // anew each time: an earlier attempt cannot set anything
+  await keepFromInstalling(path.join(settings, 'opencode'));
   return {
     model,
     env: {
       ...OPENCODE.variables,
       OPENCODE_CONFIG: configFile!,
-      XDG_CONFIG_HOME: path.join(job.files, 'config'), // anew each time: an earlier attempt cannot set anything
+      XDG_CONFIG_HOME: settings,
       XDG_DATA_HOME: path.join(home, 'data'),
       XDG_STATE_HOME: path.join(home, 'state'),
       XDG_CACHE_HOME: path.join(home, 'cache'),
     },
   };
+}
+
+/**
+ * OpenCode installs this package beside its settings at every start, for plugins, of which ours have none. Where a lock
+ * file names it, it is taken to be there: a start costs a fifth less.
+ */
+async function keepFromInstalling(settings: string): Promise<void> {
+  await mkdir(path.join(settings, 'node_modules'), { recursive: true });
+  const lock = { packages: { '': { dependencies: { '@opencode-ai/plugin': '*' } } } };
+  await writeFile(path.join(settings, 'package-lock.json'), JSON.stringify(lock));
 }
