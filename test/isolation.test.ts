@@ -8,7 +8,8 @@ import { workflow } from '../src/definition/builder.ts';
 import { userConfigFile } from '../src/definition/config.ts';
 import { Home } from '../src/store/home.ts';
 import { checkIsolation } from '../src/run/isolation.ts';
-import { addIsolation, isolationLines } from '../src/report/isolation.ts';
+import { isolationLines } from '../src/report/isolation.ts';
+import { addIsolation } from '../src/schedule/history/isolations.ts';
 import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
 import { namespaceFacts, obstacles } from '../src/sandbox/linux/obstacles.ts';
 import { removeTree } from '../src/system/files/remove-tree.ts';
@@ -168,7 +169,7 @@ describe('what held, in words', () => {
   const lines = (...told: Isolation[]): string[] => {
     const isolations: Isolation[] = [];
     for (const each of told) addIsolation(isolations, each);
-    return isolationLines({ isolations, hasStarted: true });
+    return isolationLines(isolations, true);
   };
 
   it('says who held what', () => {
@@ -196,7 +197,7 @@ describe('what held, in words', () => {
 
   it('takes what was not written down for unfenced', () => {
     expect(lines()).toEqual([expect.stringContaining('NOT FENCED')]);
-    expect(isolationLines({ isolations: [], hasStarted: false })).toEqual([]);
+    expect(isolationLines([], false)).toEqual([]);
   });
 });
 

@@ -234,9 +234,11 @@ Cost
   it('say that the budget was too small for a request, how much that is, and what is enough', () => {
     const events = spentRun().events.map((recorded) => {
       const { event } = recorded;
+      const short = { spent: 0.02, limit: 0.5, next: 1.14 };
+      if (event.type === 'attempt.answered')
+        return { ...recorded, event: { ...event, stops: { ...event.stops!, ...short } } };
       if (event.type !== 'attempt.asked') return recorded;
-      const budget = { ...event.budget!, spent: 0.02, limit: 0.5, next: 1.14, isHard: true };
-      return { ...recorded, event: { ...event, budget } };
+      return { ...recorded, event: { ...event, budget: { ...event.budget!, ...short, isHard: true } } };
     });
     const report = buildReport(events, { diffs: new Map(), shownState: 'cancelled' });
     const text = renderTextReport(report, { color: false, width: 120 });

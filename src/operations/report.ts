@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Breather } from '../base/breather.ts';
-import type { Event } from '../contract/event.ts';
+import type { Event, ValueRef } from '../contract/event.ts';
 import type { RunReport } from '../contract/report.ts';
-import { reportOn } from '../report/build.ts';
-import { foldEvent, type FoldedRun } from '../report/fold/fold.ts';
+import type { Json } from '../contract/workflow.ts';
+import { ReportReader } from '../report/build.ts';
 import { renderHtml } from '../report/html/html.ts';
 import { renderJson } from '../report/json.ts';
-import { LIMITS } from '../report/limits.ts';
+import { LIMITS } from '../schedule/history/limits.ts';
 import { renderTextReport } from '../report/text/text.ts';
 import { PatchReader, type Patch } from '../report/patch/patch-reader.ts';
 import { JournalHash } from '../schedule/views/journal-hash.ts';
@@ -95,15 +95,17 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
   const ranges = new Ranges();
   const hash = run.spending && new JournalHash();
   const breather = new Breather();
-  let folded: FoldedRun | undefined;
+  const read = (ref: ValueRef): Json => store.value(id, ref);
+  const reader = new ReportReader();
   // One by one, since there may be gigabytes of them.
-  for await (const recorded of eventsOf(store, id, { valueBytesMax: LIMITS.outputChars })) {
-    folded = foldEvent(folded, recorded);
-    ranges.add(recorded.event);
-    hash?.add(whole(recorded.event, (ref) => store.value(id, ref)));
+  for await (const recorded of eventsOf(store, id, { valueBytesMax: 0 })) {
+    const { event } = recorded;
+    const told = event.type === 'task.finished' ? whole(event, read, LIMITS.outputChars) : event;
+    reader.add(recorded, told);
+    ranges.add(event);
+    hash?.add(whole(event, read));
     await breather.breathe();
   }
-  if (!folded) throw noBeginning(id);
   const numbers = await git.numstat(run.baseCommit, run.headCommit);
   const sum = (of: (one: (typeof numbers)[number]) => number | undefined): number =>
     numbers.reduce((total, one) => total + (of(one) ?? 0), 0);
@@ -112,13 +114,14 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
     linesAdded: sum(({ added }) => added),
     linesRemoved: sum(({ deleted }) => deleted),
   };
-  return reportOn(folded, {
+  const report = reader.report({
     ...(hash && { hash: await hashOf(git, hash, run.headCommit) }),
-    views: await store.tasks(id),
     changed,
     diffs: await ranges.diffs(git),
     shownState: await shownState(journal, run),
   });
+  if (!report) throw noBeginning(id);
+  return report;
 }
 
 async function hashOf(git: EngineGit, hash: JournalHash, head: string): Promise<string> {

@@ -1,140 +1,101 @@
-/** Makes the report of a run from its events. Pure: it reads no clock, no file and no git. */
+/** Makes the report of a run from its state and its history. Pure: it reads no clock, no file and no git. */
 import type { Recorded } from '../contract/event.ts';
-import type { Cost, RunReport, TaskReport, Totals } from '../contract/report.ts';
-import type { ShownRunState, TaskView } from '../contract/run.ts';
-import { sumCosts } from './cost.ts';
-import { judgeClaim } from './fold/agent.ts';
-import { budgetReports } from './fold/budget.ts';
-import { waitReports } from './fold/waits.ts';
-import { foldRun, inOrder, type FoldedRun } from './fold/fold.ts';
-import type { Folded } from './fold/tasks.ts';
+import type { RunReport, TaskReport, Totals } from '../contract/report.ts';
+import type { ShownRunState } from '../contract/run.ts';
+import { foldRecorded } from '../schedule/fold/format-2.ts';
+import { newHistory, remember, type History } from '../schedule/history/history.ts';
+import { waitReports } from '../schedule/history/waits.ts';
+import { sumCosts } from '../schedule/money/cost.ts';
+import type { State } from '../schedule/state.ts';
+import { branchOf } from '../schedule/views/view.ts';
+import { budgetReports } from './budgets.ts';
 import { isolationLines } from './isolation.ts';
-import { LIMITS, shareOut } from './limits.ts';
+import { LogTails } from './log-tails.ts';
 import { nextCommands } from './next.ts';
-import { reportDiff } from './patch/patch.ts';
 import type { Patch } from './patch/patch-reader.ts';
+import { reportTasks } from './tasks.ts';
 
 export interface ReportExtra {
   /** The patch of each task, by its id. */
   diffs: Map<string, Patch>;
   /** Whether an engine drives the run is not in its journal. */
   shownState: ShownRunState;
-  /** Where the tasks stand, as the engine recorded it: the fold here only follows what is shown. */
-  views?: TaskView[];
   /** Of what happened and the files of the branch. */
   hash?: string;
   /** What all of it changed, between the base and the head. */
   changed?: { files: number; linesAdded: number; linesRemoved: number };
 }
 
-export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): RunReport {
-  return reportOn(foldRun(events), extra);
+/** What a report is made of, read event by event. */
+export class ReportReader {
+  readonly #history = newHistory();
+  readonly #logs = new LogTails();
+  #state: State | undefined;
+
+  /** The next event, with references in place of large values; `told` is the same with as much as a report has room for. */
+  add(recorded: Recorded, told: Recorded['event'] = recorded.event): void {
+    if (this.#state) remember(this.#history, this.#state, { event: told, atMs: recorded.atMs });
+    this.#state = foldRecorded(this.#state, recorded);
+    this.#logs.add(recorded.event, this.#state.nodes.size);
+  }
+
+  /** Once; undefined where there was no event. */
+  report(extra: ReportExtra): RunReport | undefined {
+    return this.#state && reportOn(this.#state, this.#history, this.#logs, extra);
+  }
 }
 
-export function reportOn(run: FoldedRun, extra: ReportExtra): RunReport {
-  const { created } = run;
-  const tasks = reportTasks(run, extra);
-  const endedAtMs = extra.shownState === run.state ? run.endedAtMs : null;
+export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): RunReport {
+  const reader = new ReportReader();
+  for (const recorded of events) reader.add(recorded);
+  const report = reader.report(extra);
+  if (!report) throw new TypeError('a journal without run.created has no report');
+  return report;
+}
+
+function reportOn(state: State, history: History, logs: LogTails, extra: ReportExtra): RunReport {
+  const { diffs, shownState, changed } = extra;
+  const tasks = reportTasks({ state, history, logs, diffs, shownState });
+  const because = (state.state === 'cancelled' && state.because) || null;
   const report: Omit<RunReport, 'next'> = {
     version: 1,
     run: {
-      id: created.id,
-      name: created.workflow.name,
-      state: extra.shownState,
-      because: run.because,
-      short: run.because === null ? null : run.short,
-      startedAtMs: run.startedAtMs,
-      endedAtMs,
-      durationMs: Math.max(0, run.lastAtMs - run.startedAtMs - run.idleMs),
-      idleMs: run.idleMs,
-      baseCommit: created.base,
-      branch: `bosun/${created.id}`,
-      headCommit: run.head,
-      source: created.source,
+      id: state.id,
+      name: state.workflow.name,
+      state: shownState,
+      because,
+      short: because && (state.short ?? null),
+      startedAtMs: state.createdAtMs,
+      endedAtMs: (shownState === state.state && state.endedAtMs) || null,
+      durationMs: Math.max(0, state.lastAtMs - state.createdAtMs - state.idleMs),
+      idleMs: state.idleMs,
+      baseCommit: state.base,
+      branch: branchOf(state.id),
+      headCommit: state.head,
+      source: state.source,
       hash: extra.hash ?? null,
-      dirty: created.dirty,
-      inputs: created.inputs,
+      dirty: state.dirty,
+      inputs: state.inputs,
     },
-    isolation: isolationLines(run),
+    isolation: isolationLines(
+      history.isolations,
+      [...state.nodes.values()].some(({ attempt }) => attempt > 0),
+    ),
     totals: {
       ...sumUp(tasks),
-      ...(extra.changed && {
-        changedFiles: extra.changed.files,
-        linesAdded: extra.changed.linesAdded,
-        linesRemoved: extra.changed.linesRemoved,
+      ...(changed && {
+        changedFiles: changed.files,
+        linesAdded: changed.linesAdded,
+        linesRemoved: changed.linesRemoved,
       }),
     },
     tasks,
-    conflicts: run.conflicts,
-    questions: run.questions,
-    budgets: budgetReports(run),
-    waits: waitReports(run.waits, run.lastAtMs),
+    conflicts: history.conflicts,
+    questions: history.questions,
+    budgets: budgetReports(state, history),
+    waits: waitReports(history.waits, state.lastAtMs),
   };
   return { ...report, next: nextCommands(report) };
-}
-
-function reportTasks(run: FoldedRun, { diffs, shownState, views = [] }: ReportExtra): TaskReport[] {
-  for (const { id, state, message } of views) {
-    const report = run.tasks.get(id)?.report;
-    if (report) Object.assign(report, { state, message: message ?? report.message });
-  }
-  const folded = inOrder(run);
-  const diffShares = shareOut(
-    folded.map(({ report }) => diffs.get(report.id)?.text.length ?? 0),
-    LIMITS.diffCharsInAll,
-    LIMITS.diffCharsPerTask,
-  );
-  const logShares = shareOut(
-    folded.map(({ tail }) => tail.chars()),
-    LIMITS.logCharsInAll,
-    LIMITS.logCharsPerTask,
-  );
-  const fileShares = shareOut(
-    folded.map(({ report }) => report.attempts.reduce((sum, attempt) => sum + attempt.changed.length, 0)),
-    LIMITS.changedFilesInAll,
-    LIMITS.changedFilesPerAttempt,
-  );
-  return folded.map((task, index) => {
-    const patch = diffs.get(task.report.id);
-    trimAttempts(task, fileShares[index]!);
-    task.report.attempts.forEach(judgeClaim);
-    return {
-      ...task.report,
-      cost: costOf(task),
-      ...standing(run, task, shownState),
-      diff: patch === undefined ? null : reportDiff(patch, diffShares[index]!),
-      log: task.tail.report(logShares[index]!),
-    };
-  });
-}
-
-function costOf({ report, children }: Folded): Cost {
-  return sumCosts([...report.attempts.map(({ cost }) => cost), ...children.map(costOf)]);
-}
-
-/** The last attempts keep their lists of files; the count stays with all. */
-function trimAttempts({ report }: Folded, filesMax: number): void {
-  let left = filesMax;
-  for (const attempt of report.attempts.toReversed()) {
-    attempt.changed = attempt.changed.slice(0, left);
-    left -= attempt.changed.length;
-  }
-}
-
-/** Nothing in the journal says that a task could start: its needs do. And what no engine drives does not run. */
-function standing(
-  run: FoldedRun,
-  { report }: Folded,
-  shownState: ShownRunState,
-): Pick<TaskReport, 'state' | 'message'> {
-  const { state, message } = report;
-  if (state === 'waiting' && report.needs.every((need) => run.tasks.get(need)?.isMet)) {
-    return { state: 'ready', message };
-  }
-  if (shownState === 'interrupted' && (state === 'running' || state === 'merging')) {
-    return { state: 'ready', message: `interrupted while ${state}` };
-  }
-  return { state, message };
 }
 
 function sumUp(tasks: TaskReport[]): Totals {

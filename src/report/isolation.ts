@@ -1,26 +1,9 @@
 /** What held a run's commands, in words that a person takes in at a glance. What did not hold is said loudly. */
 import type { HeldLimits, Isolation } from '../contract/isolation.ts';
-import type { FoldedRun } from './fold/fold.ts';
-import { clip, LIMITS } from './limits.ts';
-
-/** Engines that drove one run; more than a few were hardly all different. */
-const ISOLATIONS_MAX = 20;
-const NOTES_MAX = 20;
-
-/** Each engine that drives the run tells; only what differs is kept, the latest last. */
-export function addIsolation(all: Isolation[], told: Isolation): void {
-  const key = JSON.stringify(sameParts(told));
-  const before = all.findIndex((each) => JSON.stringify(sameParts(each)) === key);
-  if (before !== -1) all.splice(before, 1);
-  else if (all.length === ISOLATIONS_MAX) all.shift();
-  all.push({ ...told, notes: told.notes.slice(0, NOTES_MAX) });
-}
+import { clip, LIMITS } from '../schedule/history/limits.ts';
 
 /** A line or two, and a note for each thing that is weaker than it could be. */
-export function isolationLines({
-  isolations,
-  hasStarted,
-}: Pick<FoldedRun, 'isolations' | 'hasStarted'>): string[] {
+export function isolationLines(isolations: readonly Isolation[], hasStarted: boolean): string[] {
   const last = isolations.at(-1);
   if (last === undefined)
     return hasStarted ? ['NOT FENCED, as far as is known: what held was not written down'] : [];
@@ -62,8 +45,4 @@ export function describeLimits(limits: HeldLimits): string {
 
 function inWords(names: string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}
-
-function sameParts({ kind, uid, limits, lacks, notes }: Isolation): unknown[] {
-  return [kind, uid, limits, lacks, notes];
 }

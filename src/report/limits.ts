@@ -1,19 +1,14 @@
 /** How much of a run a report holds, and how a total is shared out fairly. Knows nothing of what it bounds. */
+import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
 
+/** Beside what a history keeps. */
 export const LIMITS = {
   diffCharsPerTask: 256_000,
   diffCharsInAll: 6_000_000,
   logLinesPerTask: 60,
   logCharsPerTask: 16_000,
   logCharsInAll: 4_000_000,
-  lineChars: 2_000,
-  changedFilesPerAttempt: 500,
   changedFilesInAll: 50_000,
-  messageChars: 4_000,
-  outputChars: 64_000,
-  outputCharsInAll: 6_000_000,
-  listEntries: 1_000,
-  deniedPerTask: 100,
 } as const;
 
 /** The part of `total` each may have: the small ones get all they ask for, the large ones equal parts. */
@@ -29,17 +24,12 @@ export function shareOut(asked: number[], total: number, each: number): number[]
   return shares;
 }
 
-export function clip(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  return `${text.slice(0, charsMax).toWellFormed()}… (${text.length - charsMax} more characters)`;
-}
-
 /** Rows of at most `lineChars`, cut at the end of a line. */
 export function clipLines(lines: string[], charsMax: number): string[] {
   const kept: string[] = [];
   let chars = 0;
   for (const line of lines) {
-    const text = clip(line, LIMITS.lineChars);
+    const text = clip(line, KEPT.lineChars);
     chars += text.length + 1;
     if (chars > charsMax) break;
     kept.push(text);

@@ -1,7 +1,7 @@
 /** The part of the page on money: what each task used of models, and what is to be said about it. */
 import { formatCount } from '../../base/format-count.ts';
 import type { Cost, RunReport, TaskReport } from '../../contract/report.ts';
-import { sumCosts } from '../cost.ts';
+import { sumCosts } from '../../schedule/money/cost.ts';
 import { costNotes, fallbackTexts, shortCost } from '../cost-words.ts';
 import { type Markup, markup } from './markup.ts';
 import { count } from '../words.ts';

@@ -2,7 +2,7 @@
  * Reads a patch piece by piece, however large it is: keeps its beginning, and counts files and lines of all of it. A
  * line of any length costs no more than its first characters.
  */
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../../schedule/history/limits.ts';
 
 /** More than a report shows of one task, whatever its characters are made of. */
 const KEPT_BYTES_MAX = 1024 * 1024;

@@ -1,7 +1,8 @@
 /** Keeps the last lines of what a task printed, whatever the pieces it came in. Never holds more than its limit. */
 import type { EventOf } from '../../contract/event.ts';
 import type { LogLine, LogReport } from '../../contract/report.ts';
-import { clip, LIMITS } from '../limits.ts';
+import { clip, LIMITS as KEPT } from '../../schedule/history/limits.ts';
+import { LIMITS } from '../limits.ts';
 import { plainLine } from './plain.ts';
 
 type Output = Pick<EventOf<'attempt.output'>, 'attempt' | 'text' | 'base64' | 'droppedBytes'> & {
@@ -36,11 +37,11 @@ export class LogTail {
       from = next;
     }
     const rest = text.slice(end);
-    if (rest) this.#open.set(event.stream, { attempt: event.attempt, text: clip(rest, LIMITS.lineChars) });
+    if (rest) this.#open.set(event.stream, { attempt: event.attempt, text: clip(rest, KEPT.lineChars) });
   }
 
   chars(): number {
-    return this.#chars + LIMITS.lineChars * this.#open.size;
+    return this.#chars + KEPT.lineChars * this.#open.size;
   }
 
   report(charsMax: number): LogReport {
@@ -56,7 +57,7 @@ export class LogTail {
     let end = line.text.length;
     while (line.text[end - 1] === '\r') end -= 1;
     const seen = line.text.slice(line.text.lastIndexOf('\r', end - 1) + 1, end);
-    const text = plainLine(clip(seen, LIMITS.lineChars)).trimEnd();
+    const text = plainLine(clip(seen, KEPT.lineChars)).trimEnd();
     this.#lines.push({ ...line, text });
     this.#chars += text.length;
     this.#total += 1;

@@ -57,7 +57,7 @@ function labelOf(node: Node | undefined): { label?: string } {
   return node === undefined || node.label === node.id ? {} : { label: node.label };
 }
 
-function branchOf(run: string): string {
+export function branchOf(run: string): string {
   return `bosun/${run}`;
 }
 

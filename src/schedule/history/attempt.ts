@@ -1,21 +1,20 @@
-/** One attempt of a report, from the events that begin and end it. */
+/** The record of one attempt: what its events said of it, cut to what a report has room for. Judges nothing. */
 import type { EventOf } from '../../contract/event.ts';
+import { tokensInAll, type AgentError, type AgentEvent } from '../../contract/model.ts';
 import type { AttemptReport } from '../../contract/report.ts';
 import type { Outcome } from '../../contract/run.ts';
-import type { RuntimeName } from '../../contract/workflow.ts';
-import { noCost } from '../cost.ts';
-import { clipError } from './agent.ts';
-import { clip, LIMITS } from '../limits.ts';
+import { noCost, withUse } from '../money/cost.ts';
+import type { Node } from '../state.ts';
+import { agentOf } from '../workflow/agent-of.ts';
+import { clip, LIMITS } from './limits.ts';
 
-export function newAttempt(
-  event: EventOf<'attempt.started'>,
-  runtime: RuntimeName | null,
-  atMs: number,
-): AttemptReport {
-  const { fallback, session } = event;
+const MODELS_MAX = 20;
+
+export function newAttempt(node: Node, event: EventOf<'attempt.started'>, atMs: number): AttemptReport {
+  const { fallback, session, purpose } = event;
   return {
     n: event.attempt,
-    purpose: event.purpose,
+    purpose,
     startedAtMs: atMs,
     endedAtMs: null,
     durationMs: null,
@@ -30,7 +29,7 @@ export function newAttempt(
     outsideCount: 0,
     artifacts: [],
     feedback: null,
-    runtime,
+    runtime: fallback?.runtime ?? agentOf(node, purpose)?.agent.runtime ?? null,
     fallback: fallback ? { ...fallback, because: clip(fallback.because, LIMITS.messageChars) } : null,
     models: [],
     session: session?.id ?? null,
@@ -61,6 +60,26 @@ export function endAttempt(attempt: AttemptReport, event: EventOf<'attempt.finis
   attempt.artifacts = collected.artifacts.slice(0, LIMITS.listEntries);
 }
 
+/** What the agent says of itself. */
+export function noteAgent(attempt: AttemptReport, event: AgentEvent): void {
+  if (event.kind === 'started') attempt.session = event.session ?? attempt.session;
+  else if (event.kind === 'usage') {
+    attempt.claim = { usd: event.usd ?? null, tokens: tokensInAll(event.tokens), differs: false };
+  } else if (event.kind === 'error') attempt.error = clipError(event.error);
+  else if (event.kind === 'finished') {
+    attempt.turns = event.turns;
+    attempt.toolCalls = event.toolCalls;
+  }
+}
+
+/** What was metered of it. */
+export function noteUse(attempt: AttemptReport, event: EventOf<'model.used'>): void {
+  attempt.cost = withUse(attempt.cost, event);
+  const { models } = attempt;
+  if (!models.includes(event.model) && models.length < MODELS_MAX)
+    models.push(clip(event.model, LIMITS.lineChars));
+}
+
 function exitOf(outcome: Outcome): AttemptReport['exit'] {
   if (outcome.kind !== 'failed') return null;
   return {
@@ -69,4 +88,8 @@ function exitOf(outcome: Outcome): AttemptReport['exit'] {
     code: outcome.exitCode ?? null,
     signal: outcome.signal ?? null,
   };
+}
+
+function clipError({ kind, message, status }: AgentError): AgentError {
+  return { kind, message: clip(message, LIMITS.messageChars), ...(status !== undefined && { status }) };
 }

@@ -1,6 +1,6 @@
-/** Costs of a report: adds up what was metered. Pure; a price that is not known never counts as nothing. */
-import { NO_TOKENS, tokensInAll, type ModelUse, type Tokens } from '../contract/model.ts';
-import type { Cost } from '../contract/report.ts';
+/** Adds up what was metered, request by request. Pure; a price that is not known never counts as nothing. */
+import { NO_TOKENS, tokensInAll, type ModelUse, type Tokens } from '../../contract/model.ts';
+import type { Cost } from '../../contract/report.ts';
 
 export function noCost(): Cost {
   return costOf({
@@ -42,14 +42,18 @@ export function sumCosts(costs: Iterable<Cost>): Cost {
 
 function costOf(parts: Omit<Cost, 'usd' | 'tokens'>): Cost {
   const { requests, unpriced, tokensByKind } = parts;
-  // Sums of fractions: nobody wants to read 0.30000000000000004.
-  const usdKnown = Math.round(parts.usdKnown * 1e9) / 1e9;
+  const usdKnown = roundUsd(parts.usdKnown);
   return {
     ...parts,
     usd: requests === 0 || unpriced > 0 ? null : usdKnown,
     usdKnown,
     tokens: requests === 0 ? null : tokensInAll(tokensByKind),
   };
+}
+
+/** Sums of fractions: nobody wants to read 0.30000000000000004. */
+export function roundUsd(usd: number): number {
+  return Math.round(usd * 1e9) / 1e9;
 }
 
 function addTokens(a: Tokens, b: Tokens): Tokens {

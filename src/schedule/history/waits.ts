@@ -1,8 +1,7 @@
-/** How long providers were waited for, for a report. Keeps no more than a report has room for. */
+/** How long providers were waited for, in whatever task. Keeps no more than a report has room for. */
 import type { EventOf } from '../../contract/event.ts';
 import type { WaitReport } from '../../contract/report.ts';
-import { lengthMs } from './budget.ts';
-import { clip, LIMITS } from '../limits.ts';
+import { clip, LIMITS } from './limits.ts';
 
 const REASONS_MAX = 50;
 
@@ -31,11 +30,22 @@ export function noteWait(
 }
 
 /** A wait ends with the run at the latest. */
-export function waitReports(all: Waits[], lastAtMs: number): WaitReport[] {
+export function waitReports(all: readonly Waits[], lastAtMs: number): WaitReport[] {
   return all.map(({ provider, why, times, count }) => ({
     provider,
     why,
     count,
     waitedMs: lengthMs(times.map(([fromMs, toMs]) => [fromMs, Math.min(toMs, lastAtMs)])),
   }));
+}
+
+/** How long it was, what overlaps counted once. */
+function lengthMs(times: (readonly [fromMs: number, toMs: number])[]): number {
+  let sumMs = 0;
+  let untilMs = -Infinity;
+  for (const [fromMs, toMs] of times.toSorted((a, b) => a[0] - b[0])) {
+    sumMs += Math.max(0, toMs - Math.max(fromMs, untilMs));
+    untilMs = Math.max(untilMs, toMs);
+  }
+  return sumMs;
 }

@@ -1,0 +1,151 @@
+/** The tasks of a report: where each stands, from the state, and what happened to it, from the history. */
+import type { AttemptReport, Cost, TaskReport } from '../contract/report.ts';
+import type { ShownRunState } from '../contract/run.ts';
+import type { Json, Task } from '../contract/workflow.ts';
+import { historyOf, type History } from '../schedule/history/history.ts';
+import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
+import { sumCosts } from '../schedule/money/cost.ts';
+import type { Node, State } from '../schedule/state.ts';
+import { taskView } from '../schedule/views/view.ts';
+import { LIMITS, shareOut } from './limits.ts';
+import type { LogTails } from './log-tails.ts';
+import { reportDiff } from './patch/patch.ts';
+import type { Patch } from './patch/patch-reader.ts';
+
+const TITLE_CHARS_MAX = 200;
+const ITEM_CHARS_MAX = 100;
+/** By how much what a runtime says may differ from what was metered. */
+const DIFFERS_BY = 0.05;
+
+export interface TaskSources {
+  state: State;
+  history: History;
+  logs: LogTails;
+  /** The patch of each task, by its id. */
+  diffs: Map<string, Patch>;
+  shownState: ShownRunState;
+}
+
+/** As they are written, those of a task right after it. */
+export function reportTasks(sources: TaskSources): TaskReport[] {
+  const { state, history, logs, diffs } = sources;
+  const walk = (node: Node): Node[] => [node, ...node.children.flatMap(walk)];
+  const nodes = [...state.top.values()].flatMap(walk);
+  const diffShares = shareOut(
+    nodes.map(({ id }) => diffs.get(id)?.text.length ?? 0),
+    LIMITS.diffCharsInAll,
+    LIMITS.diffCharsPerTask,
+  );
+  const logShares = shareOut(
+    nodes.map(({ id }) => logs.chars(id)),
+    LIMITS.logCharsInAll,
+    LIMITS.logCharsPerTask,
+  );
+  const fileShares = shareOut(
+    nodes.map(({ id }) =>
+      historyOf(history, id).attempts.reduce((sum, { changed }) => sum + changed.length, 0),
+    ),
+    LIMITS.changedFilesInAll,
+    KEPT.changedFilesPerAttempt,
+  );
+  return nodes.map((node, index) => {
+    const patch = diffs.get(node.id);
+    return {
+      ...reportTask(sources, node, fileShares[index]!),
+      cost: costOf(history, node),
+      diff: patch === undefined ? null : reportDiff(patch, diffShares[index]!),
+      log: logs.report(node.id, logShares[index]!),
+    };
+  });
+}
+
+function reportTask(
+  { state, history, shownState }: TaskSources,
+  node: Node,
+  filesMax: number,
+): Omit<TaskReport, 'cost' | 'diff' | 'log'> {
+  const { attempts, access, denied, deniedLeftOut, output } = historyOf(history, node.id);
+  return {
+    id: node.id,
+    label: node.label,
+    parent: node.parent?.id ?? null,
+    group: groupOf(node),
+    state: standing(node, shownState),
+    agent: agentOf(node.task),
+    title: titleOf(node),
+    needs: node.needs.map(({ id }) => id),
+    attempts: reportAttempts(attempts, filesMax),
+    startedAtMs: node.startedAtMs ?? null,
+    endedAtMs: node.state === 'skipped' ? null : (node.endedAtMs ?? null),
+    reason: node.outcome?.kind === 'failed' ? node.outcome.reason : null,
+    message: messageOf(state, node, shownState),
+    commit: node.branchCommit ?? null,
+    access,
+    denied,
+    deniedLeftOut,
+    output,
+  };
+}
+
+function groupOf({ kind, isUncounted, own }: Node): TaskReport['group'] {
+  if (isUncounted && kind !== 'work' && kind !== 'approve') return kind;
+  return own ? 'expand' : null;
+}
+
+/** What no engine drives does not run. */
+function standing({ state }: Node, shownState: ShownRunState): TaskReport['state'] {
+  return isCutOff(state, shownState) ? 'ready' : state;
+}
+
+function isCutOff(state: Node['state'], shownState: ShownRunState): boolean {
+  return shownState === 'interrupted' && (state === 'running' || state === 'merging');
+}
+
+function messageOf({ questions }: State, node: Node, shownState: ShownRunState): string | null {
+  if (isCutOff(node.state, shownState)) return `interrupted while ${node.state}`;
+  const asked = node.state === 'asking' ? questions.get(node.id)?.text : undefined;
+  const message = asked ?? taskView(node).message;
+  return message === undefined ? null : clip(message, KEPT.messageChars);
+}
+
+/** The last attempts keep their lists of files; the count stays with all. */
+function reportAttempts(attempts: readonly AttemptReport[], filesMax: number): AttemptReport[] {
+  let left = filesMax;
+  return attempts
+    .toReversed()
+    .map((attempt) => {
+      const changed = attempt.changed.slice(0, left);
+      left -= changed.length;
+      return { ...attempt, changed, claim: claimOf(attempt) };
+    })
+    .toReversed();
+}
+
+/** Whether the runtime says something else than what was metered. */
+function claimOf({ claim, cost }: AttemptReport): AttemptReport['claim'] {
+  if (!claim || cost.tokens === null) return claim;
+  const differ = (a: number, b: number): boolean => Math.abs(a - b) > DIFFERS_BY * Math.max(a, b);
+  const usdDiffers = claim.usd !== null && cost.usd !== null && differ(claim.usd, cost.usd);
+  return { ...claim, differs: usdDiffers || differ(claim.tokens, cost.tokens) };
+}
+
+function costOf(history: History, { id, children }: Node): Cost {
+  const own = historyOf(history, id).attempts.map(({ cost }) => cost);
+  return sumCosts([...own, ...children.map((child) => costOf(history, child))]);
+}
+
+function agentOf({ agent, handoff }: Task): string | null {
+  if (typeof agent === 'string') return agent;
+  return agent?.runtime ?? handoff?.join(' → ') ?? null;
+}
+
+function titleOf({ task, each }: Node): string {
+  const question = typeof task.approve === 'string' ? task.approve : task.approve?.question;
+  const words = task.description ?? task.prompt ?? task.run ?? question ?? task.uses ?? '';
+  const title = clip(words.trim().split('\n')[0]!, TITLE_CHARS_MAX);
+  return each ? title.replace(/\$\{\{\s*each\s*\}\}/g, () => nameOf(each.value)) : title;
+}
+
+function nameOf(item: Json): string {
+  return clip(typeof item === 'string' ? item : JSON.stringify(item), ITEM_CHARS_MAX);
+}

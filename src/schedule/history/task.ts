@@ -1,0 +1,47 @@
+/** The record of one task: its attempts, what its agents asked for, where they were not let, what it gave. */
+import type { EventOf } from '../../contract/event.ts';
+import type { AttemptReport, TaskReport } from '../../contract/report.ts';
+import type { Json } from '../../contract/workflow.ts';
+import { clip, LIMITS } from './limits.ts';
+
+export interface TaskHistory extends Pick<TaskReport, 'attempts' | 'access' | 'denied' | 'deniedLeftOut'> {
+  /** What it gave when it ended, or a word on why that is not here. */
+  output: Json;
+}
+
+export function newTask(): TaskHistory {
+  return { attempts: [], access: [], denied: [], deniedLeftOut: 0, output: null };
+}
+
+export function attemptOf({ attempts }: TaskHistory, attempt: number): AttemptReport | undefined {
+  return attempts.findLast(({ n }) => n === attempt);
+}
+
+export function addAccess(
+  { access }: TaskHistory,
+  { id, attempt, globs }: EventOf<'access.requested'>,
+): void {
+  if (access.length >= LIMITS.listEntries) return;
+  access.push({ id, attempt, globs: globs.map(clipGlob), answer: null, by: null, why: null });
+}
+
+export function answerAccess({ access }: TaskHistory, event: EventOf<'access.answered'>): void {
+  const { id, answer, by, why, globs } = event;
+  const asked = access.find((each) => each.id === id);
+  if (!asked) return;
+  Object.assign(asked, { answer, by, why: clip(why, LIMITS.messageChars), globs: globs.map(clipGlob) });
+}
+
+/** Each place once. */
+export function addDenied(task: TaskHistory, { host, port, why }: EventOf<'attempt.denied'>): void {
+  const { denied } = task;
+  const told = clip(why, LIMITS.lineChars);
+  const known = denied.find((each) => each.host === host && each.port === port && each.why === told);
+  if (known) known.count += 1;
+  else if (denied.length < LIMITS.deniedPerTask) denied.push({ host, port, why: told, count: 1 });
+  else task.deniedLeftOut += 1;
+}
+
+function clipGlob(glob: string): string {
+  return clip(glob, LIMITS.lineChars);
+}
