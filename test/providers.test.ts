@@ -237,7 +237,7 @@ describe('the configuration of a repository', () => {
     },
   );
 
-  it('is no link out of it, no pipe and no device, and is not read for ever', () => {
+  it('is no link out of it or into .git, no pipe and no device, and is not read for ever', () => {
     const secret = path.join(directory, 'secret');
     writeFileSync(secret, 'isolaton: hunter2\n');
     const planted = (make: () => void): string => {
@@ -253,6 +253,10 @@ describe('the configuration of a repository', () => {
     const out = 'it leads out of the repository; put the file itself there';
     expect(planted(() => symlinkSync(secret, repositoryFile))).toContain(out);
     expect(planted(() => symlinkSync('/dev/zero', repositoryFile))).toContain(out);
+    const lock = path.resolve(repositoryFile, '../../.git/bosun/engine.lock');
+    mkdirSync(path.dirname(lock), { recursive: true });
+    writeFileSync(lock, '');
+    expect(planted(() => symlinkSync(lock, repositoryFile))).toContain('it leads into .git');
     expect(planted(() => execFileSync('sh', ['-c', 'mkfifo "$0"', repositoryFile]))).toContain(
       'it is not a regular file',
     );

@@ -1,6 +1,7 @@
 /** Reads a small text file, with a plain answer where that cannot be done. It knows nothing of what is in it. */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
@@ -30,7 +31,10 @@ export function readText(path: string, bytesMax = FILE_BYTES_MAX): { text: strin
   }
 }
 
-/** A file of a repository, which may come from a stranger: no link in it leads out of it. */
+/**
+ * A file of a repository, which may come from a stranger: no link in it leads out of it, nor into `.git`, where our own
+ * locks and journals are. To open and close one of these would let go of what this process holds.
+ */
 export function readTextWithin(
   top: string,
   path: string,
@@ -38,8 +42,11 @@ export function readTextWithin(
 ): { text: string } | { problem: string } {
   try {
     const real = realpathSync(path);
-    if (!isWithin(realpathSync(top), real))
+    const within = realpathSync(top);
+    if (!isWithin(within, real))
       return { problem: 'it leads out of the repository; put the file itself there' };
+    if (relative(within, real).split(sep).includes('.git'))
+      return { problem: 'it leads into .git; put the file itself there' };
     return readText(real, bytesMax);
   } catch (error) {
     return { problem: reason(error as NodeJS.ErrnoException) };
