@@ -109,7 +109,7 @@ describe('what held', () => {
     await using repository = await repositoryWith(WORKFLOW);
     const { stdout } = await bosun(repository.path, 'run', '--json');
     const types = eventsIn(stdout).map(({ type }) => type);
-    expect(types.slice(0, 3)).toEqual(['run.created', 'run.isolation', 'attempt.started']);
+    expect(types.slice(0, 4)).toEqual(['run.created', 'tasks.ready', 'run.isolation', 'attempt.started']);
     const made = await bosun(repository.path, 'report', '--format', 'json');
     const saved = await readFile(path.join(repository.path, '.git/bosun/runs/w-1/report.json'), 'utf8');
     expect(JSON.parse(made.stdout)).toEqual(JSON.parse(saved));
