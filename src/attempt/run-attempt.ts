@@ -5,7 +5,7 @@
  *
  * The stages know nothing of each other: this file hands values on. Whatever happens on the way, the work is
  * collected; failure, time-out and cancellation are values. What came of it is decided on by `schedule/decide/decide.ts`,
- * recorded by `run/loop.ts`, and merged by `drive.ts`.
+ * recorded by `run/loop.ts`, and merged by `run/merge-queue.ts`.
  */
 import path from 'node:path';
 import { PassThrough } from 'node:stream';

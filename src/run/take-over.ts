@@ -15,15 +15,7 @@ import { withGranted } from '../schedule/workflow/scope-of.ts';
 import { hasEnded, type Node, type State } from '../schedule/state.ts';
 import { newestOf } from '../workspace/name.ts';
 import type { BaseOptions } from '../workspace/workspace.ts';
-
-/** A workspace of a task that an attempt may go on in. */
-export interface KnownWorkspace {
-  name: string;
-  base: string;
-  attempt: number;
-  /** Its layer is a commit; until then it must not go. */
-  isCollected?: boolean;
-}
+import type { KnownWorkspace } from './task-workspaces.ts';
 
 interface Heir {
   know(task: string, workspace: KnownWorkspace): void;

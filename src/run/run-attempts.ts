@@ -1,0 +1,176 @@
+/**
+ * The attempts of a run that are under way: gives each a slot of the machine, its place and all that it may ask of us,
+ * and stops it when told. It decides nothing: which attempt starts or stops is in the journal already.
+ */
+import type { Attempt, Stages, Stop } from '../attempt/attempt.ts';
+import { PreparedPlaces } from '../attempt/prepared-places.ts';
+import { runAttempt } from '../attempt/run-attempt.ts';
+import type { EventOf } from '../contract/event.ts';
+import type { RunOutput } from '../runtime/output/output.ts';
+import { upcoming } from '../schedule/decide/upcoming.ts';
+import { nodeOf, type Node } from '../schedule/state.ts';
+import { agentOf } from '../schedule/workflow/agent-of.ts';
+import type { AccessDesk } from './access-desk.ts';
+import type { AskDesk } from './ask-desk.ts';
+import type { Ledger } from './ledger.ts';
+import type { Loop } from './loop.ts';
+import type { SharedMachine } from './shared-machine.ts';
+import type { TaskWorkspaces } from './task-workspaces.ts';
+
+/** How long an agent waits for a person before it has to do without. */
+const ASK_MS = 10 * 60_000;
+
+export interface RunAttemptsOptions {
+  loop: Loop;
+  stages: Stages;
+  /** What is shared with other engines; a test may do without. */
+  machine?: SharedMachine | undefined;
+  access: AccessDesk;
+  asks: AskDesk;
+  ledger: Ledger;
+  workspaces: TaskWorkspaces;
+  /** What the whole run may still print. */
+  printed: RunOutput;
+  nowMs(): number;
+  /** In place of the engine's own, for tests of what goes on around an attempt. */
+  attempt?: typeof runAttempt | undefined;
+}
+
+export class RunAttempts implements AsyncDisposable {
+  readonly #options: RunAttemptsOptions;
+  readonly #loop: Loop;
+  /** By task: it has one attempt at a time. */
+  readonly #stops = new Map<string, Stop>();
+  readonly #ahead: PreparedPlaces;
+  /** Who listens to what people say to the agent of a task. */
+  readonly #listeners = new Map<string, Set<(text: string) => void>>();
+  #asked = 0;
+
+  constructor(options: RunAttemptsOptions) {
+    this.#options = options;
+    this.#loop = options.loop;
+    this.#ahead = new PreparedPlaces(options.stages, (node, start) => this.#attemptOf(node, start));
+  }
+
+  /** Resolves when it has ended, which is then a fact. */
+  async run(start: EventOf<'attempt.started'>): Promise<void> {
+    const { stages, workspaces, attempt: live = runAttempt } = this.#options;
+    const { state } = this.#loop;
+    const node = nodeOf(state, start.task);
+    const waiting = { graceful: new AbortController(), now: new AbortController() };
+    this.#stops.set(node.id, waiting);
+    using slot = await this.#slotFor(node, start, waiting);
+    // It may be stopped in the very turn in which it was started.
+    if (slot === undefined || waiting.graceful.signal.aborted) {
+      this.#stops.delete(node.id);
+      const { task, attempt } = start;
+      const outcome = { kind: 'cancelled' } as const;
+      return this.#loop.submit({ type: 'attempt.finished', task, attempt, outcome, durationMs: 0 });
+    }
+    const ahead = this.#ahead.take(start, state.shadow);
+    const { attempt, stop } = ahead ?? this.#attemptOf(node, start);
+    attempt.start = start;
+    this.#stops.set(node.id, stop);
+    const finished = await live(stages, attempt, ahead?.place);
+    slot[Symbol.dispose]();
+    this.#stops.delete(node.id);
+    const used = workspaces.of(node.id, start.attempt);
+    if (used) used.isCollected = finished.collected !== undefined;
+    this.#loop.submit(finished);
+  }
+
+  stop(task: string, mode: 'graceful' | 'now'): void {
+    this.#stops.get(task)?.graceful.abort();
+    if (mode === 'now') this.#stops.get(task)?.now.abort();
+  }
+
+  stopAll(): void {
+    for (const stop of this.#stops.values()) stop.now.abort();
+  }
+
+  /** Tells the running agent of a task what a person says. */
+  steer(task: string, text: string): void {
+    for (const listener of this.#listeners.get(task) ?? []) listener(text);
+  }
+
+  /** Sandboxes of tasks that wait are made while others work. */
+  lookAhead(): void {
+    if (this.#options.stages.launcher.prepare === undefined || this.#loop.isOver) return;
+    const { state } = this.#loop;
+    const running = [...this.#stops.keys()].map((task) => nodeOf(state, task));
+    this.#ahead.look(upcoming(state, running, PreparedPlaces.placesMax));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ahead[Symbol.asyncDispose]();
+  }
+
+  /** Undefined where the attempt was called off before it began. A plain command needs no slot. */
+  async #slotFor(
+    node: Node,
+    { task, attempt, purpose }: EventOf<'attempt.started'>,
+    { graceful, now }: Stop,
+  ): Promise<Disposable | undefined> {
+    const { machine } = this.#options;
+    using undo = new DisposableStack();
+    if (machine && agentOf(node, purpose) !== undefined) {
+      const signal = AbortSignal.any([graceful.signal, now.signal]);
+      let isHeld = false;
+      const onWait = (text: string): void => {
+        isHeld = true;
+        this.#loop.submit({ type: 'attempt.held', task, attempt, by: 'slot', text });
+      };
+      undo.use(await machine.slot({ run: this.#loop.state.id, signal, onWait }));
+      if (signal.aborted) return undefined;
+      if (isHeld) this.#loop.submit({ type: 'attempt.released', task, attempt });
+    }
+    return undo.move();
+  }
+
+  #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
+    const { access, ledger, workspaces, printed, nowMs } = this.#options;
+    const { state } = this.#loop;
+    const stop = { graceful: new AbortController(), now: new AbortController() };
+    const continued = workspaces.of(node.id, start.continues);
+    const agent = agentOf(node, start.purpose);
+    const attempt: Attempt = {
+      run: state.id,
+      start,
+      task: node.task,
+      workflow: node.workflow,
+      agent: agent?.agent,
+      continues: continued && { workspace: continued.name, base: continued.base },
+      shadow: state.shadow,
+      printed,
+      conflictFiles: node.resolving?.conflict.files ?? [],
+      stop: { graceful: stop.graceful.signal, now: stop.now.signal },
+      get granted() {
+        return node.granted;
+      },
+      crew: access.toolsFor(node.id, start.attempt),
+      admit: (estimate, signal) => ledger.admit(node, start.attempt, estimate, signal),
+      ask: (text) => this.#ask(node.id, start.attempt, text),
+      onSteer: (listener) => this.#listen(node.id, listener),
+      emit: (fact) => {
+        if (fact.type === 'attempt.workspace') {
+          const { workspace: name, base } = fact;
+          workspaces.know(node.id, { name, base, attempt: start.attempt });
+        }
+        this.#loop.note(fact);
+      },
+      nowMs,
+    };
+    return { attempt, stop };
+  }
+
+  async #ask(task: string, attempt: number, text: string): Promise<'yes' | 'no'> {
+    const id = `${task}+${attempt}.${++this.#asked}`;
+    return this.#options.asks.ask(task, attempt, { id, text, default: 'no', timeoutMs: ASK_MS });
+  }
+
+  #listen(task: string, listener: (text: string) => void): () => void {
+    const listeners = this.#listeners.get(task) ?? new Set();
+    this.#listeners.set(task, listeners.add(listener));
+    return () => void listeners.delete(listener);
+  }
+}
