@@ -31,7 +31,12 @@ export async function lostRequests(
       if (event.type === 'model.used' && event.note !== undefined) sent.delete(event.note);
   if (sent.size === 0) forget();
   for (const [note, { use }] of sent) shared?.settle(note, use.usd ?? 0);
-  const facts = [...sent].map(([note, { use, ...of }]): Fact => ({ type: 'model.used', ...of, ...use, note }));
+  const facts = [...sent].map(([note, { use, ...of }]): Fact => ({
+    type: 'model.used',
+    ...of,
+    ...use,
+    note,
+  }));
   const charged = new Set(facts);
   return { facts, heard: (fact) => void (charged.has(fact) && forget()) };
 }
