@@ -280,6 +280,8 @@ it('an answer of more parts than anybody means is not taken apart, and is estima
 it.each([
   ['nothing', MESSAGES, {}],
   ['no number', MESSAGES, { input_tokens: -5, output_tokens: 12.5 }],
+  ['words', MESSAGES, { input_tokens: '9e15', output_tokens: '1e999', cache_read_input_tokens: [9e15] }],
+  ['more than a number can hold', MESSAGES, { input_tokens: 1e300, output_tokens: 2 ** 53 }],
   ['no input', MESSAGES, { input_tokens: 0, output_tokens: 12 }],
   ['null', CHAT, { prompt_tokens: null, completion_tokens: null }],
   ['the words of others', CHAT, { input_tokens: 5, output_tokens: 5 }],

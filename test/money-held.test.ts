@@ -13,6 +13,7 @@ import { workflow } from '../src/definition/builder.ts';
 import { createRun } from '../src/run/create-run.ts';
 import { Drive } from '../src/run/drive.ts';
 import { liveTransport } from '../src/gateway/live/live.ts';
+import { POSSIBLE_LIMITS } from '../src/gateway/money/most-possible.ts';
 import { priceTable } from '../src/gateway/money/prices.ts';
 import { resolveProviders } from '../src/gateway/keys/providers.ts';
 import type { Transport } from '../src/gateway/transport.ts';
@@ -241,6 +242,99 @@ describe('a hard cap', () => {
     expect(rig.errors[0]!.message).toContain('previous_response_id');
     expect(rig.got).toEqual([]);
   });
+});
+
+describe('usage that a provider overstates', () => {
+  const LIE = 9e15;
+  const LIED: [string, string, object, object][] = [
+    [
+      'messages',
+      MESSAGES,
+      HELLO,
+      { usage: { input_tokens: LIE, output_tokens: LIE, cache_read_input_tokens: LIE } },
+    ],
+    [
+      'chat',
+      '/openai/chat/completions',
+      { model: 'gpt-5', max_completion_tokens: 1000 },
+      { choices: [], usage: { prompt_tokens: LIE, completion_tokens: LIE } },
+    ],
+    [
+      'responses',
+      '/openai/responses',
+      { model: 'gpt-5', max_output_tokens: 1000, input: 'hello' },
+      { output: [], usage: { input_tokens: LIE, output_tokens: LIE } },
+    ],
+    [
+      'Gemini',
+      '/gemini/v1beta/models/gemini-2.5-pro:generateContent',
+      { generationConfig: { maxOutputTokens: 1000 } },
+      { usageMetadata: { promptTokenCount: LIE, candidatesTokenCount: LIE, thoughtsTokenCount: LIE } },
+    ],
+  ];
+
+  it.each(LIED)('is charged as far as it is possible: %s', async (_, url, body, answer) => {
+    rig.serve((outgoing) => sendJson(outgoing, answer));
+    await ask(await rig.open(), url, body);
+    const { tokens, usd, estimated } = rig.settled[0]!;
+    expect(estimated).toBe(true);
+    expect(tokens.output).toBe(1000);
+    const { addedTokensMax } = POSSIBLE_LIMITS;
+    const inputMax = JSON.stringify(body).length + addedTokensMax;
+    const input = tokens.input + tokens.cacheRead + tokens.cacheWrite;
+    expect(input).toBeGreaterThan(addedTokensMax);
+    expect(input).toBeLessThanOrEqual(inputMax);
+    expect(usd).toBeLessThan(0.2);
+  });
+
+  it('does not empty a budget, and is told once', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, LIED[0]![3]));
+    const loop = new TinyLoop({ budget: { usd: 1 }, tasks: { a: TASK } }, priceOf);
+    const door = await rig.open(undefined, { transport: live }, (wish, signal) =>
+      loop.ledger.admit(loop.node('a'), 1, wish, signal),
+    );
+    for (let n = 0; n < 3; n++) expect(await ask(door, MESSAGES, HELLO)).toMatchObject({ status: 200 });
+    await until(() => loop.of('model.used').length === 3);
+    expect(loop.state.spending.get('run')!.usd).toBeLessThan(0.5);
+    expect(loop.of('model.used')[0]).not.toHaveProperty('overstated');
+    expect(loop.of('run.noted').map(({ text }) => text)).toEqual([
+      expect.stringContaining(
+        'anthropic reported more tokens than a request can have used (18,000,000,000,000,000 in, ',
+      ),
+    ]);
+    expect(loop.of('question.asked')).toEqual([]);
+  });
+
+  it('takes no more from a hard cap than was reserved', async () => {
+    rig.serve((outgoing) => sendJson(outgoing, { usage: { input_tokens: 10, output_tokens: LIE } }));
+    const loop = new TinyLoop({ budget: { usd: 1, enforce: 'hard' }, tasks: { a: TASK } }, priceOf);
+    let reserved = 0;
+    const door = await rig.open(undefined, { transport: live }, (wish, signal) => {
+      reserved = wish.usd!;
+      return loop.ledger.admit(loop.node('a'), 1, wish, signal);
+    });
+    await ask(door, MESSAGES, HELLO);
+    await until(() => loop.of('model.used').length === 1);
+    expect(loop.state.spending.get('run')!.usd).toBeCloseTo(reserved, 9);
+  });
+
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+  it.each([
+    ['a picture has more tokens than bytes', MESSAGES, 49_000, 20, picture(image), 0],
+    ['the provider has stored a part', '/openai/responses', 900_000, 20, { previous_response_id: 'r' }, 0],
+    ['the provider adds instructions of its own', MESSAGES, 9000, 20, {}, 0],
+    ['nothing limits the output', MESSAGES, 10, 150_000, { max_tokens: undefined }, 200_000],
+  ])('is no overstatement where %s', async (_, url, input, output, more, bytes) => {
+    const usage = { input_tokens: input, output_tokens: output };
+    rig.serve((outgoing) => sendJson(outgoing, { content: 'x'.repeat(bytes), usage }));
+    await ask(await rig.open(), url, { ...HELLO, ...more });
+    expect(rig.settled[0]).toMatchObject({ tokens: { input, output } });
+    expect(rig.settled[0]).not.toHaveProperty('estimated');
+  });
+
+  function picture(block: object): object {
+    return { messages: [{ role: 'user', content: [block] }] };
+  }
 });
 
 /** Writes for ever, as long as somebody reads. */

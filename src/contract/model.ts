@@ -72,8 +72,17 @@ export interface ModelUse {
   ownLogin?: true;
   /** A cassette answered: nobody paid, `usd` is what it cost when it was recorded. */
   replayed?: true;
-  /** The provider did not report all of the usage (the agent hung up, the stream was cut): these are estimates. */
+  /**
+   * The provider did not report all of the usage (the agent hung up, the stream was cut), or more than is possible:
+   * these are estimates.
+   */
   estimated?: true;
+}
+
+/** What a request has used, as it is settled. */
+export interface SettledUse extends ModelUse {
+  /** What the provider reported, where that is more than the request can have used: `tokens` are what is possible. */
+  overstated?: Tokens;
 }
 
 /** What a request may cost, as far as can be told before it is sent. */
@@ -88,6 +97,8 @@ export interface RequestEstimate {
   usd: number | null;
   /** It also refers to input that the provider has stored, so nobody can tell how much that is. */
   isUnbounded?: true;
+  /** It sets no limit to the output: `tokens.output` is the most that the model is taken to write. */
+  isOutputOpen?: true;
   /** The same tool call, seen this often one right after the other at the end of the conversation. */
   loop?: { tool: string; times: number };
   /** It offers tools: so it is a turn of the agent's work, and no request on the side. */
@@ -98,7 +109,7 @@ export type Admission =
   | {
       isAdmitted: true;
       /** Exactly once; `use` is absent where nothing was answered. */
-      settle(use?: ModelUse): void;
+      settle(use?: SettledUse): void;
       /**
        * Nothing is sent for now: what was reserved is for others. What it gives reserves it again; where that is false
        * there is no money left, and the request has to be admitted anew.

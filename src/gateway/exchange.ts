@@ -8,8 +8,8 @@ import {
   type Admission,
   type AgentError,
   type Dialect,
-  type ModelUse,
   type RequestEstimate,
+  type SettledUse,
 } from '../contract/model.ts';
 import type { Caller } from './caller.ts';
 import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
@@ -48,7 +48,7 @@ const TOLD_MAX = 100;
 const ONE_WRITE_BYTES_MAX = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-type Settle = (use?: ModelUse) => void;
+type Settle = (use?: SettledUse) => void;
 type Admitted = Extract<Admission, { isAdmitted: true }>;
 
 /** Never throws. `url` is what follows the door's own address. */

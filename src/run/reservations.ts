@@ -10,8 +10,10 @@ import {
   type Admission,
   type ModelUse,
   type RequestEstimate,
+  type SettledUse,
   type Tokens,
 } from '../contract/model.ts';
+import { describeOverstated } from '../schedule/money/budget-words.ts';
 import { isShared, spend } from '../schedule/money/budget.ts';
 import { atWorst, worstOf } from '../schedule/money/worst-case.ts';
 import type { Node } from '../schedule/state.ts';
@@ -40,6 +42,8 @@ export class Reservations {
   readonly #options: ReservationsOptions;
   /** A request is under way until the journal has what it used. */
   readonly #landings = new WeakMap<Fact, Noted>();
+  /** Providers that reported more than can be. */
+  readonly #overstating = new Set<string>();
   #outputTokens = OUTPUT_TOKENS_FIRST;
 
   constructor(options: ReservationsOptions) {
@@ -97,10 +101,11 @@ export class Reservations {
     };
     if (!reserve(true)) return undefined;
     let isSettled = false;
-    const settle = (told?: ModelUse): void => {
+    const settle = (settled?: SettledUse): void => {
       if (isSettled) return;
       isSettled = true;
       reserve(false);
+      const told = settled && this.#believable(settled);
       const isCapped = accounts.some((account) => book.isCapped(account));
       const use = told?.estimated && isCapped ? atWorst(told, estimate) : told;
       settleShared(use?.usd ?? 0);
@@ -132,5 +137,14 @@ export class Reservations {
       };
     };
     return { isAdmitted: true, settle, pause };
+  }
+
+  /** As the journal has it. Tells people once of a provider that reports what cannot be. */
+  #believable({ overstated, ...use }: SettledUse): ModelUse {
+    if (overstated && !this.#overstating.has(use.provider)) {
+      this.#overstating.add(use.provider);
+      this.#options.loop.note({ type: 'run.noted', text: describeOverstated(use.provider, overstated) });
+    }
+    return use;
   }
 }

@@ -30,6 +30,8 @@ interface Seen {
   isFinal: boolean;
   /** The counts say that nothing was written, and so does what went by. */
   isEmpty: boolean;
+  /** How long the answer was. */
+  bytes: number;
 }
 
 export function meterFor(api: Api, contentType: string): Meter {
@@ -42,6 +44,7 @@ class StreamMeter implements Meter {
   /** The beginning of a line whose end has not come yet. */
   #line: Buffer[] = [];
   #lineBytes = 0;
+  #bytes = 0;
   #events = 0;
   #tokens: Counted | undefined;
   #isFinal = false;
@@ -52,6 +55,7 @@ class StreamMeter implements Meter {
   }
 
   push(chunk: Buffer): void {
+    this.#bytes += chunk.length;
     let from = 0;
     /** Where the key is next, looked up once and not per line. */
     let keyAt = -2;
@@ -70,8 +74,8 @@ class StreamMeter implements Meter {
   seen(): Seen {
     if (this.#lineBytes > 0) this.#endOfLine(Buffer.alloc(0));
     const isEmpty = this.#isFinal && this.#tokens?.isEmpty === true && this.#events <= EMPTY_EVENTS_MAX;
-    // an event holds a token at least
-    return { tokens: this.#tokens, outputGuess: this.#events, isFinal: this.#isFinal, isEmpty };
+    const outputGuess = this.#events; // an event holds a token at least
+    return { tokens: this.#tokens, outputGuess, isFinal: this.#isFinal, isEmpty, bytes: this.#bytes };
   }
 
   #keep(part: Buffer): void {
@@ -124,7 +128,7 @@ class BodyMeter implements Meter {
     const tokens = usageIn(this.#api, answer);
     const isEmpty = tokens?.isEmpty === true && !hasContent(this.#api, answer);
     const outputGuess = this.#api === 'embeddings' ? 0 : Math.ceil(this.#bytes / BYTES_PER_TOKEN);
-    return { tokens, outputGuess, isFinal: tokens !== undefined, isEmpty };
+    return { tokens, outputGuess, isFinal: tokens !== undefined, isEmpty, bytes: this.#bytes };
   }
 }
 

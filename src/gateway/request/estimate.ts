@@ -69,6 +69,7 @@ export function estimateOf(
     tokensMax: inputMax + output,
     usd: isPriced ? worstUsd(model, inputMax, output, priceOf) : null,
     ...(asked.isStored && { isUnbounded: true }),
+    ...(asked.outputMax === undefined && api !== 'embeddings' && { isOutputOpen: true }),
     ...(loop && { loop }),
     ...(asked.hasTools && { hasTools: true }),
   };

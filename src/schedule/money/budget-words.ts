@@ -2,6 +2,7 @@
 import { formatCount } from '../../base/format-count.ts';
 import type { BudgetMark } from '../../contract/event.ts';
 import type { BudgetUnit } from '../../contract/budget-units.ts';
+import type { Tokens } from '../../contract/model.ts';
 import { isShared } from './budget.ts';
 
 /** Such as: the run has spent $4.98 of $5.00. */
@@ -54,6 +55,12 @@ export function describeUnbounded(account: string): string {
 
 export function describeUnpriced(account: string, model: string): string {
   return `the price is unknown for ${model || 'what is asked for'}, and ${describeAccount(account)} ${isShared(account) ? 'have' : 'has'} a budget in dollars: add it to "prices" of the configuration, or say "unknown-price: allow" in the budget`;
+}
+
+/** Said once for each provider. */
+export function describeOverstated(provider: string, told: Tokens): string {
+  const input = formatCount(told.input + told.cacheRead + told.cacheWrite);
+  return `${provider} reported more tokens than a request can have used (${input} in, ${formatCount(told.output)} out): what is impossible is not charged, here and from now on, and such requests count as estimates; check who answers at ${provider}`;
 }
 
 export function sentence(text: string): string {
