@@ -34,7 +34,8 @@ export async function launchOf(repo: string, source: WorkflowSource): Promise<Se
   const stages: Stages = { ...room.stages, launcher: looking };
   const { head: base } = repository;
   const run = { workflow: workflow(source), source: 'bench', inputs: {}, base, dirty: false };
-  const id = await createRun(store, run, Date.now());
+  const { id, claim } = await createRun(store, run, Date.now());
+  using _ = claim;
   const { state } = await (await Drive.open(id, { store, stages, nowMs: Date.now })).run([]);
   if (state !== 'done' || seen?.fence === undefined)
     throw new Error(`run ${id} in ${repo} is ${state}, or had no fence`);

@@ -20,7 +20,8 @@ export async function writeJournal(repo: string, workflow: WorkflowSource, lines
   const base = (await git(repo, 'rev-parse', 'HEAD')).trim();
   const run = { workflow: WorkflowFile.parse(workflow), source: 'bench', inputs: {}, base, dirty: false };
   const atMs = Date.now();
-  const id = await createRun(store, run, atMs);
+  const { id, claim } = await createRun(store, run, atMs);
+  claim[Symbol.dispose](); // whoever is measured goes on with it
   let { state, lastSeq } = await loadRun(store, id);
 
   const facts: Fact[] = [];

@@ -226,11 +226,12 @@ describe('a request', () => {
     const { store, stages } = room;
     const checked = workflow({ name: 'w', ...source });
     const base = await repository.git('rev-parse', 'HEAD');
-    const id = await createRun(
+    const { id, claim } = await createRun(
       store,
       { workflow: checked, source: 'test', inputs: {}, base, dirty: false },
       1,
     );
+    using _ = claim;
     const events: Event[] = [];
     const opened: Drive = await Drive.open(id, {
       store,

@@ -44,7 +44,7 @@ async function drive(): Promise<Driven> {
   const file = path.join(directory, `${performance.now()}.db`);
   const [own, store] = [openSqliteStore(file), openSqliteStore(file)];
   const run = { workflow: WORKFLOW, source: 'test', inputs: {}, base: 'c0', dirty: false };
-  const id = await createRun(own, run, 0);
+  const { id } = await createRun(own, run, 0);
   const events: Event[] = [];
   const loop = new Loop({
     store: own,

@@ -447,7 +447,9 @@ async function runWithNotes(): Promise<RunWithNotes> {
   const base = await repository.git('rev-parse', 'HEAD');
   const agent = { runtime: 'codex', model: 'm' } as const;
   const checked = workflow({ name: 'w', tasks: { one: { agent, prompt: 'Work.' } } });
-  const id = await createRun(store, { workflow: checked, source: 'test', inputs: {}, base, dirty: false }, 1);
+  const run = { workflow: checked, source: 'test', inputs: {}, base, dirty: false };
+  const { id, claim } = await createRun(store, run, 1);
+  stack.use(claim);
   const kept = stack.move();
   return {
     notes: path.join(home.run(id), 'in-flight'),

@@ -94,11 +94,13 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
       : repository.head;
     await requireObjects(engine.stages.git, base, 'this run');
     const lastNumber = lastNumberOf(engine.home, workflow.name);
-    const id = await createRun(engine.store, { workflow, source, inputs, base, dirty }, atMs, lastNumber);
+    const run = { workflow, source, inputs, base, dirty };
+    const { id, claim } = await createRun(engine.store, run, atMs, lastNumber);
+    const drive = await engine.drive(id, { ...options, claim });
     await engine.stages.git.updateRef(baseRef(id), base);
     const held = hold(engine, base, id);
     options.seen?.(await engine.store.read(id)); // its beginning; the rest is told as it happens
-    return await live(engine, await engine.drive(id, options), [], { isolation, notes }, held);
+    return await live(engine, drive, [], { isolation, notes }, held);
   } catch (error) {
     return await closeAfter(engine, error);
   }

@@ -1,9 +1,10 @@
-/** Begins the journal of a new run. It starts nothing. */
+/** Begins the journal of a new run, for whoever has the claim to drive it. It starts nothing. */
 import type { Event, EventOf } from '../contract/event.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import { decideReady } from '../schedule/decide/ready.ts';
 import { apply, create } from '../schedule/fold/fold.ts';
 import { runView, taskView } from '../schedule/views/view.ts';
+import type { Claim } from '../store/claims.ts';
 import type { Store } from '../store/store.ts';
 
 export interface NewRun {
@@ -14,7 +15,12 @@ export interface NewRun {
   dirty: boolean;
 }
 
-export async function createRun(store: Store, run: NewRun, atMs: number, lastNumber = 0): Promise<string> {
+export async function createRun(
+  store: Store,
+  run: NewRun,
+  atMs: number,
+  lastNumber = 0,
+): Promise<{ id: string; claim: Claim }> {
   return store.create(run.workflow.name, lastNumber, (id) => {
     const event: EventOf<'run.created'> = { type: 'run.created', id, ...run };
     const state = create(event, atMs);

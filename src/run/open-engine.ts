@@ -7,6 +7,7 @@ import { isFenced } from '../contract/isolation.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { Drive } from './drive.ts';
 import type { Stages } from '../attempt/attempt.ts';
+import type { Claim } from '../store/claims.ts';
 import type { Home } from '../store/home.ts';
 import { chooseSandbox, type Sandbox } from '../sandbox/choose.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -36,10 +37,10 @@ export interface Engine extends AsyncDisposable {
   checkModels(workflow: Workflow): Promise<void>;
   /** Does what would harm other engines while none is at work; gives whether it did. */
   whileAlone(action: () => Promise<void>): Promise<boolean>;
-  /** Opens a run to be driven by this engine alone; throws where another one drives it. */
+  /** Opens a run to be driven by this engine alone, which has the claim to a new one; throws where another drives it. */
   drive(
     run: string,
-    options?: { seen?(events: Recorded[]): void; fault?(point: string): void },
+    options?: { claim?: Claim; seen?(events: Recorded[]): void; fault?(point: string): void },
   ): Promise<Drive>;
 }
 
@@ -87,8 +88,8 @@ export async function openEngine(
     },
     checkModels: (workflow) => models.check(workflow),
     whileAlone: (action) => engines.whileAlone(action),
-    async drive(run, options = {}) {
-      const claim = await store.claim(run);
+    async drive(run, { claim: own, ...options } = {}) {
+      const claim = own ?? (await store.claim(run));
       if (!claim) throw await driven(store, run);
       all.use(claim);
       const { machine } = models;

@@ -107,12 +107,17 @@ class SqliteStore implements Store {
     name: string,
     lastNumber: number,
     first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
-  ): Promise<string> {
-    return this.#transaction(() => {
+  ): Promise<{ id: string; claim: Claim }> {
+    using undo = new DisposableStack();
+    const id = this.#transaction(() => {
       const all = 'SELECT name, number FROM run UNION ALL SELECT name, number FROM pruned';
       const last = this.#get(`SELECT max(number) AS number FROM (${all}) WHERE name = ?`, name);
       const number = Math.max(Number(last?.number ?? 0), lastNumber) + 1;
       const id = `${name}-${number}`;
+      const own = claim(this.#directoryOf(id));
+      if (!own)
+        throw new BosunError('busy', `another bosun holds the lock of run ${id}, which is not there yet`);
+      undo.use(own);
       const { atMs, batch } = first(id);
       this.#run(
         'INSERT INTO run (id, name, number, created, seq, view) VALUES (?, ?, ?, ?, 0, ?)',
@@ -125,6 +130,7 @@ class SqliteStore implements Store {
       this.#write(id, 0, batch);
       return id;
     });
+    return { id, claim: undo.move() };
   }
 
   async append(run: string, expectedSeq: number, batch: Batch): Promise<number> {

@@ -47,12 +47,15 @@ export interface ReadOptions {
 }
 
 export interface Store extends AsyncDisposable {
-  /** Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. */
+  /**
+   * Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. Whoever
+   * starts it may drive it before anybody can see it, so that nobody takes it for one that was interrupted.
+   */
   create(
     name: string,
     lastNumber: number,
     first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
-  ): Promise<string>;
+  ): Promise<{ id: string; claim: Claim }>;
   /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */
   append(run: string, expectedSeq: number, batch: Batch): Promise<number>;
   /** With a `limit`, fewer where the events are large; none only where there are none. */

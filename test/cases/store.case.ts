@@ -129,6 +129,16 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       await other[Symbol.asyncDispose]();
     });
 
+    it('gives a new run to whoever makes it, before others can see it', async () => {
+      await using opened = await open();
+      const other = await opened.again();
+      const { id, claim } = await create(opened.store, 'w');
+      expect(await other.driver(id)).toEqual({ pid: process.pid });
+      expect(await other.claim(id)).toBeUndefined();
+      claim[Symbol.dispose]();
+      await other[Symbol.asyncDispose]();
+    });
+
     it('hands a request to the engine until a batch says that it was handled', async () => {
       await using opened = await open();
       const { store } = opened;
@@ -167,7 +177,14 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
   });
 }
 
-function begin(store: Store, name: string, lastNumber = 0): Promise<string> {
+/** Nobody drives it. */
+async function begin(store: Store, name: string, lastNumber = 0): Promise<string> {
+  const { id, claim } = await create(store, name, lastNumber);
+  claim[Symbol.dispose]();
+  return id;
+}
+
+function create(store: Store, name: string, lastNumber = 0): ReturnType<Store['create']> {
   return store.create(name, lastNumber, (id) => {
     const event = {
       type: 'run.created' as const,

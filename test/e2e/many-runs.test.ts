@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openJournal, shownState } from '../../src/run/journal.ts';
 import { bosun, start, startProgram } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 
@@ -34,6 +35,30 @@ describe('many runs at once', () => {
     const bases = (await readdir(path.join(state, 'sandbox/bases'))).filter((name) => !name.startsWith('.'));
     expect(bases.length).toBeLessThanOrEqual(1);
     expect(await readdir(path.join(state, 'engines'))).toEqual([]);
+  });
+
+  it('are never seen without the engine that has just begun them', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': QUICK } });
+    expect((await bosun(repository.path, 'run')).code).toBe(0);
+    await using journal = await openJournal(repository.path);
+    const seen = new Set<string>();
+    const interrupted = new Set<string>();
+    const over = new AbortController();
+    const look = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        for (const run of await journal.store.openRuns()) {
+          seen.add(run.id);
+          if ((await shownState(journal, run)) === 'interrupted') interrupted.add(run.id);
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const looking = look();
+    for (let n = 0; n < 2; n++) expect((await bosun(repository.path, 'run')).code).toBe(0);
+    over.abort();
+    await looking;
+    expect(seen.size).toBe(2);
+    expect([...interrupted]).toEqual([]);
   });
 
   it('are driven by one engine each: a second resume is refused, and says which process has it', async () => {

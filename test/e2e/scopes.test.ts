@@ -14,8 +14,8 @@ async function drive(repository: TestRepository, source: WorkflowSource): Promis
   await using room = await openEngine(repository.path);
   const { head } = room.repository;
   const run = { workflow: workflow(source), source: 'test', inputs: {}, base: head, dirty: false };
-  const id = await createRun(room.store, run, Date.now());
-  await (await room.drive(id)).run([]);
+  const { id, claim } = await createRun(room.store, run, Date.now());
+  await (await room.drive(id, { claim })).run([]);
   await writeReport(room, id);
 }
 
