@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { workflowOf } from './bosun.ts';
 import { run, spawnMs } from './command.ts';
+import { installedBosun } from './installed.ts';
 import { atMost, interleave, roundsOr, type Bench, type Figure } from './measure.ts';
 import { git, makeRepository } from './repository.ts';
 
@@ -22,7 +23,7 @@ const IDLE_PERCENT_MAX = 0.3;
 const IDLE_MB_MAX = 130;
 const MS_PER_TICK = 10;
 
-const bosun = path.join(import.meta.dirname, '..', 'bin', 'bosun');
+const bosun = installedBosun();
 
 export const bench: Bench = {
   name: 'many',

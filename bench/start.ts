@@ -6,6 +6,7 @@ import path from 'node:path';
 import { workflowOf } from './bosun.ts';
 import { spawnMs } from './command.ts';
 import { writeJournal } from './journal.ts';
+import { installedBosun } from './installed.ts';
 import { atMost, interleave, progress, roundsOr, type Bench, type Figure } from './measure.ts';
 import { makeRepository } from './repository.ts';
 
@@ -16,7 +17,7 @@ const TASKS = 10_000;
 const LINES = 7;
 const EVENTS_MIN = 100_000;
 
-const bosun = path.join(import.meta.dirname, '..', 'bin', 'bosun');
+const bosun = installedBosun();
 /** The Node that bin/bosun takes in a checkout. */
 const node = path.join(import.meta.dirname, '..', 'node_modules', '.bin', 'node');
 

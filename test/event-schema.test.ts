@@ -1,12 +1,11 @@
-/** The quick check of events and the schemas that it is made from say the same of every event and every broken one. */
+/** The check of events takes every event that the core makes, and refuses broken ones with words that name the field. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { eventProblem } from '../src/contract/check-event.ts';
-import { EVENT_SCHEMAS } from '../src/contract/event-schema.ts';
 import type { Event } from '../src/contract/event.ts';
 import { play, workflowOf } from './fixtures/history.ts';
 
-test('every event of random histories is one, and a broken one is seen as its schema sees it', () => {
+test('every event of random histories is one, and none with a field of another kind', () => {
   const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
   const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
   const junk = fc.constantFrom<unknown>(undefined, null, 7, 'x', true, [], {}, [null], { kind: 'x' });
@@ -16,16 +15,16 @@ test('every event of random histories is one, and a broken one is seen as its sc
       const { events } = play(workflowOf(shape, 2, true), list, () => {});
       for (const played of events) {
         const event = JSON.parse(JSON.stringify(played)) as Event & Record<string, unknown>;
-        const schema = EVENT_SCHEMAS[event.type]();
         expect(eventProblem(event, 2), JSON.stringify(event)).toBe(undefined);
-        const places = placesIn(event).filter(({ of, name }) => of !== event || name !== 'type');
+        const places = placesIn(event).filter(({ name }) => !ANY_KIND.has(name));
         const place = places[picks.next().value! % places.length];
-        if (!place) continue;
+        if (!place || kindOf(place.of[place.name]) === kindOf(value)) continue;
+        if (value === undefined && !REQUIRED.has(place.name)) continue;
         place.of[place.name] = value;
-        const isOne = schema.safeParse(JSON.parse(JSON.stringify(event))).success;
-        if (!isOne) broken++;
-        const problem = eventProblem(JSON.parse(JSON.stringify(event)), 2);
-        expect(problem === undefined, `${String(problem)} ${JSON.stringify(event)}`).toBe(isOne);
+        broken++;
+        expect(eventProblem(event, 2), JSON.stringify(event)).toMatch(
+          new RegExp(`^${event.type}: .*must be |^it has no type|unknown type`),
+        );
       }
     }),
     { numRuns: 300, seed: 20_261_118 },
@@ -33,11 +32,22 @@ test('every event of random histories is one, and a broken one is seen as its sc
   expect(broken).toBeGreaterThan(1000);
 });
 
-/** Every field of it, also within; not of a workflow, which is only looked at from outside. */
+/** What others wrote may be anything, and what something cost may be unknown. */
+const ANY_KIND = new Set(['output', 'items', 'usd', 'env', 'inputs']);
+const REQUIRED = new Set(['type', 'task', 'attempt', 'id', 'kind', 'outcome', 'by']);
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
+}
+
+/** Only looked at from outside: they were checked when they came in. */
+const OUTSIDE_ONLY = new Set(['workflow', 'expansion', 'output', 'items', 'inputs', 'env']);
+
+/** Every field of it, also within. */
 function placesIn(value: unknown): { of: Record<string, unknown>; name: string }[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, within]) => [
     { of: value as Record<string, unknown>, name },
-    ...(name === 'workflow' || name === 'expansion' ? [] : placesIn(within)),
+    ...(OUTSIDE_ONLY.has(name) ? [] : placesIn(within)),
   ]);
 }

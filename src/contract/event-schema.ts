@@ -3,86 +3,96 @@
  * types together, so that neither can change alone. Large values that others wrote (workflows, outputs, plans) are only
  * looked at from outside: they were checked when they came in, and a resume reads tens of thousands of events.
  */
-import { z } from 'zod';
 import type { EventOf, EventType } from './event.ts';
 import { RUNTIMES } from './runtimes.ts';
 import { BUDGET_UNITS } from './budget-units.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
+import {
+  byKind,
+  count,
+  custom,
+  flag,
+  isMap,
+  list,
+  literal,
+  nullable,
+  object,
+  oneOf,
+  optional as opt,
+  text,
+  type ObjectShape,
+  type Shape,
+  type ShapeOf,
+} from './shapes.ts';
 
-const text = z.string();
-const count = z.number();
-const texts = z.array(text);
-const flag = z.boolean();
-const yesOrNo = z.enum(['yes', 'no']);
-const mode = z.enum(['graceful', 'now']);
-const unit = z.enum(BUDGET_UNITS);
-const runtime = z.enum(RUNTIMES);
-const isMap = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const json = z.custom<Json>((value) => value !== undefined);
-const jsonMap = z.custom<Record<string, Json>>(isMap, 'expected a map');
-const textMap = z.custom<Record<string, string>>(isMap, 'expected a map');
-const opt = z.exactOptional;
+const texts = list(text);
+const yesOrNo = oneOf(['yes', 'no']);
+const mode = oneOf(['graceful', 'now']);
+const unit = oneOf(BUDGET_UNITS);
+const runtime = oneOf(RUNTIMES);
+const json = custom<Json>('a value', (value) => value !== undefined);
+const jsonMap = custom<Record<string, Json>>('a map', isMap);
+const textMap = custom<Record<string, string>>('a map', isMap);
 
-const ref = z.object({ hash: text, bytes: count });
-const session = z.object({ id: text, fork: flag });
-const tokens = z.object({ input: count, output: count, cacheRead: count, cacheWrite: count });
-const change = { path: text, change: z.enum(['added', 'modified', 'deleted']) };
-const conflict = z.object({ files: texts, with: texts });
+const ref = object({ hash: text, bytes: count });
+const session = object({ id: text, fork: flag });
+const tokens = object({ input: count, output: count, cacheRead: count, cacheWrite: count });
+const change = { path: text, change: oneOf(['added', 'modified', 'deleted']) };
+const conflict = object({ files: texts, with: texts });
 const mark = { account: text, unit, spent: count, limit: count, next: opt(count) };
-const error = z.object({
-  kind: z.enum([
+const error = object({
+  kind: oneOf([
     'auth', 'rate-limit', 'overloaded', 'bad-request', 'network', 'timeout', 'budget', 'refused', 'crashed',
   ]),
   message: text,
   status: opt(count),
 }); // prettier-ignore
 
-const reason = z.enum([
+const reason = oneOf([
   'exit', 'agent', 'timeout', 'limit', 'check', 'output', 'conflict', 'rejected', 'expression', 'setup', 'collect',
   'start', 'expand', 'budget', 'tasks',
 ]); // prettier-ignore
 
 const outcomes = [
-  z.object({ kind: z.literal('done') }),
-  z.object({ kind: z.literal('failed'), reason, message: text, exitCode: opt(count), signal: opt(text) }),
-  z.object({ kind: z.literal('cancelled') }),
-  z.object({ kind: z.literal('lost'), because: opt(text) }),
+  object({ kind: literal('done') }),
+  object({ kind: literal('failed'), reason, message: text, exitCode: opt(count), signal: opt(text) }),
+  object({ kind: literal('cancelled') }),
+  object({ kind: literal('lost'), because: opt(text) }),
 ] as const;
-const skipped = z.object({
-  kind: z.literal('skipped'),
-  because: z.enum(['condition', 'need', 'stopped']),
+const skipped = object({
+  kind: literal('skipped'),
+  because: oneOf(['condition', 'need', 'stopped']),
   message: text,
 });
 
-const collected = z.object({
+const collected = object({
   commit: text,
-  changed: z.array(z.object(change)),
+  changed: list(object(change)),
   changedCount: count,
   refused: texts,
-  outside: opt(z.object({ snapshot: text, files: z.array(z.object({ ...change, why: text })), count })),
+  outside: opt(object({ snapshot: text, files: list(object({ ...change, why: text })), count })),
   artifacts: texts,
 });
 
-const agentEvent = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('started'), session: opt(text), model: opt(text) }),
-  z.object({ kind: z.literal('text'), text }),
-  z.object({ kind: z.literal('tool-call'), id: text, name: text, input: text }),
-  z.object({ kind: z.literal('tool-result'), id: text, isError: flag, text }),
-  z.object({ kind: z.literal('file-changed'), path: text }),
-  z.object({ kind: z.literal('asked'), id: text, text, answer: yesOrNo }),
-  z.object({ kind: z.literal('usage'), tokens, usd: opt(count) }),
-  z.object({ kind: z.literal('error'), error }),
-  z.object({ kind: z.literal('finished'), turns: count, toolCalls: count }),
+const agentEvent = byKind([
+  object({ kind: literal('started'), session: opt(text), model: opt(text) }),
+  object({ kind: literal('text'), text }),
+  object({ kind: literal('tool-call'), id: text, name: text, input: text }),
+  object({ kind: literal('tool-result'), id: text, isError: flag, text }),
+  object({ kind: literal('file-changed'), path: text }),
+  object({ kind: literal('asked'), id: text, text, answer: yesOrNo }),
+  object({ kind: literal('usage'), tokens, usd: opt(count) }),
+  object({ kind: literal('error'), error }),
+  object({ kind: literal('finished'), turns: count, toolCalls: count }),
 ]);
 
 const of = { task: text, attempt: count };
 
-function event<T extends EventType, S extends z.ZodRawShape>(
+function event<T extends EventType, const F extends Record<string, Shape<unknown>>>(
   type: T,
-  shape: S,
-): z.ZodObject<{ type: z.ZodLiteral<T> } & S> {
-  return z.object({ type: z.literal(type), ...shape });
+  fields: F,
+): ObjectShape<{ type: Shape<T> } & F> {
+  return object({ type: literal(type), ...fields });
 }
 
 /** Made when they are asked for: a journal has few of them, and to make all takes a while. */
@@ -90,7 +100,7 @@ export const EVENT_SCHEMAS = {
   'run.created': () =>
     event('run.created', {
       id: text,
-      workflow: z.custom<Workflow>(isMap, 'expected a map'),
+      workflow: custom<Workflow>('a map', isMap),
       source: text,
       inputs: jsonMap,
       base: text,
@@ -98,15 +108,15 @@ export const EVENT_SCHEMAS = {
     }),
   'run.isolation': () =>
     event('run.isolation', {
-      kind: z.enum(['fences', 'macos', 'namespaces', 'none']),
+      kind: oneOf(['fences', 'macos', 'namespaces', 'none']),
       uid: opt(count),
       limits: opt(
-        z.object({
-          memory: z.enum(['cgroup', 'watchdog']),
-          processes: z.enum(['cgroup', 'prlimit']),
-          cpu: z.enum(['cgroup', 'watchdog']),
-          disk: z.literal('watchdog'),
-          'open files': z.literal('prlimit'),
+        object({
+          memory: oneOf(['cgroup', 'watchdog']),
+          processes: oneOf(['cgroup', 'prlimit']),
+          cpu: oneOf(['cgroup', 'watchdog']),
+          disk: literal('watchdog'),
+          'open files': literal('prlimit'),
         }),
       ),
       lacks: opt(text),
@@ -125,11 +135,11 @@ export const EVENT_SCHEMAS = {
   'attempt.output': () =>
     event('attempt.output', {
       ...of,
-      stream: z.enum(['stdout', 'stderr', 'check', 'setup']),
+      stream: oneOf(['stdout', 'stderr', 'check', 'setup']),
       text: opt(text),
       base64: opt(text),
       droppedBytes: opt(count),
-      dropped: opt(z.literal('run')),
+      dropped: opt(literal('run')),
     }),
   'attempt.agent': () => event('attempt.agent', { ...of, event: agentEvent }),
   'model.used': () =>
@@ -139,10 +149,10 @@ export const EVENT_SCHEMAS = {
       provider: text,
       model: text,
       tokens,
-      usd: z.nullable(count),
-      ownLogin: opt(z.literal(true)),
-      replayed: opt(z.literal(true)),
-      estimated: opt(z.literal(true)),
+      usd: nullable(count),
+      ownLogin: opt(literal(true)),
+      replayed: opt(literal(true)),
+      estimated: opt(literal(true)),
     }),
   'clock.jumped': () => event('clock.jumped', { ms: count }),
   'model.waiting': () =>
@@ -154,12 +164,12 @@ export const EVENT_SCHEMAS = {
       text,
       default: yesOrNo,
       timeoutMs: opt(count),
-      budget: opt(z.object({ ...mark, raiseTo: count, isHard: flag })),
+      budget: opt(object({ ...mark, raiseTo: count, isHard: flag })),
     }),
   'attempt.held': () =>
     event('attempt.held', {
       ...of,
-      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot']),
+      by: oneOf(['question', 'budget', 'provider', 'turn', 'slot']),
       text,
       provider: opt(text),
     }),
@@ -169,7 +179,7 @@ export const EVENT_SCHEMAS = {
   'budget.set': () =>
     event('budget.set', {
       account: text,
-      limits: z.object({ usd: opt(count), tokens: opt(count), requests: opt(count), minutes: opt(count) }),
+      limits: object({ usd: opt(count), tokens: opt(count), requests: opt(count), minutes: opt(count) }),
       by: text,
     }),
   'task.steered': () => event('task.steered', { task: text, text, by: text }),
@@ -177,14 +187,14 @@ export const EVENT_SCHEMAS = {
   'attempt.finished': () =>
     event('attempt.finished', {
       ...of,
-      outcome: z.discriminatedUnion('kind', outcomes),
+      outcome: byKind(outcomes),
       durationMs: count,
       collected: opt(collected),
       output: opt(json),
       outputRef: opt(ref),
       feedback: opt(text),
       error: opt(error),
-      expansion: opt(z.custom<Tasks>(isMap, 'expected a map')),
+      expansion: opt(custom<Tasks>('a map', isMap)),
     }),
   'task.merged': () =>
     event('task.merged', {
@@ -192,13 +202,13 @@ export const EVENT_SCHEMAS = {
       commit: opt(text),
       shadow: text,
       result: text,
-      conflict: opt(conflict.extend({ resolved: text })),
+      conflict: opt(object({ ...conflict.fields, resolved: text })),
     }),
   'task.conflicted': () => event('task.conflicted', { ...of, conflict, marked: text }),
   'attempt.started': () =>
     event('attempt.started', {
       ...of,
-      purpose: z.enum(['work', 'resolve']),
+      purpose: oneOf(['work', 'resolve']),
       from: texts,
       continues: opt(count),
       prompt: text,
@@ -208,15 +218,15 @@ export const EVENT_SCHEMAS = {
       envRef: opt(ref),
       artifacts: opt(texts),
       session: opt(session),
-      fallback: opt(z.object({ runtime, model: opt(text), because: text })),
+      fallback: opt(object({ runtime, model: opt(text), because: text })),
     }),
   'attempt.stopping': () => event('attempt.stopping', { ...of, mode }),
   'run.reopened': () =>
     event('run.reopened', {
-      tasks: z.array(
-        z.object({
+      tasks: list(
+        object({
           task: text,
-          onTop: opt(z.literal(true)),
+          onTop: opt(literal(true)),
           continues: opt(count),
           session: opt(session),
         }),
@@ -228,22 +238,22 @@ export const EVENT_SCHEMAS = {
   'task.again': () =>
     event('task.again', {
       ...of,
-      why: z.enum(['lost', 'feedback', 'fallback', 'conflict']),
+      why: oneOf(['lost', 'feedback', 'fallback', 'conflict']),
       because: text,
-      place: z.enum(['first', 'last']),
+      place: oneOf(['first', 'last']),
       delayMs: opt(count),
       continues: opt(count),
       feedback: opt(text),
       session: opt(session),
-      fallback: opt(z.object({ runtime, model: opt(text) })),
+      fallback: opt(object({ runtime, model: opt(text) })),
     }),
   'task.delayed': () =>
     event('task.delayed', { ...of, delayMs: count, because: text, session: opt(session) }),
   'task.expanded': () =>
     event('task.expanded', {
       task: text,
-      kind: z.enum(['for-each', 'uses', 'expand', 'handoff', 'continuous']),
-      items: opt(z.array(json)),
+      kind: oneOf(['for-each', 'uses', 'expand', 'handoff', 'continuous']),
+      items: opt(list(json)),
       inputs: opt(jsonMap),
     }),
   'task.handed': () =>
@@ -251,9 +261,9 @@ export const EVENT_SCHEMAS = {
       task: text,
       at: count,
       agent: text,
-      rejected: opt(z.object({ by: text, reasons: text })),
+      rejected: opt(object({ by: text, reasons: text })),
     }),
-  'task.round': () => event('task.round', { task: text, why: z.enum(['first', 'every', 'on', 'final']) }),
+  'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),
   'access.asked': () =>
@@ -274,7 +284,7 @@ export const EVENT_SCHEMAS = {
       answer: yesOrNo,
       by: text,
       limit: opt(count),
-      stops: opt(z.object(mark)),
+      stops: opt(object(mark)),
     }),
   'question.asked': () =>
     event('question.asked', {
@@ -287,20 +297,20 @@ export const EVENT_SCHEMAS = {
   'task.finished': () =>
     event('task.finished', {
       task: text,
-      outcome: z.discriminatedUnion('kind', [...outcomes, skipped]),
+      outcome: byKind([...outcomes, skipped]),
       output: opt(json),
       outputRef: opt(ref),
       halts: opt(texts),
     }),
   'run.finished': () =>
     event('run.finished', {
-      state: z.enum(['done', 'failed', 'cancelled']),
-      because: opt(z.literal('budget')),
+      state: oneOf(['done', 'failed', 'cancelled']),
+      because: opt(literal('budget')),
     }),
-} satisfies { [T in EventType]: () => z.ZodType<EventOf<T>> };
+} satisfies { [T in EventType]: () => Shape<EventOf<T>> };
 
 /** The other way round: what the types allow, the schemas accept, field by field. One that differs is an error here. */
-type Input<T extends EventType> = z.input<ReturnType<(typeof EVENT_SCHEMAS)[T]>>;
+type Input<T extends EventType> = ShapeOf<ReturnType<(typeof EVENT_SCHEMAS)[T]>>;
 type Differing = {
   [T in EventType]: EventOf<T> extends Input<T>
     ? [keyof EventOf<T>] extends [keyof Input<T>]

@@ -10,15 +10,13 @@ import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MIGRATIONS } from './schema.ts';
+import { JournalLooks } from './journal-looks.ts';
 import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
-/** How long a change may go unnoticed, and after how many looks there is a word in any case. */
-const LOOK_MS = 50;
-const LOOKS_MAX = 10;
 /** Of how many of the newest runs it is known whether they are open. */
 const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
@@ -303,25 +301,18 @@ class SqliteStore implements Store {
   }
 
   async *changes(signal: AbortSignal): AsyncGenerator<void> {
+    using looks = new JournalLooks(this.#file, signal);
     let seen: unknown;
-    let looks = 0;
-    // One listener for all looks: an idle engine does nothing but this.
-    let wake = (): void => {};
-    let timer: NodeJS.Timeout | undefined;
-    signal.addEventListener('abort', () => (clearTimeout(timer), wake()), { once: true });
     while (!signal.aborted) {
       const version = this.#get('PRAGMA data_version')?.data_version; // some microseconds
-      if (version !== seen || ++looks >= LOOKS_MAX) {
-        looks = 0;
+      if (version !== seen || looks.isDue) {
+        looks.isDue = false;
         // What is still written goes nowhere: SQLite does not notice.
         if (!existsSync(this.#file)) throw gone(this.#file);
         yield;
       }
       seen = version;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        timer = setTimeout(resolve, LOOK_MS);
-      });
+      await looks.next();
     }
   }
 

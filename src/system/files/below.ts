@@ -6,6 +6,7 @@
  * macOS has no /proc: there each name is still opened without following a link, but by its path.
  */
 import {
+  close,
   closeSync,
   constants,
   fstatSync,
@@ -15,6 +16,7 @@ import {
   readSync,
   type Stats,
 } from 'node:fs';
+import { promisify } from 'node:util';
 
 const HAS_PROC = process.platform === 'linux';
 /** Linux's O_PATH, which Node does not name: a handle to go through, for which a directory need not be readable. */
@@ -25,7 +27,7 @@ const SLASH = Buffer.from('/');
 type Path = string | Buffer;
 
 /** A directory held open. What is looked up in it stays in it, also when it is moved or replaced. */
-export class OpenDirectory implements Disposable {
+export class OpenDirectory implements Disposable, AsyncDisposable {
   readonly fd: number;
   /** The path that it was opened by. */
   readonly path: Buffer;
@@ -58,6 +60,11 @@ export class OpenDirectory implements Disposable {
 
   [Symbol.dispose](): void {
     closeSync(this.fd);
+  }
+
+  /** For one that was removed meanwhile: only now the system frees it, which may have to wait for the disk. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await promisify(close)(this.fd);
   }
 }
 

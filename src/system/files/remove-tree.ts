@@ -58,7 +58,7 @@ class Removal {
   async remove(parent: OpenDirectory, name: Buffer): Promise<void> {
     const top = this.#unlinkOrEnter(parent, name);
     if (top === undefined) return;
-    using root = top;
+    await using root = top;
     await this.#empty(root, root, 1);
     this.#try(() => rmdirSync(parent.at(name)));
   }
@@ -82,7 +82,7 @@ class Removal {
           const name = entry.name as unknown as Buffer;
           const below = this.#unlinkOrEnter(directory, name);
           if (below === undefined) continue;
-          using child = below;
+          await using child = below;
           if (depth >= DEPTH_MAX && this.#moveUp(root, directory, name)) continue;
           if (depth >= DEPTH_MAX) continue;
           await this.#empty(root, child, depth + 1);
