@@ -186,6 +186,20 @@ describe('the hash of a journal', () => {
     expect(hashOf([...asked, answer('b', 'you', 'no'), answer('a', 'you')])).not.toBe(one);
   });
 
+  it('is the same whoever answered an agent, and another where nobody did', () => {
+    const answered = (by: string, why = `${by} said yes`): string => {
+      const at = { task: 'a', attempt: 1, id: 'a+1', answer: 'yes', by } as const;
+      return hashOf([
+        CREATED,
+        { type: 'attempt.answered', ...at },
+        { type: 'access.answered', ...at, globs: ['x'], why },
+      ]);
+    };
+    expect(answered('anna')).toBe(answered('person')); // as earlier versions wrote it
+    expect(answered('program deploy-bot')).toBe(answered('anna'));
+    expect(answered('owner b')).not.toBe(answered('anna'));
+  });
+
   it('hears what agents say without their ids, sessions and pieces', () => {
     const told = (n: number, end = 'done'): AgentEvent[] => [
       { kind: 'started', session: `s-${n}`, model: 'm-1' },

@@ -1,6 +1,7 @@
 /** What programs rely on by name: a change here is a change for them, so it is made on purpose. */
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../src/contract/errors.ts';
+import { OPERATION_NAMES, OPERATIONS, type Operation } from '../src/contract/operations.ts';
 import * as api from '../src/index.ts';
 
 describe('names that programs rely on', () => {
@@ -28,6 +29,36 @@ describe('names that programs rely on', () => {
       ['check', 1, 409, -32011],
       ['journal', 1, 500, -32008],
       ['system', 1, 500, -32009],
+    ]);
+  });
+
+  it('are the operations: what each takes, gives, streams to whom, who may ask, and whether it changes something', () => {
+    const rows = OPERATION_NAMES.map((name) => {
+      const { input, output, streams, actors, changes }: Operation = OPERATIONS[name];
+      const needs = new Set(input.required);
+      const fields = Object.keys(input.properties).map((field) => (needs.has(field) ? `${field}!` : field));
+      const flow = streams ? ` ${streams.to}(${streams.items})…` : '';
+      const who = actors.length === 3 ? 'anybody' : actors.join(', ');
+      return `${name}(${fields.join(' ')})${flow} → ${output}, by ${who}${changes ? ', changes' : ''}`;
+    });
+    expect(rows).toEqual([
+      'run(workflow! source! inputs dirty usd unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'cancel(run now) waits(text)… → Run, by person, program, changes',
+      'answer(run question answer! note) → Answered, by person, program, changes',
+      'steer(run task! text!) → Steered, by person, program, changes',
+      'setBudget(run agent task usd tokens requests minutes) → BudgetSet, by person, program, changes',
+      'raiseSharedBudget(usdPerDay usdPerMonth) → SharedBudgets, by person, program, changes',
+      'merge(run squash unfenced trust) printed(text)… → Merged, by person, program, changes',
+      'status(run limit) → Status, by anybody',
+      'atWork() → ShownRuns, by anybody',
+      'history(limit) → ShownRuns, by anybody',
+      'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
+      'attach(run past) seen(Events)… → AttachedRun, by person, program',
+      'wait(runs) → Runs, by anybody',
+      'budget(run) → Budgets, by anybody',
+      'diff(run task attempt outside stat) write(bytes)… → Changes, by anybody',
     ]);
   });
 });

@@ -56,7 +56,11 @@ describe('SQLite store on bad files', () => {
 describe('SQLite store with an event that is not one', () => {
   const cases = [
     ['{"type":"task.admitted"}', 2, /event 3 of run a-1 is malformed: task\.admitted: task must be text/],
-    ['{"type":"timer.fired","task":"a","attempt":"1"}', 2, /event 3 of run a-1 .*: timer\.fired: attempt must be a number/],
+    [
+      '{"type":"timer.fired","task":"a","attempt":"1"}',
+      2,
+      /event 3 of run a-1 .*: timer\.fired: attempt must be a number/,
+    ],
     ['{"type":"task.dreamt","task":"a"}', 2, /event 3 of run a-1 .* unknown type, "task\.dreamt"/],
     ['[]', 2, /event 3 of run a-1 is malformed: it has no type/],
     [
@@ -65,7 +69,11 @@ describe('SQLite store with an event that is not one', () => {
       /event 3 of run a-1 .*: attempt\.finished: outcome/,
     ],
     // A retry says why since format 2.
-    ['{"type":"task.delayed","task":"a","attempt":1,"delayMs":1}', 2, /event 3 .*: task\.delayed: because must be text/],
+    [
+      '{"type":"task.delayed","task":"a","attempt":1,"delayMs":1}',
+      2,
+      /event 3 .*: task\.delayed: because must be text/,
+    ],
     ['{"type":"task.delayed","task":"a","attempt":1,"delayMs":1}', 1, undefined],
     [
       '{"type":"task.admitted","task":"a"}',

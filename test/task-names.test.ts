@@ -101,7 +101,7 @@ test('people see and type review[security], and the journal keeps review.1', asy
   expect(log).toContain('review[speed]');
   expect(log).not.toContain('security');
   await expect(bosun.diff(undefined, 'review[spede]')).rejects.toThrow('did you mean review[speed]?');
-  await setBudget({ cwd: at, account: 'task:review[speed]', limits: { usd: 1 } });
+  await setBudget({ cwd: at, by: 'anna', task: 'review[speed]', usd: 1 });
   const { accounts } = await budgetsOf({ cwd: at });
   expect(accounts.map(({ account }) => account)).toContain('task:review.2');
   await (

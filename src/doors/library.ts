@@ -1,82 +1,152 @@
-/** The library door: the operations as methods on an open repository. It holds no logic. */
+/** The library door: the operations of the table as methods on an open repository. It holds no logic. */
+import type { Actor } from '../contract/actor.ts';
 import type { Recorded } from '../contract/event.ts';
+import type { InputOf, OperationName } from '../contract/operations.ts';
+import type { Answered, Budgets, Changes, Merged, ShownRun, Status } from '../contract/outputs.ts';
 import type { RunReport } from '../contract/report.ts';
 import type { RunView } from '../contract/run.ts';
-import type { Json, Workflow } from '../contract/workflow.ts';
-import { diffOf, type Diff } from '../operations/changes.ts';
-import { mergeRun, type Merged } from '../operations/merge.ts';
-import { answerQuestion, cancelRun } from '../operations/interrupt.ts';
-import { logs } from '../operations/logs.ts';
+import type { Workflow } from '../contract/workflow.ts';
+import type { AttachedRun } from '../operations/attach.ts';
+import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
 import { reportOf } from '../operations/report.ts';
-import { resumeRun, retryTask, startRun, type LiveRun, type WatchOptions } from '../operations/run.ts';
-import { history, statusOf, type ShownRun, type Status } from '../operations/status.ts';
+import type { LiveRun } from '../operations/run.ts';
 
-export interface RunOptions extends WatchOptions {
-  inputs?: Record<string, Json>;
-  dirty?: boolean;
+/** What an operation takes besides what its method names. */
+type Rest<Name extends OperationName, Named extends string> = Omit<InputOf<Name>, Named> &
+  Partial<Omit<Around<Name>, 'cwd' | 'by'>>;
+
+export type RunOptions = Rest<'run', 'workflow' | 'source'>;
+
+interface BosunOptions {
+  /** What the program calls itself: people read in the log of a run who answered, steered or cancelled. */
+  name?: string;
+}
+
+interface Diff extends Changes {
+  patch: Buffer;
 }
 
 export class Bosun {
   readonly #cwd: string;
+  readonly #by: Actor;
 
   /** `directory` lies in a git repository. */
-  constructor(directory: string) {
+  constructor(directory: string, { name }: BosunOptions = {}) {
     this.#cwd = directory;
+    this.#by = { kind: 'program', ...(name !== undefined && { name }) };
   }
 
   run(workflow: Workflow, options: RunOptions = {}): Promise<LiveRun> {
-    return startRun({ cwd: this.#cwd, workflow, source: 'library', ...options });
+    return this.#ask('run', { workflow, source: 'library' }, options);
   }
 
-  resume(run?: string, options: WatchOptions = {}): Promise<LiveRun> {
-    return resumeRun({ cwd: this.#cwd, ...named(run), ...options });
+  resume(run?: string, options: Rest<'resume', 'run'> = {}): Promise<LiveRun> {
+    return this.#ask('resume', named(run), options);
   }
 
-  retry(task: string, run?: string, options: WatchOptions = {}): Promise<LiveRun> {
-    return retryTask({ cwd: this.#cwd, task, ...named(run), ...options });
+  retry(task: string, run?: string, options: Rest<'retry', 'task' | 'run'> = {}): Promise<LiveRun> {
+    return this.#ask('retry', { task, ...named(run) }, options);
   }
 
-  cancel(run?: string, options: { now?: boolean } = {}): Promise<RunView> {
-    return cancelRun({ cwd: this.#cwd, ...named(run), ...options });
+  cancel(run?: string, options: Rest<'cancel', 'run'> = {}): Promise<RunView> {
+    return this.#ask('cancel', named(run), options);
   }
 
-  answer(answer: 'yes' | 'no', question?: string, run?: string): Promise<{ run: string; question: string }> {
-    return answerQuestion({
-      cwd: this.#cwd,
-      answer,
-      ...named(run),
-      ...(question !== undefined && { question }),
-    });
+  answer(
+    answer: InputOf<'answer'>['answer'],
+    question?: string,
+    run?: string,
+    options: Rest<'answer', 'answer' | 'question' | 'run'> = {},
+  ): Promise<Answered> {
+    return this.#ask(
+      'answer',
+      { answer, ...(question !== undefined && { question }), ...named(run) },
+      options,
+    );
   }
 
-  status(run?: string): Promise<Status> {
-    return statusOf({ cwd: this.#cwd, ...named(run) });
+  steer(task: string, text: string, run?: string): Promise<{ run: string }> {
+    return this.#ask('steer', { task, text, ...named(run) });
+  }
+
+  status(run?: string, options: Rest<'status', 'run'> = {}): Promise<Status> {
+    return this.#ask('status', named(run), options);
+  }
+
+  /** All runs that an engine drives, what needs a person first. */
+  atWork(): Promise<ShownRun[]> {
+    return this.#ask('atWork', {});
   }
 
   history(limit?: number): Promise<ShownRun[]> {
-    return history({ cwd: this.#cwd, ...(limit !== undefined && { limit }) });
+    return this.#ask('history', limit === undefined ? {} : { limit });
   }
 
   events(
     run?: string,
-    options: { follow?: boolean; afterSeq?: number; signal?: AbortSignal } = {},
+    { signal, ...input }: Omit<Rest<'logs', 'run'>, 'seen'> = {},
   ): AsyncGenerator<Recorded[]> {
-    return logs({ cwd: this.#cwd, ...named(run), ...options });
+    const around = { cwd: this.#cwd, by: this.#by, ...(signal && { signal }) };
+    return followLogs({ ...named(run), ...input }, around);
   }
 
-  diff(run?: string, task?: string): Promise<Diff> {
-    return diffOf({ cwd: this.#cwd, ...named(run), ...(task !== undefined && { task }) });
+  /** Watches a run that another process drives; the signal stops that, and the run continues. */
+  attach(run: string | undefined, options: Rest<'attach', 'run'>): Promise<AttachedRun> {
+    return this.#ask('attach', named(run), options);
+  }
+
+  /** Resolves with the runs as they ended; without names, with the only one at work. */
+  wait(runs: readonly string[] = [], options: Rest<'wait', 'runs'> = {}): Promise<RunView[]> {
+    return this.#ask('wait', { runs }, options);
+  }
+
+  budget(run?: string): Promise<Budgets> {
+    return this.#ask('budget', named(run));
+  }
+
+  setBudget(
+    limits: Rest<'setBudget', 'run'>,
+    run?: string,
+  ): Promise<{ run: string; account: string; isLive: boolean }> {
+    return this.#ask('setBudget', named(run), limits);
+  }
+
+  async diff(
+    run?: string,
+    task?: string,
+    options: Rest<'diff', 'run' | 'task' | 'stat'> = {},
+  ): Promise<Diff> {
+    const pieces: Buffer[] = [];
+    const input = { ...named(run), ...(task !== undefined && { task }) };
+    const write = (piece: Buffer): void => void pieces.push(piece);
+    const changes = await this.#ask('diff', input, { ...options, write });
+    return { ...changes, patch: Buffer.concat(pieces) };
   }
 
   report(run?: string): Promise<RunReport> {
     return reportOf({ cwd: this.#cwd, ...named(run) });
   }
 
-  merge(
-    run?: string,
-    options: { squash?: boolean; trust?: boolean; unfenced?: boolean } = {},
-  ): Promise<Merged> {
-    return mergeRun({ cwd: this.#cwd, ...named(run), ...options });
+  merge(run?: string, options: Rest<'merge', 'run'> = {}): Promise<Merged> {
+    return this.#ask('merge', named(run), options);
+  }
+
+  /** What tells of the way, and what ends it, is not part of the input. */
+  #ask<Name extends OperationName>(
+    name: Name,
+    input: Partial<InputOf<Name>>,
+    options: object = {},
+  ): Promise<Answer<Name>> {
+    const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+    const isTold = ([key, value]: [string, unknown]): boolean =>
+      key === 'signal' || typeof value === 'function';
+    const told = Object.fromEntries(entries.filter(isTold));
+    const rest = Object.fromEntries(entries.filter((entry) => !isTold(entry)));
+    return perform(
+      name,
+      { ...input, ...rest } as InputOf<Name>,
+      { ...told, cwd: this.#cwd, by: this.#by } as unknown as Around<Name>,
+    );
   }
 }
 

@@ -34,6 +34,8 @@ export interface LandRequest {
   squash?: boolean;
   /** Looks at what would land, a commit of the engine; throws where it must not. */
   check?(commit: string): Promise<void>;
+  /** Gives up, as long as nothing of the user's has changed. */
+  signal?: AbortSignal;
   /** A named point at which a test may end the process. */
   fault?(point: string): void;
 }
@@ -80,6 +82,7 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   await refuseLoss(engine, tree, top, head, target);
   await request.check?.(target);
   await handOver(engine, objects, head, target);
+  request.signal?.throwIfAborted();
   const { directory, what, fault } = request;
   await undisturbed(() => moveBranchTo({ directory, engine, repository, tree, to: target, what, fault }));
   return { kind: squash ? 'squashed' : isForward ? 'fast-forward' : 'merged', head: target, branch };

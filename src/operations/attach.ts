@@ -1,20 +1,14 @@
 /** A run that another process drives: watched through the journal, and spoken to through it. It drives nothing. */
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
+import type { Asked } from '../contract/operations.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
 import { logs } from './logs.ts';
 
-export interface AttachOptions {
-  cwd: string;
-  run?: string;
-  /** Also tells what happened before, without what tasks printed. */
-  past?: boolean;
-  seen(events: Recorded[]): void;
-  /** Stops watching; the run goes on. */
-  signal: AbortSignal;
-}
+/** The signal stops the watching; the run goes on. */
+export type AttachOptions = Asked<'attach'> & { seen(events: Recorded[]): void };
 
 export interface AttachedRun {
   id: string;
@@ -25,7 +19,7 @@ export interface AttachedRun {
 }
 
 export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
-  const { cwd } = options;
+  const { cwd, by } = options;
   await using journal = await openJournal(cwd);
   const run = await findRun(journal, options.run);
   const state = await shownState(journal, run);
@@ -46,8 +40,8 @@ export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
   return {
     id,
     finished,
-    cancel: (mode) => ask({ do: 'cancel', mode, by: 'person' }),
-    answer: (question, answer) => ask({ do: 'answer', question, answer, by: 'person' }),
+    cancel: (mode) => ask({ do: 'cancel', mode, by }),
+    answer: (question, answer) => ask({ do: 'answer', question, answer, by }),
   };
 }
 
@@ -56,14 +50,14 @@ async function follow(
   run: string,
   afterSeq: number,
 ): Promise<RunView | undefined> {
-  const events = logs({ cwd, run, afterSeq, follow: true, signal });
+  const events = logs({ cwd, run, afterSeq, follow: true, ...(signal && { signal }) });
   for (;;) {
     const next = await events.next();
     if (!next.done) {
       seen(next.value);
       continue;
     }
-    if (signal.aborted) return undefined;
+    if (signal?.aborted) return undefined;
     if (next.value.state === 'interrupted') throw notAtWork(run, next.value.state);
     await using journal = await openJournal(cwd);
     return findRun(journal, run);

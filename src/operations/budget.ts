@@ -1,7 +1,8 @@
 /** What a run may spend: shown, and set anew while it waits, works, or before it is gone on with. */
 import { BosunError } from '../contract/errors.ts';
-import type { Spending } from '../contract/model.ts';
-import type { BudgetUnit } from '../contract/budget-units.ts';
+import { BUDGET_UNITS } from '../contract/budget-units.ts';
+import type { Asked, Reading } from '../contract/operations.ts';
+import type { AccountView, Budgets, BudgetSet } from '../contract/outputs.ts';
 import { loadRun } from '../run/load-run.ts';
 import {
   accountsOf,
@@ -15,50 +16,42 @@ import {
 import type { State } from '../schedule/state.ts';
 import { openEngine } from '../run/open-engine.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
+import { sharedBudgetsOf } from './shared-budget.ts';
 
-export interface BudgetOptions {
-  cwd: string;
-  run?: string;
-}
-
-export interface AccountView {
-  account: string;
-  limits: BudgetLimits;
-  spending: Spending;
-}
-
-export async function budgetsOf(options: BudgetOptions): Promise<{ run: string; accounts: AccountView[] }> {
+export async function budgetsOf(options: Reading<'budget'>): Promise<Budgets> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const { state } = await loadRun(journal.store, run.id);
-  return { run: run.id, accounts: viewsOf(state) };
-}
-
-export interface SetBudgetOptions extends BudgetOptions {
-  /** `run`, `agent:<name>` (the task's, for an agent that is written in it) or `task:<id>`. */
-  account: string;
-  limits: Partial<Record<BudgetUnit, number>>;
+  return { run: run.id, accounts: viewsOf(state), shared: await sharedBudgetsOf(options.cwd) };
 }
 
 /** Takes effect at once where an engine drives the run; else when it is gone on with. */
-export async function setBudget(
-  options: SetBudgetOptions,
-): Promise<{ run: string; account: string; isLive: boolean }> {
-  const { limits } = options;
+export async function setBudget(options: Asked<'setBudget'>): Promise<BudgetSet> {
+  const { by } = options;
+  const limits = Object.fromEntries(
+    BUDGET_UNITS.flatMap((unit) => (options[unit] === undefined ? [] : [[unit, options[unit]]])),
+  ) as BudgetLimits;
+  if (Object.keys(limits).length === 0)
+    throw new BosunError('usage', `set a limit: one of ${BUDGET_UNITS.join(', ')}`);
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   if (run.state === 'done')
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
   const { state } = await loadRun(journal.store, run.id);
-  const account = requireAccount(state, options.account);
+  const account = requireAccount(state, accountOf(options));
   const isLive = ['running', 'cancelling'].includes(await shownState(journal, run));
-  if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by: 'person' });
+  if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by });
   else {
     await using engine = await openEngine(options.cwd);
     const drive = await engine.drive(run.id);
-    await drive.note([{ type: 'budget.set', account, limits, by: 'person' }]);
+    await drive.note([{ type: 'budget.set', account, limits, by }]);
   }
-  return { run: run.id, account, isLive };
+  return { run: run.id, account, limits, isLive };
+}
+
+function accountOf({ agent, task }: Asked<'setBudget'>): string {
+  if (agent !== undefined) return `agent:${agent}`;
+  return task === undefined ? RUN_ACCOUNT : `task:${task}`;
 }
 
 function viewsOf(state: State): AccountView[] {

@@ -1,6 +1,8 @@
 /** What a run changed. */
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { Changes } from '../contract/outputs.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
 import { requireObjects } from '../system/git/hold-objects.ts';
 import { inspectRepository } from '../system/git/repository.ts';
@@ -8,22 +10,7 @@ import { AttemptBases } from './attempt-bases.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal } from '../run/journal.ts';
 
-export interface DiffOptions {
-  cwd: string;
-  run?: string;
-  /** Only what this task did. */
-  task?: string;
-  /** Of a task: the snapshot of this attempt, whatever became of it. The last one where none is named. */
-  attempt?: number;
-  /** Of a task: what its scope did not allow, against what was taken of it. */
-  outside?: boolean;
-}
-
-export interface Changes {
-  from: string;
-  to: string;
-  files: { path: string; added: number | null; deleted: number | null }[];
-}
+type DiffOptions = Reading<'diff'>;
 
 export interface Diff extends Changes {
   patch: Buffer;
@@ -41,7 +28,7 @@ export async function streamDiff(
   write: (piece: Buffer) => Promise<void> | void,
 ): Promise<Changes> {
   const { git, ...changes } = await findChanges(options);
-  if (changes.files.length > 0) await git.streamDiff(changes.from, changes.to, write);
+  if (changes.files.length > 0) await git.streamDiff(changes.from, changes.to, write, options.signal);
   return changes;
 }
 
@@ -56,6 +43,7 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
   const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   await requireObjects(git, run.baseCommit, `run ${run.id}`);
+  options.signal?.throwIfAborted();
   const { id: task, label = task } =
     options.task === undefined
       ? {}

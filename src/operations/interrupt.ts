@@ -1,5 +1,7 @@
 /** Words to a run from outside its engine: cancel it, answer its questions, speak to its agents. */
 import { BosunError } from '../contract/errors.ts';
+import type { Asked, OutputOf } from '../contract/operations.ts';
+import type { Answered } from '../contract/outputs.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { openEngine } from '../run/open-engine.ts';
 import { requireTask } from './find-task.ts';
@@ -11,51 +13,32 @@ const POLL_MS = 25;
 const TAKEN_MS_MAX = 2000;
 const CANCELLING_MS_MAX = 5000;
 
-export interface CancelOptions {
-  cwd: string;
-  run?: string;
-  now?: boolean;
+export type CancelOptions = Asked<'cancel'> & {
   /** Is told, once, where the run takes its time to end. */
   waits?(text: string): void;
-}
+};
 
 /** Resolves once the run has ended; rejects where its engine does not even take note. */
 export async function cancelRun(options: CancelOptions): Promise<RunView> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   requireOpen(run);
+  const { by } = options;
   const mode = options.now ? 'now' : 'graceful';
   if ((await shownState(journal, run)) !== 'interrupted') {
-    await journal.store.request(run.id, { do: 'cancel', mode, by: 'person' });
+    await journal.store.request(run.id, { do: 'cancel', mode, by });
     const last = await ended(journal, run.id, options);
     // Its engine may have died before it took the request.
     if (!isOpen(last)) return last;
   }
   await using engine = await openEngine(options.cwd);
   const drive = await engine.drive(run.id);
-  await drive.run([{ type: 'run.cancelling', mode, by: 'person' }]);
+  await drive.run([{ type: 'run.cancelling', mode, by }]);
   return await findRun(engine, run.id);
 }
 
-export interface AnswerOptions {
-  cwd: string;
-  run?: string;
-  /** The task that asks; the only open question where none is named. */
-  question?: string;
-  answer: 'yes' | 'no';
-  note?: string;
-}
-
-export interface Answered {
-  run: string;
-  question: string;
-  text: string;
-  /** The run is driven and has taken the answer; else it gets it once somebody resumes it. */
-  isTaken: boolean;
-}
-
 /** Resolves once the run has taken the answer, or where nobody drives the run, once the answer is kept for it. */
-export async function answerQuestion(options: AnswerOptions): Promise<Answered> {
+export async function answerQuestion(options: Asked<'answer'>): Promise<Answered> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const question = await openQuestion(journal, run, options.question);
@@ -70,11 +53,11 @@ export async function answerQuestion(options: AnswerOptions): Promise<Answered> 
     do: 'answer',
     question: question.id,
     answer: options.answer,
-    by: 'person',
+    by: options.by,
     ...(options.note !== undefined && { note: options.note }),
   };
   await journal.store.request(run.id, request);
-  const isTaken = isDriven && (await isTakenUp(journal, run.id, question.id));
+  const isTaken = isDriven && (await isTakenUp(journal, run.id, question.id, options.signal));
   return { run: run.id, question: question.id, text: question.text, isTaken };
 }
 
@@ -125,34 +108,31 @@ async function questionId({ store }: Journal, run: RunView, named: string): Prom
 }
 
 /** An engine looks for requests often; one that is stopped or dies takes none. */
-async function isTakenUp({ store }: Journal, run: string, question: string): Promise<boolean> {
+async function isTakenUp(
+  { store }: Journal,
+  run: string,
+  question: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < TAKEN_MS_MAX; waitedMs += POLL_MS) {
     const view = await store.run(run);
     if (!view?.questions.some(({ id }) => id === question)) return true;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pollAgain(signal);
   }
   return false;
 }
 
-const STEER_CHARS_MAX = 64 * 1024;
-
-export interface SteerOptions {
-  cwd: string;
-  run?: string;
-  task: string;
-  text: string;
-}
-
-/** Says something to the agent of a task that is at work. Gives the id of the run. */
-export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Promise<string> {
+/** Says something to the agent of a task that is at work. */
+export async function steerTask({
+  cwd,
+  run: id,
+  task,
+  text,
+  by,
+}: Asked<'steer'>): Promise<OutputOf<'steer'>> {
   await using journal = await openJournal(cwd);
   const run = await findRun(journal, id);
   await requireDriven(journal, run);
-  if (text.length > STEER_CHARS_MAX)
-    throw new BosunError(
-      'usage',
-      `the message is too long: at most ${STEER_CHARS_MAX} characters, and this one has ${text.length}`,
-    );
   const tasks = await journal.store.tasks(run.id);
   const running = tasks.filter((view) => view.state === 'running' && view.steerable !== false);
   const names = running.map((view) => view.label ?? view.id).join(', ');
@@ -168,8 +148,8 @@ export async function steerTask({ cwd, run: id, task, text }: SteerOptions): Pro
       'wrong-state',
       `task ${task} runs a plain command, which cannot be steered; ${others}`,
     );
-  await journal.store.request(run.id, { do: 'steer', task: found.id, text, by: 'person' });
-  return run.id;
+  await journal.store.request(run.id, { do: 'steer', task: found.id, text, by });
+  return { run: run.id };
 }
 
 function requireOpen(run: RunView): void {
@@ -199,8 +179,13 @@ async function ended(journal: Journal, id: string, options: CancelOptions): Prom
         `run ${id} is being cancelled, and its work is kept: waiting for process ${pid} to end`,
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pollAgain(options.signal);
   }
+}
+
+async function pollAgain(signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
 /** It is stopped (Ctrl-Z, a debugger), or its disk hangs. */

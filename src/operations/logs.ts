@@ -1,27 +1,14 @@
 /** The events of a run, as they are and as they come. */
 import type { Recorded } from '../contract/event.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { ReadTo } from '../contract/outputs.ts';
 import { isOpen, type ShownRunState } from '../contract/run.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 
 const PAGE = 1000;
 
-export interface LogOptions {
-  cwd: string;
-  run?: string;
-  task?: string;
-  afterSeq?: number;
-  /** Leaves out what agents printed. */
-  withoutOutput?: boolean;
-  /** Goes on until the run ends, or nobody drives it any more. */
-  follow?: boolean;
-  signal?: AbortSignal;
-}
-
-export interface ReadTo {
-  run: string;
-  state: ShownRunState;
-}
+type LogOptions = Reading<'logs'>;
 
 /** What people call the tasks of a run, by id, where that is not the id itself. */
 export async function labelsOf(options: Pick<LogOptions, 'cwd' | 'run'>): Promise<Map<string, string>> {

@@ -14,9 +14,10 @@ const OUTPUT_BYTES_MAX = 10_000_000;
 /** It holds up every other merge and run. */
 const HOURS_MAX = 1;
 
-export interface CheckOptions extends TrustOptions {
+interface CheckOptions extends TrustOptions {
   /** A person's wish to do without fences. */
   unfenced?: boolean;
+  signal?: AbortSignal;
 }
 
 /** Throws where the check fails: then nothing must land. `printed` is given what it prints. */
@@ -33,13 +34,14 @@ export async function checkMerged(
   checkIsolation(engine, workflow, source);
   checkTrust({ ...options, cwd, workflow, source, top: engine.repository.top, kind: engine.sandbox.kind });
   let workspace: string | undefined;
-  const attempt = attemptOn(state, check, commit, (fact) => {
+  const attempt = attemptOn(state, check, commit, options.signal, (fact) => {
     if (fact.type === 'attempt.workspace') workspace = fact.workspace;
     if (fact.type === 'attempt.output')
       printed(fact.text ?? Buffer.from(fact.base64 ?? '', 'base64').toString());
   });
   const { outcome } = await runAttempt(engine.stages, attempt);
   if (workspace !== undefined) await engine.stages.workspaces.remove(workspace);
+  options.signal?.throwIfAborted();
   if (outcome.kind === 'done') return;
   const why = outcome.kind === 'failed' ? outcome.message : `the check \`${check}\` was ${outcome.kind}`;
   throw new BosunError(
@@ -48,9 +50,16 @@ export async function checkMerged(
   );
 }
 
-function attemptOn(state: State, check: string, commit: string, emit: Attempt['emit']): Attempt {
+function attemptOn(
+  state: State,
+  check: string,
+  commit: string,
+  signal: AbortSignal | undefined,
+  emit: Attempt['emit'],
+): Attempt {
   // The check has its own time; this is for what comes before it.
-  const end = AbortSignal.timeout(2 * HOURS_MAX * 3_600_000);
+  const late = AbortSignal.timeout(2 * HOURS_MAX * 3_600_000);
+  const end = signal ? AbortSignal.any([signal, late]) : late;
   return {
     run: state.id,
     start: {

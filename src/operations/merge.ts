@@ -1,32 +1,27 @@
 /** Bringing a run's work into the user's branch: all of it or nothing, one merge at a time. */
 import { squashedRef } from '../collect/collect.ts';
 import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { Merged } from '../contract/outputs.ts';
 import { isOpen } from '../contract/run.ts';
 import { loadRun } from '../run/load-run.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
 import { takeLock } from '../store/lock.ts';
 import { openEngineGit } from '../system/git/engine-git.ts';
 import { requireObjects } from '../system/git/hold-objects.ts';
-import { land, type Landed } from '../merge/land.ts';
+import { land } from '../merge/land.ts';
 import { recoverLanding } from '../merge/landing.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
-import type { CheckOptions } from './merge-check.ts';
 
-export interface MergeOptions extends CheckOptions {
-  cwd: string;
-  run?: string;
-  /** One commit with all of it. */
-  squash?: boolean;
+export type MergeOptions = Reading<'merge'> & {
   /** Is told what was done about an earlier merge that was cut off. */
   recovered?(text: string): void;
   /** Is given what the workflow's `merge.check` prints. */
   printed?(text: string): void;
   /** A named point at which a test may end the process. */
   fault?(point: string): void;
-}
-
-export type Merged = Landed & { run: string; commits: number };
+};
 
 /** Lands the run's branch on the current branch: one fast-forward or one merge, or nothing at all. */
 export async function mergeRun(options: MergeOptions): Promise<Merged> {
@@ -40,6 +35,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
       `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
     );
   }
+  options.signal?.throwIfAborted();
   using lock = takeLock(home.mergeLock);
   if (!lock)
     throw new BosunError(
@@ -70,6 +66,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     message: withCoAuthor(message, await repository.identity()),
     what: `run ${run.id}`,
     ...(options.squash !== undefined && { squash: options.squash }),
+    ...(options.signal && { signal: options.signal }),
     ...(options.fault && { fault: options.fault }),
   });
   // no branch of the user's has the run's own commits then

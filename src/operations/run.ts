@@ -3,8 +3,9 @@ import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Fact, Recorded } from '../contract/event.ts';
+import type { Asked, Asking } from '../contract/operations.ts';
 import type { RunView } from '../contract/run.ts';
-import type { Json, Workflow } from '../contract/workflow.ts';
+import type { Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { resolveInputs } from '../definition/inputs.ts';
 import { refuseUnsupported } from '../definition/check/supported.ts';
@@ -21,25 +22,18 @@ import { requireTask } from './find-task.ts';
 import { findRun } from '../run/journal.ts';
 import { lastNumberOf } from '../run/kept-runs.ts';
 import type { ModelOptions } from '../run/models.ts';
-import { checkTrust, type TrustOptions } from './trust.ts';
+import { checkTrust } from './trust.ts';
 
-export interface WatchOptions extends ModelOptions, TrustOptions {
-  /** Do without fences that this machine could make: a person's wish, never a workflow's. */
-  unfenced?: boolean;
+export interface WatchOptions extends ModelOptions {
   /** Is told of everything that happens, once it is in the journal. */
   seen?(events: Recorded[]): void;
   /** A named point at which a test may stop the engine. */
   fault?(point: string): void;
 }
 
-export interface StartOptions extends WatchOptions {
-  cwd: string;
-  workflow: Workflow;
-  source: string;
-  inputs?: Record<string, Json>;
-  /** Start from the files as they are, not from the last commit. */
-  dirty?: boolean;
-}
+export type StartOptions = Asked<'run'> & WatchOptions;
+export type ResumeOptions = Asked<'resume'> & WatchOptions;
+export type RetryOptions = Asked<'retry'> & WatchOptions;
 
 export interface EndedRun extends RunView {
   /** Why its report could not be written, where the machine failed; the run itself is over. */
@@ -63,14 +57,15 @@ export interface LiveRun {
 }
 
 export async function startRun(options: StartOptions): Promise<LiveRun> {
-  const { workflow, source } = options;
+  const { source } = options;
+  const workflow = withUsd(options);
   refuseUnsupported(workflow);
   const inputs = resolveInputs(workflow, options.inputs ?? {});
   const engine = await openEngine(options.cwd, options);
   try {
     const { repository } = engine;
     const isolation = checkIsolation(engine, workflow, source);
-    checkTrust({ ...options, top: repository.top, kind: engine.sandbox.kind });
+    checkTrust({ ...options, workflow, top: repository.top, kind: engine.sandbox.kind });
     await engine.checkModels(workflow);
     const notes = [...engine.notes, ...isolation.notes, ...ignoredIn(engine.home.config)];
     const changed = await repository.changed('all');
@@ -93,6 +88,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
       ? await commitDirtyTree(engine.stages.git, 'bosun: uncommitted changes\n', atMs)
       : repository.head;
     await requireObjects(engine.stages.git, base, 'this run');
+    options.signal?.throwIfAborted(); // from here on there is a run, which is cancelled then
     const lastNumber = lastNumberOf(engine.home, workflow.name);
     const run = { workflow, source, inputs, base, dirty };
     const { id, claim } = await createRun(engine.store, run, atMs, lastNumber);
@@ -100,19 +96,18 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     await engine.stages.git.updateRef(baseRef(id), base);
     const held = hold(engine, base, id);
     options.seen?.(await engine.store.read(id)); // its beginning; the rest is told as it happens
-    return await live(engine, drive, [], { isolation, notes }, held);
+    return await live(engine, drive, [], { isolation, notes }, held, options);
   } catch (error) {
     return await closeAfter(engine, error);
   }
 }
 
-export interface GoOnOptions extends WatchOptions {
-  cwd: string;
-  run?: string;
+function withUsd({ workflow, usd }: StartOptions): Workflow {
+  return usd === undefined ? workflow : { ...workflow, budget: { ...workflow.budget, usd } };
 }
 
 /** Goes on with a run that was interrupted, cancelled or failed. What is done stays done. */
-export async function resumeRun(options: GoOnOptions): Promise<LiveRun> {
+export async function resumeRun(options: ResumeOptions): Promise<LiveRun> {
   return goOn(options, (run) => {
     if (run.state === 'done') {
       throw new BosunError(
@@ -120,12 +115,12 @@ export async function resumeRun(options: GoOnOptions): Promise<LiveRun> {
         `run ${run.id} is done; see what it did with: bosun diff ${run.id}`,
       );
     }
-    return { type: 'run.resumed', by: 'person' };
+    return { type: 'run.resumed', by: options.by };
   });
 }
 
 /** Tries one task again, and whatever was waiting for it. */
-export async function retryTask(options: GoOnOptions & { task: string }): Promise<LiveRun> {
+export async function retryTask(options: RetryOptions): Promise<LiveRun> {
   const { task } = options;
   return goOn(options, async (run, drive) => {
     const node = await requireTask(run.id, [...drive.state.nodes.values()], task);
@@ -135,12 +130,12 @@ export async function retryTask(options: GoOnOptions & { task: string }): Promis
         `task ${task} is done and its work is on the branch; start a new run to do it again`,
       );
     }
-    return { type: 'task.retried', task: node.id, by: 'person' };
+    return { type: 'task.retried', task: node.id, by: options.by };
   });
 }
 
 async function goOn(
-  options: GoOnOptions,
+  options: ResumeOptions,
   fact: (run: RunView, drive: Drive) => Fact | Promise<Fact>,
 ): Promise<LiveRun> {
   const engine = await openEngine(options.cwd, options);
@@ -154,15 +149,16 @@ async function goOn(
     checkTrust({ ...options, workflow, source, top, kind: engine.sandbox.kind });
     await engine.checkModels(workflow);
     await requireObjects(engine.stages.git, run.baseCommit, `run ${run.id}`);
+    options.signal?.throwIfAborted();
     const held = hold(engine, run.baseCommit, run.id);
     const first = await fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
       run.state === 'cancelling' && first.type !== 'run.resumed'
-        ? [{ type: 'run.resumed', by: 'person' }, first]
+        ? [{ type: 'run.resumed', by: options.by }, first]
         : [first];
     const notes = [...engine.notes, ...isolation.notes, ...ignoredIn(engine.home.config)];
-    return await live(engine, drive, facts, { isolation, notes }, held);
+    return await live(engine, drive, facts, { isolation, notes }, held, options);
   } catch (error) {
     return await closeAfter(engine, error);
   }
@@ -174,6 +170,7 @@ async function live(
   facts: Fact[],
   told: { isolation: Isolation; notes: string[] },
   held: Promise<string | undefined>,
+  { by: who, signal }: Pick<Asking, 'by' | 'signal'>,
 ): Promise<LiveRun> {
   const { id } = drive.state;
   const end = async (): Promise<EndedRun> => {
@@ -199,14 +196,18 @@ async function live(
     return ended;
   };
   const finished = end();
+  const stop = (): void => drive.cancel('graceful', who);
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  finished.finally(() => signal?.removeEventListener('abort', stop)).catch(() => {});
   finished.catch(() => {}); // whoever awaits it is told; nobody has to
   return {
     id,
     ...told,
     finished,
-    cancel: (mode, by = 'person') => drive.cancel(mode, by),
-    answer: (question, answer, by = 'person') => drive.answer(question, answer, by),
-    steer: (task, text, by = 'person') => drive.steer(task, text, by),
+    cancel: (mode, by = who) => drive.cancel(mode, by),
+    answer: (question, answer, by = who) => drive.answer(question, answer, by),
+    steer: (task, text, by = who) => drive.steer(task, text, by),
   };
 }
 

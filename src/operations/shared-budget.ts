@@ -1,17 +1,12 @@
 /** What all runs of a user have spent today and this month, and may spend: shown, and raised for that day or month. */
 import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { SharedBudgetView } from '../contract/outputs.ts';
 import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import type { SharedBudgets } from '../run/shared-budgets.ts';
 import { SharedMachine } from '../run/shared-machine.ts';
 import { Home } from '../store/home.ts';
 import { findGit } from '../system/files/state-directory.ts';
-
-export interface SharedBudgetView {
-  /** `all:day`, `all:month`, `repository:day` or `repository:month`. */
-  account: string;
-  spentUsd: number;
-  limitUsd: number;
-}
 
 /** Only those that have a limit. */
 export function sharedBudgetsOf(cwd: string): Promise<SharedBudgetView[]> {
@@ -19,22 +14,23 @@ export function sharedBudgetsOf(cwd: string): Promise<SharedBudgetView[]> {
 }
 
 /** Never lowers one. Takes effect at once, for all runs. */
-export function raiseSharedBudget(options: {
-  cwd: string;
-  period: 'day' | 'month';
-  usd: number;
-}): Promise<SharedBudgetView[]> {
-  const { cwd, period, usd } = options;
-  return withBudgets(cwd, (budgets) => {
-    const raised = budgets.accounts.filter((account) => account.period === period);
-    if (raised.length === 0)
-      throw new BosunError(
-        'usage',
-        `there is no limit for a ${period} to raise; set one in ${userConfigFile()}: budget: { usd-per-${period}: ${usd} }`,
-      );
-    for (const { id } of raised) budgets.raise(id, usd);
-    return viewsOf(budgets).filter(({ account }) => raised.some(({ id }) => id === account));
-  });
+export function raiseSharedBudget(options: Reading<'raiseSharedBudget'>): Promise<SharedBudgetView[]> {
+  const { cwd, usdPerDay, usdPerMonth } = options;
+  return withBudgets(cwd, (budgets) => [
+    ...(usdPerDay === undefined ? [] : raise(budgets, 'day', usdPerDay)),
+    ...(usdPerMonth === undefined ? [] : raise(budgets, 'month', usdPerMonth)),
+  ]);
+}
+
+function raise(budgets: SharedBudgets, period: 'day' | 'month', usd: number): SharedBudgetView[] {
+  const raised = budgets.accounts.filter((account) => account.period === period);
+  if (raised.length === 0)
+    throw new BosunError(
+      'usage',
+      `there is no limit for a ${period} to raise; set one in ${userConfigFile()}: budget: { usd-per-${period}: ${usd} }`,
+    );
+  for (const { id } of raised) budgets.raise(id, usd);
+  return viewsOf(budgets).filter(({ account }) => raised.some(({ id }) => id === account));
 }
 
 function viewsOf(budgets: SharedBudgets): SharedBudgetView[] {

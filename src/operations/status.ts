@@ -1,29 +1,14 @@
 /** Where runs stand. Reads the stored views alone: no fold, no git, no process, unless a merge was cut off. */
 import { existsSync } from 'node:fs';
-import {
-  shownCounts,
-  type RunView,
-  type ShownRunState,
-  type TaskState,
-  type TaskView,
-} from '../contract/run.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { ShownRun, Status } from '../contract/outputs.ts';
+import { shownCounts, type RunView, type TaskState, type TaskView } from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
 import { findRun, openJournal, drivenRuns as atWork, shownState } from '../run/journal.ts';
 
-export type ShownRun = Omit<RunView, 'state'> & { state: ShownRunState };
-
-export interface Status {
-  run: ShownRun;
-  /** In the order in which they are written; at most `limit`, those that need attention first where there are more. */
-  tasks: TaskView[];
-  taskCount: number;
-  /** What was done about a merge that was cut off. */
-  recovered?: string;
-}
-
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 
-export async function statusOf(options: { cwd: string; run?: string; limit?: number }): Promise<Status> {
+export async function statusOf(options: Reading<'status'>): Promise<Status> {
   await using journal = await openJournal(options.cwd);
   const { store, home } = journal;
   const run = await findRun(journal, options.run);
@@ -63,7 +48,7 @@ function stoppedCounts({
 }
 
 /** All that is at work, what needs a person first. */
-export async function runsAtWork(options: { cwd: string }): Promise<ShownRun[]> {
+export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await atWork(journal);
   const shown = runs.map((run): ShownRun => ({ ...run, counts: shownCounts(run) }));
@@ -71,7 +56,7 @@ export async function runsAtWork(options: { cwd: string }): Promise<ShownRun[]> 
 }
 
 /** The newest first. */
-export async function history(options: { cwd: string; limit?: number }): Promise<ShownRun[]> {
+export async function history(options: Reading<'history'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await journal.store.runs(options.limit ?? 50);
   return Promise.all(runs.map(async (run) => ({ ...run, state: await shownState(journal, run) })));

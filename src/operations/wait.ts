@@ -1,17 +1,11 @@
 /** Waits for runs to end, whoever drives them. It changes nothing. */
 import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 
-export interface WaitOptions {
-  cwd: string;
-  /** The only one at work, else the latest, where none is named. */
-  runs: readonly string[];
-  signal?: AbortSignal;
-}
-
 /** Resolves with the runs as they ended; rejects where nobody drives one that has not. */
-export async function waitForRuns({ cwd, runs, signal }: WaitOptions): Promise<RunView[]> {
+export async function waitForRuns({ cwd, runs = [], signal }: Reading<'wait'>): Promise<RunView[]> {
   await using journal = await openJournal(cwd);
   const named = runs.length === 0 ? [undefined] : runs;
   const ids = await Promise.all(named.map(async (run) => (await findRun(journal, run)).id));

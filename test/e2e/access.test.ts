@@ -1,4 +1,5 @@
 /** Asking for more from inside a running attempt, through the real command on both sides of the fence. */
+import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../src/contract/event.ts';
 import { BOSUN, bosun, startProgram } from '../fixtures/cli.ts';
@@ -104,7 +105,7 @@ describe('a person who is asked', () => {
       `answered work+1 (run fenced-1): May it change docs/d.md? ${answer}\n`,
     ]);
     const run = told(await started.finished);
-    expect(answers(run)).toEqual([{ task: 'work', globs: ['docs/d.md'], answer, by: 'person' }]);
+    expect(answers(run)).toEqual([{ task: 'work', globs: ['docs/d.md'], answer, by: userInfo().username }]);
     expect(run.changed('work')).toEqual(answer === 'yes' ? ['M docs/d.md'] : []);
     expect(run.printed('work')).toMatch(
       answer === 'yes' ? /^granted: docs\/d\.md/ : /^refused: [^]*without\n/,

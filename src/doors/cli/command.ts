@@ -1,9 +1,12 @@
 /** What a command of the CLI is: its words for people, and where its code lies. */
+import type { OperationName } from '../../contract/operations.ts';
 
 export interface Command {
   name: string;
   group: 'Start' | 'Look' | 'Decide' | 'Keep';
   summary: string;
+  /** What it asks of bosun. Arguments and options go to the fields of the same names, in camel case. */
+  asks: readonly OperationName[];
   arguments?: Argument[];
   options?: Option[];
   /** What follows `bosun `, and why one would type it. */
@@ -36,6 +39,7 @@ export interface Option {
 
 /** What was typed, by the names of the table. */
 export interface Typed {
+  command: Command;
   args: string[];
   options: Record<string, string | string[] | boolean | undefined>;
   /** Whether `--` was there: all arguments after it are somebody else's words. */

@@ -57,7 +57,12 @@ export function parse(words: readonly string[]): Chosen | undefined {
   for (const command of COMMANDS) {
     const child = childOf(parser, command);
     child.action(() => {
-      const typed: Typed = { args: child.args, options: child.opts(), hasDashes: words.includes('--') };
+      const typed: Typed = {
+        command,
+        args: child.args,
+        options: child.opts(),
+        hasDashes: words.includes('--'),
+      };
       chosen = { command, typed };
     });
   }

@@ -11,7 +11,7 @@ export function readPlainly(command: Command, words: readonly string[]): Typed |
   );
   const places = command.arguments ?? [];
   if (places.some(({ choices }) => choices)) return undefined;
-  const typed: Typed = { args: [], options: {}, hasDashes: false };
+  const typed: Typed = { command, args: [], options: {}, hasDashes: false };
   for (const word of words) {
     if (!word.startsWith('-')) typed.args.push(word);
     else if (word.startsWith('--') && flags.has(word.slice(2)))

@@ -51,6 +51,7 @@ export const COMMANDS: Command[] = [
     name: 'init',
     group: 'Start',
     summary: 'write a small bosun.yaml that runs as it is',
+    asks: [],
     examples: [['init', 'then: bosun run']],
     load: () => import('./commands/init.ts'),
   },
@@ -58,6 +59,7 @@ export const COMMANDS: Command[] = [
     name: 'doctor',
     group: 'Start',
     summary: 'check that this machine is ready',
+    asks: [],
     options: [{ flags: '--json', about: 'print the findings as JSON' }],
     examples: [['doctor', 'what works here, what does not, and how to fix it']],
     load: () => import('./commands/doctor.ts'),
@@ -66,6 +68,7 @@ export const COMMANDS: Command[] = [
     name: 'check',
     group: 'Start',
     summary: 'check a workflow file without running anything',
+    asks: [],
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [TRUST],
     examples: [
@@ -78,6 +81,7 @@ export const COMMANDS: Command[] = [
     name: 'run',
     group: 'Start',
     summary: 'run a workflow; your files stay as they are until you merge',
+    asks: ['run'],
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
@@ -105,6 +109,7 @@ export const COMMANDS: Command[] = [
     name: 'exec',
     group: 'Start',
     summary: 'run one agent or one command, with no workflow file',
+    asks: ['run'],
     arguments: [{ name: 'words', about: 'the prompt for the agent, or a command after --', many: true }],
     options: [
       { flags: '--runtime <runtime>', about: wordList(RUNTIMES, 'or') },
@@ -138,6 +143,7 @@ export const COMMANDS: Command[] = [
     name: 'trust',
     group: 'Start',
     summary: 'let the workflows of this repository reach beyond it',
+    asks: [],
     arguments: [
       { name: 'file', about: 'bosun.yaml if not given; with --remove, a repository', complete: 'file' },
     ],
@@ -158,6 +164,7 @@ export const COMMANDS: Command[] = [
     name: 'status',
     group: 'Look',
     summary: 'show the state of a run',
+    asks: ['status', 'atWork'],
     arguments: [RUN],
     options: [{ flags: '--json', about: 'print it as JSON' }],
     examples: [
@@ -170,6 +177,7 @@ export const COMMANDS: Command[] = [
     name: 'logs',
     group: 'Look',
     summary: 'show what happened in a run, and what its tasks printed',
+    asks: ['logs'],
     arguments: [RUN],
     options: [
       { flags: '-f, --follow', about: 'keep following until the run ends' },
@@ -186,6 +194,7 @@ export const COMMANDS: Command[] = [
     name: 'diff',
     group: 'Look',
     summary: 'show what a run changed, as a patch',
+    asks: ['diff'],
     arguments: [RUN],
     options: [
       { flags: '-t, --task <task>', about: 'only what this task changed, even if it failed' },
@@ -205,6 +214,7 @@ export const COMMANDS: Command[] = [
     name: 'report',
     group: 'Look',
     summary: 'show the report of a run',
+    asks: [],
     arguments: [RUN],
     options: [
       { flags: '--format <format>', about: 'text, json or html', choices: ['text', 'json', 'html'] },
@@ -222,6 +232,7 @@ export const COMMANDS: Command[] = [
     name: 'history',
     group: 'Look',
     summary: 'list the runs, the newest first',
+    asks: ['history'],
     options: [
       { flags: '--limit <count>', about: 'how many runs to list; defaults to 20' },
       { flags: '--json', about: 'print each run as a line of JSON' },
@@ -233,6 +244,7 @@ export const COMMANDS: Command[] = [
     name: 'attach',
     group: 'Look',
     summary: 'watch a run at work, and answer its questions',
+    asks: ['attach'],
     arguments: [RUN],
     options: [VERBOSE, JSON_EVENTS],
     examples: [
@@ -246,6 +258,7 @@ export const COMMANDS: Command[] = [
     name: 'wait',
     group: 'Look',
     summary: 'wait until runs end; the exit code is that of the run',
+    asks: ['wait'],
     arguments: [
       { name: 'runs', about: 'run ids; defaults to the only run at work', many: true, complete: 'run' },
     ],
@@ -259,6 +272,7 @@ export const COMMANDS: Command[] = [
     name: 'answer',
     group: 'Decide',
     summary: 'answer a question that a run is waiting on',
+    asks: ['answer'],
     arguments: [
       {
         name: 'words',
@@ -278,6 +292,7 @@ export const COMMANDS: Command[] = [
     name: 'budget',
     group: 'Decide',
     summary: 'show what a run has spent and may spend, or raise its limits',
+    asks: ['budget', 'setBudget', 'raiseSharedBudget'],
     arguments: [RUN],
     options: [
       { flags: '--usd <dollars>', about: 'the new limit in dollars' },
@@ -301,6 +316,7 @@ export const COMMANDS: Command[] = [
     name: 'steer',
     group: 'Decide',
     summary: 'send a message to a running agent',
+    asks: ['steer'],
     arguments: [
       { name: 'task', about: 'the task whose agent to message', required: true, complete: 'task' },
       { name: 'words', about: 'the message', required: true, many: true },
@@ -315,6 +331,7 @@ export const COMMANDS: Command[] = [
     name: 'merge',
     group: 'Decide',
     summary: 'merge what a run changed into your current branch',
+    asks: ['merge'],
     arguments: [RUN],
     options: [{ flags: '--squash', about: 'make one commit of it all' }, UNFENCED, TRUST],
     examples: [
@@ -329,6 +346,7 @@ export const COMMANDS: Command[] = [
     name: 'resume',
     group: 'Decide',
     summary: 'continue a run that was interrupted, cancelled or failed',
+    asks: ['resume'],
     arguments: [RUN],
     options: [DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
     examples: [['resume', 'the latest run; finished tasks are not run again']],
@@ -338,6 +356,7 @@ export const COMMANDS: Command[] = [
     name: 'retry',
     group: 'Decide',
     summary: 'retry one task, and the tasks that wait for it',
+    asks: ['retry'],
     arguments: [
       {
         name: 'task',
@@ -354,6 +373,7 @@ export const COMMANDS: Command[] = [
     name: 'cancel',
     group: 'Decide',
     summary: 'cancel a run; finished work is kept',
+    asks: ['cancel'],
     arguments: [RUN],
     options: [{ flags: '--now', about: 'do not wait for agents to stop by themselves' }],
     examples: [
@@ -367,6 +387,7 @@ export const COMMANDS: Command[] = [
     name: 'model-server',
     group: 'Keep',
     summary: 'run a scripted fake model server, for trying agents',
+    asks: [],
     arguments: [{ name: 'script', about: 'the script, in YAML or JSON', required: true, complete: 'file' }],
     options: [
       { flags: '--port <port>', about: 'defaults to any free port' },
@@ -382,6 +403,7 @@ export const COMMANDS: Command[] = [
     name: 'conformance',
     group: 'Keep',
     summary: 'test what an installed agent can do, without a key or a real model',
+    asks: [],
     options: [
       {
         flags: '--runtime <runtime>',
@@ -401,6 +423,7 @@ export const COMMANDS: Command[] = [
     name: 'agent',
     group: 'Keep',
     summary: 'talk to the engine; only for agents, inside an attempt',
+    asks: [],
     arguments: [
       {
         name: 'words',
@@ -417,6 +440,7 @@ export const COMMANDS: Command[] = [
     name: 'completion',
     group: 'Keep',
     summary: 'print a completion script for your shell',
+    asks: [],
     arguments: [
       { name: 'shell', about: 'bash, zsh or fish', required: true, choices: ['bash', 'zsh', 'fish'] },
     ],

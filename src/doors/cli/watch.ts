@@ -5,19 +5,19 @@ import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import { outputOf } from '../../operations/output.ts';
 import { savedReport } from '../../operations/report.ts';
-import type { EndedRun, LiveRun, WatchOptions } from '../../operations/run.ts';
+import type { EndedRun, LiveRun } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { plainLine, safeJson } from '../../report/text/plain.ts';
 import { renderTextReport } from '../../report/text/text.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
-import { given, isOn, textOf, type Typed } from './command.ts';
+import { isOn, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
 import { isApart, tellDetached } from './detach.ts';
 import { exitOf } from './exit-codes.ts';
 import { isForeground } from './foreground.ts';
 import { Interrupts } from './interrupts.ts';
 import { LiveShow } from './live/show.ts';
-import { trustOf, withTrust } from './with-trust.ts';
+import { withTrust } from './with-trust.ts';
 import {
   columnsOfStream,
   hasColor,
@@ -50,11 +50,11 @@ export interface Pressable {
   cancel?(): void;
 }
 
-type Start = (options: WatchOptions) => Promise<LiveRun>;
+type Start = (seen: (events: Recorded[]) => void) => Promise<LiveRun>;
 
 interface Watched {
   /** The run that is gone on with. */
-  earlier?: { cwd: string; run?: string };
+  earlier?: { run?: string };
   /** The task whose answer is the data, in place of the report. */
   answerOf?: string;
 }
@@ -72,14 +72,7 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
   let live: LiveRun | undefined;
   let ended: EndedRun;
   try {
-    live = await start({
-      seen: (events) => show.seen(events),
-      unfenced: isOn(typed, 'unfenced'),
-      timing: isOn(typed, 'timing'),
-      ...trustOf(typed),
-      ...given('record', textOf(typed, 'record')),
-      ...given('replay', textOf(typed, 'replay')),
-    });
+    live = await start((events) => show.seen(events));
     if (!isFenced(live.isolation))
       show.say(`WARNING: ${describeIsolation(live.isolation)}; bosun doctor says what to do`);
     for (const note of live.notes) show.say(`note: ${note}`);

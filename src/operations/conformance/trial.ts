@@ -2,6 +2,7 @@
  * One run of one agent in a scratch repository: the real engine, sandbox and gateway, and a model that says what a
  * script tells it to. It judges nothing.
  */
+import { spellActor } from '../../contract/actor.ts';
 import path from 'node:path';
 import type { ConfigFile } from '../../contract/config.ts';
 import type { EventOf, EventType, Recorded } from '../../contract/event.ts';
@@ -48,7 +49,10 @@ export interface Doomed {
   cwd: string;
   workflow: Workflow;
   configured: Configured;
+  by: string;
 }
+
+const BY = spellActor({ kind: 'program', name: 'conformance' });
 
 export class Trial implements AsyncDisposable {
   readonly repository: string;
@@ -94,7 +98,7 @@ export class Trial implements AsyncDisposable {
   }
 
   get doomed(): Doomed {
-    return { cwd: this.repository, workflow: this.#workflow, configured: this.#configured };
+    return { cwd: this.repository, workflow: this.#workflow, configured: this.#configured, by: BY };
   }
 
   async start(): Promise<LiveRun> {
@@ -104,8 +108,8 @@ export class Trial implements AsyncDisposable {
 
   /** After another engine was killed. */
   async resume(): Promise<LiveRun> {
-    const { cwd, configured } = this.doomed;
-    return this.#watch(await resumeRun({ cwd, configured, seen: this.#seen }));
+    const { cwd, configured, by } = this.doomed;
+    return this.#watch(await resumeRun({ cwd, configured, by, seen: this.#seen }));
   }
 
   /** To its end, which comes in any case. */

@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { normalText, type Ids } from '../../base/normal-text.ts';
+import { isSomebody } from '../../contract/actor.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import type { Event, Recorded } from '../../contract/event.ts';
 import { isFields, type Fields } from '../../base/fields.ts';
@@ -192,10 +193,17 @@ function line(event: Event, normal: Normaliser): string {
   const { collected, ...fields } = withoutChance(event as unknown as Fields);
   if (event.type === 'run.created') return JSON.stringify(canonical({ ...fields, id: '' }, EXACT));
   if (PEOPLE.has(event.type)) delete fields.by;
+  else if ('by' in event && isSomebody(event.by)) nameNobody(fields, event.by);
   if (event.type === 'task.delayed') delete fields.because; // the attempt says it
   return JSON.stringify(
     canonical(isFields(collected) ? { ...fields, collected: work(collected) } : fields, normal),
   );
+}
+
+/** As journals did before they named people. */
+function nameNobody(fields: Fields, by: string): void {
+  fields.by = 'person';
+  if (typeof fields.why === 'string') fields.why = fields.why.replace(by, () => 'person');
 }
 
 const LINE_CHARS_MAX = 4096;

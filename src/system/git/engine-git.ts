@@ -268,7 +268,13 @@ export class EngineGit {
   }
 
   /** A patch that `git apply` takes, binary files included, piece by piece: it may be larger than memory. */
-  async streamDiff(from: string, to: string, write: (piece: Buffer) => Promise<void> | void): Promise<void> {
+  async streamDiff(
+    from: string,
+    to: string,
+    write: (piece: Buffer) => Promise<void> | void,
+    stop?: AbortSignal,
+  ): Promise<void> {
+    stop?.throwIfAborted();
     const child = this.start([...DIFF, from, to]);
     child.stdin!.end();
     let said = '';
@@ -277,8 +283,15 @@ export class EngineGit {
       (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-STDERR_CHARS_MAX)),
     );
     const ended = processExit(child, ['git']);
-    for await (const piece of child.stdout!) await write(piece as Buffer);
+    const end = (): void => void child.kill('SIGKILL');
+    stop?.addEventListener('abort', end, { once: true });
+    try {
+      for await (const piece of child.stdout!) await write(piece as Buffer);
+    } finally {
+      stop?.removeEventListener('abort', end);
+    }
     const { code, signal } = await ended;
+    stop?.throwIfAborted();
     if (code !== 0)
       throw new BosunError(
         'system',

@@ -1,8 +1,8 @@
 /** `bosun answer` */
 import { BosunError } from '../../../contract/errors.ts';
-import { answerQuestion } from '../../../operations/interrupt.ts';
 import { plainLine } from '../../../report/text/plain.ts';
-import { given, textOf, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { given, type Typed } from '../command.ts';
 import { writeError } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
@@ -14,13 +14,7 @@ export async function run(typed: Typed): Promise<number> {
       `expected yes or no, got "${typed.args.join(' ')}"; write: bosun answer [question] yes|no`,
     );
   }
-  const answered = await answerQuestion({
-    cwd: process.cwd(),
-    answer,
-    ...given('question', question),
-    ...given('run', textOf(typed, 'run')),
-    ...given('note', textOf(typed, 'note')),
-  });
+  const answered = await ask('answer', inputOf('answer', typed, { answer, ...given('question', question) }));
   const { question: id, run, text, isTaken } = answered;
   writeError(`answered ${id} (run ${run}): ${plainLine(text)} ${answer}\n`);
   if (!isTaken)

@@ -1,7 +1,8 @@
 /** `bosun attach` */
 import type { RunView } from '../../../contract/run.ts';
-import { attachRun, type AttachedRun } from '../../../operations/attach.ts';
-import { given, isOn, type Typed } from '../command.ts';
+import type { AttachedRun } from '../../../operations/attach.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, type Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';
 import { isTerminal, openShow, tellReport } from '../watch.ts';
@@ -16,10 +17,8 @@ export async function run(typed: Typed): Promise<number> {
   let attached: AttachedRun;
   let ended: RunView | undefined;
   try {
-    attached = await attachRun({
-      cwd: process.cwd(),
-      ...given('run', typed.args[0]),
-      past: isTerminal() && !isOn(typed, 'json'),
+    const past = isTerminal() && !isOn(typed, 'json');
+    attached = await ask('attach', inputOf('attach', typed, { past }), {
       seen: (events) => show.seen(events),
       signal: end.signal,
     });

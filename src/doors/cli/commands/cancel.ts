@@ -1,14 +1,11 @@
 /** `bosun cancel` */
-import { cancelRun } from '../../../operations/interrupt.ts';
-import { given, isOn, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import type { Typed } from '../command.ts';
 import { writeError } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const { id, state } = await cancelRun({
-    cwd: process.cwd(),
-    now: isOn(typed, 'now'),
+  const { id, state } = await ask('cancel', inputOf('cancel', typed), {
     waits: (text) => writeError(`${text}\n`),
-    ...given('run', typed.args[0]),
   });
   const isCancelled = state === 'cancelled';
   writeError(

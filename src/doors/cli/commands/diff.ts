@@ -1,28 +1,20 @@
 /** `bosun diff` */
 import { once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
-import { BosunError } from '../../../contract/errors.ts';
-import { changesOf, streamDiff, type Changes } from '../../../operations/changes.ts';
+import type { Changes } from '../../../contract/outputs.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { spellControls } from '../../../report/text/plain.ts';
 import { count } from '../../../report/words.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { colorPatch } from '../color-patch.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const options = {
-    cwd: process.cwd(),
-    ...given('run', typed.args[0]),
-    ...given('task', textOf(typed, 'task')),
-    ...given('attempt', attemptOf(typed)),
-    outside: isOutside(typed),
-  };
   const paint = painter(hasColor(process.stdout));
-  const isStat = isOn(typed, 'stat');
-  const changes = isStat ? await changesOf(options) : await streamDiff(options, patchWriter(paint));
+  const changes = await ask('diff', inputOf('diff', typed), { write: patchWriter(paint) });
   if (changes.files.length === 0) writeError('nothing was changed\n');
-  else if (isStat) tellFiles(changes, paint);
+  else if (isOn(typed, 'stat')) tellFiles(changes, paint);
   return 0;
 }
 
@@ -41,22 +33,6 @@ function patchWriter(paint: Paint): (piece: Buffer) => Promise<void> {
     }
     if (!stdout.write(shown)) await once(stdout, 'drain');
   };
-}
-
-function isOutside(typed: Typed): boolean {
-  if (isOn(typed, 'outside') && textOf(typed, 'task') === undefined)
-    throw new BosunError('usage', 'scopes belong to tasks: name one with --task');
-  return isOn(typed, 'outside');
-}
-
-function attemptOf(typed: Typed): number | undefined {
-  const text = textOf(typed, 'attempt');
-  if (text === undefined) return undefined;
-  if (!/^[1-9]\d*$/.test(text))
-    throw new BosunError('usage', `--attempt must be a whole number above 0, not "${text}"`);
-  if (textOf(typed, 'task') === undefined)
-    throw new BosunError('usage', 'attempts belong to a task: name it with --task');
-  return Number(text);
 }
 
 function tellFiles({ files }: Changes, paint: Paint): void {

@@ -5,30 +5,17 @@ import { RUNTIMES } from '../../../contract/runtimes.ts';
 import type { WorkflowSource } from '../../../contract/workflow.ts';
 import { workflow } from '../../../definition/builder.ts';
 import { runtimeHint } from '../../../definition/check/runtime-hint.ts';
-import { startRun } from '../../../operations/run.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
-import { usdOf } from '../usd.ts';
+import { ask, inputOf } from '../ask.ts';
+import { given, textOf, type Typed } from '../command.ts';
 import { watch } from '../watch.ts';
 
 type TaskSource = WorkflowSource['tasks'][string];
 
 export async function run(typed: Typed): Promise<number> {
-  const cwd = process.cwd();
-  const checked = workflow(
-    { name: 'exec', ...given('budget', usdOf(typed)), tasks: taskOf(typed) },
-    { directory: cwd },
-  );
+  const checked = workflow({ name: 'exec', tasks: taskOf(typed) });
+  const input = inputOf('run', typed, { workflow: checked, source: 'exec', trust: true });
   const verbose = { ...typed, options: { ...typed.options, verbose: true } };
-  const start: Parameters<typeof watch>[1] = (options) =>
-    startRun({
-      cwd,
-      workflow: checked,
-      source: 'exec',
-      dirty: isOn(typed, 'dirty'),
-      ...options,
-      trust: true,
-    });
-  return watch(verbose, start, { answerOf: Object.keys(checked.tasks)[0]! });
+  return watch(verbose, (seen) => ask('run', input, { seen }), { answerOf: Object.keys(checked.tasks)[0]! });
 }
 
 function taskOf(typed: Typed): Record<string, TaskSource> {

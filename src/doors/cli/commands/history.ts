@@ -1,10 +1,10 @@
 /** `bosun history` */
 import { formatDuration } from '../../../base/units.ts';
-import { BosunError } from '../../../contract/errors.ts';
-import { history, type ShownRun } from '../../../operations/status.ts';
+import type { ShownRun } from '../../../contract/outputs.ts';
 import { padColumns } from '../../../report/text/columns.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, type Typed } from '../command.ts';
 import { tellCounts } from '../figures.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
@@ -12,10 +12,7 @@ import { hasColor, painter, writeError, writeOut } from '../output.ts';
 const LIMIT = 20;
 
 export async function run(typed: Typed): Promise<number> {
-  const limit = textOf(typed, 'limit') ?? String(LIMIT);
-  if (!/^[1-9]\d*$/.test(limit))
-    throw new BosunError('usage', `--limit must be a whole number above 0, not "${limit}"`);
-  const runs = await history({ cwd: process.cwd(), limit: Number(limit) });
+  const runs = await ask('history', { limit: LIMIT, ...inputOf('history', typed) });
   if (isOn(typed, 'json')) for (const each of runs) writeOut(`${safeJson(each)}\n`);
   else tell(runs);
   if (runs.length === 0) writeError('no run was ever started here; start one with: bosun run\n');

@@ -1,25 +1,20 @@
 /** `bosun merge` */
-import { mergeRun } from '../../../operations/merge.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { count, shortCommit } from '../../../report/words.ts';
-import { given, isOn, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import type { Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
-import { trustOf, withTrust } from '../with-trust.ts';
+import { withTrust } from '../with-trust.ts';
 
 const HOW = { 'fast-forward': 'fast-forwarded', merged: 'merged', squashed: 'squashed' };
 
 export async function run(typed: Typed): Promise<number> {
-  const cwd = process.cwd();
-  const options = {
-    cwd,
-    squash: isOn(typed, 'squash'),
-    unfenced: isOn(typed, 'unfenced'),
+  const input = inputOf('merge', typed);
+  const tell = {
     printed: (text: string) => writeError(text.split('\n').map(plainLine).join('\n')),
     recovered: (text: string) => writeError(`note: ${text}\n`),
-    ...trustOf(typed),
-    ...given('run', typed.args[0]),
   };
-  const merged = await withTrust(cwd, () => mergeRun(options));
+  const merged = await withTrust(process.cwd(), () => ask('merge', input, tell));
   const { kind, head, branch, run: id, commits } = merged;
   const where = branch ?? 'your detached HEAD';
   if (kind === 'nothing') {

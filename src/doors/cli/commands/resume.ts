@@ -1,9 +1,9 @@
 /** `bosun resume` */
-import { resumeRun } from '../../../operations/run.ts';
-import { given, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import type { Typed } from '../command.ts';
 import { watch } from '../watch.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const of = { cwd: process.cwd(), ...given('run', typed.args[0]) };
-  return watch(typed, (options) => resumeRun({ ...of, ...options }), { earlier: of });
+  const input = inputOf('resume', typed);
+  return watch(typed, (seen) => ask('resume', input, { seen }), { earlier: input });
 }

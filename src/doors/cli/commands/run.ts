@@ -3,34 +3,28 @@ import { BosunError } from '../../../contract/errors.ts';
 import { resolveInputs } from '../../../definition/inputs.ts';
 import { refuseUnsupported } from '../../../definition/check/supported.ts';
 import { checkFile } from '../../../operations/check.ts';
-import { startRun } from '../../../operations/run.ts';
+import { ask, inputOf } from '../ask.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { say } from '../output.ts';
-import { usdOf } from '../usd.ts';
 import { trustOf, withTrust } from '../with-trust.ts';
 import { watch } from '../watch.ts';
 import { tellWorkflow } from './check.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const cwd = process.cwd();
-  const usd = usdOf(typed);
   const named = { cwd, ...given('file', typed.args[0]), ...trustOf(typed) };
   const checked = await withTrust(cwd, () => checkFile(named));
+  const { file: source, workflow } = checked;
   const inputs = inputsOf(typed);
+  const input = inputOf('run', typed, { workflow, source, inputs });
   if (isOn(typed, 'dryRun')) {
-    resolveInputs(checked.workflow, inputs);
+    resolveInputs(workflow, inputs);
     tellWorkflow(checked, 'would run');
-    refuseUnsupported(checked.workflow);
+    refuseUnsupported(workflow);
     return 0;
   }
   for (const warning of checked.warnings) say(warning, 'warning');
-  const { file: source } = checked;
-  const workflow = usd
-    ? { ...checked.workflow, budget: { ...checked.workflow.budget, ...usd } }
-    : checked.workflow;
-  return watch(typed, (options) =>
-    startRun({ cwd, workflow, source, inputs, dirty: isOn(typed, 'dirty'), ...options }),
-  );
+  return watch(typed, (seen) => ask('run', input, { seen }));
 }
 
 function inputsOf(typed: Typed): Record<string, string> {

@@ -1,31 +1,30 @@
 /** `bosun status`: the one command that must be quick; it loads nothing that it does not show. */
 import { formatDuration } from '../../../base/units.ts';
 import { isOpen, type QuestionView, type TaskView } from '../../../contract/run.ts';
-import { runsAtWork, statusOf, type ShownRun, type Status } from '../../../operations/status.ts';
+import type { ShownRun, Status } from '../../../contract/outputs.ts';
 import { describeStop } from '../../../schedule/money/budget-words.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/text/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
-import { given, isOn, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
 import { tellCounts, tellDefault } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { signOf } from '../live/task-sign.ts';
 
 const TASKS_SHOWN_MAX = 40;
+const TASKS_JSON_MAX = 1000;
 const NAME_COLUMNS_MAX = 40;
 
 export async function run(typed: Typed): Promise<number> {
   if (typed.args.length === 0) {
-    const runs = await runsAtWork({ cwd: process.cwd() });
+    const runs = await ask('atWork', {});
     if (runs.length > 1) return tellAll(runs, isOn(typed, 'json'));
   }
-  const status = await statusOf({
-    cwd: process.cwd(),
-    limit: isOn(typed, 'json') ? 1000 : TASKS_SHOWN_MAX,
-    ...given('run', typed.args[0]),
-  });
+  const limit = isOn(typed, 'json') ? TASKS_JSON_MAX : TASKS_SHOWN_MAX;
+  const status = await ask('status', inputOf('status', typed, { limit }));
   if (status.recovered !== undefined) writeError(`note: ${status.recovered}\n`);
   writeOut(isOn(typed, 'json') ? `${safeJson(status)}\n` : renderStatus(status, Date.now()));
   return 0;

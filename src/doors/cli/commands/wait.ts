@@ -1,11 +1,11 @@
 /** `bosun wait` */
-import { waitForRuns } from '../../../operations/wait.ts';
+import { ask, inputOf } from '../ask.ts';
 import type { Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const ended = await waitForRuns({ cwd: process.cwd(), runs: typed.args });
+  const ended = await ask('wait', inputOf('wait', typed));
   for (const { id, state } of ended) say(`run ${id} is ${state}`);
   // Of several, that of the first that did not end well.
   return ended.map(exitOf).find((code) => code !== 0) ?? 0;

@@ -3,7 +3,8 @@
  * once the run is under way, and not at all where the run is quicker.
  */
 import type { Recorded } from '../../../contract/event.ts';
-import { logs } from '../../../operations/logs.ts';
+import { ask } from '../ask.ts';
+import { given } from '../command.ts';
 import { LiveModel } from './model.ts';
 import type { LiveView } from './view.ts';
 import { say } from '../output.ts';
@@ -19,9 +20,12 @@ export class LiveShow implements Show {
   #loading: NodeJS.Timeout | undefined;
 
   /** `earlier`: a run that is gone on with, whose past is shown too. */
-  static async open(earlier: { cwd: string; run?: string } | undefined): Promise<LiveShow> {
+  static async open(earlier: { run?: string } | undefined): Promise<LiveShow> {
     const show = new LiveShow();
-    if (earlier) for await (const page of logs({ ...earlier, withoutOutput: true })) show.#model.see(page);
+    if (earlier) {
+      const past = { ...given('run', earlier.run), withoutOutput: true };
+      await ask('logs', past, { seen: (page) => show.#model.see(page) });
+    }
     return show;
   }
 

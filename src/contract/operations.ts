@@ -1,0 +1,302 @@
+/**
+ * The table of operations: what can be asked of bosun, by whom, and what comes of it. Every door follows it: the
+ * commands and the library today, HTTP, MCP and RPC later. It does nothing itself: what does is in `operations/`. It
+ * imports nothing that takes time to load, since each command starts with it.
+ */
+import type { z } from 'zod';
+import { ACTOR_KINDS, type ActorKind } from './actor.ts';
+import type { ErrorCode } from './errors.ts';
+import type { InputSchema, InputValue, Value } from './input-schema.ts';
+import type * as outputs from './outputs.ts';
+import type { Json, Workflow } from './workflow.ts';
+
+/** The schemas of what operations give, by name: loaded only by those who need them. */
+type Outputs = typeof outputs;
+
+export interface Operation {
+  input: InputSchema;
+  output: keyof Outputs;
+  /** What it gives while it is under way: `items` again and again, to the function that is handed in as `to`. */
+  streams?: { to: string; items: keyof Outputs | 'bytes' | 'text' };
+  /** Beside those that any of them may end with. */
+  errors: readonly ErrorCode[];
+  /** Who may ask for it. */
+  actors: readonly ActorKind[];
+  /** Whether something is different afterwards: a run, files, what is trusted or kept. */
+  changes: boolean;
+}
+
+/** The input is not as the table says; the journal or the machine failed. */
+export const ERRORS_OF_ALL: readonly ErrorCode[] = ['usage', 'journal', 'system'];
+
+const NAME_CHARS_MAX = 1000;
+const PATH_CHARS_MAX = 4096;
+const MESSAGE_CHARS_MAX = 64 * 1024;
+const RUNS_MAX = 1000;
+
+const NAME = { type: 'string', maxLength: NAME_CHARS_MAX } as const;
+const PATH = { type: 'string', maxLength: PATH_CHARS_MAX } as const;
+const MESSAGE = { type: 'string', maxLength: MESSAGE_CHARS_MAX } as const;
+const FLAG = { type: 'boolean' } as const;
+const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
+const FROM_0 = { type: 'integer', minimum: 0 } as const;
+const AMOUNT = { type: 'number', exclusiveMinimum: 0 } as const;
+
+/** The only one at work, else the latest, where none is named. */
+const RUN = { run: NAME } as const;
+/** What an engine is told that drives a run. */
+const DRIVE = { unfenced: FLAG, trust: FLAG, record: PATH, replay: PATH, timing: FLAG } as const;
+
+const WORKFLOW: Value<Workflow> = {
+  type: 'object',
+  must: 'a workflow, as workflow() or loadWorkflow() gives it',
+};
+const INPUTS: Value<Record<string, Json>> = { type: 'object' };
+
+const ANYBODY = ACTOR_KINDS;
+/** What an agent may ask of us is in the crew's table. */
+const NO_AGENT = ['person', 'program'] as const;
+
+const ON_RUN = ['no-repository', 'not-found'] as const;
+const DRIVING = [
+  'no-repository',
+  'not-found',
+  'busy',
+  'wrong-state',
+  'not-trusted',
+  'not-supported',
+] as const;
+const EVENTS = { to: 'seen', items: 'Events' } as const;
+
+export const OPERATIONS = {
+  run: {
+    input: {
+      type: 'object',
+      properties: {
+        workflow: WORKFLOW,
+        /** What messages and the report call the workflow. */
+        source: PATH,
+        inputs: INPUTS,
+        /** Start from the files as they are, not from the last commit. */
+        dirty: FLAG,
+        /** What it may cost, whatever the workflow says. */
+        usd: { ...AMOUNT, must: 'a number above 0, such as 2.50' },
+        ...DRIVE,
+      },
+      required: ['workflow', 'source'],
+    },
+    output: 'StartedRun',
+    streams: EVENTS,
+    errors: [...DRIVING, 'invalid-workflow'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  resume: {
+    input: { type: 'object', properties: { ...RUN, ...DRIVE } },
+    output: 'StartedRun',
+    streams: EVENTS,
+    errors: DRIVING,
+    actors: NO_AGENT,
+    changes: true,
+  },
+  retry: {
+    input: { type: 'object', properties: { ...RUN, task: NAME, ...DRIVE }, required: ['task'] },
+    output: 'StartedRun',
+    streams: EVENTS,
+    errors: DRIVING,
+    actors: NO_AGENT,
+    changes: true,
+  },
+  cancel: {
+    input: {
+      type: 'object',
+      /** `now`: do not wait for agents to stop by themselves. */
+      properties: { ...RUN, now: FLAG },
+    },
+    output: 'Run',
+    streams: { to: 'waits', items: 'text' },
+    errors: [...ON_RUN, 'wrong-state', 'busy'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  answer: {
+    input: {
+      type: 'object',
+      properties: {
+        ...RUN,
+        /** The task that asks; the only open question where none is named. */
+        question: NAME,
+        answer: { type: 'string', maxLength: 3, enum: ['yes', 'no'] },
+        /** Why; kept with the answer. */
+        note: MESSAGE,
+      },
+      required: ['answer'],
+    },
+    output: 'Answered',
+    errors: [...ON_RUN, 'wrong-state'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  steer: {
+    input: { type: 'object', properties: { ...RUN, task: NAME, text: MESSAGE }, required: ['task', 'text'] },
+    output: 'Steered',
+    errors: [...ON_RUN, 'wrong-state'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  setBudget: {
+    input: {
+      type: 'object',
+      properties: {
+        ...RUN,
+        /** The limit is this agent's, not the whole run's. */
+        agent: NAME,
+        /** The limit is this task's, with the tasks within it. */
+        task: NAME,
+        usd: AMOUNT,
+        tokens: AMOUNT,
+        requests: AMOUNT,
+        minutes: AMOUNT,
+      },
+      either: [['agent', 'task']],
+    },
+    output: 'BudgetSet',
+    errors: [...ON_RUN, 'wrong-state', 'busy'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  raiseSharedBudget: {
+    input: {
+      type: 'object',
+      /** What all runs may spend today, and this month. */
+      properties: { usdPerDay: AMOUNT, usdPerMonth: AMOUNT },
+    },
+    output: 'SharedBudgets',
+    errors: ['no-repository', 'invalid-workflow'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  merge: {
+    input: {
+      type: 'object',
+      /** `squash`: one commit with all of it. The others are for the workflow's `merge.check`. */
+      properties: { ...RUN, squash: FLAG, unfenced: FLAG, trust: FLAG },
+    },
+    output: 'Merged',
+    streams: { to: 'printed', items: 'text' },
+    errors: [...ON_RUN, 'wrong-state', 'busy', 'conflict', 'check', 'not-trusted', 'not-supported'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  status: {
+    input: { type: 'object', properties: { ...RUN, limit: ABOVE_0 } },
+    output: 'Status',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  atWork: {
+    input: { type: 'object', properties: {} },
+    output: 'ShownRuns',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  history: {
+    input: { type: 'object', properties: { limit: ABOVE_0 } },
+    output: 'ShownRuns',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  logs: {
+    input: {
+      type: 'object',
+      properties: {
+        ...RUN,
+        task: NAME,
+        afterSeq: FROM_0,
+        /** Leaves out what agents printed. */
+        withoutOutput: FLAG,
+        /** Goes on until the run ends, or nobody drives it any more. */
+        follow: FLAG,
+      },
+    },
+    output: 'ReadTo',
+    streams: EVENTS,
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  attach: {
+    input: {
+      type: 'object',
+      /** `past`: also tells what happened before, without what tasks printed. */
+      properties: { ...RUN, past: FLAG },
+    },
+    output: 'AttachedRun',
+    streams: EVENTS,
+    errors: [...ON_RUN, 'wrong-state'],
+    actors: NO_AGENT,
+    changes: false,
+  },
+  wait: {
+    input: {
+      type: 'object',
+      properties: { runs: { type: 'array', items: NAME, maxItems: RUNS_MAX } },
+    },
+    output: 'Runs',
+    errors: [...ON_RUN, 'wrong-state'],
+    actors: ANYBODY,
+    changes: false,
+  },
+  budget: {
+    input: { type: 'object', properties: RUN },
+    output: 'Budgets',
+    errors: [...ON_RUN, 'invalid-workflow'],
+    actors: ANYBODY,
+    changes: false,
+  },
+  diff: {
+    input: {
+      type: 'object',
+      properties: {
+        ...RUN,
+        /** Only what this task did. */
+        task: NAME,
+        /** Of a task: the snapshot of this attempt, whatever became of it. The last one where none is named. */
+        attempt: ABOVE_0,
+        /** Of a task: what its scope did not allow, against what was taken of it. */
+        outside: FLAG,
+        /** Only the files and how many lines, without a patch. */
+        stat: FLAG,
+      },
+      dependentRequired: { attempt: ['task'], outside: ['task'] },
+    },
+    output: 'Changes',
+    streams: { to: 'write', items: 'bytes' },
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof OPERATIONS;
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
+
+export type InputOf<Name extends OperationName> = InputValue<(typeof OPERATIONS)[Name]['input']>;
+export type OutputOf<Name extends OperationName> = z.output<Outputs[(typeof OPERATIONS)[Name]['output']]>;
+
+/** What an operation's function is handed besides its input. */
+export interface Asking {
+  /** In which repository. */
+  cwd: string;
+  /** Who asks, as journals spell it. */
+  by: string;
+  /** Ends the waiting; what is done by then stays done. */
+  signal?: AbortSignal;
+}
+
+export type Asked<Name extends OperationName> = InputOf<Name> & Asking;
+/** The same for a function that need not know who asks. */
+export type Reading<Name extends OperationName> = Omit<Asked<Name>, 'by'>;

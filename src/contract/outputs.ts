@@ -1,0 +1,228 @@
+/**
+ * What operations give, as schemas: programs behind HTTP and MCP are told by them what to expect, and tests hold what
+ * real runs give against them. Types that other parts know too are written elsewhere; the compiler holds both together.
+ */
+import { z } from 'zod';
+import { BUDGET_UNITS } from './budget-units.ts';
+import { eventProblem } from './check-event.ts';
+import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
+import type { Isolation } from './isolation.ts';
+import type { Spending } from './model.ts';
+import { RUNTIMES } from './runtimes.ts';
+import type { QuestionView, RunView, TaskView } from './run.ts';
+
+const opt = z.exactOptional;
+const text = z.string();
+const texts = z.array(text);
+const count = z.number();
+const flag = z.boolean();
+const unit = z.enum(BUDGET_UNITS);
+const yesOrNo = z.enum(['yes', 'no']);
+const limits = z.partialRecord(unit, count);
+
+const runState = z.enum(['running', 'cancelling', 'done', 'failed', 'cancelled']);
+const shownRunState = z.enum([...runState.options, 'interrupted']);
+const taskState = z.enum([
+  'waiting',
+  'ready',
+  'running',
+  'delayed',
+  'asking',
+  'merging',
+  'expanded',
+  'done',
+  'failed',
+  'skipped',
+  'cancelled',
+]);
+
+const tokens = z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count });
+const spending = z.strictObject({
+  requests: count,
+  tokens,
+  usd: count,
+  unpriced: count,
+  estimated: opt(count),
+});
+const question = z.strictObject({
+  id: text,
+  task: text,
+  label: opt(text),
+  text,
+  default: yesOrNo,
+  askedAtMs: count,
+  timeoutMs: opt(count),
+});
+
+export const Run = z.strictObject({
+  id: text,
+  name: text,
+  state: runState,
+  createdAtMs: count,
+  endedAtMs: opt(count),
+  idleMs: opt(count),
+  baseCommit: text,
+  headCommit: text,
+  branch: text,
+  counts: z.partialRecord(taskState, count),
+  askingCount: opt(count),
+  lastSeq: count,
+  questions: z.array(question),
+  spending: opt(spending),
+  limits: opt(limits),
+  because: opt(z.literal('budget')),
+  short: opt(z.strictObject({ account: text, unit, spent: count, limit: count, next: opt(count) })),
+  waits: opt(z.array(z.strictObject({ provider: text, untilMs: count, why: text }))),
+});
+export const Runs = z.array(Run);
+
+/** With `interrupted` for a run that has not ended and that nobody drives. */
+export const ShownRun = Run.extend({ state: shownRunState });
+export const ShownRuns = z.array(ShownRun);
+export type ShownRun = z.output<typeof ShownRun>;
+
+export const Task = z.strictObject({
+  id: text,
+  label: opt(text),
+  state: taskState,
+  attempt: count,
+  order: text,
+  parent: opt(text),
+  agent: opt(text),
+  startedAtMs: opt(count),
+  endedAtMs: opt(count),
+  workedMs: opt(count),
+  attemptAtMs: opt(count),
+  message: opt(text),
+  lastLine: opt(text),
+  commit: opt(text),
+  changedCount: opt(count),
+  outsideCount: opt(count),
+  held: opt(
+    z.strictObject({
+      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot']),
+      text,
+      provider: opt(text),
+      sinceMs: count,
+    }),
+  ),
+  within: opt(z.strictObject({ ended: count, all: count })),
+  retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
+  steerable: opt(z.literal(false)),
+  runtime: opt(z.enum(RUNTIMES)),
+  spending: opt(spending),
+});
+
+export const Status = z.strictObject({
+  run: ShownRun,
+  /** In the order in which they are written; at most `limit`, those that need attention first where there are more. */
+  tasks: z.array(Task),
+  taskCount: count,
+  /** What was done about a merge that was cut off. */
+  recovered: opt(text),
+});
+export type Status = z.output<typeof Status>;
+
+/** The events of a run, some at a time. */
+export const Events = z.array(
+  z.strictObject({
+    seq: count,
+    atMs: count,
+    run: text,
+    event: z.custom<Event>((value) => eventProblem(value, EVENT_FORMAT) === undefined, 'must be an event'),
+    format: opt(count),
+  }),
+);
+
+/** How a run stood when there was nothing more to read. */
+export const ReadTo = z.strictObject({ run: text, state: shownRunState });
+export type ReadTo = z.output<typeof ReadTo>;
+
+/** A run that this process drives; in a program it can also be waited for, answered, steered and cancelled. */
+export const StartedRun = z.object({
+  id: text,
+  /** What holds its commands. */
+  isolation: z.strictObject({
+    kind: z.enum(['fences', 'macos', 'namespaces', 'none']),
+    uid: opt(count),
+    limits: opt(
+      z.strictObject({
+        memory: z.enum(['cgroup', 'watchdog']),
+        processes: z.enum(['cgroup', 'prlimit']),
+        cpu: z.enum(['cgroup', 'watchdog']),
+        disk: z.literal('watchdog'),
+        'open files': z.literal('prlimit'),
+      }),
+    ),
+    lacks: opt(text),
+    notes: texts,
+  }),
+  /** What a person should know before it starts. */
+  notes: texts,
+});
+
+export const Answered = z.strictObject({
+  run: text,
+  question: text,
+  text,
+  /** The run is driven and has taken the answer; else it gets it once somebody resumes it. */
+  isTaken: flag,
+});
+export type Answered = z.output<typeof Answered>;
+
+export const Steered = z.strictObject({ run: text });
+
+/** A run that another process drives; in a program it can also be answered and cancelled. */
+export const AttachedRun = z.object({ id: text });
+
+const Account = z.strictObject({ account: text, limits, spending });
+export type AccountView = z.output<typeof Account>;
+
+/** Of all runs of a user together; only those that have a limit. */
+const SharedBudget = z.strictObject({
+  /** `all:day`, `all:month`, `repository:day` or `repository:month`. */
+  account: text,
+  spentUsd: count,
+  limitUsd: count,
+});
+export const SharedBudgets = z.array(SharedBudget);
+export type SharedBudgetView = z.output<typeof SharedBudget>;
+
+export const Budgets = z.strictObject({ run: text, accounts: z.array(Account), shared: SharedBudgets });
+export type Budgets = z.output<typeof Budgets>;
+
+/** `isLive`: it takes effect at once, since the run is at work. */
+export const BudgetSet = z.strictObject({ run: text, account: text, limits, isLive: flag });
+export type BudgetSet = z.output<typeof BudgetSet>;
+
+export const Changes = z.strictObject({
+  from: text,
+  to: text,
+  /** The numbers of lines are null for a binary file. */
+  files: z.array(z.strictObject({ path: text, added: z.nullable(count), deleted: z.nullable(count) })),
+});
+export type Changes = z.output<typeof Changes>;
+
+export const Merged = z.strictObject({
+  run: text,
+  kind: z.enum(['fast-forward', 'merged', 'squashed', 'nothing']),
+  /** The user's HEAD afterwards. */
+  head: text,
+  /** The branch it is on; absent on a detached HEAD. */
+  branch: z.optional(text),
+  commits: count,
+});
+export type Merged = z.output<typeof Merged>;
+
+/** One that differs from the type that other parts know is an error here, whichever of the two changed. */
+type Same<A, B> = [A, B] extends [B, A]
+  ? [keyof A, keyof B] extends [keyof B, keyof A]
+    ? true
+    : false
+  : false;
+true satisfies Same<z.output<typeof Run>, RunView>;
+true satisfies Same<z.output<typeof Task>, TaskView>;
+true satisfies Same<z.output<typeof Events>, Recorded[]>;
+true satisfies Same<z.output<typeof question>, QuestionView>;
+true satisfies Same<z.output<typeof spending>, Spending>;
+true satisfies Same<z.output<typeof StartedRun>['isolation'], Isolation>;

@@ -1,0 +1,114 @@
+/**
+ * The one way from a door to an operation: holds what was handed in against the table, finds the function, and says
+ * who asks. It does nothing itself. Functions are loaded when they are asked for: most commands need only one.
+ */
+import { spellActor, type Actor } from '../contract/actor.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Recorded } from '../contract/event.ts';
+import { inputProblem, tellProblem } from '../contract/input-schema.ts';
+import {
+  ERRORS_OF_ALL,
+  OPERATIONS,
+  type Asked,
+  type Asking,
+  type InputOf,
+  type Operation,
+  type OperationName,
+  type OutputOf,
+} from '../contract/operations.ts';
+import type { ReadTo } from '../contract/outputs.ts';
+import type { AttachOptions } from './attach.ts';
+import type { CancelOptions } from './interrupt.ts';
+import type { MergeOptions } from './merge.ts';
+import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
+
+/** What does the work: a function for each row of the table. */
+const FUNCTIONS = {
+  run: async (asked: StartOptions) => (await import('./run.ts')).startRun(asked),
+  resume: async (asked: ResumeOptions) => (await import('./run.ts')).resumeRun(asked),
+  retry: async (asked: RetryOptions) => (await import('./run.ts')).retryTask(asked),
+  cancel: async (asked: CancelOptions) => (await import('./interrupt.ts')).cancelRun(asked),
+  answer: async (asked: Asked<'answer'>) => (await import('./interrupt.ts')).answerQuestion(asked),
+  steer: async (asked: Asked<'steer'>) => (await import('./interrupt.ts')).steerTask(asked),
+  setBudget: async (asked: Asked<'setBudget'>) => (await import('./budget.ts')).setBudget(asked),
+  raiseSharedBudget: async (asked: Asked<'raiseSharedBudget'>) =>
+    (await import('./shared-budget.ts')).raiseSharedBudget(asked),
+  merge: async (asked: Asked<'merge'> & MergeOptions) => (await import('./merge.ts')).mergeRun(asked),
+  status: async (asked: Asked<'status'>) => (await import('./status.ts')).statusOf(asked),
+  atWork: async (asked: Asked<'atWork'>) => (await import('./status.ts')).runsAtWork(asked),
+  history: async (asked: Asked<'history'>) => (await import('./status.ts')).history(asked),
+  logs: async ({ seen, ...asked }: Asked<'logs'> & { seen(events: Recorded[]): void }) => {
+    const pages = (await import('./logs.ts')).logs(asked);
+    let next = await pages.next();
+    for (; !next.done; next = await pages.next()) seen(next.value);
+    return next.value;
+  },
+  attach: async (asked: AttachOptions) => (await import('./attach.ts')).attachRun(asked),
+  wait: async (asked: Asked<'wait'>) => (await import('./wait.ts')).waitForRuns(asked),
+  budget: async (asked: Asked<'budget'>) => (await import('./budget.ts')).budgetsOf(asked),
+  diff: async ({ write, ...asked }: Asked<'diff'> & { write(piece: Buffer): Promise<void> | void }) => {
+    const { changesOf, streamDiff } = await import('./changes.ts');
+    return asked.stat ? changesOf(asked) : streamDiff(asked, write);
+  },
+} satisfies { [Name in OperationName]: (asked: never) => Promise<OutputOf<Name>> };
+
+type Functions = typeof FUNCTIONS;
+
+/** What a door hands in besides the input: where, who, until when, and whom to tell meanwhile. */
+export type Around<Name extends OperationName> = Omit<
+  Parameters<Functions[Name]>[0],
+  keyof InputOf<Name> | 'by'
+> & { by: Actor };
+
+export type Answer<Name extends OperationName> = Awaited<ReturnType<Functions[Name]>>;
+
+/** Rejects with `usage` where the input is not as the table says. */
+export async function perform<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+  around: Around<Name>,
+): Promise<Answer<Name>> {
+  const { by, ...rest }: { by: Actor; signal?: AbortSignal } = around;
+  const asked = { ...rest, ...checked(name, input, by), by: spellActor(by) };
+  rest.signal?.throwIfAborted();
+  const act = FUNCTIONS[name] as unknown as (asked: Asking) => Promise<Answer<Name>>;
+  return process.env.BOSUN_CHECK_OUTPUT === '1'
+    ? checkedOutput(name, () => act(asked as Asking))
+    : act(asked as Asking);
+}
+
+/** The events of `logs`, for a program that takes them one page after another. */
+export async function* followLogs(
+  input: InputOf<'logs'>,
+  { by, ...around }: Omit<Around<'logs'>, 'seen'>,
+): AsyncGenerator<Recorded[], ReadTo> {
+  const asked = { ...around, ...checked('logs', input, by) };
+  const { logs } = await import('./logs.ts');
+  return yield* logs(asked);
+}
+
+function checked<Name extends OperationName>(name: Name, input: InputOf<Name>, by: Actor): InputOf<Name> {
+  const { input: schema, actors }: Operation = OPERATIONS[name];
+  if (!actors.includes(by.kind))
+    throw new BosunError('not-trusted', `${name} is not for ${by.kind}s: ask a person`);
+  const problem = inputProblem(schema, input);
+  if (problem) throw new BosunError('usage', `${name}: ${tellProblem(problem)}`);
+  return input;
+}
+
+/** For tests: what comes out is as the table says, be it an answer or an error. */
+async function checkedOutput<T>(name: OperationName, act: () => Promise<T>): Promise<T> {
+  const { output, errors }: Operation = OPERATIONS[name];
+  let answer: T;
+  try {
+    answer = await act();
+  } catch (error) {
+    if (error instanceof BosunError && ![...ERRORS_OF_ALL, ...errors].includes(error.code))
+      throw new Error(`the table does not say that ${name} may end with ${error.code}`, { cause: error });
+    throw error;
+  }
+  const outputs = await import('../contract/outputs.ts');
+  const { error } = outputs[output].safeParse(answer);
+  if (error) throw new Error(`${name} does not give what the table says: ${error.message}`);
+  return answer;
+}
