@@ -1,7 +1,9 @@
 /**
  * Many runs at once: ten runs of 100 tasks in one repository, each a bosun of its own, against the same 1,000 tasks in
- * one run with as many at work; how soon a detached run has an id; and what an engine costs that waits for a person.
+ * one run with as many at work; how soon a detached run has an id, and an attached one is on the screen; and what an engine
+ * costs that waits for a person.
  */
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,6 +20,7 @@ const ROUNDS = 3;
 const RATIO_MAX = 1.15;
 const DETACH_ROUNDS = 11;
 const DETACH_MS_MAX = 250;
+const ATTACH_MS_MAX = 300;
 const IDLE_MS = 20_000;
 const IDLE_PERCENT_MAX = 0.3;
 const IDLE_MB_MAX = 130;
@@ -46,6 +49,7 @@ export const bench: Bench = {
     const name = `${RUNS} runs of ${TASKS} tasks at once`;
     yield atMost(RATIO_MAX, { name, value: taken.apart, baseline: taken.together });
     yield* detachFigures(repo);
+    yield* attachFigures(repo);
     yield* idleFigures(repo);
   },
 };
@@ -63,6 +67,40 @@ async function* detachFigures(repo: string): AsyncIterable<Figure> {
   for (const id of detached) await run([bosun, 'cancel', id, '--now'], { cwd: repo }).catch(() => {}); // exit code 3
   const name = 'run --detach, beyond bosun --version';
   yield atMost(1, { name, value: Math.max(0, detach - version), baseline: DETACH_MS_MAX });
+}
+
+async function* attachFigures(repo: string): AsyncIterable<Figure> {
+  const id = (await run([bosun, 'run', '--detach', 'ask.json'], { cwd: repo })).trim();
+  const { frame } = await interleave('attached', roundsOr(DETACH_ROUNDS), {
+    frame: () => firstFrameMs([bosun, 'attach', id], repo, 'Go on?'),
+  });
+  await run([bosun, 'cancel', id, '--now'], { cwd: repo }).catch(() => {});
+  const name = 'attach, until its first frame';
+  yield atMost(1, { name, value: frame, baseline: ATTACH_MS_MAX });
+}
+
+/** In a terminal of its own, until it shows this text; then it is ended as Ctrl-C does. */
+function firstFrameMs(argv: readonly string[], cwd: string, text: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const begin = performance.now();
+    const child = spawn('script', ['-qfec', argv.join(' '), '/dev/null'], {
+      cwd,
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, TERM: 'xterm-256color' },
+    });
+    let shown = '';
+    let tookMs: number | undefined;
+    child.stdout.on('data', (chunk: Buffer) => {
+      shown += chunk.toString();
+      if (tookMs !== undefined || !shown.includes(text)) return;
+      tookMs = performance.now() - begin;
+      child.stdin.write('\u0003');
+    });
+    child.once('error', reject);
+    child.once('close', () =>
+      tookMs === undefined ? reject(new Error(`it never showed ${text}: ${shown}`)) : resolve(tookMs),
+    );
+  });
 }
 
 async function* idleFigures(repo: string): AsyncIterable<Figure> {

@@ -1,11 +1,9 @@
 /** The variables that commands get: nothing of the engine's own but what any program needs. */
 import path from 'node:path';
+import { PACKAGE } from '../base/package-directory.ts';
 import type { Attempt } from './attempt.ts';
 import { toolchains } from '../sandbox/machine/toolchains.ts';
 import { effectiveScope } from '../schedule/workflow/scope-of.ts';
-
-/** Where bosun itself is installed. */
-export const PACKAGE = path.resolve(import.meta.dirname, '../..');
 
 /** Of an attempt. */
 export function environmentOf(

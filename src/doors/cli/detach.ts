@@ -4,7 +4,7 @@
  */
 import { closeSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { PACKAGE } from '../../attempt/environment.ts';
+import { PACKAGE } from '../../base/package-directory.ts';
 import { startApart } from '../../system/process/process.ts';
 import { writeError, writeOut } from './output.ts';
 

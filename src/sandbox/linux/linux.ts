@@ -6,6 +6,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { PACKAGE } from '../../base/package-directory.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Fence } from '../../system/process/fence.ts';
 import { asGroup } from '../../system/process/group.ts';
@@ -37,7 +38,6 @@ const ENV = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
 /** Built from native/launch.c where there is a compiler; without it the same is done by util-linux, more slowly. */
 const NATIVE = path.resolve(import.meta.dirname, '../../../build/launch');
 /** Sandboxes show a few files of it. */
-const PACKAGE = path.resolve(import.meta.dirname, '../../..');
 
 export interface LinuxOptions {
   /** False does without the native launcher, as where there is no compiler. */

@@ -1,0 +1,4 @@
+/** Where bosun itself is installed. */
+import path from 'node:path';
+
+export const PACKAGE = path.resolve(import.meta.dirname, '../..');
