@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/contract/event.ts';
-import { hasFailed, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
+import { hasFailed, hasLost, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
 import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 
@@ -19,6 +19,7 @@ describe('decide', () => {
     const reasons = new Set<string>();
     const rounds = new Map<string, number>();
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
+    const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
     fc.assert(
@@ -47,7 +48,8 @@ describe('decide', () => {
               if (!node.needs.every(isMet) && !runsAnyway(node))
                 throw new Error(`${node.id} started after a failed need`);
               if (state.cancelling) throw new Error(`${node.id} started after cancel`);
-              if (hasStopped && !node.parent && event.attempt === 1 && !runsAnyway(node)) {
+              const isFirst = event.attempt === 1 && event.purpose === 'work'; // of a race, the first settles a conflict
+              if (hasStopped && !node.parent && isFirst && !runsAnyway(node)) {
                 throw new Error(`${node.id} started although the workflow stops on failure`);
               }
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
@@ -70,6 +72,17 @@ describe('decide', () => {
             if (event.type === 'task.handed') {
               if (event.rejected) handoffs.sentBack++;
               checkTurns(state.nodes.get(event.task)!);
+            }
+            if (event.type === 'task.judging') races.judged++;
+            if (event.type === 'task.picked') {
+              races.picked++;
+              checkPick(state, event);
+            }
+            if (event.type === 'task.merging') {
+              const node = state.nodes.get(event.task)!;
+              if (node.candidate !== undefined || node.isJudge)
+                throw new Error(`${node.id} is merged, although its race is to be`);
+              if (node.kind === 'race') races.merged++;
             }
             if (ANSWERS_ATTEMPT.has(event.type) && 'task' in event) undecided.delete(event.task);
             if (event.type === 'attempt.started' && undecided.has(event.task))
@@ -109,6 +122,9 @@ describe('decide', () => {
               ended.add(event.task);
               const node = state.nodes.get(event.task)!;
               if (node.kind === 'handoff') countHandoff(node, handoffs);
+              if (node.kind === 'race') checkRace(node);
+              if (event.outcome.kind === 'failed' && event.outcome.reason === 'judge') races.nobody++;
+              if (event.outcome.kind === 'cancelled' && hasLost(node)) races.lost++;
               if (stops && !node.parent && event.outcome.kind === 'failed' && !isTolerated(node))
                 hasStopped = true;
             }
@@ -125,7 +141,7 @@ describe('decide', () => {
             throw new Error(`stuck: ${state.state}`);
           if (![...state.nodes.values()].every(hasEnded)) throw new Error('the run ended before its tasks');
           const liars = [...state.nodes.values()].filter(
-            (node) => node.state === 'done' && node.children.some(hasFailed),
+            (node) => node.state === 'done' && node.kind !== 'race' && node.children.some(hasFailed),
           );
           if (liars.length > 0) throw new Error(`${liars[0]!.id} is done, but a task within it failed`);
           if (asked.size > 0) throw new Error(`${[...asked][0]} was never answered`);
@@ -155,9 +171,10 @@ describe('decide', () => {
       expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(handoffs))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
+    for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost']);
     expect([...fallbacks].toSorted()).toEqual(['claude-code other', 'opencode ']);
-    for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
+    for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 20_000);
   });
 });
 
@@ -182,6 +199,34 @@ function countHandoff(group: Node, handoffs: { done: number; rejected: number })
     throw new Error(`${group.id} is done although its last agent rejects it`);
 }
 
+/** Nobody is picked twice, or who did not succeed, or by a judge who was not done. */
+function checkPick(state: State, { task, candidate }: EventOf<'task.picked'>): void {
+  const race = state.nodes.get(task)!;
+  const won = state.nodes.get(candidate)!;
+  if (won.parent !== race || won.candidate === undefined) throw new Error(`${candidate} is no candidate`);
+  const isDone = won.state === 'done' || won.ended?.outcome.kind === 'done';
+  if (!isDone) throw new Error(`${candidate} was picked and has not succeeded`);
+  const { judge } = race.task;
+  if (!judge) return;
+  const others = race.children.filter((child) => child.candidate !== undefined && child !== won);
+  if (!others.every(hasEnded)) throw new Error(`${candidate} was picked before all others had ended`);
+  if ('check' in judge && others.some(({ state, score = 0 }) => state === 'done' && score > won.score!))
+    throw new Error(`${candidate} was picked, although another one is better`);
+}
+
+/** Its work is that of its pick, and of nobody else. */
+function checkRace(race: Node): void {
+  if (race.state !== 'done') return;
+  const won = race.children.find(({ id }) => id === race.picked?.candidate);
+  if (won?.state !== 'done') throw new Error(`${race.id} is done without a pick`);
+  if ((race.merged !== undefined) !== (won.changedCount ?? 0) > 0)
+    throw new Error(`${race.id} is done and the work of its pick is not merged`);
+  if (race.merged && race.results.join() !== race.merged.result)
+    throw new Error(`${race.id} gives other results than what is merged`);
+  if (JSON.stringify(race.output) !== JSON.stringify(won.output))
+    throw new Error(`${race.id} has another output than its pick`);
+}
+
 /** Besides `tasks.ready`, which names several. */
 const READIES = new Set<string>(['task.admitted', 'task.again', 'task.delayed']);
 
@@ -191,6 +236,7 @@ const ANSWERS_ATTEMPT = new Set([
   'task.merging',
   'task.expanded',
   'task.finished',
+  'task.judging',
 ]);
 
 const ANSWERS = [

@@ -309,7 +309,7 @@ describe('tasks that make no sense', () => {
   test.each([
     [
       'a: { description: x }',
-      '7:3: task "a" has nothing to do; give it one of run, agent (with prompt), uses, approve or handoff',
+      '7:3: task "a" has nothing to do; give it one of run, agent (with prompt), uses, approve, handoff or race',
     ],
     ['a: { prompt: x }', '7:3: task "a" has a prompt but no agent; add "agent: <name>"'],
     ['a: { agent: dev }', '7:8: task "a" has an agent but no prompt; add "prompt: <what to do>"'],
@@ -319,7 +319,7 @@ describe('tasks that make no sense', () => {
     ],
     [
       'a: { run: x, prompt: y }',
-      '7:16: "prompt" of task "a" works only with agent or handoff, but the task has "run"; remove it',
+      '7:16: "prompt" of task "a" works only with agent, handoff or race, but the task has "run"; remove it',
     ],
     [
       'a: { run: x, rounds: 3 }',

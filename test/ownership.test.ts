@@ -263,8 +263,8 @@ describe('the scope of a task', () => {
 
   test('belongs to work', () => {
     expect(taskProblems('approve: Well?, scope: { write: [] }, limits: { cpu: 1 }')).toEqual([
-      expect.stringContaining('"scope" of task "a" works only with run, agent or handoff'),
-      expect.stringContaining('"limits" of task "a" works only with run, agent or handoff'),
+      expect.stringContaining('"scope" of task "a" works only with run, agent, handoff or race'),
+      expect.stringContaining('"limits" of task "a" works only with run, agent, handoff or race'),
     ]);
   });
 

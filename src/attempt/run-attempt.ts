@@ -30,10 +30,12 @@ import { speaks } from '../runtime/agent/choose-model.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result } from '../runtime/runtime.ts';
 import { outputProblem } from '../runtime/output/structured-output.ts';
-import { checkCommand } from '../schedule/workflow/prompt.ts';
+import { checkCommand, scoreCommand } from '../schedule/workflow/prompt.ts';
 import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
+import { giveFiles, type GivenFiles } from './given-files.ts';
+import { lastNumber } from './last-number.ts';
 import { attemptRuntime, Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from '../workspace/workspace.ts';
 
@@ -63,7 +65,7 @@ function sound(finished: EventOf<'attempt.finished'>): EventOf<'attempt.finished
 
 type Ending = Pick<
   EventOf<'attempt.finished'>,
-  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion' | 'error'
+  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion' | 'error' | 'score'
 >;
 
 /** Where an attempt happens. */
@@ -114,7 +116,8 @@ async function live(
     attempt.emit({ type: 'attempt.workspace', ...names(attempt), workspace: name, base: base.commit });
   }
 
-  const job = jobOf(attempt, around, sink, workspace);
+  const given = await giveFiles(stages, attempt, around.files);
+  const job = jobOf(attempt, around, sink, workspace, given);
   const runtime = await attemptRuntime(attempt).load();
   const result = explained(await runtime.run(job), around.modelError);
 
@@ -200,16 +203,17 @@ function jobOf(
   around: Surroundings,
   output: OutputSink,
   workspace: Workspace | undefined,
+  given: GivenFiles | undefined,
 ): Job {
   const { task, agent } = attempt;
   const { write } = effectiveScope(task, agent);
   const { minutes } = effectiveLimits(task, agent);
   return {
     agent: agentFor(attempt),
-    prompt: attempt.start.prompt,
+    prompt: given ? `${attempt.start.prompt}\n\n${given.words}` : attempt.start.prompt,
     feedback: attempt.start.feedback,
     session: sessionOf(attempt),
-    env: around.env,
+    env: { ...around.env, ...given?.env },
     cwd: workspace ? around.seenAt(workspace) : around.files,
     files: around.files,
     memory: around.memory,
@@ -358,6 +362,8 @@ async function judge(
       return notEnough(ending, 'check', message, `${check.stdoutTail}${check.stderrTail}`.trim());
     }
   }
+  const score = start.purpose === 'work' ? scoreCommand(task) : undefined;
+  if (score !== undefined) return await giveScore(around, job, workspace, score, ending);
   if (task.expand && start.purpose === 'work') {
     const { agent } = attempt;
     const planner = {
@@ -370,6 +376,26 @@ async function judge(
     return { ...ending, expansion: expansion.tasks };
   }
   return ending;
+}
+
+/** What a candidate of a race is worth: the last number that the judge's check prints. */
+async function giveScore(
+  around: Surroundings,
+  job: Job,
+  workspace: Workspace | undefined,
+  command: string,
+  ending: Ending,
+): Promise<Ending> {
+  const check = await runCheck(around, job, workspace, command);
+  if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')
+    return { ...ending, outcome: check.outcome };
+  const printed = `${check.stdoutTail}${check.stderrTail}`.trim();
+  if (check.outcome.kind === 'failed')
+    return notEnough(ending, 'check', `the judge's check failed: ${check.outcome.message}`, printed);
+  const score = lastNumber(check.stdoutTail);
+  if (score === undefined)
+    return notEnough(ending, 'check', "the judge's check printed no number, so it has no score", printed);
+  return { ...ending, score };
 }
 
 /** Runs on a throw-away layer: what a check writes is nobody's work. */

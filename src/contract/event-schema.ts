@@ -50,7 +50,7 @@ const error = object({
 
 const reason = oneOf([
   'exit', 'agent', 'timeout', 'limit', 'check', 'output', 'conflict', 'rejected', 'expression', 'setup', 'collect',
-  'start', 'expand', 'budget', 'tasks',
+  'start', 'expand', 'budget', 'judge', 'tasks',
 ]); // prettier-ignore
 
 const outcomes = [
@@ -195,6 +195,7 @@ export const EVENT_SCHEMAS = {
       feedback: opt(text),
       error: opt(error),
       expansion: opt(custom<Tasks>('a map', isMap)),
+      score: opt(count),
     }),
   'task.merged': () =>
     event('task.merged', {
@@ -217,6 +218,7 @@ export const EVENT_SCHEMAS = {
       env: opt(textMap),
       envRef: opt(ref),
       artifacts: opt(texts),
+      files: opt(list(object({ name: text, diff: object({ from: text, to: text }) }))),
       session: opt(session),
       fallback: opt(object({ runtime, model: opt(text), because: text })),
     }),
@@ -252,8 +254,9 @@ export const EVENT_SCHEMAS = {
   'task.expanded': () =>
     event('task.expanded', {
       task: text,
-      kind: oneOf(['for-each', 'uses', 'expand', 'handoff', 'continuous']),
+      kind: oneOf(['for-each', 'uses', 'expand', 'handoff', 'race', 'continuous']),
       items: opt(list(json)),
+      candidates: opt(texts),
       inputs: opt(jsonMap),
     }),
   'task.handed': () =>
@@ -263,6 +266,8 @@ export const EVENT_SCHEMAS = {
       agent: text,
       rejected: opt(object({ by: text, reasons: text })),
     }),
+  'task.judging': () => event('task.judging', { task: text }),
+  'task.picked': () => event('task.picked', { task: text, candidate: text, because: text }),
   'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),

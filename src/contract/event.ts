@@ -100,6 +100,8 @@ export type Fact =
       error?: AgentError;
       /** The tasks that an `expand` task wrote, checked. */
       expansion?: Tasks;
+      /** Of a candidate of a race: what the judge's check printed. */
+      score?: number;
     }
   | {
       type: 'task.merged';
@@ -142,6 +144,8 @@ export type Decision =
       envRef?: ValueRef;
       /** The rendered globs of its artifacts, where they hold expressions. */
       artifacts?: string[];
+      /** What it can read besides its workspace, in a directory of its own. */
+      files?: GivenFile[];
       /** A conversation of an earlier attempt that is gone on with; `fork` leaves that one as it is. */
       session?: { id: string; fork: boolean };
       /** In place of the agent's own runtime, which failed. */
@@ -187,9 +191,11 @@ export type Decision =
   | {
       type: 'task.expanded';
       task: string;
-      kind: 'for-each' | 'uses' | 'expand' | 'handoff' | 'continuous';
+      kind: 'for-each' | 'uses' | 'expand' | 'handoff' | 'race' | 'continuous';
       /** The values of a for-each. */
       items?: Json[];
+      /** The names of the candidates of a race. */
+      candidates?: string[];
       /** The inputs of the workflow named by `uses`. */
       inputs?: Record<string, Json>;
     }
@@ -203,6 +209,10 @@ export type Decision =
       /** The task within that sent it back, and why. */
       rejected?: { by: string; reasons: string };
     }
+  /** All candidates of a `race` have ended, and its judge is asked: a task within is added for it. */
+  | { type: 'task.judging'; task: string }
+  /** The candidate of a `race` whose work is merged, and why this one. All others are kept, and not gone on with. */
+  | { type: 'task.picked'; task: string; candidate: string; because: string }
   /** A `continuous` task has another round, as a task within; `final` where all other tasks have ended. */
   | { type: 'task.round'; task: string; why: RoundReason }
   /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
@@ -282,6 +292,12 @@ export interface Reopened {
 
 /** What a round of a continuous task is for: its time has come (`every`), or what it listens to happened (`on`). */
 export type RoundReason = 'first' | 'every' | 'on' | 'final';
+
+/** A file that is made for an attempt: the changes between two commits. */
+export interface GivenFile {
+  name: string;
+  diff: { from: string; to: string };
+}
 
 /** In place of a value that is too large for an event: the store has it under the hash of its JSON text. */
 export interface ValueRef {

@@ -108,6 +108,7 @@ export const Task = z.strictObject({
   ),
   within: opt(z.strictObject({ ended: count, all: count })),
   retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
+  picked: opt(text),
   steerable: opt(z.literal(false)),
   runtime: opt(z.enum(RUNTIMES)),
   spending: opt(spending),

@@ -114,7 +114,7 @@ export interface TaskReport {
   label: string;
   parent: string | null;
   /** What its own tasks come from, where it stands for others. */
-  group: 'for-each' | 'uses' | 'expand' | 'handoff' | 'continuous' | null;
+  group: 'for-each' | 'uses' | 'expand' | 'handoff' | 'race' | 'continuous' | null;
   state: TaskState;
   /** The name of the agent, or its runtime where it has none; null for a plain command or a question. */
   agent: string | null;
@@ -128,6 +128,8 @@ export interface TaskReport {
   reason: FailReason | null;
   /** Why it failed, was skipped or waits. */
   message: string | null;
+  /** Of a race: the id of the candidate that was picked; `message` says why. */
+  picked: string | null;
   /** Its commit on the run's branch. */
   commit: string | null;
   /** What its agents asked for beyond their scopes. */

@@ -51,6 +51,7 @@ export type FailReason =
   | 'start' // the command could not be started
   | 'expand' // the output is not a set of tasks
   | 'budget' // the money is spent
+  | 'judge' // the judge of a race picked nobody
   | 'tasks'; // a task within failed
 
 /** What is said of a task that was left out since another failed. */
@@ -170,6 +171,8 @@ export interface TaskView {
   within?: { ended: number; all: number };
   /** Of one that failed and is tried again: when, which attempt that is, and how many there may be. */
   retry?: { atMs: number; attempt: number; attemptsMax: number };
+  /** Of a race: the id of the candidate that was picked. */
+  picked?: string;
   /** False while it runs something that takes no words: a plain command, an agent that is one. */
   steerable?: false;
   /** In place of the agent's own runtime. */

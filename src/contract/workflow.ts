@@ -6,6 +6,8 @@ const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const TASKS_MAX = 20_000;
 /** Of one plan. */
 export const EXPANSION_TASKS_MAX = 1000;
+/** Of one race. */
+const CANDIDATES_MAX = 20;
 
 const name = z
   .string()
@@ -149,6 +151,23 @@ const need = z
     'must be the name of a task, or api:<name> for something a task publishes',
   );
 
+const RACE_MESSAGE = `must be a number of candidates from 2 to ${CANDIDATES_MAX}, or a list of as many agents`;
+const Race = z.union(
+  [z.int().min(2).max(CANDIDATES_MAX), z.array(name).min(2).max(CANDIDATES_MAX)],
+  RACE_MESSAGE,
+);
+
+const Judge = z.union(
+  [
+    z.strictObject({
+      check: z.string().min(1).describe('A command; the last number that it prints is the score.'),
+      best: z.enum(['highest', 'lowest']).default('highest'),
+    }),
+    z.strictObject({ agent: name, prompt: z.string().optional() }),
+  ],
+  'must be a map with check (and best), or a map with agent (and prompt)',
+);
+
 export const Task = z.strictObject({
   description: z.string().optional(),
   needs: z.array(need).default([]),
@@ -176,6 +195,8 @@ export const Task = z.strictObject({
     .optional(),
   handoff: z.array(name).min(1).optional(),
   rounds: z.int().positive().optional(),
+  race: Race.optional().describe('Tries the task several times at once; one candidate is merged.'),
+  judge: Judge.optional().describe('Picks a candidate of a race; without it the first that succeeds.'),
   continuous: z
     .strictObject({
       every: Timeout.optional(),

@@ -3,6 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { Changes } from '../contract/outputs.ts';
+import type { TaskView } from '../contract/run.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
 import { requireObjects } from '../system/git/hold-objects.ts';
 import { inspectRepository } from '../system/git/repository.ts';
@@ -45,9 +46,7 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
   await requireObjects(git, run.baseCommit, `run ${run.id}`);
   options.signal?.throwIfAborted();
   const { id: task, label = task } =
-    options.task === undefined
-      ? {}
-      : await requireTask(run.id, await journal.store.tasks(run.id), options.task);
+    options.task === undefined ? {} : await workOf(run.id, await journal.store.tasks(run.id), options.task);
   const [from, to] =
     task === undefined
       ? [run.baseCommit, run.headCommit]
@@ -62,6 +61,13 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
     deleted: deleted ?? null,
   }));
   return { from, to, files, git };
+}
+
+/** The task that did the work: of a race, the candidate that was picked, unless its conflict was settled since. */
+async function workOf(run: string, tasks: TaskView[], name: string): Promise<TaskView> {
+  const task = await requireTask(run, tasks, name);
+  if (task.picked === undefined || task.attempt > 0) return task;
+  return tasks.find(({ id }) => id === task.picked) ?? task;
 }
 
 function rangeOf(

@@ -14,6 +14,7 @@ import { LogTails } from './log-tails.ts';
 import { nextCommands } from './next.ts';
 import type { Patch } from './patch/patch-reader.ts';
 import { reportTasks } from './tasks.ts';
+import { committedIn } from './words.ts';
 
 export interface ReportExtra {
   /** The patch of each task, by its id. */
@@ -107,7 +108,8 @@ function sumUp(tasks: TaskReport[]): Totals {
   let isCounted = true;
   let linesAdded = 0;
   let linesRemoved = 0;
-  for (const { attempts, diff } of tasks.filter(({ commit }) => commit !== null)) {
+  for (const { worker } of committedIn(tasks)) {
+    const { attempts, diff } = worker;
     const last = attempts.findLast(({ snapshot }) => snapshot !== null);
     for (const { path } of last?.changed ?? []) paths.add(path);
     beyondLists += (last?.changedCount ?? 0) - (last?.changed.length ?? 0);

@@ -2,7 +2,7 @@
 import type { NextCommand, RunReport } from '../contract/report.ts';
 import { LEFT_OUT } from '../contract/run.ts';
 import { raiseCommand } from './money.ts';
-import { changedCountOf, labeller, outsideCountOf } from './words.ts';
+import { changedCountOf, failuresOf, labeller, mootIn, outsideCountOf } from './words.ts';
 
 const RETRIES_MAX = 3;
 const ANSWERS_MAX = 3;
@@ -34,8 +34,7 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   if (run.state === 'running') next.push({ command: 'bosun logs -f', why: 'watch what the agents print' });
   if (!isOver) return next;
 
-  // Of a task that stands for others, its own failed tasks are the ones to retry.
-  const failed = tasks.filter(({ state, reason }) => state === 'failed' && reason !== 'tasks');
+  const failed = failuresOf(report);
   // One key for all of them: they are tried again together.
   const isRejected = ({ attempts }: RunReport['tasks'][number]): boolean =>
     attempts.at(-1)?.error?.kind === 'auth';
@@ -54,7 +53,8 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   const isLeftOut = tasks.some(({ state, message }) => state === 'skipped' && message === LEFT_OUT);
   if (isLeftOut && !failed.some(isRejected))
     next.push({ command: `bosun resume ${run.id}`, why: 'try all that failed again, and what was left out' });
-  const worked = tasks.find((task) => hasKept(task) && changedCountOf(task) > 0);
+  const isMoot = mootIn(tasks);
+  const worked = tasks.find((task) => hasKept(task) && !isMoot(task) && changedCountOf(task) > 0);
   if (worked)
     next.push({
       command: `bosun diff ${run.id} --task ${worked.id}`,

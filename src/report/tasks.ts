@@ -79,6 +79,7 @@ function reportTask(
     endedAtMs: node.state === 'skipped' ? null : (node.endedAtMs ?? null),
     reason: node.outcome?.kind === 'failed' ? node.outcome.reason : null,
     message: messageOf(state, node, shownState),
+    picked: node.picked?.candidate ?? null,
     commit: node.branchCommit ?? null,
     access,
     denied,
@@ -134,8 +135,9 @@ function costOf(history: History, { id, children }: Node): Cost {
   return sumCosts([...own, ...children.map((child) => costOf(history, child))]);
 }
 
-function agentOf({ agent, handoff }: Task): string | null {
+function agentOf({ agent, handoff, race }: Task): string | null {
   if (typeof agent === 'string') return agent;
+  if (Array.isArray(race)) return race.join(', ');
   return agent?.runtime ?? handoff?.join(' → ') ?? null;
 }
 

@@ -61,6 +61,7 @@ const REASONS: Record<NonNullable<TaskReport['reason']>, string> = {
   start: 'not started',
   expand: 'wrong tasks',
   budget: 'budget spent',
+  judge: 'nobody picked',
   tasks: 'tasks failed',
 };
 
@@ -76,6 +77,31 @@ export function toneOf(state: State): Tone {
 export function reasonOf(task: TaskReport): string {
   const reason = task.reason && REASONS[task.reason];
   return [reason, task.message].filter(Boolean).join(': ');
+}
+
+/** Those that a person should look at: not what stands for others, nor who lost a race that was won. */
+export function failuresOf({ tasks }: Pick<RunReport, 'tasks'>): TaskReport[] {
+  const isMoot = mootIn(tasks);
+  return tasks.filter((task) => task.state === 'failed' && task.reason !== 'tasks' && !isMoot(task));
+}
+
+/** Whether a task is a candidate, or the judge, of a race that is done: what became of it matters no more. */
+export function mootIn(tasks: readonly TaskReport[]): (task: TaskReport) => boolean {
+  const won = new Set(
+    tasks.filter(({ group, state }) => group === 'race' && state === 'done').map(({ id }) => id),
+  );
+  return ({ parent }) => parent !== null && won.has(parent);
+}
+
+/** The tasks with a commit on the branch, each with the task whose attempts made it: of a race, its pick. */
+export function committedIn(tasks: readonly TaskReport[]): { task: TaskReport; worker: TaskReport }[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  return tasks
+    .filter(({ commit }) => commit !== null)
+    .map((task) => ({
+      task,
+      worker: (task.attempts.length === 0 && task.picked !== null && byId.get(task.picked)) || task,
+    }));
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {

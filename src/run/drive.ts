@@ -6,6 +6,7 @@ import type { Stages } from '../attempt/attempt.ts';
 import type { runAttempt } from '../attempt/run-attempt.ts';
 import type { Decision, EventOf, Fact, Recorded } from '../contract/event.ts';
 import { RUN_OUTPUT_BYTES_MAX, type RunOutput } from '../runtime/output/output.ts';
+import { commitOf } from '../schedule/decide/race.ts';
 import { nodeOf, type Node, type State } from '../schedule/state.ts';
 import { InFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
@@ -203,7 +204,7 @@ export class Drive {
   #actAgain(node: Node): void {
     const { id, attempt } = node;
     if (node.state === 'merging') {
-      this.#act({ type: 'task.merging', task: id, attempt, commit: node.ended!.collected!.commit });
+      this.#act({ type: 'task.merging', task: id, attempt, commit: commitOf(this.state, node) });
     } else if (node.state === 'delayed') {
       this.#delay({ task: id, attempt, delayMs: node.delayMs! });
     } else if (node.resting && !node.isDue) {

@@ -246,7 +246,8 @@ export class Loop {
       if (node.parent) touched.add(node.parent); // it tells how many of its own have ended
     }
     touched.add(node);
-    if (state.nodes.size > nodesBefore) for (const child of node.children) touched.add(child);
+    if (state.nodes.size > nodesBefore || event.type === 'task.picked')
+      for (const child of node.children) touched.add(child);
   }
 
   async #watchRequests(): Promise<void> {

@@ -35,12 +35,14 @@ export class MergeQueue {
     const { loop, stages, nowMs } = this.#options;
     const { state } = loop;
     const node = nodeOf(state, task);
-    const agent = agentOf(node, 'work')?.name;
+    // The work of a race is that of the candidate that was picked.
+    const worker = node.picked ? nodeOf(state, node.picked.candidate) : node;
+    const agent = agentOf(worker, 'work')?.name;
     const message = mergeMessage({
       title: titleOf(state, node),
       run: state.id,
       task,
-      attempt,
+      attempt: attempt || worker.attempt,
       ...(agent !== undefined && { agent }),
       ...(node.spending && { costUsd: node.spending.unpriced > 0 ? null : node.spending.usd }),
     });

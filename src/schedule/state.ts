@@ -23,12 +23,14 @@ export interface Node {
   readonly parent: Node | undefined;
   /** The names its needs and expressions speak of: its siblings. */
   readonly siblings: Map<string, Node>;
-  readonly kind: 'work' | 'approve' | 'for-each' | 'uses' | 'handoff' | 'continuous';
+  readonly kind: 'work' | 'approve' | 'for-each' | 'uses' | 'handoff' | 'race' | 'continuous';
   readonly order: string;
   readonly each?: { value: Json; index: number };
   /** Within a `handoff`: the agent whose turn it is, and what sent the work back to it. */
   readonly turn?: { at: number; agent: string; rejected?: { by: string; reasons: string } };
-
+  /** Within a `race`: the name of this candidate among the others, or that this is who judges them. */
+  readonly candidate?: string;
+  readonly isJudge?: true;
   /** Within a `continuous` task: what this round is for. */
   readonly round?: RoundReason;
 
@@ -87,6 +89,11 @@ export interface Node {
   outputRef?: ValueRef;
   /** The commits a task that needs this one starts from. */
   results: string[];
+  /** Of a race: the task within that judges it, and the candidate whose work counts. */
+  judge?: string;
+  picked?: { candidate: string; because: string };
+  /** Of a candidate: what the judge's check printed. */
+  score?: number;
   /** Of an expand task: what it did itself, before its tasks. */
   own?: string[];
   expansion?: EventOf<'attempt.finished'>['expansion'];
@@ -246,9 +253,24 @@ export function hasEnded(node: Node): boolean {
   return ENDED.has(node.state);
 }
 
-/** A turn of a handoff or a round that others came after: it is not taken again, whatever became of it. */
+/**
+ * A turn of a handoff or a round that others came after, a candidate that was not picked, whoever judged: it is not taken
+ * again, whatever became of it.
+ */
 export function isPast(node: Node): boolean {
+  if (node.isJudge || hasLost(node)) return true;
   return (node.turn ?? node.round) !== undefined && node.parent!.children.at(-1) !== node;
+}
+
+/** A candidate of a race in which another one was picked. */
+export function hasLost({ id, candidate, parent }: Node): boolean {
+  return candidate !== undefined && parent!.picked !== undefined && parent!.picked.candidate !== id;
+}
+
+/** The task as the workflow has it: items of a for-each, turns, candidates and rounds have no needs of their own. */
+export function writtenAs(node: Node): Node {
+  const { parent, each, turn, round, candidate, isJudge } = node;
+  return parent && (each ?? turn ?? round ?? candidate ?? isJudge) !== undefined ? writtenAs(parent) : node;
 }
 
 /** Whether only continuous tasks are left of those that are written beside this one. */

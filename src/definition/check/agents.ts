@@ -19,10 +19,15 @@ export function agentNames(
     if (owner?.startsWith(CONFLICT_AGENT)) found.push({ path, name: owner.slice(CONFLICT_AGENT.length) });
   };
   onConflict(workflow['on-conflict'], ['on-conflict']);
-  for (const [task, { agent, handoff, 'on-conflict': conflict }] of Object.entries(workflow.tasks)) {
+  for (const [task, { agent, handoff, race, judge, 'on-conflict': conflict }] of Object.entries(
+    workflow.tasks,
+  )) {
     if (typeof agent === 'string') found.push({ path: ['tasks', task, 'agent'], name: agent });
     for (const [n, name] of (handoff ?? []).entries())
       found.push({ path: ['tasks', task, 'handoff', n], name });
+    for (const [n, name] of (Array.isArray(race) ? race : []).entries())
+      found.push({ path: ['tasks', task, 'race', n], name });
+    if (judge && 'agent' in judge) found.push({ path: ['tasks', task, 'judge', 'agent'], name: judge.agent });
     onConflict(conflict, ['tasks', task, 'on-conflict']);
   }
   return found;

@@ -20,7 +20,7 @@ interface Place {
 }
 
 const WHERE =
-  'prompt, run, check, env, with, artifacts, approve, finalize, if, for-each, and in write, shared and hide of the scope of a task with for-each';
+  'prompt, run, check, judge, env, with, artifacts, approve, finalize, if, for-each, and in write, shared and hide of the scope of a task with for-each';
 
 export function checkExpressions(workflow: Workflow, graph: Graph): Problem[] {
   const problems = [
@@ -59,6 +59,8 @@ function checkTask(place: Place, task: Task): Problem[] {
   template(task.prompt, 'prompt');
   template(task.run, 'run');
   template(task.check, 'check');
+  if (task.judge && 'check' in task.judge) template(task.judge.check, 'judge', 'check');
+  else template(task.judge?.prompt, 'judge', 'prompt');
   for (const [n, glob] of (task.artifacts ?? []).entries()) template(glob, 'artifacts', n);
   template(task.finalize, 'finalize');
   if (typeof task.approve === 'string') template(task.approve, 'approve');

@@ -131,6 +131,9 @@ function agentsOf(workflow: Workflow, name: string, task: Task): Scoped[] {
   else if (task.agent) add(task.agent, task.agent.runtime, [...at, 'agent', 'scope']);
   else if (task.run !== undefined) add(undefined, 'run', [...at, 'scope']);
   for (const [n, agent] of (task.handoff ?? []).entries()) add(byName(agent), agent, [...at, 'handoff', n]);
+  // Candidates of one race may own the same: one of them is merged.
+  for (const [n, agent] of (Array.isArray(task.race) ? task.race : []).entries())
+    add(byName(agent), agent, [...at, 'race', n]);
   return found;
 }
 

@@ -65,7 +65,11 @@ function checkReplaced(workflow: Workflow): Problem[] {
 
 function agentsOf(task: Task, workflow: Workflow): Agent[] {
   if (typeof task.agent === 'object') return [task.agent];
-  const names = [...(task.agent === undefined ? [] : [task.agent]), ...(task.handoff ?? [])];
+  const names = [
+    ...(task.agent === undefined ? [] : [task.agent]),
+    ...(task.handoff ?? []),
+    ...(Array.isArray(task.race) ? task.race : []),
+  ];
   return names.flatMap((name) => (Object.hasOwn(workflow.agents, name) ? [workflow.agents[name]!] : []));
 }
 

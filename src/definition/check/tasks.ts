@@ -5,23 +5,28 @@ import { wordList } from '../../base/word-list.ts';
 import type { Task, Workflow } from '../../contract/workflow.ts';
 import type { Problem } from '../source/problem.ts';
 
-const KINDS = ['run', 'agent', 'uses', 'approve', 'handoff'] as const;
+/** `race` where it names who does the task; with a number of candidates that is said elsewhere. */
+const KINDS = ['run', 'agent', 'uses', 'approve', 'handoff', 'race'] as const;
 type Kind = (typeof KINDS)[number];
 
 const ITEMS_MAX = 10_000;
 const SCHEMA_CHARS_MAX = 256 * 1024;
 
-const WORK: readonly Kind[] = ['run', 'agent', 'handoff'];
+const MERGED: readonly Kind[] = ['run', 'agent', 'handoff'];
+const WORK: readonly Kind[] = [...MERGED, 'race'];
+const RACED: readonly Kind[] = ['run', 'agent', 'race'];
 
 /** Which kinds of task a field means something for; fields that are not here fit all. */
 const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
-  prompt: ['agent', 'handoff'],
+  prompt: ['agent', 'handoff', 'race'],
   with: ['uses'],
   rounds: ['handoff'],
+  race: RACED,
+  judge: RACED,
   continuous: ['run', 'agent'],
   finalize: ['agent'],
-  publishes: WORK,
-  expand: WORK,
+  publishes: MERGED,
+  expand: MERGED,
   output: WORK,
   check: WORK,
   attempts: WORK,
@@ -33,13 +38,17 @@ const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
   limits: WORK,
   env: WORK,
   'on-conflict': WORK,
-  budget: ['run', 'agent', 'handoff', 'uses'],
+  budget: [...WORK, 'uses'],
 };
 const FIELDS = Object.entries(FITS) as [keyof Task, readonly Kind[]][];
 
 /** What a task does, as far as it says so. */
 export function taskKind(task: { [kind in Kind]?: unknown }): Kind | undefined {
-  return KINDS.find((kind) => task[kind] !== undefined);
+  return KINDS.find((kind) => isKind(task, kind));
+}
+
+function isKind(task: { [kind in Kind]?: unknown }, kind: Kind): boolean {
+  return kind === 'race' ? Array.isArray(task.race) : task[kind] !== undefined;
 }
 
 export function fieldFits(field: string, kind: Kind): boolean {
@@ -67,12 +76,12 @@ function checkTask(name: string, task: Task): Problem[] {
     problems.push({ path: [...path, field], atKey: true, message });
   };
 
-  const kinds = KINDS.filter((kind) => task[kind] !== undefined);
+  const kinds = KINDS.filter((kind) => isKind(task, kind));
   const [kind, second] = kinds;
   if (kind === undefined) {
     const message =
       task.prompt === undefined
-        ? `${it} has nothing to do; give it one of run, agent (with prompt), uses, approve or handoff`
+        ? `${it} has nothing to do; give it one of run, agent (with prompt), uses, approve, handoff or race (with agents and a prompt)`
         : `${it} has a prompt but no agent; add "agent: <name>"`;
     return [{ path, atKey: true, message }];
   }
@@ -85,6 +94,9 @@ function checkTask(name: string, task: Task): Problem[] {
   }
   if (kind === 'agent' && task.prompt === undefined) {
     add('agent', `${it} has an agent but no prompt; add "prompt: <what to do>"`);
+  }
+  if (kind === 'race' && task.prompt === undefined) {
+    add('race', `${it} names agents but has no prompt; add "prompt: <what to do>"`);
   }
   for (const [field, fits] of FIELDS) {
     if (task[field] === undefined || fits.includes(kind) || (field === 'attempts' && task.attempts === 1))
@@ -110,8 +122,28 @@ function checkTask(name: string, task: Task): Problem[] {
   if (task.expand && task.continuous) {
     add('expand', `"expand" of ${it} cannot be had with "continuous"; remove one of them`);
   }
-  problems.push(...checkItems(name, task), ...checkOutput(name, task));
+  problems.push(...checkRace(name, task), ...checkItems(name, task), ...checkOutput(name, task));
   return problems;
+}
+
+/** What is not merged yet can neither be published, nor be planned on, nor be repeated. */
+function checkRace(name: string, task: Task): Problem[] {
+  const path = ['tasks', name];
+  if (task.race === undefined) {
+    if (task.judge === undefined) return [];
+    const message = `"judge" of task "${name}" works only with "race"; add "race: 3" or remove it`;
+    return [{ path: [...path, 'judge'], atKey: true, message }];
+  }
+  const others = [
+    ...(task.publishes?.length ? ['publishes'] : []),
+    ...(task.expand ? ['expand'] : []),
+    ...(task.continuous ? ['continuous'] : []),
+  ];
+  return others.map((field) => ({
+    path: [...path, field],
+    atKey: true,
+    message: `"${field}" of task "${name}" cannot be had with "race"; remove one of them`,
+  }));
 }
 
 function checkItems(name: string, task: Task): Problem[] {

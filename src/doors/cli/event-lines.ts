@@ -190,6 +190,14 @@ export class EventLines {
         return this.#expand(event);
       case 'task.handed':
         return this.#hand(event);
+      case 'task.judging':
+        this.#names.add(event);
+        return { text: 'asks its judge' };
+      case 'task.picked':
+        return {
+          text: `picked ${this.#names.of(event.candidate)}: ${event.because}`,
+          color: 'good',
+        };
       case 'task.round':
         this.#names.add(event);
         return { text: ROUNDS[event.why] };
@@ -283,9 +291,10 @@ export class EventLines {
   }
 
   #expand(event: EventOf<'task.expanded'>): Told | undefined {
-    const { task, kind, items } = event;
+    const { task, kind, items, candidates } = event;
     this.#names.add(event);
     if (items) return { text: `runs for each of ${count(items.length, 'item')}` };
+    if (candidates) return { text: `races ${count(candidates.length, 'candidate')}` };
     const names = this.#expansions.get(task);
     this.#expansions.delete(task);
     if (kind === 'handoff' || kind === 'continuous') return undefined; // each turn and round is told

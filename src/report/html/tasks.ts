@@ -12,6 +12,7 @@ import {
   count,
   describeAccess,
   describeDenied,
+  failuresOf,
   glyphOf,
   reasonOf,
   shortCommit,
@@ -39,9 +40,7 @@ export function renderTasks(report: RunReport, anchorOf: (task: string) => strin
     DIFF_LINES.inAll,
     DIFF_LINES.each,
   );
-  const opened = new Set(
-    tasks.filter(({ state, reason }) => state === 'failed' && reason !== 'tasks').slice(0, OPEN_MAX),
-  );
+  const opened = new Set(failuresOf({ tasks }).slice(0, OPEN_MAX));
   const rows = tasks.map((task, index) =>
     renderTask(task, shares[index]!, anchorOf(task.id)!, opened.has(task)),
   );

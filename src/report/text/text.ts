@@ -11,10 +11,12 @@ import {
   outsideCountOf,
   sinceWork,
   changedCountOf,
+  committedIn,
   count,
   countStates,
   describeAccess,
   describeDenied,
+  failuresOf,
   glyphOf,
   headline,
   more,
@@ -51,6 +53,9 @@ const COLORS: Record<Tone | 'strong' | 'command', string> = {
   strong: '1',
   command: '1;36',
 };
+
+/** Whose message stands beside it; why something failed has a part of its own. */
+const TOLD: ReadonlySet<TaskReport['state']> = new Set(['skipped', 'ready', 'done', 'cancelled']);
 
 interface TextOptions {
   color: boolean;
@@ -113,8 +118,7 @@ function head(report: RunReport, paint: Paint, width: number): string[] {
 }
 
 function failures(report: RunReport, paint: Paint, width: number): string[] {
-  // A task that stands for others failed because of them; they are listed.
-  const failed = report.tasks.filter(({ state, reason }) => state === 'failed' && reason !== 'tasks');
+  const failed = failuresOf(report);
   if (failed.length === 0) return [];
   const lines = failed.slice(0, SHOWN.failures).flatMap((task) => {
     const name = `${glyphOf('failed')} ${spellControls(task.label)}`;
@@ -157,10 +161,9 @@ function tasks(report: RunReport, paint: Paint, width: number): string[] {
   const lines = rows.map(({ task, cells }) => {
     const [state, ...rest] = cells.map((cell, at) => padColumns(fitColumns(cell, widths[at]!), widths[at]!));
     const used = widths.reduce((sum, columns) => sum + columns + 2, 0);
-    const why =
-      task.state === 'skipped' || task.state === 'ready'
-        ? fitColumns(inOneLine(task.message ?? ''), Math.max(8, width - used - 2))
-        : '';
+    const why = TOLD.has(task.state)
+      ? fitColumns(inOneLine(task.message ?? ''), Math.max(8, width - used - 2))
+      : '';
     const line = `  ${paint(toneOf(task.state), state!)}  ${rest.join('  ')}`;
     return why === '' ? line : `${line}  ${paint('quiet', why)}`;
   });
@@ -248,9 +251,8 @@ function changedFiles(
   report: RunReport,
 ): { path: string; change: 'added' | 'modified' | 'deleted'; by: string[] }[] {
   const files = new Map<string, { path: string; change: 'added' | 'modified' | 'deleted'; by: string[] }>();
-  for (const task of report.tasks) {
-    if (task.commit === null) continue;
-    const last = task.attempts.findLast(({ snapshot }) => snapshot !== null);
+  for (const { task, worker } of committedIn(report.tasks)) {
+    const last = worker.attempts.findLast(({ snapshot }) => snapshot !== null);
     for (const { path, change } of last?.changed ?? []) {
       const known = files.get(path);
       if (known) known.by.push(spellControls(task.label));

@@ -10,6 +10,7 @@ import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
 import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
+import { decideRace, giveUp, pickFirst } from './race.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { inherited } from '../fold/fold.ts';
 import { decideReady } from './ready.ts';
@@ -19,7 +20,8 @@ import { groupOutput } from '../workflow/outputs.ts';
 import { renderInputs, renderText, renderWork, expressionScope } from '../workflow/prompt.ts';
 import { afterConflict, afterFailure } from './after-attempt.ts';
 import { runsAnyway, withHalts } from './halt.ts';
-import { hasFailed, type Node, type State } from '../state.ts';
+import { candidateNames, judgeFiles } from '../workflow/race.ts';
+import { hasFailed, nodeOf, type Node, type State } from '../state.ts';
 
 const ITEMS_MAX = 10_000;
 /** Of one run, with all that tasks became: lists within lists, and planners that write planners, grow fast. */
@@ -49,6 +51,8 @@ function decideNode(state: State, node: Node): Decision {
   if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
   if (node.conflicted) return afterConflict(state, node);
   if (state.cancelling) return cancelNode(state, node);
+  const givenUp = giveUp(node);
+  if (givenUp) return givenUp;
   if (node.ended) return afterFailure(node);
   if (node.halted) {
     return skipped(node, 'stopped', LEFT_OUT);
@@ -77,6 +81,7 @@ function admit(state: State, node: Node): Decision {
     checkRoom(state, Object.keys(node.workflow.nested![node.task.uses!]!.tasks).length);
     return { type: 'task.expanded', task: node.id, kind: 'uses', inputs: renderInputs(state, node) };
   }
+  if (node.kind === 'race') return expandRace(state, node);
   if (node.kind === 'handoff' || node.kind === 'continuous')
     return { type: 'task.expanded', task: node.id, kind: node.kind };
   if (node.kind === 'approve') return ask(state, node);
@@ -95,6 +100,12 @@ function expandItems(state: State, node: Node): Decision {
   if (tooMany !== undefined) throw new ExpressionError(tooMany);
   checkRoom(state, items.length);
   return { type: 'task.expanded', task: node.id, kind: 'for-each', items };
+}
+
+function expandRace(state: State, node: Node): Decision {
+  const candidates = candidateNames(node.task.race!);
+  checkRoom(state, candidates.length);
+  return { type: 'task.expanded', task: node.id, kind: 'race', candidates };
 }
 
 function checkRoom(state: State, more: number): void {
@@ -136,6 +147,7 @@ function startAttempt(state: State, node: Node): Decision {
     purpose: resolving ? 'resolve' : 'work',
     from: resolving ? [resolving.marked] : node.onTop ? [state.shadow] : inherited(state, node),
     ...work,
+    ...(node.isJudge && { files: judgeFiles(node) }),
     ...(next?.continues !== undefined && { continues: next.continues }),
     ...(next?.feedback !== undefined && { feedback: next.feedback }),
     ...(next?.session !== undefined && { session: next.session }),
@@ -144,6 +156,9 @@ function startAttempt(state: State, node: Node): Decision {
 }
 
 function afterSuccess(state: State, node: Node): Decision {
+  // A candidate's work is merged by its race, once it is picked; a judge's never.
+  if (node.candidate !== undefined) return pickFirst(node) ?? complete(state, node);
+  if (node.isJudge) return complete(state, node);
   const { collected, attempt } = node.ended!;
   // A conflict may be settled by leaving the files as they are: also then the task's work is to be merged.
   if (collected && (collected.changedCount > 0 || node.resolving)) {
@@ -166,12 +181,13 @@ function complete(state: State, node: Node): Decision {
     checkRoom(state, Object.keys(node.expansion).length);
     return { type: 'task.expanded', task: node.id, kind: 'expand' };
   }
-  const { outputRef, output = null } = node;
+  const { outputRef, output = null } = node.picked ? nodeOf(state, node.picked.candidate) : node;
   return finishedDone(node, outputRef ? { outputRef } : { output });
 }
 
 function decideGroup(state: State, node: Node): Decision {
   if (node.kind === 'handoff') return decideHandoff(state, node);
+  if (node.kind === 'race') return decideRace(state, node);
   if (node.kind === 'continuous') return decideContinuous(state, node);
   return endGroup(state, node);
 }

@@ -1,6 +1,6 @@
 /** Which tasks wait for a slot as soon as their needs have ended, since nothing is left to be asked of them. Pure. */
 import type { EventOf } from '../../contract/event.ts';
-import { isMet, type Node, type State } from '../state.ts';
+import { hasLost, isMet, type Node, type State } from '../state.ts';
 
 /** Of one event, so that none grows without a limit. */
 const TASKS_MAX = 1000;
@@ -22,6 +22,7 @@ function isPlain(node: Node): boolean {
     node.kind === 'work' &&
     node.task.if === undefined &&
     !node.halted &&
+    !hasLost(node) &&
     node.needs.every(isMet)
   );
 }

@@ -4,6 +4,7 @@
  */
 import type { EventOf, Reopened } from '../../contract/event.ts';
 import { canGoOn } from '../fold/session.ts';
+import { candidatesOf } from '../workflow/race.ts';
 import { hasEnded, hasFailed, isMet, isPast, isWithin, type Node, type State } from '../state.ts';
 
 export function decideReopened(state: State, wanted: NonNullable<State['goesOn']>): EventOf<'run.reopened'> {
@@ -48,14 +49,25 @@ function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
     if (around.has(node)) continue;
     // What it needs and did not get has to come first.
     for (const need of node.needs) if (!isMet(need)) take(need);
-    for (const child of node.children) if (child.state !== 'failed') take(child);
+    if (isRunAgain(node)) for (const candidate of candidatesOf(node)) open.add(candidate);
+    else for (const child of node.children) if (child.state !== 'failed') take(child);
   }
   return open;
 }
 
+/** A race in which nobody was picked, or whose pick does not merge: its candidates are no better the second time. */
+function isRunAgain({ kind, outcome }: Node): boolean {
+  return (
+    kind === 'race' &&
+    outcome?.kind === 'failed' &&
+    (outcome.reason === 'judge' || outcome.reason === 'conflict')
+  );
+}
+
 /** One that was ended in the middle goes on right there, where its agent remembers. */
 function goingOn(node: Node): Reopened {
-  const { id: task, outcome, started, attempt, session } = node;
+  const { id: task, started, attempt, session } = node;
+  const { outcome } = node.candidate === undefined ? node : node.parent!;
   const hasConflicted = outcome?.kind === 'failed' && outcome.reason === 'conflict';
   return {
     task,

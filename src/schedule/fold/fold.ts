@@ -22,7 +22,7 @@ import { noteHeld, noteWait } from './held.ts';
 import { noteSession } from './session.ts';
 import { move, push, queue, uncount, unpush } from './moves.ts';
 import { callContinuous, endRest } from './continuous.ts';
-import { addItems, addRound, addTasks, addTurn } from './nodes.ts';
+import { addCandidates, addItems, addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { reopen } from './reopen.ts';
 import { hasEnded, nodeOf, Queue, type Node, type State } from '../state.ts';
 
@@ -271,9 +271,26 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'task.handed':
       node.rounds += event.rejected || node.rounds === 0 ? 1 : 0;
       return push(state, addTurn(state, node, event));
+    case 'task.judging': {
+      const judge = addJudge(state, node);
+      node.judge = judge.id;
+      return push(state, judge);
+    }
+    case 'task.picked':
+      return picked(state, node, event);
     case 'task.finished':
       return finished(state, node, event, atMs);
   }
+}
+
+/** What was not picked is to be decided on, and so is the race itself where nothing within is under way. */
+function picked(state: State, node: Node, { candidate, because }: EventOf<'task.picked'>): void {
+  const won = nodeOf(state, candidate);
+  node.picked = { candidate, because };
+  node.results = won.results;
+  if (won.changedCount !== undefined) node.changedCount = won.changedCount;
+  for (const child of node.children) if (child !== won && !hasEnded(child)) push(state, child);
+  if (node.open === 0) push(state, node);
 }
 
 function ready(state: State, node: Node): void {
@@ -311,6 +328,8 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
   // what settles a conflict says is not what the task was to say
   if (isWork) keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
   if (event.expansion) node.expansion = event.expansion;
+  if (event.score === undefined) delete node.score;
+  else node.score = event.score;
   if (event.outcome.kind === 'done')
     node.results = event.collected ? [event.collected.commit] : inherited(state, node);
   push(state, node);
@@ -361,6 +380,7 @@ function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atM
   if (event.kind === 'expand') node.own = node.results;
   let added: Node[];
   if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
+  else if (event.kind === 'race') added = addCandidates(state, node, event.candidates ?? []);
   else if (event.kind === 'handoff' || event.kind === 'continuous') added = [];
   else if (event.kind === 'uses') {
     const nested = node.workflow.nested![node.task.uses!]!;
@@ -376,7 +396,8 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   const { outcome } = event;
   if (outcome.kind === 'lost') throw new Error('a task is never lost');
   if (outcome.kind !== 'done') node.results = [];
-  if (node.children.length > 0) node.results = [...new Set(node.children.flatMap((child) => child.results))];
+  if (node.children.length > 0 && node.kind !== 'race')
+    node.results = [...new Set(node.children.flatMap((child) => child.results))];
   if (node.results.length === 0) node.results = inherited(state, node);
   node.outcome = outcome;
   node.endedAtMs = atMs;

@@ -1,8 +1,9 @@
-/** Makes the nodes of a run from tasks: at its start, and when for-each, uses, expand, handoff or rounds add some. */
+/** Makes the nodes of a run from tasks: at its start, and when for-each, uses, expand, handoff, race or rounds add some. */
 import type { EventOf } from '../../contract/event.ts';
 import type { Json, Task, Workflow } from '../../contract/workflow.ts';
 import { ExpressionError } from '../expression/failure.ts';
 import { turnTask } from '../workflow/handoff.ts';
+import { candidateTask, judgeTask } from '../workflow/race.ts';
 import { hasTemplate, itemScope } from '../workflow/item-scope.ts';
 import type { Node, State } from '../state.ts';
 import { itemNames, roundName, turnName } from '../views/task-names.ts';
@@ -48,15 +49,9 @@ export function addItems(state: State, group: Node, items: Json[]): Node[] {
   const labels = itemNames(group.label, items);
   const added = items.map((value, index) =>
     makeNode({
-      id: `${group.id}.${index + 1}`,
+      ...within(group, index),
       label: labels[index]!,
-      name: group.name,
       ...itemTask(group.task, value, index),
-      workflow: group.workflow,
-      inputs: group.inputs,
-      parent: group,
-      siblings: group.siblings,
-      order: orderOf(group, index),
       each: { value, index },
     }),
   );
@@ -69,21 +64,57 @@ export function addTurn(state: State, group: Node, { at, agent, rejected }: Even
   const before = group.children.at(-1);
   const times = group.children.filter(({ turn }) => turn!.agent === agent).length;
   const node = makeNode({
-    id: `${group.id}.${index + 1}`,
+    ...within(group, index),
     label: turnName(group.label, agent, times),
-    name: group.name,
     task: turnTask(group, at),
+    turn: { at, agent, ...(rejected && { rejected }) },
+  });
+  if (before) node.needs.push(before);
+  register(state, [node], group);
+  return node;
+}
+
+/** The candidates of a race: the same task, once for each. They start at once, from what the race starts from. */
+export function addCandidates(state: State, group: Node, names: string[]): Node[] {
+  const added = names.map((candidate, index) =>
+    makeNode({
+      ...within(group, index),
+      label: turnName(group.label, candidate, 0),
+      task: candidateTask(group, index),
+      candidate,
+    }),
+  );
+  return register(state, added, group);
+}
+
+/** Who judges the candidates of a race that have succeeded. */
+export function addJudge(state: State, group: Node): Node {
+  const times = group.children.filter(({ candidate = 'judge' }) => candidate === 'judge').length;
+  const node = makeNode({
+    ...within(group, group.children.length),
+    label: turnName(group.label, 'judge', times),
+    task: judgeTask(group),
+    isJudge: true,
+  });
+  register(state, [node], group);
+  return node;
+}
+
+/** What a task within shares with the one that it belongs to, and its place there. */
+function within(
+  group: Node,
+  index: number,
+): Pick<Node, 'id' | 'name' | 'workflow' | 'inputs' | 'parent' | 'siblings' | 'order' | 'each'> {
+  return {
+    id: `${group.id}.${index + 1}`,
+    name: group.name,
     workflow: group.workflow,
     inputs: group.inputs,
     parent: group,
     siblings: group.siblings,
     order: orderOf(group, index),
-    turn: { at, agent, ...(rejected && { rejected }) },
     ...(group.each && { each: group.each }),
-  });
-  if (before) node.needs.push(before);
-  register(state, [node], group);
-  return node;
+  };
 }
 
 /** The next round of a continuous task: it starts from all that is merged. */
@@ -91,9 +122,8 @@ export function addRound(state: State, group: Node, { why }: EventOf<'task.round
   const index = group.children.length;
   const { continuous: _, finalize, needs: __, if: ___, budget: ____, ...task } = group.task;
   const node = makeNode({
-    id: `${group.id}.${index + 1}`,
+    ...within(group, index),
     label: roundName(group.label, index, why),
-    name: group.name,
     task: {
       ...task,
       needs: [],
@@ -101,13 +131,7 @@ export function addRound(state: State, group: Node, { why }: EventOf<'task.round
       'on-failure': 'continue',
       ...(why === 'final' && finalize !== undefined && { prompt: finalize }),
     },
-    workflow: group.workflow,
-    inputs: group.inputs,
-    parent: group,
-    siblings: group.siblings,
-    order: orderOf(group, index),
     round: why,
-    ...(group.each && { each: group.each }),
   });
   node.onTop = true;
   register(state, [node], group);
@@ -158,6 +182,8 @@ function makeNode(
     | 'each'
     | 'turn'
     | 'round'
+    | 'candidate'
+    | 'isJudge'
   >,
 ): Node {
   return {
@@ -182,6 +208,7 @@ function kindOf(task: Task, isItem: boolean): Node['kind'] {
   if (task['for-each'] !== undefined && !isItem) return 'for-each';
   if (task.uses !== undefined) return 'uses';
   if (task.handoff !== undefined) return 'handoff';
+  if (task.race !== undefined) return 'race';
   if (task.continuous !== undefined) return 'continuous';
   if (task.approve !== undefined) return 'approve';
   return 'work';

@@ -31,6 +31,11 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
     'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',
   ] as const) delete node[key]; // prettier-ignore
+  delete node.judge; // another one is asked
+  if (node.candidate !== undefined) {
+    delete node.parent!.judge;
+    if (node.parent!.picked?.candidate === node.id) delete node.parent!.picked;
+  }
   if (continues !== undefined) node.next = { continues, ...(session && { session }) };
   state.open++;
   if (node.parent) node.parent.open++;

@@ -3,7 +3,7 @@ import { NO_TOKENS, type ModelUse, type Spending } from '../../contract/model.ts
 import { BUDGET_UNITS, type BudgetUnit } from '../../contract/budget-units.ts';
 import type { Budget } from '../../contract/workflow.ts';
 import { agentOf } from '../workflow/agent-of.ts';
-import type { Node, State } from '../state.ts';
+import { writtenAs, type Node, type State } from '../state.ts';
 
 export const RUN_ACCOUNT = 'run';
 
@@ -56,10 +56,10 @@ function agentBudgets(node: Node): Map<string, Budget | undefined> {
 
 function agentAccount(node: Node, name: string): string {
   if (typeof node.task.agent !== 'object') return `agent:${withinOf(node)}${name}`;
-  return ownAgentAccount(node.each ? node.parent!.id : node.id);
+  return ownAgentAccount(writtenAs(node).id);
 }
 
-/** Of an agent that is written in a task: no other task's, but all the items of a for-each are one. */
+/** Of an agent that is written in a task: no other task's, but all the items of a for-each, and all candidates of a race, are one. */
 export function ownAgentAccount(task: string): string {
   return `agent:task:${task}`;
 }

@@ -60,7 +60,7 @@ const LEFT_OUT = new Set<string>([
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from commit shadow result marked snapshot replayed note halts stops'.split(
+  'atMs durationMs pid session source workspace base from files commit shadow result marked snapshot replayed note halts stops'.split(
     ' ',
   ),
 );

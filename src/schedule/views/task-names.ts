@@ -1,6 +1,6 @@
 /**
  * What people call a task: its id, where an item of a for-each goes by its value, as in `review[security]`, and a turn of
- * a handoff by its agent, a round by its number. Pure.
+ * a handoff by its agent, a candidate of a race by its name, a round by its number. Pure.
  */
 import type { Event, EventOf, RoundReason } from '../../contract/event.ts';
 import type { Json } from '../../contract/workflow.ts';
@@ -20,7 +20,7 @@ export function itemNames(group: string, items: readonly Json[]): string[] {
   );
 }
 
-/** The name of a turn in a handoff of that name, when its agent had so many before. */
+/** The name of a turn in a handoff of that name, when its agent had so many before; also of what is within a race. */
 export function turnName(group: string, agent: string, times: number): string {
   return `${group}[${agent}${times > 0 ? ` ${times + 1}` : ''}]`;
 }
@@ -53,7 +53,7 @@ function fieldOf(item: Record<string, Json>): Json | undefined {
 /** The names of tasks of a run, for who reads its events and keeps no state. */
 export class TaskNames {
   readonly #names: Map<string, string>;
-  /** Of each handoff and continuous task, the agents that have had a turn, or its rounds. */
+  /** Of each handoff, race and continuous task, the agents that have had a turn, its candidates and judges, or its rounds. */
   readonly #within = new Map<string, string[]>();
 
   /** With those that are known already. */
@@ -63,22 +63,25 @@ export class TaskNames {
 
   /** Of any event: most name nothing. */
   add(event: Event): void {
-    if (event.type === 'task.handed' || event.type === 'task.round') return this.#addNext(event);
+    if (event.type === 'task.handed' || event.type === 'task.judging' || event.type === 'task.round')
+      return this.#addNext(event);
     if (event.type !== 'task.expanded') return;
-    const { task, items = [] } = event;
+    const { task, items = [], candidates = [] } = event;
+    if (candidates.length > 0) this.#within.set(task, candidates);
+    for (const [index, candidate] of candidates.entries())
+      this.#names.set(`${task}.${index + 1}`, turnName(this.of(task), candidate, 0));
     itemNames(this.of(task), items).forEach((name, index) => this.#names.set(`${task}.${index + 1}`, name));
   }
 
-  #addNext(event: EventOf<'task.handed' | 'task.round'>): void {
+  #addNext(event: EventOf<'task.handed' | 'task.judging' | 'task.round'>): void {
     const { task } = event;
     const before = this.#within.get(task) ?? [];
-    const next = event.type === 'task.handed' ? event.agent : event.why;
+    const next =
+      event.type === 'task.handed' ? event.agent : event.type === 'task.judging' ? 'judge' : event.why;
     const times = before.filter((name) => name === next).length;
     const group = this.of(task);
     const name =
-      event.type === 'task.handed'
-        ? turnName(group, event.agent, times)
-        : roundName(group, before.length, event.why);
+      event.type === 'task.round' ? roundName(group, before.length, event.why) : turnName(group, next, times);
     this.#names.set(`${task}.${before.length + 1}`, name);
     this.#within.set(task, [...before, next]);
   }

@@ -100,9 +100,20 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
     }),
     ...retryOf(node),
     ...(node.state === 'running' && runtime === 'cli' && { steerable: false as const }),
+    ...(node.picked && { picked: node.picked.candidate }),
     ...(node.fallback && { runtime: node.fallback.runtime }),
     ...(node.spending && { spending: structuredClone(node.spending) }),
   };
+}
+
+/** Who was picked in a race, and why. */
+function raceMessageOf({ id, state, picked, children, candidate, parent }: Node): string | undefined {
+  if (picked && state !== 'failed') {
+    const won = children.find((child) => child.id === picked.candidate)!;
+    return `picked ${won.label}: ${picked.because}`;
+  }
+  if (candidate === undefined || !parent?.picked || state === 'failed') return undefined;
+  return parent.picked.candidate === id ? 'picked' : 'not picked';
 }
 
 function retryOf({ state, attempt, failures, retryAtMs, task }: Node): Pick<TaskView, 'retry'> {
@@ -113,6 +124,8 @@ function retryOf({ state, attempt, failures, retryAtMs, task }: Node): Pick<Task
 }
 
 function messageOf(node: Node): string | undefined {
+  const race = raceMessageOf(node);
+  if (race !== undefined) return race;
   const outcome =
     node.outcome ?? (node.state === 'delayed' || node.state === 'ready' ? node.lastOutcome : undefined);
   return outcome && 'message' in outcome ? outcome.message : undefined;

@@ -5,14 +5,13 @@
 import { asksModels } from '../../contract/runtimes.ts';
 import type { Json, Task } from '../../contract/workflow.ts';
 import type { Node, State } from '../state.ts';
+import { objectWith } from './object-in-text.ts';
+import { cut, outputOf, said, textOf } from './said.ts';
 
 const ROUNDS_DEFAULT = 3;
 /** What is told of an agent's words; longer ones are cut. */
 const SAID_CHARS_MAX = 8000;
 const REASONS_CHARS_MAX = 4000;
-/** Where a verdict stands at the end of a text it is no longer than this, and holds no more braces. */
-const VERDICT_CHARS_MAX = 16_000;
-const VERDICT_BRACES_MAX = 50;
 
 /** What an agent is asked to end with, where its runtime can be held to it. */
 const VERDICT_SCHEMA: Record<string, Json> = {
@@ -81,10 +80,11 @@ export function rejectionOf(state: State, group: Node, last: Node): Rejection | 
     return { to: before, reasons: cut(last.feedback ?? last.outcome.message, REASONS_CHARS_MAX) };
   }
   if (last.state !== 'done' || at === 0) return undefined;
-  const said = verdictIn(outputOf(state, last));
-  if (said?.verdict !== 'reject') return undefined;
-  const named = typeof said.to === 'string' ? group.task.handoff!.slice(0, at).lastIndexOf(said.to) : -1;
-  return { to: named < 0 ? before : named, reasons: cut(reasonsIn(said), REASONS_CHARS_MAX) };
+  const verdict = objectWith('verdict', outputOf(state, last));
+  if (verdict?.verdict !== 'reject') return undefined;
+  const named =
+    typeof verdict.to === 'string' ? group.task.handoff!.slice(0, at).lastIndexOf(verdict.to) : -1;
+  return { to: named < 0 ? before : named, reasons: cut(reasonsIn(verdict), REASONS_CHARS_MAX) };
 }
 
 /** The prompt of a turn: the request, what the agent before said, and why it came back. */
@@ -98,7 +98,9 @@ export function turnPrompt(state: State, node: Node, request: string): string {
     `You are ${agent} in a chain of agents that work on this one after another, each from what the one before left: ${order.join(' → ')}.`,
   );
   if (before)
-    parts.push(`${before.turn!.agent} worked on it before you and said:\n\n${said(outputOf(state, before))}`);
+    parts.push(
+      `${before.turn!.agent} worked on it before you and said:\n\n${said(outputOf(state, before), SAID_CHARS_MAX)}`,
+    );
   if (rejected) parts.push(`It was sent back to you. What has to change:\n\n${rejected.reasons}`);
   if (at > 0)
     parts.push(
@@ -110,53 +112,9 @@ export function turnPrompt(state: State, node: Node, request: string): string {
   return parts.join('\n\n');
 }
 
-function outputOf(state: State, node: Node): Json {
-  return node.outputRef ? state.read(node.outputRef) : (node.output ?? null);
-}
-
-/** A map with a verdict, or one at the end of a text. */
-function verdictIn(output: Json): Record<string, Json> | undefined {
-  if (typeof output === 'string') {
-    const end = output.trimEnd().replace(/```$/, '').trimEnd().slice(-VERDICT_CHARS_MAX);
-    let from = end.length;
-    for (let braces = 0; braces < VERDICT_BRACES_MAX && from > 0; braces++) {
-      from = end.lastIndexOf('{', from - 1);
-      if (from < 0) return undefined;
-      const found = verdictIn(parsed(end.slice(from)));
-      if (found) return found;
-    }
-    return undefined;
-  }
-  if (typeof output !== 'object' || output === null || Array.isArray(output)) return undefined;
-  return Object.hasOwn(output, 'verdict') ? output : undefined;
-}
-
-function parsed(text: string): Json {
-  try {
-    const value = JSON.parse(text) as Json;
-    return typeof value === 'object' ? value : null;
-  } catch {
-    return null;
-  }
-}
-
 function reasonsIn({ reasons, why, summary }: Record<string, Json>): string {
   const given = [reasons, why, summary].find(
     (value) => value !== undefined && value !== null && value !== '',
   );
-  return given === undefined ? 'no reasons were given' : text(given);
-}
-
-function said(output: Json): string {
-  return output === null || output === '' ? '(nothing)' : cut(text(output), SAID_CHARS_MAX);
-}
-
-function text(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-}
-
-function cut(value: string, charsMax: number): string {
-  return value.length <= charsMax
-    ? value
-    : `${value.slice(0, charsMax)}\n… (${value.length - charsMax} characters more)`;
+  return given === undefined ? 'no reasons were given' : textOf(given);
 }

@@ -8,7 +8,7 @@ import type { Node, State } from '../state.ts';
 
 type Scope = NonNullable<Agent['scope']>;
 
-/** Of all tasks but the one that asks; the items of one for-each own nothing against each other. */
+/** Of all tasks but the one that asks; the items of one for-each, and the candidates of one race, own nothing against each other. */
 export function ownersOf(state: State, asking: Node, globs: readonly Glob[]): Node[] {
   const known = new Map<Scope, boolean>();
   const owns = (scope: Scope): boolean => {
@@ -19,9 +19,16 @@ export function ownersOf(state: State, asking: Node, globs: readonly Glob[]): No
   return [...state.nodes.values()].filter((node) => {
     // What stands for others owns nothing itself: they do.
     if (node === asking || node.children.length > 0) return false;
-    if (asking.each && node.each && node.parent === asking.parent) return false;
+    if (areAlike(asking, node)) return false;
     return scopesOf(node.workflow, node.task).some(owns);
   });
+}
+
+/** Items of one for-each, or candidates of one race, which own the same. */
+function areAlike(one: Node, other: Node): boolean {
+  if (one.parent !== other.parent) return false;
+  if (one.candidate !== undefined || other.candidate !== undefined) return true;
+  return one.each !== undefined && other.each !== undefined;
 }
 
 function ownsAny({ write, shared = [] }: Scope, globs: readonly Glob[]): boolean {
@@ -38,7 +45,8 @@ function scopesOf(workflow: Workflow, task: Task): Scope[] {
     const nested = workflow.nested?.[task.uses];
     return nested ? Object.values(nested.tasks).flatMap((inner) => scopesOf(nested, inner)) : [];
   }
-  const agents = [task.agent, ...(task.handoff ?? [])].map((agent) =>
+  const raced = Array.isArray(task.race) ? task.race : [];
+  const agents = [task.agent, ...(task.handoff ?? []), ...raced].map((agent) =>
     typeof agent === 'string' ? workflow.agents[agent] : agent,
   );
   return agents.map((agent) => effectiveScope(task, agent));

@@ -1,5 +1,5 @@
 /** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
-import { EXPANSION_TASKS_MAX, type Input, type Json } from '../../contract/workflow.ts';
+import { EXPANSION_TASKS_MAX, type Input, type Json, type Task } from '../../contract/workflow.ts';
 import { normalizeGlob } from '../../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from '../expression/expression.ts';
 import { openAllowance, type Allowance } from '../expression/budget.ts';
@@ -8,11 +8,13 @@ import type { Lazy } from '../expression/values.ts';
 import { outputReader } from './outputs.ts';
 import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
-import { hasFailed, type Node, type State } from '../state.ts';
+import { judgePrompt } from './race.ts';
+import { hasFailed, writtenAs, type Node, type State } from '../state.ts';
 
 const PURPOSE_CHARS_MAX = 2000;
 const RUN_VARIABLE = 'BOSUN_VALUE_';
 const CHECK_VARIABLE = 'BOSUN_CHECK_';
+const SCORE_VARIABLE = 'BOSUN_SCORE_';
 
 interface Work {
   prompt: string;
@@ -31,11 +33,10 @@ export function renderWork(state: State, node: Node): Work {
     ? resolvePrompt(state, node)
     : task.run !== undefined
       ? renderCommand(task.run, fill, env, RUN_VARIABLE)
-      : withFormat(
-          node,
-          node.turn ? turnPrompt(state, node, fill(task.prompt ?? '')) : fill(task.prompt ?? ''),
-        );
+      : withFormat(node, promptOf(state, node, fill));
   if (task.check !== undefined) renderCommand(task.check, fill, env, CHECK_VARIABLE);
+  const score = scoreOf(task);
+  if (score !== undefined) renderCommand(score, fill, env, SCORE_VARIABLE);
   const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
     ? task.artifacts.map((glob) => artifactGlob(fill(glob)))
     : undefined;
@@ -43,6 +44,14 @@ export function renderWork(state: State, node: Node): Work {
     if (value.includes('\0'))
       throw new ExpressionError(`${key} would hold a NUL character, which no command or variable can hold`);
   return { prompt, ...(Object.keys(env).length > 0 && { env }), ...(artifacts && { artifacts }) };
+}
+
+function promptOf(state: State, node: Node, fill: (text: string) => string): string {
+  const own = fill(node.task.prompt ?? '');
+  if (node.turn) return turnPrompt(state, node, own);
+  if (!node.isJudge) return own;
+  const { prompt, run } = node.parent!.task;
+  return judgePrompt(state, node, prompt === undefined ? (run ?? '') : fill(prompt), own);
 }
 
 /** A planner is told what a plan looks like: nobody should have to write that into every prompt. */
@@ -68,6 +77,16 @@ function renderCommand(
 /** A check as the shell gets it: its values are in the environment of the attempt. */
 export function checkCommand(check: string): string {
   return commandOf(check, CHECK_VARIABLE);
+}
+
+/** The same for the check that gives a candidate its score; undefined where there is none. */
+export function scoreCommand(task: Task): string | undefined {
+  const score = scoreOf(task);
+  return score === undefined ? undefined : commandOf(score, SCORE_VARIABLE);
+}
+
+function scoreOf({ judge }: Task): string | undefined {
+  return judge && 'check' in judge ? judge.check : undefined;
 }
 
 function commandOf(command: string, variable: string): string {
@@ -154,12 +173,6 @@ export function expressionScope(
     allowance,
     ...(node.each && { each: node.each.value, index: node.each.index }),
   };
-}
-
-/** The task as the workflow has it: items of a for-each, turns and rounds have no needs of their own. */
-function writtenAs(node: Node): Node {
-  const { parent } = node;
-  return parent && (node.each || node.turn || node.round) ? writtenAs(parent) : node;
 }
 
 function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope['tasks'][string] {

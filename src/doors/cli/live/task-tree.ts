@@ -85,6 +85,7 @@ function describeTask(task: Task, workflow: Workflow): string {
     parts.push(Array.isArray(list) ? `for each of ${list.length}` : `for each of ${list}`);
   }
   parts.push(whatOf(task, workflow));
+  if (typeof task.race === 'number') parts.push(`race of ${task.race}`);
   if (task.if !== undefined) parts.push(`if ${task.if}`);
   if (task.check !== undefined) parts.push(`check: ${task.check}`);
   if (task.attempts > 1) parts.push(`up to ${task.attempts} attempts`);
@@ -102,6 +103,7 @@ function whatOf(task: Task, workflow: Workflow): string {
     const nested = workflow.nested?.[task.uses];
     return nested ? `uses ${task.uses} (${Object.keys(nested.tasks).length} tasks)` : `uses ${task.uses}`;
   }
+  if (Array.isArray(task.race)) return `race: ${task.race.join(', ')}`;
   if (task.handoff) return `handoff: ${task.handoff.join(', ')}`;
   if (typeof task.agent === 'string') return `${task.agent} (${workflow.agents[task.agent]?.runtime ?? '?'})`;
   return task.agent ? task.agent.runtime : '';
