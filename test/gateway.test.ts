@@ -1,6 +1,6 @@
 /** The gateway's front, with real HTTP on both sides of it. */
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { Agent, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Admission } from '../src/contract/model.ts';
@@ -29,6 +29,32 @@ describe('a request', () => {
     expect(rig.got).toMatchObject([{ method: 'POST', url: '/v1/messages?beta=true' }]);
     expect(rig.got[0]!.headers).toMatchObject({ 'x-api-key': 'placeholder', 'accept-encoding': 'identity' });
     expect(JSON.parse(rig.got[0]!.body)).toEqual(HELLO);
+  });
+
+  it('gets its answer whole, whatever its pieces are, over a connection that serves the next one too', async () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const pieces = [1, 255, 16_384, 16_385, 200_000].map((size) => Buffer.alloc(size, bytes));
+    rig.serve((outgoing) => {
+      outgoing.writeHead(200, { 'content-type': 'application/octet-stream' });
+      const next = (at: number): void => {
+        if (at === pieces.length) return void outgoing.end();
+        outgoing.write(pieces[at]!);
+        setTimeout(next, 10, at + 1);
+      };
+      next(0);
+    });
+    const { socketPath } = await rig.open();
+    using agent = {
+      of: new Agent({ keepAlive: true, maxSockets: 1 }),
+      [Symbol.dispose]: () => agent.of.destroy(),
+    };
+    for (let n = 0; n < 2; n++) {
+      const sent = request({ agent: agent.of, socketPath: socketPath!, path: MESSAGES, method: 'POST' });
+      sent.end(JSON.stringify(HELLO));
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      expect(Buffer.concat(await answer.toArray()).equals(Buffer.concat(pieces))).toBe(true);
+      expect(sent.reusedSocket).toBe(n === 1);
+    }
   });
 
   it('is held for as long as it takes to be admitted', async () => {

@@ -60,11 +60,21 @@ export function keysIn(value: Json): number {
   return keys;
 }
 
+/** In a text that is full of quotes it takes longer to jump to the next one than to walk there. */
+const JUMPS_MAX = 64;
+
 /** Where the string that begins at `from` ends; -1 where it does not. */
 function endOfString(text: string, from: number): number {
-  const first = text.indexOf('"', from + 1);
-  if (first === -1 || text.charCodeAt(first - 1) !== 0x5c) return first;
-  for (let at = text.indexOf('\\', from + 1); at < text.length; at += 1) {
+  let start = from + 1;
+  for (let jumps = 0; jumps < JUMPS_MAX; jumps += 1) {
+    const at = text.indexOf('"', start);
+    if (at === -1) return -1;
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes += 1;
+    if (slashes % 2 === 0) return at;
+    start = at + 1;
+  }
+  for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x5c) at += 1;
     else if (code === 0x22) return at;

@@ -2,7 +2,6 @@
  * One request's life: read → estimate → admitted (perhaps hours later) → sent → passed on as it arrives → settled. It
  * knows nothing of budgets, keys or retries: those are the caller's and the transport's.
  */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Admission,
@@ -22,6 +21,7 @@ import { BodyProblem, readBody } from './request/body.ts';
 import type { Reach, Reached } from './request/reach.ts';
 import { routeOf, type Passes, type Route } from './request/route.ts';
 import { Waiting } from './waiting.ts';
+import { passOn, type Passing } from './pass-on.ts';
 import { TransportError, type ModelResponse, type Transport } from './transport.ts';
 import { useOf, type SentRequest } from './money/use-of.ts';
 import { estimateOf } from './request/estimate.ts';
@@ -45,7 +45,6 @@ export interface ExchangeOptions {
 
 const ERROR_BYTES_MAX = 16 * 1024;
 const TOLD_MAX = 100;
-const ONE_WRITE_BYTES_MAX = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 type Settle = (use?: SettledUse) => void;
@@ -207,7 +206,7 @@ async function relay(
     const isRetold = said !== status && kind === 'overloaded';
     const body = isRetold
       ? await beginningOf(response.body)
-      : await pass({ ...response, status: said }, headers, outgoing, passing, new Beginning());
+      : await passOn({ ...response, status: said }, headers, outgoing, passing, new Beginning());
     const message = describeError(estimate, route, response) + reasonIn(kind, body.bytes());
     around.failures.failed({ kind, message, status });
     around.onError({ kind, status, message });
@@ -217,7 +216,7 @@ async function relay(
   const meter = route.api && meterFor(route.api, headers['content-type'] ?? '');
   let isWhole = false;
   try {
-    await pass(response, headers, outgoing, passing, meter);
+    await passOn(response, headers, outgoing, passing, meter);
     isWhole = true;
     if (route.api !== undefined) around.failures.succeeded();
   } finally {
@@ -235,44 +234,6 @@ function describeError(
   if (rejectedKey !== undefined)
     return `${provider} rejected the key from ${rejectedKey} (${status}); set a valid one`;
   return `${provider} answered ${status} to a request for ${model || path}`;
-}
-
-interface Passing {
-  signal: AbortSignal;
-  waiting: Waiting;
-}
-
-/** At the speed of whoever reads: nothing is buffered here. */
-async function pass<Watcher extends { push(chunk: Buffer): void } | undefined>(
-  response: ModelResponse,
-  headers: Record<string, string>,
-  outgoing: ServerResponse,
-  { signal, waiting }: Passing,
-  watcher: Watcher,
-): Promise<Watcher> {
-  waiting.more();
-  outgoing.writeHead(response.status, headers);
-  // With the first piece of the body where that is there, else without: it may take a while.
-  const flushing = setImmediate(() => outgoing.flushHeaders());
-  let isFirst = true;
-  try {
-    for await (const chunk of response.body) {
-      clearImmediate(flushing);
-      watcher?.push(chunk);
-      // As text of one byte a character Node sends it in one piece with the headers, which is quicker.
-      const isText = isFirst && chunk.length <= ONE_WRITE_BYTES_MAX;
-      isFirst = false;
-      if (!(isText ? outgoing.write(chunk.toString('latin1'), 'latin1') : outgoing.write(chunk))) {
-        waiting.heard(); // whoever reads it may be slow
-        await once(outgoing, 'drain', { signal });
-      }
-      waiting.more();
-    }
-  } finally {
-    clearImmediate(flushing);
-  }
-  outgoing.end();
-  return watcher;
 }
 
 /** The first bytes of an error, to say what it was. */

@@ -12,6 +12,8 @@ import { TransportError } from '../transport.ts';
 const CONNECT_MS = 20_000;
 const HEADER_BYTES_MAX = 64 * 1024;
 const FREE_SOCKETS_MAX = 256;
+/** Of an answer that nobody reads for now. */
+const KEPT_BYTES_MAX = 64 * 1024;
 const ONE_WRITE_BYTES_MAX = 16 * 1024;
 const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
 
@@ -151,16 +153,20 @@ export function httpExchange(
   });
 }
 
-/** An answer that has begun. It is read by hand, so that silence counts only while somebody waits for more. */
+/** An answer that has begun. It is taken piece by piece, so that silence counts only while somebody waits for more. */
 export class HttpAnswer {
   readonly #response: IncomingMessage;
   readonly #body: Readable;
   readonly #upstream: Upstream;
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
+  /** What came while nobody waited for it. */
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
   #error: Error | undefined;
   #isClosed = false;
-  #wake: (() => void) | undefined;
+  /** Whoever waits for the next piece; called without one where something else has changed. */
+  #wake: ((piece?: Buffer) => void) | undefined;
   #onClosed: (() => void) | undefined;
 
   constructor(response: IncomingMessage, upstream: Upstream, signal: AbortSignal) {
@@ -171,8 +177,8 @@ export class HttpAnswer {
     this.#timer = setTimeout(() => {
       if (this.#wake) response.destroy(new TransportError('timeout', 504, silence(upstream)));
     }, upstream.idleMs);
-    const wake = (): void => this.#wake?.();
-    this.#body.on('readable', wake);
+    const wake = (): void => this.#wakeWith();
+    this.#body.on('data', (piece: Buffer) => this.#take(piece));
     this.#body.once('end', wake);
     this.#body.on('error', (error) => {
       this.#error ??= error;
@@ -204,18 +210,35 @@ export class HttpAnswer {
 
   /** The next piece; undefined at the end. Throws a TransportError where it breaks off. */
   async next(): Promise<Buffer | undefined> {
-    const body = this.#body;
     for (;;) {
       if (this.#signal.aborted) throw this.#lost(hungUp(this.#signal));
       if (this.#error) throw this.#lost(failureOf(this.#error, this.#upstream));
-      const chunk = body.read() as Buffer | null;
-      if (chunk) return chunk;
-      if (body.readableEnded) return undefined;
+      const kept = this.#pieces.shift();
+      if (kept) {
+        this.#bytes -= kept.length;
+        return kept;
+      }
+      if (this.#body.readableEnded) return undefined;
       if (this.#isClosed) throw this.#lost(brokenOff(this.#upstream));
       this.#timer.refresh();
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#wake = undefined;
+      if (this.#body.isPaused()) this.#body.resume();
+      const piece = await new Promise<Buffer | undefined>((resolve) => (this.#wake = resolve));
+      if (piece && !this.#signal.aborted) return piece;
     }
+  }
+
+  /** Whoever waits gets it; what nobody waits for is kept, up to a limit. */
+  #take(piece: Buffer): void {
+    if (this.#wake) return this.#wakeWith(piece);
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes >= KEPT_BYTES_MAX) this.#body.pause();
+  }
+
+  #wakeWith(piece?: Buffer): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.(piece);
   }
 
   #lost(error: TransportError): TransportError {
