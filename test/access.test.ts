@@ -5,59 +5,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { Decision, Event, EventOf, Fact } from '../src/contract/event.ts';
-import type { Task, Workflow, WorkflowSource } from '../src/contract/workflow.ts';
+import type { Decision, EventOf, Fact } from '../src/contract/event.ts';
+import type { WorkflowSource } from '../src/contract/workflow.ts';
 import { openCrew } from '../src/crew/crew.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { createRun } from '../src/run/create-run.ts';
-import { Drive } from '../src/run/drive.ts';
 import type { Attempt } from '../src/attempt/attempt.ts';
-import { openEngine } from '../src/run/open-engine.ts';
-import { decide } from '../src/schedule/decide/decide.ts';
-import { apply, create } from '../src/schedule/fold/fold.ts';
-import type { State } from '../src/schedule/state.ts';
-import { makeRepository } from './fixtures/repository.ts';
+import { startDecided } from './fixtures/decided-run.ts';
+import { driveAttempts } from './fixtures/drive-attempts.ts';
 
 type Agents = NonNullable<WorkflowSource['agents']>;
 type Scope = NonNullable<Agents[string]['scope']>;
 
 function agent(scope: Scope): Agents[string] {
   return { runtime: 'cli', command: 'true', scope };
-}
-
-/** A run with everything decided that can be. */
-function start(
-  source: Omit<WorkflowSource, 'name'>,
-  more?: { later: Task; nested: Workflow },
-): {
-  state: State;
-  take(fact: Fact): Decision[];
-} {
-  const checked = workflow({ name: 'w', ...source });
-  if (more) {
-    checked.nested = { 'n.yaml': more.nested };
-    checked.tasks.later = more.later;
-  }
-  const created: Event = {
-    type: 'run.created', id: 'w-1', workflow: checked, source: 'test', inputs: {}, base: 'c0', dirty: false,
-  }; // prettier-ignore
-  const state = create(created, 0);
-  const settle = (): Decision[] => {
-    const decisions: Decision[] = [];
-    for (let next = decide(state); next; next = decide(state)) {
-      apply(state, next, 1);
-      decisions.push(next);
-    }
-    return decisions;
-  };
-  settle();
-  return {
-    state,
-    take: (fact) => {
-      apply(state, fact, 1);
-      return settle();
-    },
-  };
 }
 
 function asks(task: string, ...globs: string[]): Fact {
@@ -85,7 +45,10 @@ describe('a policy', () => {
     ['is not asked where no files are named', { grant: 'never' }, ['a/x'], 'yes', 'scope', /may change all/],
   ]; // prettier-ignore
   it.each(cases)('%s', (_, scope, globs, answer, by, why) => {
-    const { take } = start({ agents: { a: agent(scope) }, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    const { take } = startDecided({
+      agents: { a: agent(scope) },
+      tasks: { one: { agent: 'a', prompt: 'Go.' } },
+    });
     const [answered, ...more] = take(asks('one', ...globs));
     expect(answered).toMatchObject({ type: 'access.answered', id: 'one+1', answer, by });
     expect((answered as EventOf<'access.answered'>).why).toMatch(why);
@@ -94,14 +57,14 @@ describe('a policy', () => {
 
   it('gives of a plain path no more than it lists: the path could be a directory', () => {
     const agents = { a: agent({ write: [], grant: ['b/*'] }) };
-    const { state, take } = start({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    const { state, take } = startDecided({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
     expect(answersOf(take(asks('one', 'b/x')))).toMatchObject([{ answer: 'yes', globs: ['b/*'] }]);
     expect(state.nodes.get('one')!.granted).toEqual(['b/*']);
   });
 
   it.each(['ask', undefined] as const)('of %s asks a person, and says no when nobody answers', (grant) => {
     const agents = { a: agent({ write: [], ...(grant && { grant }) }) };
-    const { state, take } = start({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    const { state, take } = startDecided({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
     expect(take(asks('one', 'b/long/name', 'c'))).toEqual([
       {
         type: 'question.asked', id: 'one+1', task: 'one', text: 'May it change 2 paths: c, b/long/name?',
@@ -119,7 +82,7 @@ describe('a policy', () => {
   it('keeps what a person granted, also for the attempts after, and tells what the person wrote', () => {
     const agents = { a: agent({ write: [] }) };
     const tasks = { one: { agent: 'a', prompt: 'Go.', retry: { attempts: 2 } } };
-    const { state, take } = start({ agents, tasks });
+    const { state, take } = startDecided({ agents, tasks });
     take(asks('one', 'b/x'));
     const yes: Fact = {
       type: 'question.answered',
@@ -153,7 +116,7 @@ describe('an owner', () => {
   }); // prettier-ignore
 
   it.each(['yes', 'no'] as const)('that runs is asked, and its %s counts', (answer) => {
-    const { take } = start({ agents, tasks: both });
+    const { take } = startDecided({ agents, tasks: both });
     expect(take(asks('one', 'b/x'))).toMatchObject([
       { type: 'access.asked', id: 'one+1', owners: ['two'], timeoutMs: 120_000 },
     ]);
@@ -161,18 +124,18 @@ describe('an owner', () => {
   });
 
   it('that has ended has nothing against it, also when it ends after it was asked', () => {
-    const first = start({ agents, tasks: both });
+    const first = startDecided({ agents, tasks: both });
     first.take(ends('two'));
     expect(answersOf(first.take(asks('one', 'b/x')))).toMatchObject([
       { answer: 'yes', by: 'owner', why: 'its owner two has ended' },
     ]);
-    const second = start({ agents, tasks: both });
+    const second = startDecided({ agents, tasks: both });
     second.take(asks('one', 'b/x'));
     expect(answersOf(second.take(ends('two')))).toMatchObject([{ answer: 'yes', by: 'owner' }]);
   });
 
   it('that says nothing in time leaves it to a person, and cannot answer any more', () => {
-    const { take } = start({ agents, tasks: both });
+    const { take } = startDecided({ agents, tasks: both });
     take(asks('one', 'b/x'));
     const asked = take({ type: 'access.unanswered', task: 'one', attempt: 1, id: 'one+1' });
     expect(asked).toMatchObject([{ type: 'question.asked', id: 'one+1', default: 'no' }]);
@@ -184,20 +147,20 @@ describe('an owner', () => {
     ['is nobody', both, 'c/x'],
     ['has not started', tasks, 'b/x'],
   ] as const)('that %s leaves it to a person', (_, chosen, glob) => {
-    const { take } = start({ agents, tasks: chosen });
+    const { take } = startDecided({ agents, tasks: chosen });
     expect(take(asks('one', glob))).toMatchObject([{ type: 'question.asked', id: 'one+1' }]);
   });
 
   it('is found in a workflow that has not begun yet', () => {
     const nested = workflow({ name: 'n', agents, tasks: { inner: tasks.two } });
     const later = { needs: ['one'], attempts: 1, uses: 'n.yaml' };
-    const { take } = start({ agents, tasks: { ...both, three: { run: 'true' } } }, { later, nested });
+    const { take } = startDecided({ agents, tasks: { ...both, three: { run: 'true' } } }, { later, nested });
     take(ends('two'));
     expect(take(asks('one', 'b/x'))).toMatchObject([{ type: 'question.asked' }]);
   });
 
   it('is not whoever was not asked', () => {
-    const { take } = start({ agents, tasks: { ...both, four: { run: 'true' } } });
+    const { take } = startDecided({ agents, tasks: { ...both, four: { run: 'true' } } });
     take(asks('one', 'b/x'));
     expect(take(said('no', 'four'))).toEqual([]);
     expect(take(said('no', 'one'))).toEqual([]);
@@ -207,7 +170,7 @@ describe('an owner', () => {
 describe('a request', () => {
   it('is refused when the run is cancelled, and when its attempt has ended', () => {
     const agents = { a: agent({ write: [] }) };
-    const run = start({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    const run = startDecided({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
     run.take(asks('one', 'b/x'));
     const cancelled = run.take({ type: 'run.cancelling', mode: 'graceful', by: 'test' });
     expect(answersOf(cancelled)).toMatchObject([{ answer: 'no', by: 'ended' }]);
@@ -215,47 +178,9 @@ describe('a request', () => {
     expect(answersOf(run.take(stale))).toMatchObject([{ answer: 'no', by: 'ended' }]);
   });
 
-  /** Drives a run whose attempts are these functions. */
-  async function drive(
-    source: Omit<WorkflowSource, 'name'>,
-    attempts: Record<string, (attempt: Attempt) => Promise<void>>,
-    seen: (event: Event, drive: Drive) => void = () => {},
-  ): Promise<Event[]> {
-    await using repository = await makeRepository();
-    await using room = await openEngine(repository.path);
-    const { store, stages } = room;
-    const checked = workflow({ name: 'w', ...source });
-    const base = await repository.git('rev-parse', 'HEAD');
-    const { id, claim } = await createRun(
-      store,
-      { workflow: checked, source: 'test', inputs: {}, base, dirty: false },
-      1,
-    );
-    using _ = claim;
-    const events: Event[] = [];
-    const opened: Drive = await Drive.open(id, {
-      store,
-      stages,
-      nowMs: Date.now,
-      seen: (recorded) => {
-        for (const { event } of recorded) {
-          events.push(event);
-          seen(event, opened);
-        }
-      },
-      attempt: async (_, attempt) => {
-        const { task, attempt: n } = attempt.start;
-        await attempts[task]!(attempt);
-        return { type: 'attempt.finished', task, attempt: n, outcome: { kind: 'done' }, durationMs: 1 };
-      },
-    });
-    await opened.run([]);
-    return events;
-  }
-
   it('is answered to the attempt once the answer is in the journal', async () => {
     const agents = { a: agent({ write: [], grant: ['b/**'] }) };
-    const events = await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
+    const events = await driveAttempts({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
       one: async (attempt) => {
         expect(attempt.granted).toEqual([]);
         expect(await attempt.crew!.request_access({ paths: ['./b/x'] })).toMatchObject({ granted: true, globs: ['b/x'] });
@@ -281,7 +206,7 @@ describe('a request', () => {
     };
     let other: Attempt | undefined;
     const done = Promise.withResolvers<void>();
-    await drive(
+    await driveAttempts(
       { agents, tasks },
       {
         other: async (attempt) => {
@@ -343,7 +268,7 @@ describe('a request', () => {
         const env = { PATH, HOME: tmpdir(), BOSUN_SOCKET: socketPath };
         said[attempt.start.task] = (await promisify(execFile)('sh', ['-c', text], { env })).stdout;
       };
-    const events = await drive(
+    const events = await driveAttempts(
       { agents, tasks },
       {
         one: script('bosun agent request-access b/x || echo refused'),
@@ -361,7 +286,7 @@ describe('a request', () => {
 
   it('has limits, which are told and leave nothing in the journal', async () => {
     const agents = { a: agent({ write: [], grant: 'never' }) };
-    const events = await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
+    const events = await driveAttempts({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
       one: async (attempt) => {
         await expect(attempt.crew!.request_access({ paths: ['../x'] })).rejects.toThrow('leads out');
         await expect(attempt.crew!.request_access({ paths: ['a\nb'] })).rejects.toThrow('does not show');
@@ -385,7 +310,7 @@ describe('a request', () => {
     const long = Array.from({ length: 50 }, (_, n) => `b/${String(n).padStart(900, 'x')}`);
     const inJournal = Promise.withResolvers<void>();
     let count = 0;
-    await drive(
+    await driveAttempts(
       { agents, tasks },
       {
         one: async ({ crew }) => {
@@ -414,7 +339,7 @@ describe('a request', () => {
   it('is refused when the attempt ends without waiting for the answer', async () => {
     const agents = { a: agent({ write: [] }) };
     let answer: unknown;
-    await drive({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
+    await driveAttempts({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } }, {
       one: async (attempt) => {
         void attempt.crew!.request_access({ paths: ['b/x'] }).then((said) => (answer = said));
         await new Promise((resolve) => setTimeout(resolve, 50));

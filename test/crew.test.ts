@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { openCrew, type Crew } from '../src/crew/crew.ts';
 import { inputOf, TOOLS, type CrewTools } from '../src/crew/tools.ts';
 import { openSocketPath } from '../src/system/net/socket-path.ts';
-import { crewTools, grantsAfter } from './fixtures/crew-tools.ts';
+import { crewTools, grantsAfter, inboxWith } from './fixtures/crew-tools.ts';
 
 const BOSUN = path.resolve('bin/bosun');
 
@@ -117,6 +117,7 @@ describe('the table of tools', () => {
     const verbs = Object.entries(TOOLS).map(([name, { command }]) => [name, command.verb]);
     expect(verbs).toEqual([
       ['request_access', 'request-access'],
+      ['send', 'send'],
       ['inbox', 'inbox'],
       ['answer_access', 'answer'],
     ]);
@@ -130,8 +131,22 @@ describe('the table of tools', () => {
     ['answer_access', ['one+1', 'yes'], { id: 'one+1', answer: 'yes' }],
     ['answer_access', ['one+1', 'maybe'], undefined],
     ['answer_access', ['one+1'], undefined],
+    ['send', ['two', 'how', 'are you'], { to: 'two', message: 'how are you' }],
+    ['send', [], undefined],
   ] as const)('reads the words of %s %j as its input', (name, words, input) =>
     expect(inputOf(name, words)).toEqual(input),
+  );
+
+  it.each([
+    ['send', ['two', 'hi'], { urgent: true }, { to: 'two', message: 'hi', urgent: true }],
+    ['send', ['two'], { data: '{"a":1}' }, { to: 'two', data: { a: 1 } }],
+    ['send', ['two'], { data: '[1]' }, undefined],
+    ['send', ['two'], { data: '{' }, undefined],
+    ['send', ['two', 'hi'], { acknowledge: true }, undefined],
+    ['inbox', [], { acknowledge: true, urgent: undefined }, { acknowledge: true }],
+    ['inbox', [], { urgent: true }, undefined],
+  ] as const)('reads %s %j with the options %j as its input', (name, words, typed, input) =>
+    expect(inputOf(name, words, typed)).toEqual(input),
   );
 });
 
@@ -214,7 +229,7 @@ describe('the socket', () => {
   it('ends a connection whose message is too long', async () => {
     await using world = await open();
     const { socket, next } = client(world.crew);
-    socket.write('x'.repeat(64 * 1024 + 1));
+    socket.write('x'.repeat(256 * 1024 + 1));
     expect(await next()).toMatchObject({ error: { code: -32602 } });
     expect(await next()).toBeUndefined();
     expect(await world.bosun('inbox')).toMatchObject({ code: 0 });
@@ -248,7 +263,7 @@ describe('the socket', () => {
     await using world = await open({
       inbox: async () => {
         asked++;
-        return { requests: [{ id: 'one+1', task: 'one', globs: ['x'.repeat(50_000)] }] };
+        return inboxWith({ id: 'one+1', task: 'one', globs: ['x'.repeat(50_000)] });
       },
     });
     const socket = connect(world.crew.socketPath);

@@ -5,6 +5,7 @@ import type { EventOf } from '../src/contract/event.ts';
 import { hasFailed, hasLost, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
 import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
+import { MessageWatch } from './fixtures/message-watch.ts';
 
 const HISTORIES = 100_000;
 
@@ -18,6 +19,7 @@ describe('decide', () => {
     const answers = new Map<string, number>();
     const reasons = new Set<string>();
     const rounds = new Map<string, number>();
+    const messages = new Map<string, number>();
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
@@ -39,7 +41,9 @@ describe('decide', () => {
           const ready = new Set<string>();
           /** Tasks with an attempt that ended, until it is decided what comes then. */
           const undecided = new Set<string>();
+          const watch = new MessageWatch(messages);
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
+            watch.see(state, event);
             if (state.running > concurrency) throw new Error('more attempts than the workflow allows');
             if (event.type === 'attempt.started') {
               started++;
@@ -151,6 +155,7 @@ describe('decide', () => {
             if (node.granted.join() !== [...(granted.get(node.id) ?? [])].join())
               throw new Error(`${node.id} does not have what it was granted`);
           }
+          watch.end(state);
           if (state.running !== 0 || state.todo.size !== 0 || state.open !== 0)
             throw new Error('something is left over');
           if (state.state === 'done' && [...state.top.values()].some(hasFailed))
@@ -172,6 +177,8 @@ describe('decide', () => {
     for (const [what, count] of Object.entries(handoffs))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
+    for (const kind of MESSAGES) expect(messages.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
+    expect(messages.get('given again') ?? 0).toBeGreaterThan(0);
     expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost']);
     expect([...fallbacks].toSorted()).toEqual(['claude-code other', 'opencode ']);
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 20_000);
@@ -238,6 +245,11 @@ const ANSWERS_ATTEMPT = new Set([
   'task.finished',
   'task.judging',
 ]);
+
+const MESSAGES = [
+  'delivered', 'given', 'acknowledged', 'kept', 'passed on', 'refused: unknown', 'refused: self', 'refused: ended',
+  'refused: nobody',
+]; // prettier-ignore
 
 const ANSWERS = [
   'yes by scope', 'no by scope', 'yes by policy', 'no by policy', 'yes by owner', 'no by owner', 'yes by test',

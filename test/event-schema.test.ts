@@ -33,7 +33,7 @@ test('every event of random histories is one, and none with a field of another k
 });
 
 /** What others wrote may be anything, and what something cost may be unknown. */
-const ANY_KIND = new Set(['output', 'items', 'usd', 'env', 'inputs']);
+const ANY_KIND = new Set(['output', 'body', 'items', 'usd', 'env', 'inputs']);
 const REQUIRED = new Set(['type', 'task', 'attempt', 'id', 'kind', 'outcome', 'by']);
 
 function kindOf(value: unknown): string {
@@ -41,7 +41,7 @@ function kindOf(value: unknown): string {
 }
 
 /** Only looked at from outside: they were checked when they came in. */
-const OUTSIDE_ONLY = new Set(['workflow', 'expansion', 'output', 'items', 'inputs', 'env']);
+const OUTSIDE_ONLY = new Set(['workflow', 'expansion', 'output', 'body', 'items', 'inputs', 'env']);
 
 /** Every field of it, also within. */
 function placesIn(value: unknown): { of: Record<string, unknown>; name: string }[] {

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCrew, type Crew } from '../src/crew/crew.ts';
 import type { CrewTools } from '../src/crew/tools.ts';
-import { crewTools, grantsAfter } from './fixtures/crew-tools.ts';
+import { crewTools, grantsAfter, inboxWith } from './fixtures/crew-tools.ts';
 import { BOSUN } from './fixtures/cli.ts';
 import { REAL_BIN } from './fixtures/runtime-job.ts';
 
@@ -30,9 +30,7 @@ afterEach(async () => {
 const socketPath = (): string => path.join(directory, 'agent.sock');
 
 async function openEngine(tools: Partial<CrewTools> = {}): Promise<void> {
-  const inbox: CrewTools['inbox'] = async () => ({
-    requests: [{ id: 'one+1', task: 'one', globs: ['src/a\nb'] }],
-  });
+  const inbox: CrewTools['inbox'] = async () => inboxWith({ id: 'one+1', task: 'one', globs: ['src/a\nb'] });
   crew = await openCrew({ socketPath: socketPath(), tools: crewTools({ inbox, ...tools }) });
 }
 
@@ -111,7 +109,7 @@ describe('a call of a tool', () => {
     expect(await ask('publish', {})).toMatchObject({
       error: {
         code: -32602,
-        message: 'there is no tool of that name; there are request_access, inbox, answer_access',
+        message: 'there is no tool of that name; there are request_access, send, inbox, answer_access',
       },
     });
   });
@@ -200,7 +198,7 @@ describe('the protocol', () => {
       await openEngine();
       const server = start();
       const { result: list } = await server.ask('tools/list', modern());
-      expect(list).toMatchObject({ ...cached, ...complete, tools: [{ name: 'request_access' }, {}, {}] });
+      expect(list).toMatchObject({ ...cached, ...complete, tools: [{ name: 'request_access' }, {}, {}, {}] });
       const input = { name: 'request_access', arguments: { paths: ['a'] } };
       expect((await server.ask('tools/call', modern('2026-07-28', input))).result).toEqual({
         content: [{ type: 'text', text: 'granted: a (so be it)' }],
@@ -281,6 +279,7 @@ describe('the protocol', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }: { name: string }) => name)).toEqual([
       'request_access',
+      'send',
       'inbox',
       'answer_access',
     ]);

@@ -1,14 +1,14 @@
 /** What an attempt is given: the parts of the machine, and its place in the run. Types only. */
 import type { RunOutput } from '../runtime/output/output.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
-import type { CrewTools } from '../crew/tools.ts';
+import type { CrewTools, ToolName } from '../crew/tools.ts';
 import type { Agent, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { CassettePlace } from '../gateway/cassette/place.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import type { Home } from '../store/home.ts';
-import type { StopSignal } from '../runtime/runtime.ts';
+import type { Steered, StopSignal } from '../runtime/runtime.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import type { Launcher } from '../system/process/process.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
@@ -72,12 +72,14 @@ export interface Attempt {
   readonly granted: readonly string[];
   /** What does the work behind the tools that the attempt can ask us with; none where nobody is to ask. */
   crew: CrewTools | undefined;
+  /** What the attempt is told with the answer of a tool that it calls: messages wait. */
+  notice?(tool: ToolName): string | undefined;
   /** Resolves when a request to a model may go. */
   admit: Caller['admit'];
   /** Asks a person; an answer comes in any case. */
   ask(text: string): Promise<'yes' | 'no'>;
-  /** What people say to the running agent; the return value ends that. */
-  onSteer(listener: (text: string) => void): () => void;
+  /** What people and other agents say to the running agent; the return value ends that. */
+  onSteer(listener: Steered): () => void;
   emit(fact: Fact): void;
   nowMs(): number;
 }

@@ -12,7 +12,7 @@ import { BosunError } from '../contract/errors.ts';
 import { asksModels } from '../contract/runtimes.ts';
 import type { Agent, Scope } from '../contract/workflow.ts';
 import { openCrew } from '../crew/crew.ts';
-import { rowOf, TOOL_NAMES, type CrewTools } from '../crew/tools.ts';
+import type { CrewTools } from '../crew/tools.ts';
 import {
   OUR_TOOLS,
   type Admission,
@@ -141,11 +141,9 @@ export class Surroundings implements AsyncDisposable {
     return environmentOf(this.#attempt, this.#stages.isFenced);
   }
 
-  /** Our own tools for the agent's model; none where it has no way to us, or no use for any of them. */
+  /** Our own tools for the agent's model; none where it has no way to us. */
   get tools(): Record<string, McpServer> {
-    const isScoped = this.#scope.write !== undefined;
-    const hasUse = TOOL_NAMES.some((name) => isScoped || !rowOf(name).needsWriteScope);
-    if (!this.#sockets?.hasCrew || !hasUse) return {};
+    if (!this.#sockets?.hasCrew) return {};
     return { [OUR_TOOLS]: { command: path.join(PACKAGE, 'bin', 'bosun'), args: ['agent', 'mcp'] } };
   }
 
@@ -306,7 +304,9 @@ export class Surroundings implements AsyncDisposable {
     const { crew } = this.#attempt;
     if (withCrew && crew) {
       const tools: CrewTools = { ...crew, request_access: (input) => this.#requestAccess(crew, input) };
-      this.#undo.use(await openCrew({ socketPath: path.join(directory, 'agent.sock'), ...owner, tools }));
+      const notice = this.#attempt.notice;
+      const socketPath = path.join(directory, 'agent.sock');
+      this.#undo.use(await openCrew({ socketPath, ...owner, tools, ...(notice && { notice }) }));
     }
     if (withModels) await this.#openModels({ socketPath: path.join(directory, 'gateway.sock'), ...owner });
     return { directory, hasEgress: allow.length > 0, hasCrew: withCrew, hasModels: withModels };

@@ -183,6 +183,22 @@ export const EVENT_SCHEMAS = {
       by: text,
     }),
   'task.steered': () => event('task.steered', { task: text, text, by: text }),
+  'message.sent': () =>
+    event('message.sent', {
+      ...of,
+      id: text,
+      to: text,
+      body: opt(json),
+      bodyRef: opt(ref),
+      urgent: opt(literal(true)),
+    }),
+  'message.read': () =>
+    event('message.read', {
+      ...of,
+      ids: texts,
+      acknowledged: opt(texts),
+      steered: opt(literal(true)),
+    }),
   'attempt.denied': () => event('attempt.denied', { ...of, host: text, port: count, why: text }),
   'attempt.finished': () =>
     event('attempt.finished', {
@@ -290,6 +306,15 @@ export const EVENT_SCHEMAS = {
       by: text,
       limit: opt(count),
       stops: opt(object(mark)),
+    }),
+  'message.delivered': () =>
+    event('message.delivered', { ...of, id: text, to: texts, full: opt(texts), keptBy: opt(text) }),
+  'message.refused': () =>
+    event('message.refused', {
+      ...of,
+      id: text,
+      why: oneOf(['unknown', 'self', 'ended', 'nobody', 'full', 'cancelled']),
+      text,
     }),
   'question.asked': () =>
     event('question.asked', {

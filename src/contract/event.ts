@@ -6,6 +6,7 @@ import type { AgentError, AgentEvent, ModelUse } from './model.ts';
 import type { BudgetUnit } from './budget-units.ts';
 import type { RuntimeName } from './workflow.ts';
 import type { Isolation } from './isolation.ts';
+import type { MessageRefusal } from './message.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
 
@@ -83,6 +84,29 @@ export type Fact =
   | { type: 'budget.set'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string }
   /** A person speaks to the running agent. */
   | { type: 'task.steered'; task: string; text: string; by: string }
+  /** An agent says something to others; who gets it is decided. */
+  | {
+      type: 'message.sent';
+      task: string;
+      attempt: number;
+      id: string;
+      /** In the sender's words: a task, an agent, `parent`, `children` or `all`. */
+      to: string;
+      /** A text, or any JSON. */
+      body?: Json;
+      bodyRef?: ValueRef;
+      urgent?: true;
+    }
+  /** An attempt is given messages of its inbox, and acknowledges what it was given before. */
+  | {
+      type: 'message.read';
+      task: string;
+      attempt: number;
+      ids: string[];
+      acknowledged?: string[];
+      /** They were put into its conversation; it did not ask for them. */
+      steered?: true;
+    }
   /** A connection that the scope does not allow. */
   | { type: 'attempt.denied'; task: string; attempt: number; host: string; port: number; why: string }
   | {
@@ -253,6 +277,21 @@ export type Decision =
       /** With a no to one that all of the run needs: the run stops, since this was too small. */
       stops?: BudgetMark;
     }
+  /** A message is in the inboxes of these tasks. */
+  | {
+      type: 'message.delivered';
+      /** Who sent it. */
+      task: string;
+      attempt: number;
+      id: string;
+      /** A task that stands for others keeps it until there are some. */
+      to: string[];
+      /** Those that have too much in their inboxes already. */
+      full?: string[];
+      /** The task that kept it for those within. */
+      keptBy?: string;
+    }
+  | { type: 'message.refused'; task: string; attempt: number; id: string; why: MessageRefusal; text: string }
   | {
       type: 'question.asked';
       /** Of something that an attempt asks, its id; else the task's. */

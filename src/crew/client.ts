@@ -7,12 +7,18 @@ import { ANSWER_BYTES_MAX, type ToolName } from './tools.ts';
 
 const SOCKET_PATH = '/run/bosun/agent.sock';
 
+export interface Answered {
+  answer: unknown;
+  /** Something else that the agent should know: messages wait. */
+  notice?: string;
+}
+
 /** Waits as long as the answer takes: the engine sees to it that there is one. `signal` is who waits no longer. */
 export function callEngine(
   method: ToolName,
   params: unknown,
   { signal }: { signal?: AbortSignal } = {},
-): Promise<unknown> {
+): Promise<Answered> {
   const socketPath = process.env.BOSUN_SOCKET ?? SOCKET_PATH;
   return new Promise((resolve, reject) => {
     const short = open(socketPath);
@@ -54,9 +60,14 @@ function open(socketPath: string): ReturnType<typeof openSocketPath> {
   }
 }
 
-function resultOf(line: string): unknown {
-  const message = JSON.parse(line) as { result?: unknown; error?: { code: number; message: string } };
-  if (!message.error) return message.result;
+function resultOf(line: string): Answered {
+  const message = JSON.parse(line) as {
+    result?: unknown;
+    notice?: unknown;
+    error?: { code: number; message: string };
+  };
+  const { notice } = message;
+  if (!message.error) return { answer: message.result, ...(typeof notice === 'string' && { notice }) };
   const { code, message: why } = message.error;
   const known = Object.entries(ERRORS).find(([, { rpc }]) => rpc === code)?.[0];
   throw new BosunError((known as ErrorCode | undefined) ?? 'system', why);

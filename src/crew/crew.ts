@@ -16,6 +16,8 @@ const LINGER_MS = 1000;
 
 export interface CrewOptions extends SocketAt {
   tools: CrewTools;
+  /** Something that the agent should know beside what it asked for. */
+  notice?(method: ToolName): string | undefined;
 }
 
 export async function openCrew(options: CrewOptions): Promise<Crew> {
@@ -71,45 +73,54 @@ export class Crew implements AsyncDisposable {
   #accept(socket: Socket): void {
     socket.on('error', () => {}); // its close is what counts
     this.#clients.add(socket);
-    socket.once('close', () => this.#clients.delete(socket));
+    const left = new AbortController();
+    socket.once('close', () => {
+      this.#clients.delete(socket);
+      left.abort();
+    });
     if (this.#clients.size > CALLS_MAX) {
       const why = `more than ${CALLS_MAX} connections at once; close some first`;
       return turnAway(socket, new RpcError(ERRORS.busy.rpc, why));
     }
     readLines(socket, {
       bytesMax: REQUEST_BYTES_MAX,
-      onLine: (line) => void this.#handle(socket, line),
+      onLine: (line) => void this.#handle(socket, line, left.signal),
       onTooLong: () =>
         turnAway(socket, new RpcError(ERRORS.usage.rpc, 'the message is longer than it may be')),
     });
   }
 
   /** Until what comes of it is written, it counts as under way. */
-  async #handle(socket: Socket, line: string): Promise<void> {
+  async #handle(socket: Socket, line: string, left: AbortSignal): Promise<void> {
     this.#inFlight++;
     try {
-      writeLine(socket, await this.#answer(line));
+      writeLine(socket, await this.#answer(line, left));
     } finally {
       this.#inFlight--;
     }
   }
 
-  async #answer(line: string): Promise<unknown> {
+  async #answer(line: string, left: AbortSignal): Promise<unknown> {
     let id: RpcRequest['id'] = null;
     try {
       const request = readRequest(line);
       id = request.id;
       if (this.#inFlight > CALLS_MAX)
         throw new RpcError(ERRORS.busy.rpc, `more than ${CALLS_MAX} requests at once; wait for an answer`);
-      return { jsonrpc: '2.0', id, result: await this.#call(request) };
+      const result = await this.#call(request, left);
+      const notice = this.#options.notice?.(request.method);
+      return { jsonrpc: '2.0', id, result, ...(notice !== undefined && { notice }) };
     } catch (error) {
       return failure(error instanceof RpcError && error.id !== undefined ? error.id : id, error);
     }
   }
 
-  #call({ method, params }: RpcRequest): Promise<unknown> {
-    const tools = this.#options.tools as Record<ToolName, (input: unknown) => Promise<unknown>>;
-    return tools[method](params);
+  #call({ method, params }: RpcRequest, left: AbortSignal): Promise<unknown> {
+    const tools = this.#options.tools as Record<
+      ToolName,
+      (input: unknown, left: AbortSignal) => Promise<unknown>
+    >;
+    return tools[method](params, left);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import { callEngine } from './client.ts';
 import { readLines } from './lines.ts';
-import { CALLS_MAX, linesOf, rowOf, TOOL_NAMES, type ToolName } from './tools.ts';
+import { CALLS_MAX, linesOf, plainLine, rowOf, TOOL_NAMES, type ToolName } from './tools.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
@@ -152,9 +152,10 @@ function listed(name: ToolName): object {
 /** What goes wrong is told as the tool's result: so the model reads it, and can do better. */
 async function call(name: ToolName, input: Fields, signal: AbortSignal): Promise<object> {
   try {
-    const lines = linesOf(name, await callEngine(name, relative(input), { signal }));
-    const text = lines.join('\n') || (rowOf(name).nothing ?? '');
-    return { content: [{ type: 'text', text }] };
+    const { answer: said, notice } = await callEngine(name, relative(input), { signal });
+    const text = linesOf(name, said).join('\n') || (rowOf(name).nothing ?? '');
+    const told = notice === undefined ? [] : [{ type: 'text', text: plainLine(notice) }];
+    return { content: [{ type: 'text', text }, ...told] };
   } catch (error) {
     if (!(error instanceof BosunError)) throw error;
     return { content: [{ type: 'text', text: error.message }], isError: true };

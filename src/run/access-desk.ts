@@ -6,7 +6,7 @@ import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf } from '../contract/event.ts';
-import { REQUEST_BYTES_MAX, type CrewTools } from '../crew/tools.ts';
+import type { CrewTools } from '../crew/tools.ts';
 import { nodeOf } from '../schedule/state.ts';
 import type { Loop } from './loop.ts';
 
@@ -14,6 +14,8 @@ import type { Loop } from './loop.ts';
 const REQUESTS_MAX = 100;
 /** Braces stand for several globs each, and all of them are compared with all scopes. */
 const PATTERNS_MAX = 200;
+/** Of what an owner is asked at once; at least one request. */
+const PORTION_BYTES_MAX = 64 * 1024;
 
 export class AccessDesk {
   readonly #loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
@@ -26,12 +28,16 @@ export class AccessDesk {
   }
 
   /** What does the work behind the crew's tools, for one attempt. */
-  toolsFor(task: string, attempt: number): Pick<CrewTools, 'request_access' | 'inbox' | 'answer_access'> {
+  toolsFor(task: string, attempt: number): Pick<CrewTools, 'request_access' | 'answer_access'> {
     return {
       request_access: ({ paths }) => this.#request(task, attempt, paths),
-      inbox: async () => ({ requests: firstOf(this.#inbox(task)) }),
       answer_access: async ({ id, answer }) => this.#say(task, id, answer),
     };
+  }
+
+  /** What the agent of this task is asked as an owner; not all of it where that is a lot. */
+  pending(task: string): PendingAccess[] {
+    return firstOf(this.#inbox(task));
   }
 
   /** Resolves once the answer is in the journal. Throws where the globs are none. */
@@ -50,7 +56,6 @@ export class AccessDesk {
     return promise;
   }
 
-  /** What the agent of this task is asked as an owner. */
   #inbox(task: string): PendingAccess[] {
     const asked = [...this.#loop.state.requests.values()].filter(({ id, owners }) => {
       return owners.get(task) === 'asked' && !this.#loop.state.questions.has(id);
@@ -86,7 +91,7 @@ function firstOf(requests: PendingAccess[]): PendingAccess[] {
   let bytes = 0;
   const end = requests.findIndex((request, n) => {
     bytes += Buffer.byteLength(JSON.stringify(request));
-    return n > 0 && bytes > REQUEST_BYTES_MAX;
+    return n > 0 && bytes > PORTION_BYTES_MAX;
   });
   return end === -1 ? requests : requests.slice(0, end);
 }

@@ -17,6 +17,7 @@ import { loadRun } from './load-run.ts';
 import { Loop } from './loop.ts';
 import { lostRequests, type LostRequests } from './lost-requests.ts';
 import { MergeQueue } from './merge-queue.ts';
+import { MessageDesk } from './message-desk.ts';
 import { RunAttempts } from './run-attempts.ts';
 import { RunTimers } from './run-timers.ts';
 import type { SharedBudgets } from './shared-budgets.ts';
@@ -47,6 +48,7 @@ export class Drive {
   readonly #timers: RunTimers;
   readonly #workspaces: TaskWorkspaces;
   readonly #access: AccessDesk;
+  readonly #messages: MessageDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
   readonly #shared: SharedBudgets | undefined;
@@ -76,6 +78,8 @@ export class Drive {
     this.#merges = new MergeQueue({ loop, stages, nowMs });
     this.#workspaces = new TaskWorkspaces(state.id, stages);
     this.#access = new AccessDesk(loop);
+    const access = this.#access;
+    this.#messages = new MessageDesk({ loop, nowMs, pendingAccess: (task) => access.pending(task) });
     this.#asks = new AskDesk(loop);
     this.#shared = machine?.budgets(state.id);
     this.#ledger = new Ledger({
@@ -89,7 +93,8 @@ export class Drive {
       loop,
       stages,
       machine,
-      access: this.#access,
+      access,
+      messages: this.#messages,
       asks: this.#asks,
       ledger: this.#ledger,
       workspaces: this.#workspaces,
@@ -120,6 +125,7 @@ export class Drive {
       // Whatever ended the loop, nothing of ours stays behind.
       clearInterval(this.#clock);
       this.#access.close();
+      this.#messages.close();
       this.#asks.close();
       this.#attempts.stopAll();
       this.#timers.close();
@@ -184,6 +190,10 @@ export class Drive {
       case 'attempt.answered':
         this.#timers.callOff(decision.id);
         return this.#asks.answered(decision);
+      case 'message.delivered':
+        return this.#messages.delivered(decision);
+      case 'message.refused':
+        return this.#messages.refused(decision);
       case 'task.merging':
         return this.#follow(this.#merges.add(decision));
       case 'task.finished':
@@ -196,6 +206,7 @@ export class Drive {
   #hear(fact: Fact): void {
     this.#ledger.heard(fact);
     this.#lost?.heard(fact);
+    this.#messages.heard(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();
     if (fact.type === 'task.steered') this.#attempts.steer(fact.task, fact.text);
   }

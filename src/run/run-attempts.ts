@@ -7,6 +7,7 @@ import { PreparedPlaces } from '../attempt/prepared-places.ts';
 import { runAttempt } from '../attempt/run-attempt.ts';
 import type { EventOf } from '../contract/event.ts';
 import type { RunOutput } from '../runtime/output/output.ts';
+import type { Steered } from '../runtime/runtime.ts';
 import { upcoming } from '../schedule/decide/upcoming.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
 import { agentOf } from '../schedule/workflow/agent-of.ts';
@@ -14,6 +15,7 @@ import type { AccessDesk } from './access-desk.ts';
 import type { AskDesk } from './ask-desk.ts';
 import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
+import type { MessageDesk } from './message-desk.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import type { TaskWorkspaces } from './task-workspaces.ts';
 
@@ -26,6 +28,7 @@ export interface RunAttemptsOptions {
   /** What is shared with other engines; a test may do without. */
   machine?: SharedMachine | undefined;
   access: AccessDesk;
+  messages: MessageDesk;
   asks: AskDesk;
   ledger: Ledger;
   workspaces: TaskWorkspaces;
@@ -43,7 +46,7 @@ export class RunAttempts implements AsyncDisposable {
   readonly #stops = new Map<string, Stop>();
   readonly #ahead: PreparedPlaces;
   /** Who listens to what people say to the agent of a task. */
-  readonly #listeners = new Map<string, Set<(text: string) => void>>();
+  readonly #listeners = new Map<string, Set<Steered>>();
   #asked = 0;
 
   constructor(options: RunAttemptsOptions) {
@@ -74,6 +77,7 @@ export class RunAttempts implements AsyncDisposable {
     const finished = await live(stages, attempt, ahead?.place);
     slot[Symbol.dispose]();
     this.#stops.delete(node.id);
+    this.#options.messages.forget(node.id, start.attempt);
     const used = workspaces.of(node.id, start.attempt);
     if (used) used.isCollected = finished.collected !== undefined;
     this.#loop.submit(finished);
@@ -128,7 +132,7 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
-    const { access, ledger, workspaces, printed, nowMs } = this.#options;
+    const { access, messages, ledger, workspaces, printed, nowMs } = this.#options;
     const { state } = this.#loop;
     const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = workspaces.of(node.id, start.continues);
@@ -147,10 +151,11 @@ export class RunAttempts implements AsyncDisposable {
       get granted() {
         return node.granted;
       },
-      crew: access.toolsFor(node.id, start.attempt),
+      crew: { ...access.toolsFor(node.id, start.attempt), ...messages.toolsFor(node.id, start.attempt) },
+      notice: messages.noticeFor(node.id, start.attempt),
       admit: (estimate, signal) => ledger.admit(node, start.attempt, estimate, signal),
       ask: (text) => this.#ask(node.id, start.attempt, text),
-      onSteer: (listener) => this.#listen(node.id, listener),
+      onSteer: (listener) => this.#listen(node.id, start.attempt, listener),
       emit: (fact) => {
         if (fact.type === 'attempt.workspace') {
           const { workspace: name, base } = fact;
@@ -168,9 +173,13 @@ export class RunAttempts implements AsyncDisposable {
     return this.#options.asks.ask(task, attempt, { id, text, default: 'no', timeoutMs: ASK_MS });
   }
 
-  #listen(task: string, listener: (text: string) => void): () => void {
+  #listen(task: string, attempt: number, listener: Steered): () => void {
     const listeners = this.#listeners.get(task) ?? new Set();
     this.#listeners.set(task, listeners.add(listener));
-    return () => void listeners.delete(listener);
+    const stop = this.#options.messages.listen(task, attempt, listener);
+    return () => {
+      listeners.delete(listener);
+      stop();
+    };
   }
 }

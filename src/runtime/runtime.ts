@@ -48,9 +48,12 @@ export interface Job {
   emit(event: AgentEvent): void;
   /** Asks a person, with a default and a time-out of its own: never hangs. */
   ask(text: string): Promise<'yes' | 'no'>;
-  /** Gives what people say to the running agent to a listener; the return value ends that. */
-  onSteer(listener: (text: string) => void): () => void;
+  /** Gives what people and other agents say to the running agent to a listener; the return value ends that. */
+  onSteer(listener: Steered): () => void;
 }
+
+/** Takes what is said to a running agent. Where it has to wait, `isStale` says whether there is still a need for it. */
+export type Steered = (text: string, isStale?: () => boolean) => void;
 
 /** The gateway as the agent sees it: `${baseUrl}/anthropic/v1/messages`, `/openai/chat/completions`, `/openai/responses`, `/gemini/v1beta/…`, `/<provider>/…`. */
 export interface GatewayAccess {

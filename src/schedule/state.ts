@@ -101,6 +101,10 @@ export interface Node {
   granted: string[];
   /** How often its agents have asked for access. */
   requests: number;
+  /** How many messages its agents have sent. */
+  sent: number;
+  /** What was sent to it and is not acknowledged, oldest first; of a task that stands for others, what it keeps for them. */
+  inbox: Map<Message, InboxEntry>;
 
   /** For people: never read by decide. */
   held?: Held;
@@ -149,6 +153,18 @@ export interface OpenAsk extends Ask {
   queued?: boolean;
 }
 
+/** What an agent said to others, as long as somebody has to get it. */
+export interface Message extends Omit<EventOf<'message.sent'>, 'type'> {
+  readonly sentAtMs: number;
+  /** The inboxes that have it. */
+  inboxes: number;
+}
+
+export interface InboxEntry {
+  /** The last attempt that was given it. */
+  readBy?: number;
+}
+
 export interface State {
   id: string;
   workflow: Workflow;
@@ -182,6 +198,12 @@ export interface State {
   /** What attempts asked, by its id, and those of it that need a decision. */
   asked: Map<string, OpenAsk>;
   wants: Queue<OpenAsk>;
+  /** Messages that somebody has to get, by their ids. */
+  messages: Map<string, Message>;
+  /** Those of them that need a decision, in order. Empty whenever a batch of events is complete. */
+  mail: Queue<Message>;
+  /** Tasks that keep messages for the tasks within them that are still to come. */
+  keepers: Set<Node>;
   /** By account: what was spent, what a person allowed since, how long attempts were at work. */
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;

@@ -23,6 +23,12 @@ export function slim(event: Event, keep: (value: Value) => void): Event {
       const { output: _, ...rest } = event;
       return { ...rest, outputRef: ref };
     }
+    case 'message.sent': {
+      const bodyRef = event.body !== undefined && refOf(event.body, keep);
+      if (!bodyRef) return event;
+      const { body: _, ...rest } = event;
+      return { ...rest, bodyRef };
+    }
     case 'attempt.started': {
       const prompt = refOf(event.prompt, keep);
       const env = event.env && refOf(event.env, keep);
@@ -46,6 +52,11 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
       const { outputRef, ...rest } = event;
       if (!outputRef || outputRef.bytes > bytesMax) return event;
       return { ...rest, output: read(outputRef) };
+    }
+    case 'message.sent': {
+      const { bodyRef, ...rest } = event;
+      if (!bodyRef || bodyRef.bytes > bytesMax) return event;
+      return { ...rest, body: read(bodyRef) };
     }
     case 'attempt.started': {
       const { promptRef, envRef, ...rest } = event;

@@ -57,16 +57,16 @@ describe('tools of ours', () => {
         'refused: README.md ("grant" of its scope does not name README.md)',
         'granted: docs/d.md ("grant" of its scope names it)',
         'written',
-        'nobody asks',
+        'no messages, and nobody asks',
         expect.stringMatching(/^not answered: no such request/),
       ],
     });
     expect(told.changed('work')).toEqual(['M docs/d.md']);
   });
 
-  it('are not there for an agent that may change everything', async () => {
+  it('are there for an agent that may change everything, too', async () => {
     const told = await run([{ call: ['bosun', 'inbox', {}] }], {}, { scope: {} });
-    expect(told.ended('work').output).toEqual(['no server bosun']);
+    expect(told.ended('work').output).toEqual(['no messages, and nobody asks']);
   });
 
   it('have a name that no other server can have', () => {

@@ -22,6 +22,7 @@ import {
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
 import { formatElapsed, tellDefault } from './figures.ts';
+import { tellMessage } from './message-lines.ts';
 import type { Paint } from './output.ts';
 
 const NAME_COLUMNS_MIN = 8;
@@ -230,6 +231,11 @@ export class EventLines {
         return event.answer === 'yes'
           ? { text: `granted: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'good' }
           : { text: `refused: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'ask' };
+      case 'message.sent':
+      case 'message.read':
+      case 'message.delivered':
+      case 'message.refused':
+        return tellMessage(event, this.#names);
       case 'model.waiting':
       case 'budget.warned':
       case 'budget.set':

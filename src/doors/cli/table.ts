@@ -1,5 +1,5 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
-import { examples, usages } from '../../crew/tools.ts';
+import { examples, options, usages } from '../../crew/tools.ts';
 import { wordList } from '../../base/word-list.ts';
 import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtimes.ts';
 import type { Argument, Command, Option } from './command.ts';
@@ -432,7 +432,7 @@ export const COMMANDS: Command[] = [
         many: true,
       },
     ],
-    options: [{ flags: '--json', about: 'print the answer as JSON' }],
+    options: [{ flags: '--json', about: 'print the answer as JSON' }, ...options()],
     examples: [...examples(), ['agent mcp', 'the same as tools for a model, on stdin and stdout']],
     load: () => import('./commands/agent.ts'),
   },

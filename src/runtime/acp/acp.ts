@@ -17,6 +17,7 @@ import { BosunError } from '../../contract/errors.ts';
 import { agentError } from '../agent/error.ts';
 import { failed } from '../agent/command.ts';
 import { AgentStory } from '../agent/story.ts';
+import { WaitingSteers } from '../agent/waiting-steers.ts';
 import { prepareAcpAgent, type AcpAgent } from './agents.ts';
 import { AcpReader } from './events.ts';
 import { fillIn } from './form.ts';
@@ -27,7 +28,6 @@ import { askForJson } from '../output/json-in-text.ts';
 import type { Job, Result, Runtime } from '../runtime.ts';
 import { runTalk, type Peer } from '../agent/talk.ts';
 
-const STEERS_MAX = 32;
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 
 export const acp: Runtime = {
@@ -46,10 +46,8 @@ async function runAcp(job: Job): Promise<Result> {
   const agent = await prepareAcpAgent(job);
   const story = new AgentStory(agent.name, job);
   const reader = new AcpReader(story);
-  const steers: string[] = [];
-  const stopListening = job.onSteer((text) => {
-    if (steers.length < STEERS_MAX) steers.push(text);
-  });
+  const steers = new WaitingSteers();
+  const stopListening = job.onSteer((text, isStale) => steers.add(text, isStale));
   let interrupt: (() => void) | undefined;
   let last: PromptResponse | undefined;
   try {
@@ -71,8 +69,9 @@ async function runAcp(job: Job): Promise<Result> {
               prompt: [{ type: 'text', text }],
             });
             reader.endTurn(last);
-            if (steers.length === 0 || last.stopReason !== 'end_turn') break;
-            text = steers.splice(0).join('\n\n');
+            const said = last.stopReason === 'end_turn' ? steers.take() : undefined;
+            if (said === undefined) break;
+            text = said;
             story.begin();
           }
         } catch (error) {

@@ -7,9 +7,9 @@ import { formatDuration } from '../../base/units.ts';
 import { failed, runCommand, type AgentCommand, type CommandEnd } from './command.ts';
 import { eachLine, readMessages, type AgentMessage } from './lines.ts';
 import { AgentStory } from './story.ts';
+import { WaitingSteers } from './waiting-steers.ts';
 import type { Job, Result } from '../runtime.ts';
 
-const STEERS_MAX = 32;
 const STEER_CHARS_MAX = 64 * 1024;
 /** Long, for a machine that has other things to do. */
 const FETCH_MS_MAX = 60_000;
@@ -32,10 +32,8 @@ export interface AgentProgram {
 export async function runProgram(job: Job, program: AgentProgram): Promise<Result> {
   const story = new AgentStory(program.name, job);
   const endsAtMs = job.timeoutMs === undefined ? undefined : awakeMs() + job.timeoutMs;
-  const steers: string[] = [];
-  const stopListening = job.onSteer((text) => {
-    if (steers.length < STEERS_MAX) steers.push(text.slice(0, STEER_CHARS_MAX));
-  });
+  const steers = new WaitingSteers(STEER_CHARS_MAX);
+  const stopListening = job.onSteer((text, isStale) => steers.add(text, isStale));
   const leftMs = (): number | undefined =>
     endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - awakeMs());
   const around: Omit<AgentCommand, 'argv' | 'input' | 'timeoutMs'> = {
@@ -62,11 +60,11 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
         isFutile: story.futile,
         onStderr: eachLine((line) => program.readStderr?.(line, story)),
       });
-      const said = steers.splice(0);
-      if (said.length === 0 || !story.isDone(ended) || story.session === undefined) {
+      const said = steers.take();
+      if (said === undefined || !story.isDone(ended) || story.session === undefined) {
         return story.end(told(ended, job.timeoutMs));
       }
-      input = said.join('\n\n');
+      input = said;
       session = { id: story.session, fork: false };
     }
   } finally {

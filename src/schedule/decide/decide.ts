@@ -13,6 +13,7 @@ import { decideHandoff } from './handoff.ts';
 import { decideRace, giveUp, pickFirst } from './race.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { inherited } from '../fold/fold.ts';
+import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
 import { decideReopened } from './reopen.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
@@ -34,6 +35,8 @@ export function decide(state: State): Decision | undefined {
   // Once nothing is left to be done, nobody waits for an answer any more.
   const ask = state.wants.peek() ?? (state.open === 0 ? state.asked.values().next().value : undefined);
   if (ask) return decideAsked(state, ask);
+  const mail = decideMail(state);
+  if (mail) return mail;
   const isReady = decideReady(state);
   if (isReady) return isReady;
   const waiting = state.todo.peek();

@@ -19,6 +19,7 @@ import {
 } from './asked.ts';
 import { noteSpending } from './budget.ts';
 import { noteHeld, noteWait } from './held.ts';
+import { changeMail, closeInbox } from './messages.ts';
 import { noteSession } from './session.ts';
 import { move, push, queue, uncount, unpush } from './moves.ts';
 import { callContinuous, endRest } from './continuous.ts';
@@ -49,6 +50,9 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     asks: new Queue(),
     asked: new Map(),
     wants: new Queue(),
+    messages: new Map(),
+    mail: new Queue(),
+    keepers: new Set(),
     spending: new Map(),
     limits: new Map(),
     clocks: new Map(),
@@ -179,6 +183,11 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'access.asked':
     case 'access.answered':
       return changeAccess(state, node, event);
+    case 'message.sent':
+    case 'message.read':
+    case 'message.delivered':
+    case 'message.refused':
+      return changeMail(state, node, event, atMs);
     case 'question.asked':
       if (state.asked.has(event.id)) {
         keepQuestion(state, event, atMs);
@@ -409,6 +418,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
     if (question.task === node.id && !state.asked.has(id)) state.questions.delete(id);
   move(state, node, outcome.kind);
   ownerEnded(state, node);
+  closeInbox(state, node);
   state.open--;
   for (const dependent of node.dependents) {
     dependent.unmet--;

@@ -201,6 +201,8 @@ function makeNode(
     results: [],
     granted: [],
     requests: 0,
+    sent: 0,
+    inbox: new Map(),
   };
 }
 

@@ -43,7 +43,10 @@ export class JournalHash {
   }
 }
 
-/** A warning follows from what was used, and from when; that a task is tried again is told by its next attempt. */
+/**
+ * A warning follows from what was used, and from when; that a task is tried again is told by its next attempt. Of
+ * messages counts what each task said: who was still there to get it, and when they looked, is chance.
+ */
 const LEFT_OUT = new Set<string>([
   'run.isolation',
   'attempt.workspace',
@@ -56,6 +59,9 @@ const LEFT_OUT = new Set<string>([
   'task.again',
   'tasks.ready',
   'run.reopened',
+  'message.read',
+  'message.delivered',
+  'message.refused',
 ]);
 
 /** Of any event, and of what it says was collected. */
@@ -70,6 +76,7 @@ const PEOPLE = new Set<string>(['run.resumed', 'run.cancelling', 'task.retried',
 /** What came of one task. Each kind of event in its own order: between kinds the order is chance. */
 class TaskLedger {
   readonly #steps: string[] = [];
+  readonly #said: string[] = [];
   readonly #uses: string[] = [];
   readonly #denied = new Set<string>();
   readonly #agents = new Map<number, AgentEvent[]>();
@@ -88,7 +95,8 @@ class TaskLedger {
     } else if (event.type === 'model.used') {
       // An estimate depends on when the agent hung up.
       if (!event.estimated) this.#uses.push(line(event, normal));
-    } else if (type === 'attempt.denied') this.#denied.add(line(event, normal));
+    } else if (type === 'message.sent') this.#said.push(short(line(event, normal)));
+    else if (type === 'attempt.denied') this.#denied.add(line(event, normal));
     else this.#steps.push(short(line(event, normal)));
     if (type === 'attempt.finished') this.#settle();
   }
@@ -97,6 +105,7 @@ class TaskLedger {
     this.#settle();
     return [
       ...this.#steps,
+      ...this.#said,
       ...[...this.#agents].flatMap(([attempt, events]) =>
         agentLines(events, normal).map((said) => `${attempt} ${said}`),
       ),

@@ -1,10 +1,10 @@
 /** `bosun agent`: what an agent inside an attempt asks of the engine. What there is to ask, the crew's table says. */
 import { BosunError } from '../../../contract/errors.ts';
 import { callEngine } from '../../../crew/client.ts';
-import { inputOf, linesOf, rowOf, TOOL_NAMES, usages } from '../../../crew/tools.ts';
+import { inputOf, linesOf, plainLine, rowOf, TOOL_NAMES, usages } from '../../../crew/tools.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { isOn, type Typed } from '../command.ts';
-import { writeOut } from '../output.ts';
+import { writeError, writeOut } from '../output.ts';
 
 const YES = 0;
 const NO = 1;
@@ -12,7 +12,7 @@ const NO = 1;
 export async function run(typed: Typed): Promise<number> {
   const [verb, ...words] = typed.args;
   const name = TOOL_NAMES.find((known) => rowOf(known).command.verb === verb);
-  const input = name && inputOf(name, words);
+  const input = name && inputOf(name, words, typed.options);
   if (!name || !input) {
     const known = usages().map((usage) => `bosun agent ${usage}`);
     throw new BosunError(
@@ -20,8 +20,9 @@ export async function run(typed: Typed): Promise<number> {
       `"${['agent', ...typed.args].join(' ')}" is not a call; write: ${known.join(', ')}, or bosun agent mcp`,
     );
   }
-  const answer = await callEngine(name, input);
+  const { answer, notice } = await callEngine(name, input);
   const lines = isOn(typed, 'json') ? [safeJson(answer)] : linesOf(name, answer);
   writeOut(lines.map((line) => `${line}\n`).join(''));
+  if (notice !== undefined) writeError(`${plainLine(notice)}\n`);
   return rowOf(name).isYes?.(answer) === false ? NO : YES;
 }

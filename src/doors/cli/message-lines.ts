@@ -1,0 +1,39 @@
+/** What agents say to each other, as lines for people. It makes nothing harmless: whoever prints the lines does. */
+import type { EventOf } from '../../contract/event.ts';
+import type { TaskNames } from '../../schedule/views/task-names.ts';
+import type { Told } from './agent-events.ts';
+
+type MessageEvent = EventOf<'message.sent' | 'message.read' | 'message.delivered' | 'message.refused'>;
+
+const BODY_CHARS_MAX = 300;
+const IDS_SHOWN_MAX = 3;
+
+/** Undefined where there is nothing to tell: where a message goes is what its sender wrote, most of the time. */
+export function tellMessage(event: MessageEvent, names: TaskNames): Told | undefined {
+  switch (event.type) {
+    case 'message.sent':
+      return { text: `→ ${event.to}: ${bodyOf(event)}  (${event.id}${event.urgent ? ', urgent' : ''})` };
+    case 'message.delivered': {
+      const to = event.to.map((task) => names.of(task));
+      if (event.keptBy === undefined && to.length < 2) return undefined;
+      return { text: `${event.id} is with ${someOf(to)}`, color: 'quiet' };
+    }
+    case 'message.refused':
+      return { text: `${event.id} was not sent: ${event.text}`, color: 'ask' };
+    default:
+      if (event.ids.length === 0) return undefined;
+      return { text: `${event.steered ? 'was given' : 'read'} ${someOf(event.ids)}`, color: 'quiet' };
+  }
+}
+
+function bodyOf({ body, bodyRef }: EventOf<'message.sent'>): string {
+  if (bodyRef) return `(${bodyRef.bytes} bytes)`;
+  const text = (typeof body === 'string' ? body : JSON.stringify(body)).replaceAll(/\s+/g, ' ').trim();
+  return text.length <= BODY_CHARS_MAX ? text : `${text.slice(0, BODY_CHARS_MAX).toWellFormed()}…`;
+}
+
+function someOf(words: readonly string[]): string {
+  const shown = words.slice(0, IDS_SHOWN_MAX).join(', ');
+  const left = words.length - IDS_SHOWN_MAX;
+  return left > 0 ? `${shown} and ${left} more` : shown;
+}
