@@ -152,7 +152,7 @@ describe('where the database cannot be used', () => {
     expect(waits).toEqual([]);
   });
 
-  it('agents work without slots, and a person is told once', async () => {
+  it('agents work without slots, and each run says so once', async () => {
     const directory = stateDirectory();
     vi.stubEnv('XDG_STATE_HOME', directory);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -160,14 +160,19 @@ describe('where the database cannot be used', () => {
     writeFileSync(path.join(directory, 'bosun', 'machine.db'), 'no database '.repeat(1000));
     await using shared = new SharedMachine({ repository: 'r', configs: () => [], env: {} });
     const told: string[] = [];
-    shared.onTrouble = (text) => told.push(text);
-    const of = { run: 'w-1', signal: new AbortController().signal, onWait: () => {} };
-    for (let n = 0; n < 3; n++) (await shared.slot(of))[Symbol.dispose]();
+    const asks = async (run: string): Promise<void> =>
+      (await shared.slot({ run, signal: new AbortController().signal, onWait: () => {} }))[Symbol.dispose]();
+    const first = shared.onTrouble('w-1', (text) => told.push(`w-1: ${text}`));
+    using _ = shared.onTrouble('w-2', (text) => told.push(`w-2: ${text}`));
+    for (let n = 0; n < 3; n++) await asks('w-1');
     expect(told).toEqual([
       expect.stringMatching(
-        /^this run shares neither slots nor rate limits with other runs: .*machine\.db .*damaged; move it away: mv /,
+        /^w-1: this run shares neither slots nor rate limits with other runs: .*machine\.db .*damaged; move it away: mv /,
       ) as string,
     ]);
+    first[Symbol.dispose]();
+    for (const run of ['w-1', 'w-2']) await asks(run);
+    expect(told.map((text) => text.split(':')[0])).toEqual(['w-1', 'w-2']);
   });
 
   it('since it was removed meanwhile, whoever waits goes on', async () => {

@@ -10,6 +10,7 @@ import type { AttachedRun } from '../operations/attach.ts';
 import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
 import { reportOf } from '../operations/report.ts';
 import type { LiveRun } from '../operations/run.ts';
+import { EnginePool } from '../run/engine-pool.ts';
 
 /** What an operation takes besides what its method names. */
 type Rest<Name extends OperationName, Named extends string> = Omit<InputOf<Name>, Named> &
@@ -26,9 +27,10 @@ interface Diff extends Changes {
   patch: Buffer;
 }
 
-export class Bosun {
+export class Bosun implements AsyncDisposable {
   readonly #cwd: string;
   readonly #by: Actor;
+  readonly #engines = new EnginePool();
 
   /** `directory` lies in a git repository. */
   constructor(directory: string, { name }: BosunOptions = {}) {
@@ -36,16 +38,21 @@ export class Bosun {
     this.#by = { kind: 'program', ...(name !== undefined && { name }) };
   }
 
+  /** Cancels the runs that it still drives, and resolves when they have ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#engines[Symbol.asyncDispose]();
+  }
+
   run(workflow: Workflow, options: RunOptions = {}): Promise<LiveRun> {
-    return this.#ask('run', { workflow, source: 'library' }, options);
+    return this.#ask('run', { workflow, source: 'library' }, { engines: this.#engines, ...options });
   }
 
   resume(run?: string, options: Rest<'resume', 'run'> = {}): Promise<LiveRun> {
-    return this.#ask('resume', named(run), options);
+    return this.#ask('resume', named(run), { engines: this.#engines, ...options });
   }
 
   retry(task: string, run?: string, options: Rest<'retry', 'task' | 'run'> = {}): Promise<LiveRun> {
-    return this.#ask('retry', { task, ...named(run) }, options);
+    return this.#ask('retry', { task, ...named(run) }, { engines: this.#engines, ...options });
   }
 
   cancel(run?: string, options: Rest<'cancel', 'run'> = {}): Promise<RunView> {
@@ -139,7 +146,7 @@ export class Bosun {
   ): Promise<Answer<Name>> {
     const entries = Object.entries(options).filter(([, value]) => value !== undefined);
     const isTold = ([key, value]: [string, unknown]): boolean =>
-      key === 'signal' || typeof value === 'function';
+      key === 'signal' || key === 'engines' || typeof value === 'function';
     const told = Object.fromEntries(entries.filter(isTold));
     const rest = Object.fromEntries(entries.filter((entry) => !isTold(entry)));
     return perform(

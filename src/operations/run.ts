@@ -16,7 +16,8 @@ import { baseRef } from '../collect/collect.ts';
 import { commitDirtyTree } from '../system/git/dirty-tree.ts';
 import { holdObjects, requireObjects } from '../system/git/hold-objects.ts';
 import { FILE_NAMES } from './check.ts';
-import { openEngine, type Engine } from '../run/open-engine.ts';
+import { EnginePool, type EngineUse } from '../run/engine-pool.ts';
+import type { Engine } from '../run/open-engine.ts';
 import { checkIsolation } from '../run/isolation.ts';
 import { requireTask } from './find-task.ts';
 import { findRun } from '../run/journal.ts';
@@ -25,6 +26,8 @@ import type { ModelOptions } from '../run/models.ts';
 import { checkTrust } from './trust.ts';
 
 export interface WatchOptions extends ModelOptions {
+  /** Runs at work with the same options share an engine of these; else the run has one of its own. */
+  engines?: EnginePool;
   /** Is told of everything that happens, once it is in the journal. */
   seen?(events: Recorded[]): void;
   /** A named point at which a test may stop the engine. */
@@ -61,13 +64,12 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   const workflow = withUsd(options);
   refuseUnsupported(workflow);
   const inputs = resolveInputs(workflow, options.inputs ?? {});
-  const engine = await openEngine(options.cwd, options);
-  try {
-    const { repository } = engine;
+  return driven(options, async ({ engine, repository: inspect }, undo) => {
+    const repository = await inspect();
     const isolation = checkIsolation(engine, workflow, source);
     checkTrust({ ...options, workflow, top: repository.top, kind: engine.sandbox.kind });
     await engine.checkModels(workflow);
-    const notes = [...engine.notes, ...isolation.notes, ...ignoredIn(engine.home.config)];
+    const notes = [...engine.notes.splice(0), ...isolation.notes, ...ignoredIn(engine.home.config)];
     const changed = await repository.changed('all');
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // Workflows and agents are read as they are.
@@ -85,21 +87,19 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     }
     const atMs = Date.now();
     const base = dirty
-      ? await commitDirtyTree(engine.stages.git, 'bosun: uncommitted changes\n', atMs)
+      ? await commitDirtyTree(engine.stages.git, 'bosun: uncommitted changes\n', atMs, repository)
       : repository.head;
     await requireObjects(engine.stages.git, base, 'this run');
     options.signal?.throwIfAborted(); // from here on there is a run, which is cancelled then
     const lastNumber = lastNumberOf(engine.home, workflow.name);
     const run = { workflow, source, inputs, base, dirty };
     const { id, claim } = await createRun(engine.store, run, atMs, lastNumber);
-    const drive = await engine.drive(id, { ...options, claim });
+    const drive = undo.use(await engine.drive(id, { ...options, claim }));
     await engine.stages.git.updateRef(baseRef(id), base);
-    const held = hold(engine, base, id);
+    const held = hold(engine, base, id, undo);
     options.seen?.(await engine.store.read(id)); // its beginning; the rest is told as it happens
-    return await live(engine, drive, [], { isolation, notes }, held, options);
-  } catch (error) {
-    return await closeAfter(engine, error);
-  }
+    return { drive, facts: [], isolation, notes, held };
+  });
 }
 
 function withUsd({ workflow, usd }: StartOptions): Workflow {
@@ -138,10 +138,9 @@ async function goOn(
   options: ResumeOptions,
   fact: (run: RunView, drive: Drive) => Fact | Promise<Fact>,
 ): Promise<LiveRun> {
-  const engine = await openEngine(options.cwd, options);
-  try {
+  return driven(options, async ({ engine }, undo) => {
     const run = await findRun(engine, options.run);
-    const drive = await engine.drive(run.id, options);
+    const drive = undo.use(await engine.drive(run.id, options));
     const { workflow, source } = drive.state;
     // A run keeps the workflow that it was started with, whatever the file says by now.
     const isolation = checkIsolation(engine, workflow, `${source} (as run ${run.id} was started)`);
@@ -150,60 +149,85 @@ async function goOn(
     await engine.checkModels(workflow);
     await requireObjects(engine.stages.git, run.baseCommit, `run ${run.id}`);
     options.signal?.throwIfAborted();
-    const held = hold(engine, run.baseCommit, run.id);
+    const held = hold(engine, run.baseCommit, run.id, undo);
     const first = await fact(run, drive);
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
       run.state === 'cancelling' && first.type !== 'run.resumed'
         ? [{ type: 'run.resumed', by: options.by }, first]
         : [first];
-    const notes = [...engine.notes, ...isolation.notes, ...ignoredIn(engine.home.config)];
-    return await live(engine, drive, facts, { isolation, notes }, held, options);
+    const notes = [...engine.notes.splice(0), ...isolation.notes, ...ignoredIn(engine.home.config)];
+    return { drive, facts, isolation, notes, held };
+  });
+}
+
+/** A run that is ready to be driven. */
+interface Ready {
+  drive: Drive;
+  /** What makes it go on. */
+  facts: Fact[];
+  isolation: Isolation;
+  notes: string[];
+  held: Promise<string | undefined>;
+}
+
+/** What `begin` adds to the stack, and the engine, are there until the run has ended. */
+async function driven(
+  options: WatchOptions & Asking,
+  begin: (use: EngineUse, undo: AsyncDisposableStack) => Promise<Ready>,
+): Promise<LiveRun> {
+  const { engines = new EnginePool(), cwd } = options;
+  const undo = new AsyncDisposableStack();
+  const use = undo.use(await engines.enter(cwd, options));
+  try {
+    return live(use, await begin(use, undo), undo, options);
   } catch (error) {
-    return await closeAfter(engine, error);
+    return await closeAfter(undo, error);
   }
 }
 
-async function live(
-  engine: Engine,
-  drive: Drive,
-  facts: Fact[],
-  told: { isolation: Isolation; notes: string[] },
-  held: Promise<string | undefined>,
-  { by: who, signal }: Pick<Asking, 'by' | 'signal'>,
-): Promise<LiveRun> {
+function live(
+  { engine, closing }: EngineUse,
+  ready: Ready,
+  undo: AsyncDisposableStack,
+  { by: who, signal }: Asking,
+): LiveRun {
+  const { drive, facts, isolation, notes } = ready;
   const { id } = drive.state;
   const end = async (): Promise<EndedRun> => {
     let ended: EndedRun;
     try {
-      await drive.run([{ type: 'run.isolation', ...told.isolation }, ...facts]);
+      await drive.run([{ type: 'run.isolation', ...isolation }, ...facts]);
       // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
       const { writeReport } = await import('./report.ts');
       const unreported = await writeReport(engine, id).then(
         () => undefined,
         (error: unknown) => tellUnreported(error, id),
       );
-      const unheld = await held;
+      const unheld = await ready.held;
       ended = {
         ...(await findRun(engine, id)),
         ...(unreported !== undefined && { unreported }),
         ...(unheld !== undefined && { unheld }),
       };
     } catch (error) {
-      return await closeAfter(engine, error);
+      return await closeAfter(undo, error);
     }
-    await engine[Symbol.asyncDispose]();
+    await undo.disposeAsync();
     return ended;
   };
-  const finished = end();
   const stop = (): void => drive.cancel('graceful', who);
-  if (signal?.aborted) stop();
-  signal?.addEventListener('abort', stop, { once: true });
-  finished.finally(() => signal?.removeEventListener('abort', stop)).catch(() => {});
+  for (const asking of [closing, signal]) {
+    asking?.addEventListener('abort', stop, { once: true });
+    undo.defer(() => asking?.removeEventListener('abort', stop));
+    if (asking?.aborted) stop();
+  }
+  const finished = end();
   finished.catch(() => {}); // whoever awaits it is told; nobody has to
   return {
     id,
-    ...told,
+    isolation,
+    notes,
     finished,
     cancel: (mode, by = who) => drive.cancel(mode, by),
     answer: (question, answer, by = who) => drive.answer(question, answer, by),
@@ -212,13 +236,18 @@ async function live(
 }
 
 /** The first cause counts, whatever else fails while the engine is closed. */
-async function closeAfter(engine: Engine, error: unknown): Promise<never> {
-  await engine[Symbol.asyncDispose]().then(undefined, () => {});
+async function closeAfter(undo: AsyncDisposableStack, error: unknown): Promise<never> {
+  await undo.disposeAsync().then(undefined, () => {});
   throw error;
 }
 
 /** Goes on beside the run, which does not depend on it; the engine closes after it. Gives why it failed. */
-function hold(engine: Engine, base: string, run: string): Promise<string | undefined> {
+function hold(
+  engine: Engine,
+  base: string,
+  run: string,
+  undo: AsyncDisposableStack,
+): Promise<string | undefined> {
   const held = holdObjects(engine.stages.git, base).then(
     () => undefined,
     (error: unknown) => {
@@ -227,7 +256,7 @@ function hold(engine: Engine, base: string, run: string): Promise<string | undef
       return `${failed?.message ?? `${what}: ${(error as Error).message}`}; until it is merged, keep commit ${base.slice(0, 8)} on a branch`;
     },
   );
-  engine.meanwhile(held);
+  undo.defer(async () => void (await held));
   return held;
 }
 

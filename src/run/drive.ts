@@ -33,14 +33,16 @@ export interface DriveOptions {
   /** What is shared with other engines; a test may do without. */
   machine?: SharedMachine;
   nowMs(): number;
+  /** Nobody drives it any more. */
+  onClosed?(): void;
   seen?(events: Recorded[]): void;
   fault?(point: string): void;
   /** In place of the engine's own, for tests of what goes on around an attempt. */
   attempt?: typeof runAttempt;
 }
 
-/** A run under way. The lock on the repository is the caller's. */
-export class Drive {
+/** A run under way, until it is disposed of; the claim to it is the engine's. */
+export class Drive implements Disposable {
   readonly #options: DriveOptions;
   readonly #loop: Loop;
   readonly #attempts: RunAttempts;
@@ -131,6 +133,11 @@ export class Drive {
       this.#timers.close();
       await Promise.allSettled([...this.#underWay, this.#attempts[Symbol.asyncDispose]()]);
     }
+  }
+
+  /** Others may drive it then. */
+  [Symbol.dispose](): void {
+    this.#options.onClosed?.();
   }
 
   /** Something that a person should know. */

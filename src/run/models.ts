@@ -97,9 +97,10 @@ export class Models implements ModelsStage, AsyncDisposable {
     };
   }
 
-  /** Is told of what its own tasks wait for. */
-  onWait(run: string, listener: (wait: ModelWait) => void): void {
+  /** Tells a run of what its own tasks wait for, until it is disposed of. */
+  onWait(run: string, listener: (wait: ModelWait) => void): Disposable {
     this.#waits.set(run, listener);
+    return { [Symbol.dispose]: () => void this.#waits.delete(run) };
   }
 
   price(model: string, tokens: Tokens): number | null {

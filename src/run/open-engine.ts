@@ -31,8 +31,6 @@ export interface Engine extends AsyncDisposable {
   sandbox: Sandbox;
   /** What a person should know. */
   notes: string[];
-  /** Takes work that goes on beside the run and never rejects; the engine closes after it. */
-  meanwhile(work: Promise<unknown>): void;
   /** Throws where the way to models cannot be made as the workflow needs it. */
   checkModels(workflow: Workflow): Promise<void>;
   /** Does what would harm other engines while none is at work; gives whether it did. */
@@ -44,7 +42,7 @@ export interface Engine extends AsyncDisposable {
   ): Promise<Drive>;
 }
 
-interface EngineOptions extends ModelOptions {
+export interface EngineOptions extends ModelOptions {
   unfenced?: boolean;
   /** For what frees more than it writes: where the disk is full, it gets the space that was set aside. */
   freesSpace?: boolean;
@@ -75,6 +73,9 @@ export async function openEngine(
     workspaces,
     models,
   };
+  /** What runs hold that are driven. */
+  const driving = new Set<Disposable>();
+  undo.defer(() => driving.forEach((held) => held[Symbol.dispose]()));
   const all = undo.move();
   return {
     repository,
@@ -83,19 +84,23 @@ export async function openEngine(
     stages,
     sandbox,
     notes: recovered === undefined ? [] : [recovered],
-    meanwhile(work) {
-      all.defer(async () => void (await work));
-    },
     checkModels: (workflow) => models.check(workflow),
     whileAlone: (action) => engines.whileAlone(action),
     async drive(run, { claim: own, ...options } = {}) {
       const claim = own ?? (await store.claim(run));
       if (!claim) throw await driven(store, run);
-      all.use(claim);
+      using undo = new DisposableStack();
+      undo.use(claim);
       const { machine } = models;
-      const drive = await Drive.open(run, { store, stages, machine, nowMs: Date.now, ...options });
-      machine.onTrouble = (text) => drive.tell(text);
-      models.onWait(run, (wait) => drive.waits(wait));
+      const onClosed = (): void => {
+        driving.delete(held);
+        held.dispose();
+      };
+      const drive = await Drive.open(run, { store, stages, machine, nowMs: Date.now, onClosed, ...options });
+      undo.use(machine.onTrouble(run, (text) => drive.tell(text)));
+      undo.use(models.onWait(run, (wait) => drive.waits(wait)));
+      const held = undo.move();
+      driving.add(held);
       return drive;
     },
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 /**
  * What this engine shares with the user's other engines, opened when the first agent needs it. Slots and pauses are a
- * courtesy: where they cannot be had the run goes on without, and a person is told once.
+ * courtesy: where they cannot be had runs go on without, and each of them says so once.
  */
 import { availableParallelism, totalmem } from 'node:os';
 import type { ConfigFile } from '../contract/config.ts';
@@ -28,22 +28,33 @@ export interface SharedMachineOptions {
 export class SharedMachine implements AsyncDisposable {
   readonly #options: SharedMachineOptions;
   #machine: Machine | undefined;
-  #hasTold = false;
   #broken: Error | undefined;
-  /** Is told, once, why something is done without. */
-  onTrouble: ((text: string) => void) | undefined;
+  /** By run: who is to know why something is done without, and who does. */
+  readonly #listeners = new Map<string, (text: string) => void>();
+  readonly #told = new Set<string>();
 
   constructor(options: SharedMachineOptions) {
     this.#options = options;
+  }
+
+  /** Tells, once, why the run does without something; until it is disposed of. */
+  onTrouble(run: string, listener: (text: string) => void): Disposable {
+    this.#listeners.set(run, listener);
+    return {
+      [Symbol.dispose]: () => {
+        this.#listeners.delete(run);
+        this.#told.delete(run);
+      },
+    };
   }
 
   /** Resolves when an agent may begin. */
   async slot(of: Omit<SlotOptions, 'repository' | 'most'>): Promise<Disposable> {
     const { repository } = this.#options;
     try {
-      return (await this.#open()?.slots.take({ ...of, repository, most: this.#most() })) ?? NOTHING;
+      return (await this.#open(of.run)?.slots.take({ ...of, repository, most: this.#most() })) ?? NOTHING;
     } catch (error) {
-      this.#tell(error as Error);
+      this.#tell(error as Error, [of.run]);
       return NOTHING;
     }
   }
@@ -66,7 +77,7 @@ export class SharedMachine implements AsyncDisposable {
       ...this.#options,
       run,
       open: () => this.#spending(),
-      onTrouble: (error) => this.#tell(error),
+      onTrouble: (error) => this.#tell(error, [run]),
     });
   }
 
@@ -88,10 +99,9 @@ export class SharedMachine implements AsyncDisposable {
     await this.#machine?.[Symbol.asyncDispose]();
   }
 
-  /** Undefined where it cannot be had. */
-  #open(): Machine | undefined {
-    if (this.#broken) return undefined;
-    return this.#try(() => this.#require());
+  /** Undefined where it cannot be had, which concerns all runs unless one is named. */
+  #open(run?: string): Machine | undefined {
+    return this.#try(() => this.#require(), run);
   }
 
   #require(): Machine {
@@ -115,19 +125,21 @@ export class SharedMachine implements AsyncDisposable {
     return written ?? agentsByDefault();
   }
 
-  #try<T>(action: () => T): T | undefined {
+  #try<T>(action: () => T, run?: string): T | undefined {
     try {
       return action();
     } catch (error) {
-      this.#tell(error as Error);
+      this.#tell(error as Error, run === undefined ? [...this.#listeners.keys()] : [run]);
       return undefined;
     }
   }
 
-  #tell({ message }: Error): void {
-    if (this.#hasTold) return;
-    this.#hasTold = true;
-    this.onTrouble?.(`this run shares neither slots nor rate limits with other runs: ${message}`);
+  #tell({ message }: Error, runs: string[]): void {
+    for (const run of runs) {
+      if (this.#told.has(run)) continue;
+      this.#told.add(run);
+      this.#listeners.get(run)?.(`this run shares neither slots nor rate limits with other runs: ${message}`);
+    }
   }
 }
 

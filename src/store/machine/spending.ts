@@ -45,9 +45,10 @@ export class SharedSpending {
     this.#nowMs = nowMs;
   }
 
-  /** Another one where somebody else has spent or raised something since, or another day has begun. */
+  /** Another one where a run of whatever engine has spent or raised something since, or another day has begun. */
   version(): string {
-    return `${this.#db.version()} ${this.#today()}`;
+    const own = this.#db.get('SELECT total_changes() AS count')?.['count'];
+    return `${this.#db.version()} ${String(own)} ${this.#today()}`;
   }
 
   standing(limit: SpendingLimit): Standing {

@@ -3,12 +3,17 @@ import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { EngineGit } from './engine-git.ts';
 import { splitNul } from './git.ts';
+import type { Repository } from './repository.ts';
 import { makeScratch } from '../files/scratch.ts';
 import { openWorkTree } from './work-tree.ts';
 
 /** The commit's parent is HEAD; HEAD itself where the work tree does not differ from it. */
-export async function commitDirtyTree(engine: EngineGit, message: string, atMs: number): Promise<string> {
-  const { repository } = engine;
+export async function commitDirtyTree(
+  engine: EngineGit,
+  message: string,
+  atMs: number,
+  repository: Repository = engine.repository,
+): Promise<string> {
   const scratch = await makeScratch(repository.commonDir);
   const index = path.join(scratch, 'index');
   try {
