@@ -153,7 +153,7 @@ async function bareMs(url: string): Promise<number> {
     isFenced: false,
     isReadOnly: false,
     emit: () => {},
-    ask: () => Promise.resolve('no'),
+    ask: () => Promise.resolve({ answer: 'no', by: 'ended' }),
     onSteer: () => () => {},
   });
   if (result.outcome.kind !== 'done' || readFileSync(path.join(cwd, 'hello.txt'), 'utf8') !== 'hi\n')

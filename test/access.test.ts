@@ -246,7 +246,7 @@ describe('a request', () => {
         },
       },
       (event, running) => {
-        if (event.type === 'question.asked') running.answer(event.id, 'yes', 'person');
+        if (event.type === 'question.asked') running.answer(event.id, { answer: 'yes' }, 'person');
       },
     );
   });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/contract/event.ts';
+import { isAnswerTo, isYesNo, type Answer, type AnswerForm } from '../src/contract/question.ts';
 import { hasFailed, hasLost, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
 import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
@@ -15,6 +16,7 @@ describe('decide', () => {
     let cancelled = 0;
     let stopped = 0;
     const heard = new Map<string, number>();
+    const said = new Map<string, number>();
     const fallbacks = new Set<string>();
     const answers = new Map<string, number>();
     const reasons = new Set<string>();
@@ -37,6 +39,7 @@ describe('decide', () => {
           const asked = new Set<string>();
           const granted = new Map<string, Set<string>>();
           const open = new Set<string>();
+          const forms = new Map<string, AnswerForm>();
           /** Tasks that may start, as decisions say. */
           const ready = new Set<string>();
           /** Tasks with an attempt that ended, until it is decided what comes then. */
@@ -93,9 +96,15 @@ describe('decide', () => {
               throw new Error(`${event.task} started although nothing was decided on its last attempt`);
             if (event.type === 'attempt.started') checkStart(state, event, fallbacks);
             if (event.type === 'attempt.asked') open.add(event.id);
+            if (event.type === 'attempt.asked' && !forms.has(event.id)) forms.set(event.id, event);
             if (event.type === 'attempt.answered') {
               if (!open.delete(event.id)) throw new Error(`${event.id} was answered twice`);
               heard.set(event.by, (heard.get(event.by) ?? 0) + 1);
+              const form = forms.get(event.id)!;
+              forms.delete(event.id);
+              if (!isAnswerTo(form, event)) throw new Error(`${event.id} has an answer that does not fit`);
+              const kind = sortOf(form, event);
+              said.set(kind, (said.get(kind) ?? 0) + 1);
             }
             if (event.type === 'run.finished' && open.size > 0)
               throw new Error(`${[...open].join()} has no answer`);
@@ -125,6 +134,7 @@ describe('decide', () => {
               if (ended.has(event.task)) throw new Error(`${event.task} ended twice`);
               ended.add(event.task);
               const node = state.nodes.get(event.task)!;
+              if (node.kind === 'approve' && typeof node.task.approve === 'object') countChoice(event, said);
               if (node.kind === 'handoff') countHandoff(node, handoffs);
               if (node.kind === 'race') checkRace(node);
               if (event.outcome.kind === 'failed' && event.outcome.reason === 'judge') races.nobody++;
@@ -172,6 +182,8 @@ describe('decide', () => {
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
+    for (const kind of ['yes', 'no', 'choice', 'several', 'text', 'nothing', 'chosen'])
+      expect(said.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 1000);
     for (const why of ['first', 'every', 'on', 'final'])
       expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(handoffs))
@@ -232,6 +244,21 @@ function checkRace(race: Node): void {
     throw new Error(`${race.id} gives other results than what is merged`);
   if (JSON.stringify(race.output) !== JSON.stringify(won.output))
     throw new Error(`${race.id} has another output than its pick`);
+}
+
+/** What kind of answer it is. */
+function sortOf(form: AnswerForm, { answer, chosen }: Answer): string {
+  if (isYesNo(form)) return answer!;
+  if (answer === null) return 'nothing';
+  if (chosen) return 'several';
+  return form.choices?.some(({ label }) => label === answer) ? 'choice' : 'text';
+}
+
+function countChoice({ outcome, output }: EventOf<'task.finished'>, said: Map<string, number>): void {
+  if (outcome.kind !== 'done') return;
+  const { approved, answer } = output as { approved: boolean; answer: string };
+  if (!approved || !['a', 'b'].includes(answer)) throw new Error(`approved with ${answer}`);
+  said.set('chosen', (said.get('chosen') ?? 0) + 1);
 }
 
 /** Besides `tasks.ready`, which names several. */

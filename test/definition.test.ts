@@ -247,6 +247,18 @@ describe('fields with wrong values', () => {
       'a: { run: x, for-each: 3 }',
       '7:26: "for-each" of task "a" must be a list or an expression that gives one, but is the number 3',
     ],
+    [
+      'a: { approve: { question: Which?, choices: [x, X] } }',
+      '7:50: task "a" has the choice "X" twice; remove one',
+    ],
+    [
+      'a: { approve: { question: Which?, choices: [x, y], default: no } }',
+      '7:63: "default" of task "a" must be x or y, but is "no"',
+    ],
+    [
+      'a: { approve: { question: Sure?, default: maybe } }',
+      '7:45: "default" of task "a" must be yes or no, but is "maybe"',
+    ],
     ['a: { approve: {} }', '7:17: "approve" of task "a" has no "question"; add it'],
     [
       'a: { agent: { runtime: clii }, prompt: x }',

@@ -32,8 +32,8 @@ test('every event of random histories is one, and none with a field of another k
   expect(broken).toBeGreaterThan(1000);
 });
 
-/** What others wrote may be anything, and what something cost may be unknown. */
-const ANY_KIND = new Set(['output', 'body', 'items', 'usd', 'env', 'inputs']);
+/** What others wrote may be anything, what something cost may be unknown, and nobody may have answered. */
+const ANY_KIND = new Set(['output', 'body', 'items', 'usd', 'env', 'inputs', 'answer', 'default']);
 const REQUIRED = new Set(['type', 'task', 'attempt', 'id', 'kind', 'outcome', 'by']);
 
 function kindOf(value: unknown): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
 import type { WorkflowSource } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { renderFrame } from '../src/doors/cli/live/frame.ts';
+import { renderFrame, type FrameOptions } from '../src/doors/cli/live/frame.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { columnsOf } from '../src/report/text/columns.ts';
@@ -44,12 +44,9 @@ function ended(task: string, durationMs = 1): Event[] {
   ];
 }
 
-function frame(
-  model: LiveModel,
-  options: { columns?: number; rows?: number; nowMs?: number; hasKeys?: boolean } = {},
-): string[] {
-  const { columns = 100, rows = 30, nowMs = 5000, hasKeys = true } = options;
-  return renderFrame(model, { columns, rows, nowMs, hasKeys, paint: painter(false), notice: '' });
+function frame(model: LiveModel, options: Partial<FrameOptions> = {}): string[] {
+  const usual = { columns: 100, rows: 30, nowMs: 5000, hasKeys: true, paint: painter(false), notice: '' };
+  return renderFrame(model, { ...usual, ...options });
 }
 
 const many = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`task-${n}`, { run: 'true' }]));
@@ -143,10 +140,45 @@ describe('the live view', () => {
     expect(frame(model).join('\n')).toContain('ab\\x07\\u{202e}c');
   });
 
+  it('lists the choices of a question with what they mean, and the keys that choose', () => {
+    const { model, see } = modelOf({ ask: { approve: 'Go on?' } });
+    const choices = [{ label: 'Postgres' }, { label: 'SQLite', about: 'one \u001b[2Jfile' }];
+    const asked = { type: 'question.asked', id: 'ask', task: 'ask', text: 'Which?', default: null } as const;
+    see(1, { ...asked, choices, freeText: true, timeoutMs: 60_000 });
+    expect(frame(model, { nowMs: 1 }).slice(-5)).toEqual([
+      '? ask: Which?',
+      '  [1] Postgres',
+      '  [2] SQLite  one file',
+      '  1–2 chooses · a types an answer · else no answer in 1m00s',
+      expect.stringContaining('Ctrl-C'),
+    ]);
+    const marked = frame(model, { marked: new Set(['SQLite']) }).join('\n');
+    expect(marked).toContain('[2✓] SQLite');
+    const typing = frame(model, { typing: { prompt: 'your answer', text: 'use\u0007 zod' } });
+    expect(typing.at(-1)).toBe('your answer: use\\x07 zod▏ enter sends · esc leaves');
+  });
+
+  it.each([
+    [100, 30],
+    [30, 12],
+    [24, 6],
+  ])('fits a question with fifty choices into %i columns and %i rows', (columns, rows) => {
+    const { model, see } = modelOf({ ...many, ask: { approve: 'Go on?' } });
+    const choices = Array.from({ length: 50 }, (_, n) => ({
+      label: `choice 漢字 ${n}`,
+      about: 'x'.repeat(500),
+    }));
+    see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Which?', default: null, choices });
+    const lines = frame(model, { columns, rows });
+    expect(lines.length).toBeLessThan(rows);
+    expect(lines.filter((line) => columnsOf(line) > columns)).toEqual([]);
+    expect(lines.join('\n')).toContain('[1]');
+  });
+
   it('says how to answer where no keys are read', () => {
     const { model, see } = modelOf({ ask: { approve: 'Go on?' } });
     see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Go on?', default: 'no' });
-    expect(frame(model, { hasKeys: false }).join('\n')).toContain('bosun answer ask yes --run w-1');
+    expect(frame(model, { hasKeys: false }).join('\n')).toContain('bosun answer ask yes|no --run w-1');
     see(2, { type: 'question.answered', id: 'ask', answer: 'yes', by: 'person' });
     expect(model.question).toBeUndefined();
   });

@@ -93,7 +93,7 @@ describe('an input', () => {
     ['status', { run: 5 }, 'run must be text, not 5'],
     ['status', { run: { id: 5 } }, 'run must be text, not an object'],
     ['cancel', { now: 'yes' }, 'now must be true or false, not "yes"'],
-    ['answer', { answer: 'perhaps' }, 'answer must be one of yes, no, not "perhaps"'],
+    ['answer', { answer: 'a', chosen: ['b'] }, 'use answer or chosen, not both'],
     ['wait', { runs: 'a' }, 'runs must be a list of texts, not "a"'],
     ['wait', { runs: ['a', 5] }, 'runs must be text, not 5'],
     [

@@ -46,7 +46,7 @@ describe('names that programs rely on', () => {
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'cancel(run now) waits(text)… → Run, by person, program, changes',
-      'answer(run question answer! note) → Answered, by person, program, changes',
+      'answer(run question answer chosen note) → Answered, by person, program, changes',
       'steer(run task! text!) → Steered, by person, program, changes',
       'setBudget(run agent task usd tokens requests minutes) → BudgetSet, by person, program, changes',
       'raiseSharedBudget(usdPerDay usdPerMonth) → SharedBudgets, by person, program, changes',

@@ -7,6 +7,7 @@ import { acp } from '../src/runtime/acp/acp.ts';
 import type { Result } from '../src/runtime/runtime.ts';
 import { runTalk } from '../src/runtime/agent/talk.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
+import { person } from './fixtures/person.ts';
 import { Bench, REAL_BIN, type TriedJob } from './fixtures/runtime-job.ts';
 
 const CLAUDE = [path.join(REAL_BIN, 'claude-agent-acp')];
@@ -65,38 +66,62 @@ describe('ACP', () => {
   });
 
   it.each([
-    ['yes', 'once'],
-    ['no', 'never'],
-  ] as const)('asks a person about what cannot be told, and hands on %s', async (answer, option) => {
-    const { result, events } = await told('somethings', { ask: async () => answer });
+    ['Always', 'always'],
+    ['2', 'once'],
+    ['No', 'never'],
+  ])('asks a person about what cannot be told, with all options: %s gives %s', async (says, option) => {
+    const { ask, asked } = person(says);
+    const { result, events } = await told('somethings', { ask });
     expect(result.output).toBe(`answer: ${option}`);
-    expect(events).toContainEqual({ kind: 'asked', id: 'call-1', text: 'some other: {"a":1}', answer });
+    const text = 'some other: {"a":1}';
+    const choices = [{ label: 'Always' }, { label: 'Once' }, { label: 'No' }];
+    expect(asked).toEqual([{ text, default: null, choices }]);
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'asked', id: 'call-1', text }));
+  });
+
+  it('says no where nobody answers', async () => {
+    const { result, events } = await told('somethings', person());
+    expect(result.output).toBe('answer: never');
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'asked', answer: null }));
   });
 
   it.each([
-    [
-      'chooses',
-      'yes',
-      'Which colour? “red” (rather than blue)?',
-      '{"action":"accept","content":{"colour":"red"}}',
-    ],
-    ['chooses', 'no', 'Which colour? “red” (rather than blue)?', '{"action":"decline"}'],
-    [
-      'chooses-twice',
-      'yes',
-      'Which colour?\nWhich sizes? “s”?\nAre you sure?',
-      '{"action":"accept","content":{"sizes":["s"],"sure":true}}',
-    ],
-  ] as const)('asks a person what the agent %s, and hands on %s', async (deed, answer, text, form) => {
-    const { result, events } = await told(deed, { ask: async () => answer });
+    ['chooses', ['blue'], '{"action":"accept","content":{"colour":"blue"}}'],
+    ['chooses', ['neither of them'], '{"action":"accept","content":{"colour_other":"neither of them"}}'],
+    ['chooses', [], '{"action":"decline"}'],
+    ['chooses-twice', ['1,2', 'no'], '{"action":"accept","content":{"sizes":["s","m"],"sure":false}}'],
+    ['chooses-twice', ['M'], '{"action":"accept","content":{"sizes":["m"]}}'],
+    ['inquires', ['Ada'], '{"action":"accept","content":{"name":"Ada"}}'],
+    ['inquires', [], '{"action":"decline"}'],
+    ['counts', ['many', '2.5', '7'], '{"action":"accept","content":{"count":7}}'],
+    ['counts', ['many', '2.5', '700'], '{"action":"decline"}'],
+  ] as const)('fills in what the agent %s with %j', async (deed, words, form) => {
+    const { result } = await told(deed, person(...words));
     expect(result.output).toBe(`form: ${form}`);
-    expect(events).toContainEqual({ kind: 'asked', id: 'call-1', text, answer });
   });
 
-  it('asks nobody for words, since people can only say yes or no', async () => {
-    const { result, events } = await told('inquires', { ask: async () => 'yes' });
-    expect(result.output).toBe('form: {"action":"decline"}');
-    expect(events.filter(({ kind }) => kind === 'asked')).toEqual([]);
+  it('asks for each field as it is, one after the other', async () => {
+    const someone = person({ says: '2', note: 'the light one' });
+    await told('chooses', someone);
+    expect(someone.asked).toEqual([
+      {
+        text: 'Which colour?',
+        default: null,
+        choices: [{ label: 'red', about: 'like roses' }, { label: 'blue' }],
+        freeText: true,
+      },
+    ]);
+    const another = person('S', 'yes');
+    await told('chooses-twice', another);
+    expect(another.asked).toEqual([
+      {
+        text: 'Which colour?\nWhich sizes?',
+        default: null,
+        choices: [{ label: 'S' }, { label: 'M' }],
+        several: true,
+      },
+      { text: 'Which colour?\nAre you sure?', default: null, choices: [{ label: 'yes' }, { label: 'no' }] },
+    ]);
   });
 
   it('does not take for new what is told again of an earlier conversation', async () => {

@@ -7,6 +7,7 @@ import { ClaudeInput } from '../src/runtime/claude-code/input.ts';
 import { SDK_VARIABLE } from '../src/runtime/claude-code/sdk.ts';
 import { claudeCode } from '../src/runtime/claude-code/claude-code.ts';
 import { runtimeCases } from './cases/runtime.case.ts';
+import { person } from './fixtures/person.ts';
 import { Bench, REAL_BIN } from './fixtures/runtime-job.ts';
 
 const SDK = path.resolve(REAL_BIN, '../@anthropic-ai/claude-agent-sdk');
@@ -69,21 +70,47 @@ describe('Claude Code', () => {
     },
   };
 
-  it.each([
-    ['yes', '"Which colour?\\"=\\"red\\"'],
-    ['no', 'Decide for yourself'],
-  ] as const)('asks a person what the agent asks, and goes on with %s', async (answer, told) => {
-    const script = { answers: [{ tools: [QUESTION] }, { text: 'ok' }] };
-    const questions: string[] = [];
-    const ask = async (text: string): Promise<'yes' | 'no'> => {
-      questions.push(text);
-      return answer;
-    };
-    const { result, events } = await ran(script, { ask });
+  const hasHeard = (words: string): boolean => asked().includes(JSON.stringify(words).slice(1, -1));
+
+  it('asks a person what the agent asks, with all options, and goes on with the answer', async () => {
+    const someone = person('2');
+    const { result, events } = await ran({ answers: [{ tools: [QUESTION] }, { text: 'ok' }] }, someone);
     expect(result.output).toBe('ok');
-    expect(questions).toEqual(['Which colour? “red” (rather than blue)?']);
-    expect(events).toContainEqual({ kind: 'asked', id: 'ask-1', text: questions[0], answer });
-    expect(JSON.stringify(asked())).toContain(JSON.stringify(told).slice(1, -1));
+    const choices = [
+      { label: 'red', about: 'like roses' },
+      { label: 'blue', about: 'like violets' },
+    ];
+    expect(someone.asked).toEqual([{ text: 'Which colour?', default: null, choices, freeText: true }]);
+    expect(events).toContainEqual({ kind: 'asked', id: 'ask-1', text: 'Which colour?', answer: 'blue' });
+    expect(hasHeard('"Which colour?"="blue"')).toBe(true);
+  });
+
+  it("asks several questions one after the other, takes words of one's own and more than one choice", async () => {
+    const colour = QUESTION.input.questions[0]!;
+    const sizes = {
+      question: 'Which sizes?',
+      header: 'sizes',
+      multiSelect: true,
+      options: ['small', 'large, with a lid', 'huge'].map((label) => ({ label, description: '' })),
+    };
+    const tool = { name: 'AskUserQuestion', input: { questions: [colour, sizes] } };
+    const someone = person('a kind of green', '1,2');
+    const { result } = await ran({ answers: [{ tools: [tool] }, { text: 'ok' }] }, someone);
+    expect(result.output).toBe('ok');
+    expect(someone.asked.map(({ text, several }) => [text, several])).toEqual([
+      ['Which colour?', undefined],
+      ['Which sizes?', true],
+    ]);
+    expect(hasHeard('"Which colour?"="a kind of green"')).toBe(true);
+    expect(hasHeard('"Which sizes?"="small, ')).toBe(true);
+  });
+
+  it('tells the agent to decide for itself where nobody answers', async () => {
+    const someone = person();
+    const { result, events } = await ran({ answers: [{ tools: [QUESTION] }, { text: 'ok' }] }, someone);
+    expect(result.output).toBe('ok');
+    expect(events).toContainEqual({ kind: 'asked', id: 'ask-1', text: 'Which colour?', answer: null });
+    expect(hasHeard('Decide for yourself')).toBe(true);
   });
 
   it('gives what is said at the very end of a turn a turn of its own', async () => {

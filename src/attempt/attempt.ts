@@ -4,6 +4,7 @@ import type { EventOf, Fact } from '../contract/event.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
 import type { Agent, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
+import type { Question, Said } from '../contract/question.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { CassettePlace } from '../gateway/cassette/place.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
@@ -76,8 +77,8 @@ export interface Attempt {
   notice?(tool: ToolName): string | undefined;
   /** Resolves when a request to a model may go. */
   admit: Caller['admit'];
-  /** Asks a person; an answer comes in any case. */
-  ask(text: string): Promise<'yes' | 'no'>;
+  /** Asks a person; what comes of it comes in any case. */
+  ask(question: Question): Promise<Said>;
   /** What people and other agents say to the running agent; the return value ends that. */
   onSteer(listener: Steered): () => void;
   emit(fact: Fact): void;

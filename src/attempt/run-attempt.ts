@@ -225,7 +225,7 @@ function jobOf(
     isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,
     emit: boundedEvents(attempt),
-    ask: (text) => around.held.during(attempt.ask(text)),
+    ask: (question) => around.held.during(attempt.ask(question)),
     heldMs: () => around.held.elapsedMs,
     onSteer: (listener) => attempt.onSteer(listener),
     timeoutMs: task.timeout !== undefined ? parseDurationMs(task.timeout) : minutes && minutes * 60_000,

@@ -33,6 +33,14 @@ const runtime = oneOf(RUNTIMES);
 const json = custom<Json>('a value', (value) => value !== undefined);
 const jsonMap = custom<Record<string, Json>>('a map', isMap);
 const textMap = custom<Record<string, string>>('a map', isMap);
+const answer = { answer: nullable(text), chosen: opt(texts) };
+const question = {
+  text,
+  default: nullable(text),
+  choices: opt(list(object({ label: text, about: opt(text) }))),
+  several: opt(literal(true)),
+  freeText: opt(literal(true)),
+};
 
 const ref = object({ hash: text, bytes: count });
 const session = object({ id: text, fork: flag });
@@ -80,7 +88,7 @@ const agentEvent = byKind([
   object({ kind: literal('tool-call'), id: text, name: text, input: text }),
   object({ kind: literal('tool-result'), id: text, isError: flag, text }),
   object({ kind: literal('file-changed'), path: text }),
-  object({ kind: literal('asked'), id: text, text, answer: yesOrNo }),
+  object({ kind: literal('asked'), id: text, text, answer: nullable(text) }),
   object({ kind: literal('usage'), tokens, usd: opt(count) }),
   object({ kind: literal('error'), error }),
   object({ kind: literal('finished'), turns: count, toolCalls: count }),
@@ -126,8 +134,7 @@ export const EVENT_SCHEMAS = {
   'run.cancelling': () => event('run.cancelling', { mode, by: text }),
   'task.retried': () => event('task.retried', { task: text, by: text }),
   'timer.fired': () => event('timer.fired', of),
-  'question.answered': () =>
-    event('question.answered', { id: text, answer: yesOrNo, by: text, note: opt(text) }),
+  'question.answered': () => event('question.answered', { id: text, ...answer, by: text, note: opt(text) }),
   'access.requested': () => event('access.requested', { ...of, id: text, globs: texts }),
   'access.said': () => event('access.said', { ...of, id: text, owner: text, answer: yesOrNo }),
   'access.unanswered': () => event('access.unanswered', { ...of, id: text }),
@@ -161,8 +168,7 @@ export const EVENT_SCHEMAS = {
     event('attempt.asked', {
       ...of,
       id: text,
-      text,
-      default: yesOrNo,
+      ...question,
       timeoutMs: opt(count),
       budget: opt(object({ ...mark, raiseTo: count, isHard: flag })),
     }),
@@ -302,8 +308,9 @@ export const EVENT_SCHEMAS = {
     event('attempt.answered', {
       ...of,
       id: text,
-      answer: yesOrNo,
+      ...answer,
       by: text,
+      note: opt(text),
       limit: opt(count),
       stops: opt(object(mark)),
     }),
@@ -320,8 +327,7 @@ export const EVENT_SCHEMAS = {
     event('question.asked', {
       id: text,
       task: text,
-      text,
-      default: yesOrNo,
+      ...question,
       timeoutMs: opt(count),
     }),
   'task.finished': () =>

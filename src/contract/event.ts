@@ -7,6 +7,7 @@ import type { BudgetUnit } from './budget-units.ts';
 import type { RuntimeName } from './workflow.ts';
 import type { Isolation } from './isolation.ts';
 import type { MessageRefusal } from './message.ts';
+import type { Answer, Question } from './question.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
 
@@ -28,7 +29,8 @@ export type Fact =
   | { type: 'run.cancelling'; mode: 'graceful' | 'now'; by: string }
   | { type: 'task.retried'; task: string; by: string }
   | { type: 'timer.fired'; task: string; attempt: number }
-  | { type: 'question.answered'; id: string; answer: 'yes' | 'no'; by: string; note?: string }
+  /** A person answered, or the time was up. */
+  | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
   /** The agent asks to change more of the repository than its scope says. */
   | { type: 'access.requested'; task: string; attempt: number; id: string; globs: string[] }
   /** What the agent of an owner that was asked says. */
@@ -264,19 +266,20 @@ export type Decision =
       by: string;
       why: string;
     }
-  | {
+  | ({
       type: 'attempt.answered';
       task: string;
       attempt: number;
       id: string;
-      answer: 'yes' | 'no';
       /** `policy`, `ended`, or whoever answered the question. */
       by: string;
+      /** What a person adds to it. */
+      note?: string;
       /** With a yes to a budget: the new limit. */
       limit?: number;
       /** With a no to one that all of the run needs: the run stops, since this was too small. */
       stops?: BudgetMark;
-    }
+    } & Answer)
   /** A message is in the inboxes of these tasks. */
   | {
       type: 'message.delivered';
@@ -292,15 +295,13 @@ export type Decision =
       keptBy?: string;
     }
   | { type: 'message.refused'; task: string; attempt: number; id: string; why: MessageRefusal; text: string }
-  | {
+  | ({
       type: 'question.asked';
       /** Of something that an attempt asks, its id; else the task's. */
       id: string;
       task: string;
-      text: string;
-      default: 'yes' | 'no';
       timeoutMs?: number;
-    }
+    } & Question)
   | {
       type: 'task.finished';
       task: string;
@@ -345,10 +346,8 @@ export interface ValueRef {
 }
 
 /** Something an attempt has to ask a person. */
-export interface Ask {
+export interface Ask extends Question {
   id: string;
-  text: string;
-  default: 'yes' | 'no';
   timeoutMs?: number;
   /** A budget that is spent; a yes raises it. */
   budget?: BudgetMark & { raiseTo: number; isHard: boolean };

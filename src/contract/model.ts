@@ -54,8 +54,8 @@ export type AgentEvent =
   | { kind: 'tool-call'; id: string; name: string; input: string }
   | { kind: 'tool-result'; id: string; isError: boolean; text: string }
   | { kind: 'file-changed'; path: string }
-  /** It wants to do something that it may not do unasked. */
-  | { kind: 'asked'; id: string; text: string; answer: 'yes' | 'no' }
+  /** It asked a person: may it do something, which way to go. Null: nobody answered. */
+  | { kind: 'asked'; id: string; text: string; answer: string | null }
   /** What the runtime itself claims, up to now, in this attempt. */
   | { kind: 'usage'; tokens: Tokens; usd?: number }
   | { kind: 'error'; error: AgentError }

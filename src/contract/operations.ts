@@ -8,6 +8,7 @@ import { ACTOR_KINDS, type ActorKind } from './actor.ts';
 import type { ErrorCode } from './errors.ts';
 import type { InputSchema, InputValue, Value } from './input-schema.ts';
 import type * as outputs from './outputs.ts';
+import { ANSWER_CHARS_MAX, CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
 import type { Json, Workflow } from './workflow.ts';
 
 /** The schemas of what operations give, by name: loaded only by those who need them. */
@@ -126,11 +127,18 @@ export const OPERATIONS = {
         ...RUN,
         /** The task that asks; the only open question where none is named. */
         question: NAME,
-        answer: { type: 'string', maxLength: 3, enum: ['yes', 'no'] },
+        /** As a person says it: yes, no, a choice by its number or words, text. */
+        answer: { type: 'string', maxLength: ANSWER_CHARS_MAX },
+        /** In place of it: the labels of choices. */
+        chosen: {
+          type: 'array',
+          items: { type: 'string', maxLength: LABEL_CHARS_MAX },
+          maxItems: CHOICES_MAX,
+        },
         /** Why; kept with the answer. */
         note: MESSAGE,
       },
-      required: ['answer'],
+      either: [['answer', 'chosen']],
     },
     output: 'Answered',
     errors: [...ON_RUN, 'wrong-state'],

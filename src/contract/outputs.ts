@@ -17,7 +17,6 @@ const texts = z.array(text);
 const count = z.number();
 const flag = z.boolean();
 const unit = z.enum(BUDGET_UNITS);
-const yesOrNo = z.enum(['yes', 'no']);
 const limits = z.partialRecord(unit, count);
 
 const runState = z.enum(['running', 'cancelling', 'done', 'failed', 'cancelled']);
@@ -49,7 +48,10 @@ const question = z.strictObject({
   task: text,
   label: opt(text),
   text,
-  default: yesOrNo,
+  default: z.nullable(text),
+  choices: opt(z.array(z.strictObject({ label: text, about: opt(text) }))),
+  several: opt(z.literal(true)),
+  freeText: opt(z.literal(true)),
   askedAtMs: count,
   timeoutMs: opt(count),
 });
@@ -166,6 +168,8 @@ export const Answered = z.strictObject({
   run: text,
   question: text,
   text,
+  /** What counts: the words of the choice where its number was given. */
+  answer: text,
   /** The run is driven and has taken the answer; else it gets it once somebody resumes it. */
   isTaken: flag,
 });

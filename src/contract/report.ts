@@ -255,11 +255,18 @@ export interface QuestionReport {
   id: string;
   task: string;
   text: string;
-  default: 'yes' | 'no';
+  /** What can be chosen; empty for yes or no, and where only free text is taken. */
+  choices: string[];
+  several: boolean;
+  freeText: boolean;
+  /** What counts where nobody answers in time; null where that is nothing. */
+  default: string | null;
   askedAtMs: number;
-  answer: 'yes' | 'no' | null;
+  /** Null as long as it is open, and where nobody said anything. */
+  answer: string | null;
   by: string | null;
   note: string | null;
+  /** Null as long as it is open. */
   answeredAtMs: number | null;
 }
 

@@ -1,6 +1,7 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
 import type { BudgetMark } from './event.ts';
 import type { Spending } from './model.ts';
+import type { Question } from './question.ts';
 import type { BudgetUnit } from './budget-units.ts';
 import type { RuntimeName } from './workflow.ts';
 
@@ -181,14 +182,11 @@ export interface TaskView {
   spending?: Spending;
 }
 
-export interface QuestionView {
+export interface QuestionView extends Question {
   id: string;
   task: string;
   /** What people call the task; absent where that is its id. */
   label?: string;
-  text: string;
-  /** The answer where nobody gives one in time. */
-  default: 'yes' | 'no';
   askedAtMs: number;
   timeoutMs?: number;
 }

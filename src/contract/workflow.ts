@@ -1,5 +1,6 @@
 /** The workflow file: one schema from which the types, the checks and the published JSON Schema come. */
 import { z } from 'zod';
+import { CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
 import { RUNTIME_DEFAULT, RUNTIMES, type RuntimeName } from './runtimes.ts';
 
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -187,10 +188,19 @@ export const Task = z.strictObject({
         z.strictObject({
           question: z.string().min(1),
           timeout: Timeout.optional(),
-          default: z.enum(['yes', 'no']).default('no'),
+          choices: z
+            .array(z.string().min(1).max(LABEL_CHARS_MAX))
+            .min(2)
+            .max(CHOICES_MAX)
+            .optional()
+            .describe('In place of yes and no; the one that is chosen is the answer.'),
+          default: z
+            .string()
+            .optional()
+            .describe('The answer when the timeout is over: yes, no (the default) or one of the choices.'),
         }),
       ],
-      'must be a question or a map with question, timeout and default',
+      'must be a question or a map with question, choices, timeout and default',
     )
     .optional(),
   handoff: z.array(name).min(1).optional(),

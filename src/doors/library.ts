@@ -59,15 +59,17 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('cancel', named(run), options);
   }
 
+  /** `yes`, a choice by its number or words, or text; a list of labels where several can be chosen. */
   answer(
-    answer: InputOf<'answer'>['answer'],
+    answer: string | readonly string[],
     question?: string,
     run?: string,
-    options: Rest<'answer', 'answer' | 'question' | 'run'> = {},
+    options: Rest<'answer', 'answer' | 'chosen' | 'question' | 'run'> = {},
   ): Promise<Answered> {
+    const said = typeof answer === 'string' ? { answer } : { chosen: answer };
     return this.#ask(
       'answer',
-      { answer, ...(question !== undefined && { question }), ...named(run) },
+      { ...said, ...(question !== undefined && { question }), ...named(run) },
       options,
     );
   }

@@ -5,6 +5,7 @@ import type { Asked } from '../contract/operations.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
+import { fittingAnswer } from './fitting-answer.ts';
 import { logs } from './logs.ts';
 
 /** The signal stops the watching; the run goes on. */
@@ -15,7 +16,8 @@ export interface AttachedRun {
   /** Resolves with the run as it ended; with nothing where the watching was ended first. */
   finished: Promise<RunView | undefined>;
   cancel(mode: 'graceful' | 'now'): Promise<void>;
-  answer(question: string, answer: 'yes' | 'no'): Promise<void>;
+  /** As a person says it; rejects what does not fit the question. */
+  answer(question: string, answer: string | readonly string[]): Promise<void>;
 }
 
 export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
@@ -35,13 +37,19 @@ export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
     await using open = await openJournal(cwd);
     await open.store.request(id, request);
   };
+  const answer = async (question: string, said: string | readonly string[]): Promise<void> => {
+    await using open = await openJournal(cwd);
+    const asked = (await findRun(open, id)).questions.find((each) => each.id === question);
+    if (!asked) return; // it was answered, or is not asked any more
+    await open.store.request(id, { do: 'answer', question, ...fittingAnswer(asked, said), by });
+  };
   const finished = follow(options, id, lastSeq);
   finished.catch(() => {}); // whoever awaits it is told
   return {
     id,
     finished,
     cancel: (mode) => ask({ do: 'cancel', mode, by }),
-    answer: (question, answer) => ask({ do: 'answer', question, answer, by }),
+    answer,
   };
 }
 

@@ -2,8 +2,10 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Asked, OutputOf } from '../contract/operations.ts';
 import type { Answered } from '../contract/outputs.ts';
+import { sayAnswer } from '../contract/question.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { openEngine } from '../run/open-engine.ts';
+import { fittingAnswer } from './fitting-answer.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
@@ -42,6 +44,7 @@ export async function answerQuestion(options: Asked<'answer'>): Promise<Answered
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const question = await openQuestion(journal, run, options.question);
+  const answer = fittingAnswer(question, options.chosen ?? options.answer ?? '');
   const isDriven = (await shownState(journal, run)) !== 'interrupted';
   if (!isDriven && question.id !== question.task) {
     throw new BosunError(
@@ -52,13 +55,13 @@ export async function answerQuestion(options: Asked<'answer'>): Promise<Answered
   const request: Request = {
     do: 'answer',
     question: question.id,
-    answer: options.answer,
+    ...answer,
     by: options.by,
     ...(options.note !== undefined && { note: options.note }),
   };
   await journal.store.request(run.id, request);
   const isTaken = isDriven && (await isTakenUp(journal, run.id, question.id, options.signal));
-  return { run: run.id, question: question.id, text: question.text, isTaken };
+  return { run: run.id, question: question.id, text: question.text, answer: sayAnswer(answer), isTaken };
 }
 
 async function openQuestion(
@@ -76,7 +79,7 @@ async function openQuestion(
     if (said?.request.do !== 'answer') return question;
     throw new BosunError(
       'wrong-state',
-      `${question.id} of run ${run.id} is answered already: ${said.request.answer}; ${isOpen(run) && (await shownState(journal, run)) === 'interrupted' ? `continue with: bosun resume ${run.id}` : 'the run takes it up in a moment'}`,
+      `${question.id} of run ${run.id} is answered already: ${sayAnswer(said.request)}; ${isOpen(run) && (await shownState(journal, run)) === 'interrupted' ? `continue with: bosun resume ${run.id}` : 'the run takes it up in a moment'}`,
     );
   }
   const events = id === undefined ? [] : await journal.store.read(run.id, { withoutOutput: true });
@@ -84,14 +87,14 @@ async function openQuestion(
     if (event.type === 'question.answered' && event.id === id)
       throw new BosunError(
         'wrong-state',
-        `${id} of run ${run.id} was answered already: ${event.answer}, by ${event.by}`,
+        `${id} of run ${run.id} was answered already: ${sayAnswer(event)}, by ${event.by}`,
       );
   if (open.length === 0)
     throw new BosunError('wrong-state', `run ${run.id} has no open question; see: bosun status ${run.id}`);
   const list = open.map((each) => `${each.id} (${each.text})`).join(', ');
   throw new BosunError(
     'usage',
-    `run ${run.id} asks: ${list}; name one of them: bosun answer <question> yes|no`,
+    `run ${run.id} asks: ${list}; name one of them: bosun answer <question> <answer>`,
   );
 }
 

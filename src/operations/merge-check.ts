@@ -81,7 +81,7 @@ function attemptOn(
     granted: [],
     crew: undefined,
     admit: () => Promise.resolve({ isAdmitted: false, kind: 'refused', message: 'a check has no model' }),
-    ask: () => Promise.resolve('no'),
+    ask: () => Promise.resolve({ answer: 'no', by: 'ended' }),
     onSteer: () => () => {},
     emit,
     nowMs: Date.now,

@@ -18,6 +18,7 @@ import { holdObjects, requireObjects } from '../system/git/hold-objects.ts';
 import { FILE_NAMES } from './check.ts';
 import { EnginePool, type EngineUse } from '../run/engine-pool.ts';
 import type { Engine } from '../run/open-engine.ts';
+import { fittingAnswer } from './fitting-answer.ts';
 import { checkIsolation } from '../run/isolation.ts';
 import { requireTask } from './find-task.ts';
 import { findRun } from '../run/journal.ts';
@@ -54,7 +55,8 @@ export interface LiveRun {
   /** Resolves with the run as it ended; rejects where the engine itself could not go on. */
   finished: Promise<EndedRun>;
   cancel(mode: 'graceful' | 'now', by?: string): void;
-  answer(question: string, answer: 'yes' | 'no', by?: string): void;
+  /** In a person's words: choices by their numbers or words; or as a list of their labels. Throws what does not fit. */
+  answer(question: string, answer: string | readonly string[], by?: string): void;
   /** Says something to the agent of a task. */
   steer(task: string, text: string, by?: string): void;
 }
@@ -230,7 +232,10 @@ function live(
     notes,
     finished,
     cancel: (mode, by = who) => drive.cancel(mode, by),
-    answer: (question, answer, by = who) => drive.answer(question, answer, by),
+    answer(question, answer, by = who) {
+      const asked = drive.state.questions.get(question);
+      if (asked) drive.answer(question, fittingAnswer(asked, answer), by);
+    },
     steer: (task, text, by = who) => drive.steer(task, text, by),
   };
 }

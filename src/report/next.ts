@@ -1,5 +1,5 @@
 /** Says what a person would type now. Knows the commands' names, never what they do. */
-import type { NextCommand, RunReport } from '../contract/report.ts';
+import type { NextCommand, QuestionReport, RunReport } from '../contract/report.ts';
 import { LEFT_OUT } from '../contract/run.ts';
 import { raiseCommand } from './money.ts';
 import { changedCountOf, failuresOf, labeller, mootIn, outsideCountOf } from './words.ts';
@@ -24,11 +24,10 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
     next.push({ command: 'bosun resume', why: 'go on with what was cancelled' });
   }
   if (!isOver) {
-    for (const question of questions.filter(({ answer }) => answer === null).slice(0, ANSWERS_MAX)) {
-      next.push({
-        command: `bosun answer ${question.id} yes`,
-        why: `${labelOf(question.task)} waits for it; or no`,
-      });
+    for (const question of questions
+      .filter(({ answeredAtMs }) => answeredAtMs === null)
+      .slice(0, ANSWERS_MAX)) {
+      next.push(answerCommand(question, labelOf(question.task)));
     }
   }
   if (run.state === 'running') next.push({ command: 'bosun logs -f', why: 'watch what the agents print' });
@@ -96,4 +95,16 @@ function whyRetry(report: Omit<RunReport, 'next'>, id: string, reason: string | 
   const others = report.conflicts.findLast(({ task }) => task === id)?.with ?? [];
   const on = others.length === 1 ? `what ${labeller(report)(others[0]!)} did` : 'what the others did';
   return `try again on top of ${on}`;
+}
+
+/** A choice by its number: its words could mean anything to a shell. */
+function answerCommand({ id, choices, freeText }: QuestionReport, label: string): NextCommand {
+  if (choices.length > 0)
+    return {
+      command: `bosun answer ${id} 1`,
+      why: `${label} waits for it; or another of its ${choices.length} choices`,
+    };
+  return freeText
+    ? { command: `bosun answer ${id} "your answer"`, why: `${label} waits for it` }
+    : { command: `bosun answer ${id} yes`, why: `${label} waits for it; or no` };
 }

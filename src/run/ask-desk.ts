@@ -3,37 +3,79 @@
  * the answer once it is in the journal. It decides nothing, and never leaves anybody waiting.
  */
 import type { Ask, EventOf } from '../contract/event.ts';
+import { noAnswer, type AnswerForm, type Question, type Said } from '../contract/question.ts';
+import { nodeOf } from '../schedule/state.ts';
 import type { Loop } from './loop.ts';
 
-export class AskDesk {
-  readonly #loop: Pick<Loop, 'submit' | 'isOver'>;
-  readonly #waiting = new Map<string, ((answer: 'yes' | 'no') => void)[]>();
+/** How long an agent waits for a person before it has to do without. */
+const ASK_MS = 10 * 60_000;
+/** Of one task, in all its attempts. */
+const QUESTIONS_MAX = 100;
 
-  constructor(loop: Pick<Loop, 'submit' | 'isOver'>) {
+type AskLoop = Pick<Loop, 'state' | 'submit' | 'isOver'>;
+
+interface Waiting {
+  form: AnswerForm;
+  resolve(said: Said): void;
+}
+
+export class AskDesk {
+  readonly #loop: AskLoop;
+  readonly #waiting = new Map<string, Waiting[]>();
+  /** What agents ask and have no answer to, with its id. */
+  readonly #open = new Map<string, string>();
+  /** How many questions each task has asked, where that is ahead of the state. */
+  readonly #given = new Map<string, number>();
+  #count = 0;
+
+  constructor(loop: AskLoop) {
     this.#loop = loop;
   }
 
+  /** What an agent wants to know, of its own accord. The same, asked again while it is open, is one question. */
+  async askFor(task: string, attempt: number, question: Question, timeoutMs = ASK_MS): Promise<Said> {
+    const key = JSON.stringify([task, attempt, question]);
+    const count = Math.max(nodeOf(this.#loop.state, task).questions, this.#given.get(task) ?? 0);
+    const known = this.#open.get(key);
+    if (known === undefined) {
+      if (count >= QUESTIONS_MAX) return { ...noAnswer(question), by: 'limit' };
+      this.#given.set(task, count + 1);
+    }
+    const id = known ?? `${task}+${attempt}.${++this.#count}`;
+    this.#open.set(key, id);
+    try {
+      return await this.ask(task, attempt, { id, ...question, timeoutMs });
+    } finally {
+      this.#open.delete(key);
+    }
+  }
+
   /** Whoever asks the same while it is open gets the same answer. */
-  ask(task: string, attempt: number, ask: Ask): Promise<'yes' | 'no'> {
-    if (this.#loop.isOver) return Promise.resolve('no');
-    const { promise, resolve } = Promise.withResolvers<'yes' | 'no'>();
+  ask(task: string, attempt: number, ask: Ask): Promise<Said> {
+    if (this.#loop.isOver) return Promise.resolve({ ...noAnswer(ask), by: 'ended' });
+    const { promise, resolve } = Promise.withResolvers<Said>();
     const waiting = this.#waiting.get(ask.id);
-    if (waiting) waiting.push(resolve);
+    if (waiting) waiting.push({ form: ask, resolve });
     else {
-      this.#waiting.set(ask.id, [resolve]);
+      this.#waiting.set(ask.id, [{ form: ask, resolve }]);
       this.#loop.submit({ type: 'attempt.asked', task, attempt, ...ask });
     }
     return promise;
   }
 
-  answered({ id, answer }: Pick<EventOf<'attempt.answered'>, 'id' | 'answer'>): void {
-    const waiting = this.#waiting.get(id) ?? [];
-    this.#waiting.delete(id);
-    for (const resolve of waiting) resolve(answer);
+  answered({ id, answer, chosen, by, note }: EventOf<'attempt.answered'>): void {
+    const said = { answer, ...(chosen && { chosen }), by, ...(note !== undefined && { note }) };
+    this.#tell(id, () => said);
   }
 
   /** Nothing will be decided any more. */
   close(): void {
-    for (const id of this.#waiting.keys()) this.answered({ id, answer: 'no' });
+    for (const id of this.#waiting.keys()) this.#tell(id, (form) => ({ ...noAnswer(form), by: 'ended' }));
+  }
+
+  #tell(id: string, said: (form: AnswerForm) => Said): void {
+    const waiting = this.#waiting.get(id) ?? [];
+    this.#waiting.delete(id);
+    for (const { form, resolve } of waiting) resolve(said(form));
   }
 }

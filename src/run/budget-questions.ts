@@ -32,7 +32,7 @@ export class BudgetQuestions {
     const raiseTo = raised(mark, account.written);
     const text = `${sentence(describeBudget(mark))}. Raise it to ${describeUnit(mark.unit, raiseTo)} and go on?`;
     const { isHard } = account;
-    const answer = await this.#options.desk.ask(node.id, attempt, {
+    const { answer } = await this.#options.desk.ask(node.id, attempt, {
       id: questionOf(account),
       text,
       default: 'no',

@@ -5,6 +5,7 @@
 import type { Stages } from '../attempt/attempt.ts';
 import type { runAttempt } from '../attempt/run-attempt.ts';
 import type { Decision, EventOf, Fact, Recorded } from '../contract/event.ts';
+import { defaultAnswer, type Answer } from '../contract/question.ts';
 import { RUN_OUTPUT_BYTES_MAX, type RunOutput } from '../runtime/output/output.ts';
 import { commitOf } from '../schedule/decide/race.ts';
 import { nodeOf, type Node, type State } from '../schedule/state.ts';
@@ -153,8 +154,8 @@ export class Drive implements Disposable {
     this.#loop.submit({ type: 'run.cancelling', mode, by });
   }
 
-  answer(id: string, answer: 'yes' | 'no', by: string): void {
-    this.#loop.submit({ type: 'question.answered', id, answer, by });
+  answer(id: string, answer: Answer, by: string): void {
+    this.#loop.submit({ type: 'question.answered', id, ...answer, by });
   }
 
   steer(task: string, text: string, by: string): void {
@@ -182,9 +183,9 @@ export class Drive implements Disposable {
       case 'task.resting':
         return this.#rest(decision.task, decision.delayMs);
       case 'question.asked': {
-        const { id, timeoutMs, default: answer } = decision;
-        if (timeoutMs !== undefined)
-          this.#timers.wait(id, timeoutMs, { type: 'question.answered', id, answer, by: 'time-out' });
+        const { id, timeoutMs } = decision;
+        const said = { type: 'question.answered', id, ...defaultAnswer(decision), by: 'time-out' } as const;
+        if (timeoutMs !== undefined) this.#timers.wait(id, timeoutMs, said);
         return;
       }
       case 'access.asked': {

@@ -284,8 +284,8 @@ function factOf(request: Request): Fact {
     const { account, limits, by } = request;
     return { type: 'budget.set', account, limits, by };
   }
-  const { question: id, answer, by, note } = request;
-  return { type: 'question.answered', id, answer, by, ...(note !== undefined && { note }) };
+  const { do: _, question: id, ...said } = request;
+  return { type: 'question.answered', id, ...said };
 }
 
 /** How many of the facts one turn takes. */

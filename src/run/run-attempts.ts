@@ -19,9 +19,6 @@ import type { MessageDesk } from './message-desk.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import type { TaskWorkspaces } from './task-workspaces.ts';
 
-/** How long an agent waits for a person before it has to do without. */
-const ASK_MS = 10 * 60_000;
-
 export interface RunAttemptsOptions {
   loop: Loop;
   stages: Stages;
@@ -47,7 +44,6 @@ export class RunAttempts implements AsyncDisposable {
   readonly #ahead: PreparedPlaces;
   /** Who listens to what people say to the agent of a task. */
   readonly #listeners = new Map<string, Set<Steered>>();
-  #asked = 0;
 
   constructor(options: RunAttemptsOptions) {
     this.#options = options;
@@ -132,7 +128,7 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
-    const { access, messages, ledger, workspaces, printed, nowMs } = this.#options;
+    const { access, asks, messages, ledger, workspaces, printed, nowMs } = this.#options;
     const { state } = this.#loop;
     const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = workspaces.of(node.id, start.continues);
@@ -154,7 +150,7 @@ export class RunAttempts implements AsyncDisposable {
       crew: { ...access.toolsFor(node.id, start.attempt), ...messages.toolsFor(node.id, start.attempt) },
       notice: messages.noticeFor(node.id, start.attempt),
       admit: (estimate, signal) => ledger.admit(node, start.attempt, estimate, signal),
-      ask: (text) => this.#ask(node.id, start.attempt, text),
+      ask: (question) => asks.askFor(node.id, start.attempt, question),
       onSteer: (listener) => this.#listen(node.id, start.attempt, listener),
       emit: (fact) => {
         if (fact.type === 'attempt.workspace') {
@@ -166,11 +162,6 @@ export class RunAttempts implements AsyncDisposable {
       nowMs,
     };
     return { attempt, stop };
-  }
-
-  async #ask(task: string, attempt: number, text: string): Promise<'yes' | 'no'> {
-    const id = `${task}+${attempt}.${++this.#asked}`;
-    return this.#options.asks.ask(task, attempt, { id, text, default: 'no', timeoutMs: ASK_MS });
   }
 
   #listen(task: string, attempt: number, listener: Steered): () => void {

@@ -22,7 +22,7 @@ export class ToolLoops {
     const key = `${node.id}@${attempt}`;
     if (loop === undefined || loop.times < (this.#next.get(key) ?? LOOP_TIMES)) return undefined;
     this.#next.set(key, loop.times + LOOP_TIMES);
-    const answer = await this.#desk.ask(node.id, attempt, {
+    const { answer } = await this.#desk.ask(node.id, attempt, {
       id: `${node.id}+loop`,
       text: `It has called ${loop.tool} with the same input ${loop.times} times in a row. Let it go on?`,
       default: 'no',

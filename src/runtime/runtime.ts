@@ -3,6 +3,7 @@
  * codex.ts, acp.ts, cli.ts; all pass test/cases/runtime.case.ts.
  */
 import type { AgentError, AgentEvent, Dialect, JsonSchema, McpServer } from '../contract/model.ts';
+import type { Question, Said } from '../contract/question.ts';
 import type { Outcome } from '../contract/run.ts';
 import type { Agent, Json } from '../contract/workflow.ts';
 import type { Launch, Running } from '../system/process/process.ts';
@@ -47,7 +48,7 @@ export interface Job {
   isReadOnly: boolean;
   emit(event: AgentEvent): void;
   /** Asks a person, with a default and a time-out of its own: never hangs. */
-  ask(text: string): Promise<'yes' | 'no'>;
+  ask(question: Question): Promise<Said>;
   /** Gives what people and other agents say to the running agent to a listener; the return value ends that. */
   onSteer(listener: Steered): () => void;
 }

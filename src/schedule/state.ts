@@ -99,8 +99,9 @@ export interface Node {
   expansion?: EventOf<'attempt.finished'>['expansion'];
   /** What its agents asked for and got, beyond their scopes; later attempts have it from the start. */
   granted: string[];
-  /** How often its agents have asked for access. */
+  /** How often its agents have asked for access, and how often a person something else. */
   requests: number;
+  questions: number;
   /** How many messages its agents have sent. */
   sent: number;
   /** What was sent to it and is not acknowledged, oldest first; of a task that stands for others, what it keeps for them. */

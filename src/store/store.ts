@@ -1,6 +1,7 @@
 /** The journal's interface: whole operations, never a transaction handed out. Implementation: sqlite.ts. */
 import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
 import type { BudgetUnit } from '../contract/budget-units.ts';
+import type { Answer } from '../contract/question.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
@@ -9,7 +10,7 @@ import type { Value } from './values.ts';
 /** What a door asks of the engine that drives a run, through the store. */
 export type Request =
   | { do: 'cancel'; mode: 'graceful' | 'now'; by: string }
-  | { do: 'answer'; question: string; answer: 'yes' | 'no'; by: string; note?: string }
+  | ({ do: 'answer'; question: string; by: string; note?: string } & Answer)
   | { do: 'steer'; task: string; text: string; by: string }
   | { do: 'budget'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string };
 

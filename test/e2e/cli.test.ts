@@ -85,7 +85,8 @@ describe('the command line', () => {
       '--runtime: expected one of claude-code, opencode, codex, acp, cli, got "codx"',
     ],
     [['diff', '--attempt', '1'], 'name it with --task'],
-    [['answer', 'perhaps'], 'write: bosun answer [question] yes|no'],
+    [['answer'], 'write: bosun answer [question] <answer>'],
+    [['answer', 'a', 'b', 'c'], 'put an answer of several words in quotes'],
   ])('answers bosun %j with exit code 2 and what to do', async (args, message) => {
     await using repository = await repositoryWith(TWO);
     const { code, stdout, stderr } = await bosun(repository.path, ...args);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { JSON_DEPTH_MAX, parseJson } from '../../base/parse-json.ts';
 import { wordList } from '../../base/word-list.ts';
+import { boundedLabel } from '../../contract/question.ts';
 import type { Task, Workflow } from '../../contract/workflow.ts';
 import type { Problem } from '../source/problem.ts';
 
@@ -122,7 +123,12 @@ function checkTask(name: string, task: Task): Problem[] {
   if (task.expand && task.continuous) {
     add('expand', `"expand" of ${it} cannot be had with "continuous"; remove one of them`);
   }
-  problems.push(...checkRace(name, task), ...checkItems(name, task), ...checkOutput(name, task));
+  problems.push(
+    ...checkRace(name, task),
+    ...checkItems(name, task),
+    ...checkOutput(name, task),
+    ...checkApprove(name, task),
+  );
   return problems;
 }
 
@@ -144,6 +150,37 @@ function checkRace(name: string, task: Task): Problem[] {
     atKey: true,
     message: `"${field}" of task "${name}" cannot be had with "race"; remove one of them`,
   }));
+}
+
+function checkApprove(name: string, { approve }: Task): Problem[] {
+  if (typeof approve !== 'object') return [];
+  const { choices = ['yes', 'no'], default: fallback } = approve;
+  const path = ['tasks', name, 'approve'];
+  const unshown = choices.findIndex((label) => boundedLabel(label) !== label);
+  if (unshown !== -1)
+    return [
+      {
+        path: [...path, 'choices', unshown],
+        message: `a choice of task "${name}" has characters that do not show, or blanks around it; write it in plain text`,
+      },
+    ];
+  const twice = choices.findIndex((label, n) =>
+    choices.slice(0, n).some((other) => other.toLowerCase() === label.toLowerCase()),
+  );
+  if (twice !== -1)
+    return [
+      {
+        path: [...path, 'choices', twice],
+        message: `task "${name}" has the choice "${choices[twice]}" twice; remove one`,
+      },
+    ];
+  if (fallback === undefined || choices.includes(fallback)) return [];
+  return [
+    {
+      path: [...path, 'default'],
+      message: `"default" of task "${name}" must be ${wordList(choices, 'or')}, but is "${fallback}"`,
+    },
+  ];
 }
 
 function checkItems(name: string, task: Task): Problem[] {

@@ -1,6 +1,7 @@
 /** What agents say and do, and what their models cost, as words for the lines of a run. Pure. */
 import type { BudgetMark, Event, EventOf } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
+import { sayAnswer } from '../../contract/question.ts';
 import { BUDGET_UNITS } from '../../contract/budget-units.ts';
 import { nameFallback } from '../../report/cost-words.ts';
 import { tellWaiting } from '../../report/money.ts';
@@ -78,7 +79,9 @@ export function tellAnswer(
       : tellLimits({ type: 'budget.set', account, limits: { [unit]: limit }, by });
   }
   if (asked.budget) return { text: `has to stop: ${describeBudget(asked.budget)}`, color: 'ask' };
-  return wasPut ? undefined : { text: `asked: ${asked.text} ${answer} (by ${by})`, color: 'ask' };
+  return wasPut
+    ? undefined
+    : { text: `asked: ${asked.text} ${sayAnswer({ answer })} (by ${by})`, color: 'ask' };
 }
 
 export function tellStart(event: EventOf<'attempt.started'>): Told {

@@ -3,6 +3,7 @@ import { formatDuration } from '../../base/units.ts';
 import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
+import { answerWords, sayAnswer } from '../../contract/question.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns } from '../../report/text/columns.ts';
 import { plainLine, spellControls } from '../../report/text/plain.ts';
@@ -257,10 +258,10 @@ export class EventLines {
       }
       case 'question.asked':
         if (this.#asked.has(event.id)) this.#asked.get(event.id)!.wasPut = true;
-        return { text: `asks: ${event.text}  (${tellHow(event, run)})`, color: 'ask' };
+        return { text: tellQuestion(event, run), color: 'ask' };
       case 'question.answered':
         return {
-          text: `${event.id}: ${event.answer}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}`,
+          text: `${event.id}: ${sayAnswer(event)}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}`,
         };
       case 'attempt.started':
         return this.#start(event);
@@ -358,10 +359,16 @@ function linesOf(text: string): string[] {
   return left > 0 ? [...lines.slice(0, LINES_SHOWN_MAX), `… and ${count(left, 'more line')}`] : lines;
 }
 
-/** What to type, and what happens where nobody does. */
-function tellHow(event: EventOf<'question.asked'>, run: string): string {
+/** What is asked, what to type, and what happens where nobody does. */
+function tellQuestion(event: EventOf<'question.asked'>, run: string): string {
   const otherwise = tellDefault({ ...event, askedAtMs: 0 }, 0);
-  return `bosun answer ${event.id} yes|no --run ${run}${otherwise && `; else ${otherwise}`}`;
+  const how = `bosun answer ${event.id} ${answerWords(event)} --run ${run}${otherwise && `; else ${otherwise}`}`;
+  const choices = (event.choices ?? []).map(
+    ({ label, about }, n) => `\n[${n + 1}] ${label}${about === undefined ? '' : `  ${about}`}`,
+  );
+  return choices.length === 0
+    ? `asks: ${event.text}  (${how})`
+    : `asks: ${event.text.trimEnd()}${choices.join('')}\n(${how})`;
 }
 
 function keyOf({ task, attempt }: { task: string; attempt: number }): string {

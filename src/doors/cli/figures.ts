@@ -1,7 +1,9 @@
 /** Times and counts as the terminal shows them. */
 import { formatCount } from '../../base/format-count.ts';
 import { formatDuration } from '../../base/units.ts';
+import { sayAnswer } from '../../contract/question.ts';
 import type { QuestionView, TaskState } from '../../contract/run.ts';
+import { plainLine } from '../../report/text/plain.ts';
 import { countStates } from '../../report/words.ts';
 
 /** A time that runs: below a minute always in seconds, so that a column of them can be read. */
@@ -15,7 +17,7 @@ type Asked = Pick<QuestionView, 'default' | 'askedAtMs' | 'timeoutMs'>;
 /** What becomes of a question that nobody answers: "no in 9m58s"; empty where it waits for ever. */
 export function tellDefault({ default: answer, askedAtMs, timeoutMs }: Asked, nowMs: number): string {
   if (timeoutMs === undefined) return '';
-  return `${answer} in ${formatDuration(Math.max(0, askedAtMs + timeoutMs - nowMs))}`;
+  return `${plainLine(sayAnswer({ answer }))} in ${formatDuration(Math.max(0, askedAtMs + timeoutMs - nowMs))}`;
 }
 
 type Counts = Partial<Record<TaskState, number>>;

@@ -276,8 +276,8 @@ export const COMMANDS: Command[] = [
     arguments: [
       {
         name: 'words',
-        about: '[question] yes|no; leave out the question if only one is open',
-        required: true,
+        about:
+          '[question] <answer>: yes, no, the number or words of a choice, or text in quotes; leave out the question if only one is open, and the answer to be asked for it',
         many: true,
       },
     ],
@@ -285,6 +285,9 @@ export const COMMANDS: Command[] = [
     examples: [
       ['answer yes', 'the only open question of the latest run'],
       ['answer ship no --note "not on a Friday"', 'the question of task ship'],
+      ['answer implement 2', 'the second of its choices; "1,3" where several can be chosen'],
+      ['answer implement "use zod"', 'a question that takes text'],
+      ['answer', 'show the question and ask for the answer, in a terminal'],
     ],
     load: () => import('./commands/answer.ts'),
   },

@@ -3,6 +3,7 @@ import { machineError } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
+import { answerWords } from '../../contract/question.ts';
 import { outputOf } from '../../operations/output.ts';
 import { savedReport } from '../../operations/report.ts';
 import type { EndedRun, LiveRun } from '../../operations/run.ts';
@@ -40,7 +41,7 @@ export interface Show {
 
 /** What the keys of a live view reach. */
 export interface Answerable {
-  answer(question: string, answer: 'yes' | 'no'): void;
+  answer(question: string, answer: string | readonly string[]): void;
 }
 
 export interface Pressable {
@@ -124,7 +125,7 @@ function showJson(): Show {
         names.add(event);
         if (event.type === 'question.asked')
           writeError(
-            `${names.of(event.task)} asks: answer with: bosun answer ${event.id} yes|no --run ${run}\n`,
+            `${names.of(event.task)} asks: answer with: bosun answer ${event.id} ${answerWords(event)} --run ${run}\n`,
           );
       }
     },

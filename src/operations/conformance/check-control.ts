@@ -159,7 +159,9 @@ const ask: Check = {
     const finished = trial.finish().finally(() => (hasEnded = true));
     await until(() => hasEnded || trial.of('question.asked').length > 0, START_MS_MAX);
     const question = trial.of('question.asked')[0];
-    if (question) live.answer(question.id, 'yes');
+    // Words that are none of its choices: its model can only know them from the answer.
+    const said = question?.freeText ? 'WORD-GREEN' : 'WORD-BLUE';
+    if (question) live.answer(question.id, said);
     const ended = await finished;
     const isOffered = trial.requests.some(
       ({ body, turn }) => turn === 0 && hasAll(body, [`"${ASK_TOOL.name}"`]),
@@ -168,7 +170,7 @@ const ask: Check = {
       return [verdict('ask', 'cannot', 'its model is offered no tool to ask with')];
     if (!question)
       return [verdict('ask', 'no', ended.isDone ? 'a question of its own reaches nobody' : ended.why)];
-    const isHeard = trial.requests.some(({ body, turn }) => turn === 1 && hasAll(body, ['WORD-RED']));
+    const isHeard = trial.requests.some(({ body, turn }) => turn === 1 && hasAll(body, [said]));
     return [verdict('ask', isHeard && ended.isDone ? 'yes' : 'partly', `asked, answered; ${ended.why}`)];
   },
 };

@@ -113,12 +113,16 @@ function renderQuestions(report: RunReport): Markup | null {
   const { questions } = report;
   const labelOf = labeller(report);
   if (questions.length === 0) return null;
-  const rows = questions.map(({ task, text, answer, by, note, askedAtMs, answeredAtMs }) => {
+  const rows = questions.map(({ task, text, choices, answer, by, note, askedAtMs, answeredAtMs }) => {
     const waited = answeredAtMs === null ? '' : ` after ${formatDuration(answeredAtMs - askedAtMs)}`;
-    const end = answer === null ? 'no answer yet' : `${answer}, by ${by}${waited}`;
-    return markup`<li class="card"><p><b>${text}</b></p><p class="quiet">${labelOf(task)} · ${end}</p>${note === null ? null : markup`<p>${note}</p>`}</li>`;
+    const end = answeredAtMs === null ? 'no answer yet' : `${answer ?? 'no answer'}, by ${by}${waited}`;
+    return markup`<li class="card"><p><b>${text}</b></p>${listed(choices)}<p class="quiet">${labelOf(task)} · ${end}</p>${note === null ? null : markup`<p>${note}</p>`}</li>`;
   });
   return section('Questions', markup`<ul class="cards">${rows}</ul>`);
+}
+
+function listed(choices: readonly string[]): Markup | null {
+  return choices.length === 0 ? null : markup`<ol>${choices.map((label) => markup`<li>${label}</li>`)}</ol>`;
 }
 
 function renderConflicts(report: RunReport): Markup | null {

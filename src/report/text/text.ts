@@ -138,11 +138,12 @@ function failures(report: RunReport, paint: Paint, width: number): string[] {
 function questions(report: RunReport, width: number): string[] {
   const { questions, run } = report;
   const labelOf = labeller(report);
-  const open = run.endedAtMs === null ? questions.filter(({ answer }) => answer === null) : [];
+  const open = run.endedAtMs === null ? questions.filter(({ answeredAtMs }) => answeredAtMs === null) : [];
   if (open.length === 0) return [];
-  const lines = open
-    .slice(0, SHOWN.questions)
-    .map(({ task, text }) => fitColumns(`  ? ${spellControls(labelOf(task))}  ${plainLine(text)}`, width));
+  const lines = open.slice(0, SHOWN.questions).map(({ task, text, choices }) => {
+    const list = choices.map((label, n) => `  [${n + 1}] ${label}`).join('');
+    return fitColumns(`  ? ${spellControls(labelOf(task))}  ${plainLine(text + list)}`, width);
+  });
   return ['Waiting for an answer', ...lines, ...more(open.length, SHOWN.questions)];
 }
 

@@ -4,6 +4,7 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
+import { askPerson } from '../agent/ask-person.ts';
 import { cut } from '../agent/story.ts';
 import type { Job } from '../runtime.ts';
 
@@ -15,20 +16,26 @@ export async function permit(
   { toolCall, options }: RequestPermissionRequest,
 ): Promise<RequestPermissionResponse> {
   const { kind, title, rawInput } = toolCall;
-  if (job.isReadOnly && EDITS.has(kind)) return pick(options, 'no');
+  if (job.isReadOnly && EDITS.has(kind)) return pick(options, 'reject');
   const words = `${title ?? ''} ${toolCall.name ?? ''}`;
   const isOurs = Object.keys(job.mcp).some((server) => words.includes(server));
-  if ((kind && kind !== 'other') || isOurs) return pick(options, 'yes');
+  if ((kind && kind !== 'other') || isOurs) return pick(options, 'allow');
   const input = rawInput === undefined ? '' : `: ${cut(JSON.stringify(rawInput), INPUT_CHARS_MAX)}`;
   const text = `${title ?? 'the agent wants to use a tool'}${input}`;
-  const answer = await job.ask(text);
-  job.emit({ kind: 'asked', id: toolCall.toolCallId, text, answer });
-  return pick(options, answer);
+  const choices = options.map(({ name }) => ({ label: name }));
+  const { picked } = await askPerson(job, { id: toolCall.toolCallId, text, choices });
+  const option = options[picked[0] ?? -1];
+  return option ? selected(option) : pick(options, 'reject');
 }
 
 /** For this once where that is offered: what is allowed for ever is written into the agent's settings. */
-function pick(options: PermissionOption[], answer: 'yes' | 'no'): RequestPermissionResponse {
-  const kinds = answer === 'yes' ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
-  const option = kinds.flatMap((kind) => options.filter((one) => one.kind === kind))[0];
-  return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
+function pick(options: PermissionOption[], how: 'allow' | 'reject'): RequestPermissionResponse {
+  const option =
+    options.find(({ kind }) => kind === `${how}_once`) ??
+    options.find(({ kind }) => kind === `${how}_always`);
+  return option ? selected(option) : { outcome: { outcome: 'cancelled' } };
+}
+
+function selected({ optionId }: PermissionOption): RequestPermissionResponse {
+  return { outcome: { outcome: 'selected', optionId } };
 }

@@ -63,7 +63,8 @@ function askPerson({ id, task, globs }: AccessRequest): Decision {
 }
 
 function afterAnswer(request: AccessRequest, said: NonNullable<AccessRequest['answer']>): Decision {
-  const { answer, by, note } = said;
+  const { by, note } = said;
+  const answer = said.answer === 'yes' ? 'yes' : 'no';
   const why = by === 'time-out' ? 'nobody answered in time' : (note ?? `${by} said ${answer}`);
   return answered(request, answer, by, why);
 }

@@ -1,34 +1,41 @@
 /** What becomes of a question that an attempt asks: a person is asked, or there is an answer already. Pure. */
 import type { BudgetMark, Decision } from '../../contract/event.ts';
+import { formOf, noAnswer, type Answer } from '../../contract/question.ts';
 import { isWholeRun, limitsOf } from '../money/budget.ts';
 import type { OpenAsk, State } from '../state.ts';
 
 export function decideAsked(state: State, ask: OpenAsk): Decision {
   const { id, task, attempt, text, default: fallback, timeoutMs, budget } = ask;
-  const answer = (said: 'yes' | 'no', by: string, limit?: number): Decision => ({
+  const answer = (
+    { answer: said, chosen, note }: Answer & { note?: string },
+    by: string,
+    limit?: number,
+  ): Decision => ({
     type: 'attempt.answered',
     task,
     attempt,
     id,
     answer: said,
+    ...(chosen && { chosen }),
     by,
+    ...(note !== undefined && { note }),
     ...(limit !== undefined && { limit }),
     ...(said === 'no' && by !== 'ended' && budget && stopsFor(budget)),
   });
   const node = state.nodes.get(task)!;
-  if (state.cancelling || state.open === 0) return answer('no', 'ended');
+  if (state.cancelling || state.open === 0) return answer(noAnswer(ask), 'ended');
   if (!budget && (node.state !== 'running' || node.ended || node.attempt !== attempt))
-    return answer('no', 'ended');
+    return answer(noAnswer(ask), 'ended');
   if (budget) {
     const limit = limitsOf(state, budget.account, undefined)[budget.unit];
     const isEnough =
       limit !== undefined && limit > budget.spent && limit >= budget.spent + (budget.next ?? 0);
-    if (isEnough) return answer('yes', 'budget');
-    if (budget.isHard) return answer('no', 'policy');
+    if (isEnough) return answer({ answer: 'yes' }, 'budget');
+    if (budget.isHard) return answer({ answer: 'no' }, 'policy');
   }
   if (ask.said) {
     const isYes = ask.said.answer === 'yes';
-    return answer(ask.said.answer, ask.said.by, isYes ? budget?.raiseTo : undefined);
+    return answer(ask.said, ask.said.by, isYes ? budget?.raiseTo : undefined);
   }
   return {
     type: 'question.asked',
@@ -36,6 +43,7 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
     task,
     text,
     default: fallback,
+    ...formOf(ask),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
 }

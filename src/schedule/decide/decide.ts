@@ -120,19 +120,15 @@ function checkRoom(state: State, more: number): void {
 
 function ask(state: State, node: Node): Decision {
   const approve = node.task.approve!;
-  const {
-    question,
-    timeout,
-    default: fallback,
-  } = typeof approve === 'string'
-    ? { question: approve, timeout: undefined, default: 'no' as const }
-    : approve;
+  const { question, choices, timeout, ...rest } =
+    typeof approve === 'string' ? { question: approve } : approve;
   return {
     type: 'question.asked',
     id: node.id,
     task: node.id,
     text: renderText(state, node, question),
-    default: fallback,
+    default: rest.default ?? (choices ? null : 'no'),
+    ...(choices && { choices: choices.map((label) => ({ label })) }),
     ...(timeout !== undefined && { timeoutMs: parseDurationMs(timeout) }),
   };
 }
@@ -172,8 +168,16 @@ function afterSuccess(state: State, node: Node): Decision {
 
 function afterAnswer(node: Node): Decision {
   const { answer, by, note } = node.answer!;
-  if (answer === 'yes') {
-    const output: Json = { approved: true, by, ...(note !== undefined && { note }) };
+  const { approve } = node.task;
+  const isChoice = typeof approve === 'object' && approve.choices !== undefined;
+  if (answer === null) return failed(node, 'rejected', 'nobody answered in time');
+  if (isChoice || answer === 'yes') {
+    const output: Json = {
+      approved: true,
+      ...(isChoice && { answer }),
+      by,
+      ...(note !== undefined && { note }),
+    };
     return { type: 'task.finished', task: node.id, outcome: { kind: 'done' }, output };
   }
   return failed(node, 'rejected', `${by} said no${note === undefined ? '' : `: ${note}`}`);

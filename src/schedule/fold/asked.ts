@@ -7,10 +7,11 @@
  */
 import type { EventOf } from '../../contract/event.ts';
 import { isShared, type BudgetLimits } from '../money/budget.ts';
-import type { Node, OpenAsk, State } from '../state.ts';
+import { nodeOf, type Node, type OpenAsk, type State } from '../state.ts';
 
 export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): void {
   if (state.asked.has(event.id)) return;
+  if (!event.budget) nodeOf(state, event.task).questions++;
   const { type: _, ...ask } = event;
   state.asked.set(ask.id, { ...ask });
   want(state, state.asked.get(ask.id)!);

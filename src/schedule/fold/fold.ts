@@ -5,6 +5,7 @@
  * decision is put into `todo` (or `goesOn`, `asks`, `wants`), what waits for a slot into `ready`.
  */
 import type { BudgetMark, Event, EventOf } from '../../contract/event.ts';
+import { isAnswerTo } from '../../contract/question.ts';
 import { turnClocks, shiftClocks } from '../money/budget.ts';
 import { skippedMs } from '../idle.ts';
 import { changeAccess, closeRequests, ownerEnded, personSaid } from './access.ts';
@@ -113,7 +114,8 @@ function change(state: State, event: Event, atMs: number): void {
       return;
     case 'question.answered': {
       const question = state.questions.get(event.id);
-      if (!question) return;
+      // The fence: only what the question takes is an answer to it.
+      if (!question || !isAnswerTo(question, event)) return;
       state.questions.delete(event.id);
       if (state.requests.has(event.id)) return personSaid(state, event);
       if (state.asked.has(event.id)) return answerGiven(state, event);

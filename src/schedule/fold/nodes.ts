@@ -201,6 +201,7 @@ function makeNode(
     results: [],
     granted: [],
     requests: 0,
+    questions: 0,
     sent: 0,
     inbox: new Map(),
   };

@@ -7,6 +7,7 @@ import type { Event, EventOf, Recorded } from '../../contract/event.ts';
 import type { Isolation } from '../../contract/isolation.ts';
 import type { BudgetReport, ConflictReport, QuestionReport } from '../../contract/report.ts';
 import { BUDGET_UNITS } from '../../contract/budget-units.ts';
+import { isAnswerTo, noAnswer } from '../../contract/question.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { nodeOf, type Node, type State } from '../state.ts';
 import { endAttempt, newAttempt, noteAgent, noteUse } from './attempt.ts';
@@ -53,7 +54,8 @@ export function remember(history: History, state: State, recorded: Pick<Recorded
     case 'run.isolation':
       addIsolation(history.isolations, event);
       // What attempts asked an earlier engine ended with it.
-      for (const id of state.asked.keys()) closeQuestion(history, { id, answer: 'no', by: 'ended' }, atMs);
+      for (const [id, ask] of state.asked)
+        closeQuestion(history, { id, answer: noAnswer(ask).answer, by: 'ended' }, atMs);
       return;
     case 'model.waiting':
       return noteWait(history.waits, event, atMs);
@@ -67,8 +69,11 @@ export function remember(history: History, state: State, recorded: Pick<Recorded
       return noteLimits(history, event, atMs);
     case 'question.answered': {
       const { id, answer, by, note = null } = event;
+      const open = state.questions.get(id);
+      if (!open || !isAnswerTo(open, event)) return;
       const question = history.questions.findLast((each) => each.id === id);
-      if (question) Object.assign(question, { answer, by, note, answeredAtMs: recorded.atMs });
+      if (question)
+        Object.assign(question, { answer: clipAnswer(answer), by, note, answeredAtMs: recorded.atMs });
       return;
     }
     default:
@@ -168,6 +173,9 @@ function newQuestion(event: EventOf<'question.asked'>, atMs: number): QuestionRe
     id: event.id,
     task: event.task,
     text: clip(event.text, LIMITS.messageChars),
+    choices: (event.choices ?? []).map(({ label }) => label),
+    several: event.several ?? false,
+    freeText: event.freeText ?? false,
     default: event.default,
     askedAtMs: atMs,
     answer: null,
@@ -195,8 +203,12 @@ function closeQuestion(
   { id, answer, by }: Pick<EventOf<'attempt.answered'>, 'id' | 'answer' | 'by'>,
   atMs: number,
 ): void {
-  const open = questions.findLast((question) => question.id === id && question.answer === null);
-  if (open) Object.assign(open, { answer, by, answeredAtMs: atMs });
+  const open = questions.findLast((question) => question.id === id && question.answeredAtMs === null);
+  if (open) Object.assign(open, { answer: clipAnswer(answer), by, answeredAtMs: atMs });
+}
+
+function clipAnswer(answer: string | null): string | null {
+  return answer === null ? null : clip(answer, LIMITS.messageChars);
 }
 
 function noteLimits(

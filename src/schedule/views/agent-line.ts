@@ -1,5 +1,6 @@
 /** What an agent does, as a line for people. Pure. */
 import type { AgentEvent } from '../../contract/model.ts';
+import { sayAnswer } from '../../contract/question.ts';
 import type { Json } from '../../contract/workflow.ts';
 
 const INPUT_CHARS_MAX = 200;
@@ -32,7 +33,7 @@ export function agentLine(event: AgentEvent): string | undefined {
     case 'file-changed':
       return `changed ${event.path}`;
     case 'asked':
-      return `asked: ${oneLine(event.text)} (${event.answer})`;
+      return `asked: ${oneLine(event.text)} (${sayAnswer(event)})`;
     case 'error':
       return `${event.error.kind}: ${event.error.message}`;
     default:

@@ -1,4 +1,5 @@
 /** What people see of a state: the views that are stored beside the events. */
+import { formOf } from '../../contract/question.ts';
 import type { Held, RunView, TaskView } from '../../contract/run.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
@@ -24,17 +25,19 @@ export function runView(state: State): RunView {
     ...(state.waits.size > 0 && {
       waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
     }),
-    questions: [...state.questions.values()].map(
-      ({ id, task, text, default: fallback, askedAtMs, timeoutMs }) => ({
+    questions: [...state.questions.values()].map((question) => {
+      const { id, task, text, default: fallback, askedAtMs, timeoutMs } = question;
+      return {
         id,
         task,
         ...labelOf(state.nodes.get(task)),
         text,
         default: fallback,
+        ...formOf(question),
         askedAtMs,
         ...(timeoutMs !== undefined && { timeoutMs }),
-      }),
-    ),
+      };
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** `bosun status`: the one command that must be quick; it loads nothing that it does not show. */
 import { formatDuration } from '../../../base/units.ts';
+import { answerWords, listChoices } from '../../../contract/question.ts';
 import { isOpen, type QuestionView, type TaskView } from '../../../contract/run.ts';
 import type { ShownRun, Status } from '../../../contract/outputs.ts';
 import { describeStop } from '../../../schedule/money/budget-words.ts';
@@ -152,14 +153,15 @@ function timeOf(
 
 function howOf(question: QuestionView, run: Status['run'], nowMs: number): string {
   const otherwise = tellDefault(question, nowMs);
-  return `bosun answer ${question.id} yes|no --run ${run.id}${otherwise && `  (else ${otherwise})`}`;
+  return `bosun answer ${question.id} ${answerWords(question)} --run ${run.id}${otherwise && `  (else ${otherwise})`}`;
 }
 
 function asked({ run }: Pick<Status, 'run'>, nowMs: number): string[] {
   if (!isOpen(run)) return [];
-  return run.questions
-    .slice(0, 3)
-    .map((question) => `  ${plainLine(question.text)}  ${howOf(question, run, nowMs)}`);
+  return run.questions.slice(0, 3).map((question) => {
+    const asked = [inOneLine(question.text), plainLine(listChoices(question)), howOf(question, run, nowMs)];
+    return `  ${asked.filter(Boolean).join('  ')}`;
+  });
 }
 
 function nextOf({ run }: Status, nowMs: number): string[] {

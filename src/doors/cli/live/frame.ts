@@ -1,11 +1,12 @@
 /** One picture of a live run as lines of text, fitted to a terminal. Pure; what it gives is safe to print. */
-import { columnsOf, fitColumns, padColumns, wrapColumns } from '../../../report/text/columns.ts';
+import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { plainLine, spellControls, inOneLine } from '../../../report/text/plain.ts';
 import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../../report/money.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { formatCount } from '../../../base/format-count.ts';
-import { formatElapsed, tellCounts, tellDefault } from '../figures.ts';
+import { formatElapsed, tellCounts } from '../figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './model.ts';
+import { questionLines } from './question.ts';
 import type { OpenTask } from './task.ts';
 import type { Paint } from '../output.ts';
 
@@ -23,13 +24,15 @@ export interface FrameOptions {
   /** The task that keys have chosen, and the one that is opened. */
   selected?: string | undefined;
   open?: OpenTask | undefined;
+  /** A line that is being typed. */
+  typing?: { prompt: string; text: string } | undefined;
+  /** The labels of the choices that are marked. */
+  marked?: ReadonlySet<string> | undefined;
 }
 
 const NARROW_COLUMNS = 70;
 const NAME_COLUMNS_MAX = 32;
 const AGENT_COLUMNS_MAX = 14;
-/** A question that needs more is not seen whole. */
-const QUESTION_LINES_MAX = 4;
 /** The share of a budget from which it is in sight. */
 const NEARLY_SPENT = 0.8;
 /** Header, blank, summary of the rest, blank, footer, and one line for the cursor. */
@@ -39,7 +42,7 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
   const { run } = model;
   if (!run) return [fitColumns('starting …', options.columns)];
   if (options.open) return openedOf(model, options.open, options);
-  const asked = questionOf(model, options);
+  const asked = questionLines(model, options);
   const money = moneyOf(model, options);
   const shown = shownRows(model, options);
   const lines = [
@@ -59,14 +62,14 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
 
 /** The tasks that there is room for. */
 export function shownRows(model: LiveModel, options: FrameOptions): LiveRows {
-  const others = OTHER_LINES + questionOf(model, options).length + moneyOf(model, options).length;
+  const others = OTHER_LINES + questionLines(model, options).length + moneyOf(model, options).length;
   return model.rows(Math.max(1, options.rows - others), options.nowMs);
 }
 
 /** One task in place of all: its log or its diff, and what needs an answer. */
 function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): string[] {
   const { columns, rows, paint } = options;
-  const asked = questionOf(model, options);
+  const asked = questionLines(model, options);
   const row = model.row(open.id, options.nowMs);
   const { glyph, word, tone } = row?.sign ?? { glyph: ' ', word: '', tone: 'quiet' as const };
   const title = fitColumns(
@@ -82,7 +85,7 @@ function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): stri
     ...lines.map((line) => cutColumns(line, columns - 1)),
     '',
     ...asked,
-    paint('quiet', keys),
+    options.typing ? typedOf(options.typing, options) : paint('quiet', keys),
   ];
 }
 
@@ -152,34 +155,27 @@ function leftOf({ left, leftCount }: LiveRows, { columns, paint }: FrameOptions)
   return [paint('quiet', fitColumns(`… ${formatCount(leftCount)} more: ${tellCounts(left)}`, columns - 1))];
 }
 
-/** The whole of it: nobody can answer half a question. */
-function questionOf(model: LiveModel, { columns, paint, hasKeys, nowMs }: FrameOptions): string[] {
-  const { question, run } = model;
-  if (!question) return [];
-  const keys = hasKeys ? '[y]es [n]o' : `bosun answer ${question.id} yes --run ${run!.id}`;
-  const otherwise = tellDefault(question, nowMs);
-  const how = otherwise === '' ? keys : `${keys} · else ${otherwise}`;
-  // A budget is often not the task's own; its question says whose it is.
-  const whose = question.id.endsWith('+budget') ? '' : `${question.label}: `;
-  const words = plainLine(`? ${whose}${question.text.replaceAll('\n', ' ')}`);
-  const lines = wrapColumns(words, columns - 3, ' ').map((line, n) => (n === 0 ? line : `  ${line}`));
-  const shown = lines.slice(0, QUESTION_LINES_MAX);
-  if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
-  const last = shown.at(-1)!;
-  const painted = shown.map((line) => paint('ask', line));
-  if (columnsOf(last) + columnsOf(how) + 3 <= columns) painted[painted.length - 1] += `  ${how}`;
-  else painted.push(`  ${fitColumns(how, columns - 3)}`);
-  return painted;
-}
-
 /** What Ctrl-C does. */
 function interruptOf({ isAttached, columns, hasKeys }: FrameOptions): string {
   if (isAttached) return hasKeys ? 'Ctrl-C detaches · c cancels the run' : 'Ctrl-C detaches';
   return columns < NARROW_COLUMNS ? 'Ctrl-C stops, keeping the work' : 'Ctrl-C stops and keeps the work';
 }
 
+/** The end of what is typed, with how to be done with it. */
+function typedOf(
+  { prompt, text }: { prompt: string; text: string },
+  { columns, paint }: FrameOptions,
+): string {
+  const keys = 'enter sends · esc leaves';
+  const room = Math.max(10, columns - columnsOf(prompt) - columnsOf(keys) - 6);
+  const all = spellControls(text);
+  const shown = columnsOf(all) <= room ? all : `…${all.slice(-room / 2)}`;
+  return `${paint('ask', `${prompt}:`)} ${shown}▏ ${paint('quiet', keys)}`;
+}
+
 function footOf(options: FrameOptions): string {
   const { columns, paint, notice, hasKeys } = options;
+  if (options.typing) return typedOf(options.typing, options);
   const more = hasKeys ? '↑↓ enter open a task' : 'bosun logs -f shows all output';
   const keys = columns < NARROW_COLUMNS ? interruptOf(options) : `${interruptOf(options)} · ${more}`;
   return notice === ''

@@ -1,4 +1,4 @@
-/** Reads single keys from a terminal. What is pasted is no key: nobody means to answer with it. */
+/** Reads single keys from a terminal. What is pasted is no key, since nobody means to answer with it: it is text for a line. */
 import { StringDecoder } from 'node:string_decoder';
 
 /** A key that prints is called by its character. */
@@ -10,6 +10,10 @@ const NAMES: Record<string, Key> = {
   '\r': 'enter',
   '\n': 'enter',
   '\u001b': 'escape',
+  '\u007f': 'backspace',
+  '\b': 'backspace',
+  '\u0015': 'ctrl-u',
+  '\u0017': 'ctrl-w',
   '\u001b[A': 'up',
   '\u001bOA': 'up',
   '\u001b[B': 'down',
@@ -35,14 +39,17 @@ export type Keyboard = Pick<
 export class Keys {
   readonly #keyboard: Keyboard;
   readonly #onKey: (key: Key) => void;
+  readonly #onText: (text: string) => void;
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
   #waiting: NodeJS.Timeout | undefined;
   readonly #hear = (chunk: Buffer): void => this.#read(this.#decoder.write(chunk));
 
-  constructor(keyboard: Keyboard, onKey: (key: Key) => void) {
+  /** `onText` gets several characters that came at once. */
+  constructor(keyboard: Keyboard, onKey: (key: Key) => void, onText: (text: string) => void = () => {}) {
     this.#keyboard = keyboard;
     this.#onKey = onKey;
+    this.#onText = onText;
     keyboard.ref();
     keyboard.setRawMode(true);
     keyboard.on('error', () => {}); // the terminal is gone, which a signal says too
@@ -75,7 +82,15 @@ export class Keys {
     const all = this.#rest + text;
     const at = UNFINISHED.exec(all)?.index ?? all.length;
     this.#rest = all.slice(at);
-    for (const [part] of all.slice(0, at).matchAll(PARTS)) this.#press(part);
+    const parts = [...all.slice(0, at).matchAll(PARTS)].map(([part]) => part);
+    // The end of a line amid text was pasted with it, and sends nothing.
+    const isText = (part = ''): boolean => /^[^\p{Cc}]/u.test(part);
+    const isAmid = (n: number): boolean =>
+      NAMES[parts[n]!] === 'enter' &&
+      (parts[n - 1]?.length ?? 0) > 1 &&
+      isText(parts[n - 1]) &&
+      isText(parts[n + 1]);
+    parts.forEach((part, n) => (isAmid(n) ? this.#onText(' ') : this.#press(part)));
     if (this.#rest === '') return;
     this.#waiting = setTimeout(() => {
       const [first] = this.#rest;
@@ -87,5 +102,6 @@ export class Keys {
   #press(part: string): void {
     const key = Object.hasOwn(NAMES, part) ? NAMES[part] : [...part].length === 1 ? part : undefined;
     if (key !== undefined) this.#onKey(key);
+    else if (!part.startsWith('\u001b')) this.#onText(part);
   }
 }

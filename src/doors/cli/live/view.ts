@@ -1,8 +1,12 @@
 /** Draws the live view on stderr and reads its keys. What it shows is frame.ts's, what it knows model.ts's. */
+import { BosunError } from '../../../contract/errors.ts';
+import { isYesNo } from '../../../contract/question.ts';
 import { isForeground } from '../foreground.ts';
 import { renderFrame, shownRows, type FrameOptions } from './frame.ts';
 import { Keys, type Key } from './keys.ts';
+import { TypedLine } from './line.ts';
 import type { LiveModel } from './model.ts';
+import { needsLine } from './question.ts';
 import { Screen } from './screen.ts';
 import { OpenTask } from './task.ts';
 import { errorStream, hasColor, painter } from '../output.ts';
@@ -17,7 +21,15 @@ export interface LiveKeys {
   interrupt(): void;
   /** Where Ctrl-C does not cancel. */
   cancel?(): void;
-  answer(question: string, answer: 'yes' | 'no'): void;
+  /** As a person says it, or the labels of choices; throws what does not fit. */
+  answer(question: string, answer: string | readonly string[]): void;
+}
+
+/** What is being typed, and what becomes of it. */
+interface Typing {
+  line: TypedLine;
+  prompt: string;
+  send(text: string): void;
 }
 
 export class LiveView {
@@ -34,6 +46,9 @@ export class LiveView {
   #open: OpenTask | undefined;
   #isSuspended = false;
   #isCancelling = false;
+  #typing: Typing | undefined;
+  /** The choices that are marked, of a question that takes several. */
+  #marked: { question: string; labels: Set<string> } | undefined;
   readonly #onStop = (): void => this.#suspend();
   readonly #onContinue = (): void => this.#goOn();
   readonly #onResize = (): void => this.changed();
@@ -41,7 +56,12 @@ export class LiveView {
   constructor(model: LiveModel, keys: LiveKeys) {
     this.#model = model;
     this.#keys = keys;
-    if (process.stdin.isTTY) this.#keyboard = new Keys(process.stdin, (key) => this.#key(key));
+    if (process.stdin.isTTY)
+      this.#keyboard = new Keys(
+        process.stdin,
+        (key) => this.#key(key),
+        (text) => this.#text(text),
+      );
     this.#tickEvery(TICK_MS);
     this.#draw();
     errorStream().on('resize', this.#onResize);
@@ -120,6 +140,8 @@ export class LiveView {
       notice: this.#notice,
       selected: this.#selected,
       open: this.#open,
+      typing: this.#typing && { prompt: this.#typing.prompt, text: this.#typing.line.text },
+      marked: this.#marked?.labels,
     };
   }
 
@@ -127,18 +149,78 @@ export class LiveView {
     if (key === 'ctrl-c') return this.#keys.interrupt();
     // To the whole job, as the terminal would.
     if (key === 'ctrl-z') return void process.kill(0, 'SIGTSTP');
+    if (this.#typing) return this.#typeKey(this.#typing, key);
     if (this.#isCancelling) return this.#confirmCancel(key);
     if (this.#keys.cancel && key === 'c') {
       this.#isCancelling = true;
       return this.notice('cancel this run? [y]es [n]o');
     }
-    const { question } = this.#model;
-    if (question && /^[yn]$/i.test(key))
-      return this.#keys.answer(question.id, key.toLowerCase() === 'y' ? 'yes' : 'no');
+    if (this.#keyForQuestion(key)) return this.changed();
     if (this.#open) this.#keyInTask(this.#open, key);
     else if (key === 'up' || key === 'down') this.#choose(key === 'down' ? 1 : -1);
     else if (key === 'enter' && this.#selected !== undefined) this.#openTask(this.#selected);
     else if (key === 'escape') this.#selected = undefined;
+    this.changed();
+  }
+
+  /** Whether the key was meant for the question that is shown. */
+  #keyForQuestion(key: Key): boolean {
+    const { question } = this.#model;
+    if (!question) return false;
+    const { id, choices = [], several } = question;
+    if (this.#marked?.question !== id) this.#marked = undefined;
+    if (isYesNo(question)) {
+      if (!/^[yn]$/i.test(key)) return false;
+      this.#answer(id, key.toLowerCase() === 'y' ? 'yes' : 'no');
+      return true;
+    }
+    if (key === 'a' && needsLine(question)) {
+      this.#type('your answer', (text) => this.#answer(id, text));
+      return true;
+    }
+    if (key === 'enter' && this.#marked) {
+      this.#answer(id, [...this.#marked.labels]);
+      return true;
+    }
+    const choice = /^[1-9]$/.test(key) ? choices[Number(key) - 1] : undefined;
+    if (!choice) return false;
+    if (several) this.#mark(id, choice.label);
+    else this.#answer(id, [choice.label]);
+    return true;
+  }
+
+  #mark(question: string, label: string): void {
+    this.#marked ??= { question, labels: new Set() };
+    const { labels } = this.#marked;
+    if (!labels.delete(label)) labels.add(label);
+    if (labels.size === 0) this.#marked = undefined;
+  }
+
+  #answer(question: string, answer: string | readonly string[]): void {
+    this.#marked = undefined;
+    try {
+      this.#keys.answer(question, answer);
+    } catch (error) {
+      if (!(error instanceof BosunError)) throw error;
+      this.notice(error.message);
+    }
+  }
+
+  /** A line to type, in place of the keys. */
+  #type(prompt: string, send: (text: string) => void): void {
+    this.#typing = { line: new TypedLine(), prompt, send };
+    this.notice('');
+  }
+
+  #typeKey({ line, send }: Typing, key: Key): void {
+    const state = line.press(key);
+    if (state !== 'typing') this.#typing = undefined;
+    if (state === 'sent') send(line.text);
+    this.changed();
+  }
+
+  #text(text: string): void {
+    this.#typing?.line.add(text);
     this.changed();
   }
 

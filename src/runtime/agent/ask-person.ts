@@ -1,0 +1,42 @@
+/**
+ * Puts a question of an agent's program to a person, as it is, and tells of it. It answers nothing itself, and never
+ * hangs: every question has a time-out.
+ */
+import { boundedQuestion, type Choice } from '../../contract/question.ts';
+import type { Job } from '../runtime.ts';
+
+export interface AgentQuestion {
+  /** How the program calls what it asks about. */
+  id: string;
+  text: string;
+  choices?: readonly Choice[];
+  several?: boolean;
+  freeText?: boolean;
+}
+
+export interface PersonSaid {
+  /** Null where nobody said anything. */
+  answer: string | null;
+  /** The choices that were taken, as positions in what was asked; none where the words are the person's own. */
+  picked: number[];
+  note?: string;
+}
+
+/** Yes or no where there is nothing to choose from and no text is taken; then no is the default. */
+export async function askPerson(
+  { ask, emit }: Pick<Job, 'ask' | 'emit'>,
+  { id, text, choices, several, freeText }: AgentQuestion,
+): Promise<PersonSaid> {
+  const question = boundedQuestion({
+    text,
+    default: choices || freeText ? null : 'no',
+    ...(choices && { choices: [...choices] }),
+    ...(several && { several }),
+    ...(freeText && { freeText }),
+  });
+  const { answer, chosen, note } = await ask(question);
+  emit({ kind: 'asked', id, text: question.text, answer });
+  const labels = chosen ?? (answer === null ? [] : [answer]);
+  const picked = (question.choices ?? []).flatMap(({ label }, n) => (labels.includes(label) ? [n] : []));
+  return { answer, picked, ...(note !== undefined && { note }) };
+}

@@ -1,0 +1,58 @@
+/** Questions that take more than yes and no, with the real command: in a terminal, and from elsewhere. */
+import { describe, expect, it } from 'vitest';
+import { bosun, start } from '../fixtures/cli.ts';
+import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
+import { openTerminal } from '../fixtures/terminal.ts';
+
+function repositoryWith(workflow: string): Promise<TestRepository> {
+  return makeRepository({ files: { 'README.md': 'hello\n', 'bosun.yaml': workflow } });
+}
+
+const CHOOSING = `
+name: choosing
+tasks:
+  which: { approve: { question: 'Which database?', choices: [Postgres, SQLite] } }
+  tell: { needs: [which], run: 'echo "it is \${{ tasks.which.output.answer }}"' }
+`;
+
+describe('a question with choices', () => {
+  it('is answered by number or words, and what does not fit is refused with what would', async () => {
+    await using repository = await repositoryWith(CHOOSING);
+    const run = start(repository.path, 'run', '-v');
+    await run.prints('bosun answer which 1|2 --run choosing-1');
+    expect((await bosun(repository.path, 'status')).stdout).toContain('[1] Postgres  [2] SQLite');
+    expect(await bosun(repository.path, 'answer', 'which', 'yes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'which: "yes" does not answer it; choose one of: [1] Postgres  [2] SQLite',
+      ),
+    });
+    expect(await bosun(repository.path, 'answer', '2')).toMatchObject({
+      code: 0,
+      stderr: 'answered which (run choosing-1): Which database? SQLite\n',
+    });
+    expect(await run.finished).toMatchObject({ code: 0, stderr: expect.stringContaining('it is SQLite') });
+  });
+
+  it('is answered with a key in the live view', async () => {
+    await using repository = await repositoryWith(CHOOSING);
+    await using terminal = await openTerminal(['run'], { cwd: repository.path });
+    await terminal.shows('[1] Postgres  [2] SQLite');
+    await terminal.press('1');
+    await terminal.shows('exit 0');
+    expect((await bosun(repository.path, 'logs')).stdout).toContain('which: Postgres, said ');
+  });
+
+  it('is shown and asked for by bosun answer in a terminal', async () => {
+    await using repository = await repositoryWith(CHOOSING);
+    const run = start(repository.path, 'run');
+    await run.prints('bosun answer which');
+    await using terminal = await openTerminal(['answer'], { cwd: repository.path });
+    await terminal.shows('[2] SQLite');
+    await terminal.press('neither', 'Enter');
+    await terminal.shows('does not answer it');
+    await terminal.press('sqlite', 'Enter');
+    await terminal.shows('exit 0');
+    expect((await run.finished).code).toBe(0);
+  });
+});
