@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../src/contract/event.ts';
 import { isAnswerTo, isYesNo, type Answer, type AnswerForm } from '../src/contract/question.ts';
 import { hasFailed, hasLost, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
+import { brokenIn } from '../src/schedule/decide/replan.ts';
 import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 import { MessageWatch } from './fixtures/message-watch.ts';
@@ -23,6 +24,7 @@ describe('decide', () => {
     const rounds = new Map<string, number>();
     const messages = new Map<string, number>();
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
+    const replans = { asked: 0, gaveUp: 0, done: 0 };
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
@@ -67,6 +69,12 @@ describe('decide', () => {
               throw new Error(`${event.task} started although nothing said that it may`);
             if (event.type === 'attempt.finished') undecided.add(event.task);
             if (event.type === 'task.again') reasons.add(event.why);
+            if (event.type === 'task.again' && event.why === 'replan') {
+              replans.asked++;
+              const { children, replans: asked = 0, task } = state.nodes.get(event.task)!;
+              if (!children.every(hasEnded)) throw new Error(`${event.task} is replanned while it goes on`);
+              if (asked > task.replan!) throw new Error(`${event.task} is replanned too often`);
+            }
             if (event.type === 'task.round') {
               rounds.set(event.why, (rounds.get(event.why) ?? 0) + 1);
               const { children, siblings } = state.nodes.get(event.task)!;
@@ -137,6 +145,10 @@ describe('decide', () => {
               if (node.kind === 'approve' && typeof node.task.approve === 'object') countChoice(event, said);
               if (node.kind === 'handoff') countHandoff(node, handoffs);
               if (node.kind === 'race') checkRace(node);
+              const isReplanned = node.children.some(({ isReplaced }) => isReplaced);
+              if (isReplanned && event.outcome.kind === 'done') replans.done++;
+              if (event.outcome.kind === 'failed' && event.outcome.message.includes('no other tasks'))
+                replans.gaveUp++;
               if (event.outcome.kind === 'failed' && event.outcome.reason === 'judge') races.nobody++;
               if (event.outcome.kind === 'cancelled' && hasLost(node)) races.lost++;
               if (stops && !node.parent && event.outcome.kind === 'failed' && !isTolerated(node))
@@ -155,7 +167,7 @@ describe('decide', () => {
             throw new Error(`stuck: ${state.state}`);
           if (![...state.nodes.values()].every(hasEnded)) throw new Error('the run ended before its tasks');
           const liars = [...state.nodes.values()].filter(
-            (node) => node.state === 'done' && node.kind !== 'race' && node.children.some(hasFailed),
+            (node) => node.state === 'done' && node.kind !== 'race' && brokenIn(node).length > 0,
           );
           if (liars.length > 0) throw new Error(`${liars[0]!.id} is done, but a task within it failed`);
           if (asked.size > 0) throw new Error(`${[...asked][0]} was never answered`);
@@ -188,10 +200,12 @@ describe('decide', () => {
       expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(handoffs))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
+    for (const [what, count] of Object.entries(replans))
+      expect(count, what).toBeGreaterThan(HISTORIES / 20_000);
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const kind of MESSAGES) expect(messages.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
     expect(messages.get('given again') ?? 0).toBeGreaterThan(0);
-    expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost']);
+    expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost', 'replan']);
     expect([...fallbacks].toSorted()).toEqual(['claude-code other', 'opencode ']);
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 20_000);
   });

@@ -189,6 +189,7 @@ describe('tasks that a task wrote', () => {
       prompt: null,
       run: 'x',
       check: null,
+      scope: null,
     };
     expect(planSchema(true)).toHaveProperty('properties.tasks.items.required', Object.keys(task));
     expect(checkExpansion({ tasks: [task] }, whole)).toMatchObject({ tasks: { a: { run: 'x', needs: [] } } });
@@ -197,7 +198,7 @@ describe('tasks that a task wrote', () => {
   test('are what the page allows also for the schema that an agent is given, but for a strict one', () => {
     const plans = [
       { tasks: { a: { run: 'x', check: null, retry: { attempts: 2 } } } },
-      { tasks: [{ name: 'a', run: 'x' }] },
+      { tasks: [{ name: 'a', run: 'x', scope: { write: ['a/**'] } }] },
     ];
     for (const plan of plans) {
       expect(z.fromJSONSchema(planSchema(false)).safeParse(plan).error).toBeUndefined();

@@ -262,7 +262,7 @@ export const EVENT_SCHEMAS = {
   'task.again': () =>
     event('task.again', {
       ...of,
-      why: oneOf(['lost', 'feedback', 'fallback', 'conflict']),
+      why: oneOf(['lost', 'feedback', 'fallback', 'conflict', 'replan']),
       because: text,
       place: oneOf(['first', 'last']),
       delayMs: opt(count),

@@ -316,9 +316,10 @@ export type Decision =
 
 /**
  * `lost`: it ended with its engine, and counts for nothing. `feedback`: it was told what was not good enough.
- * `fallback`: its runtime failed, another one goes on. `conflict`: an agent is to settle it.
+ * `fallback`: its runtime failed, another one goes on. `conflict`: an agent is to settle it. `replan`: tasks that it
+ * wrote failed, and it may write others.
  */
-export type AgainReason = 'lost' | 'feedback' | 'fallback' | 'conflict';
+export type AgainReason = 'lost' | 'feedback' | 'fallback' | 'conflict' | 'replan';
 
 /** A task that is open again. */
 export interface Reopened {

@@ -7,6 +7,7 @@ const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const TASKS_MAX = 20_000;
 /** Of one plan. */
 export const EXPANSION_TASKS_MAX = 1000;
+const REPLANS_MAX = 10;
 /** Of one race. */
 const CANDIDATES_MAX = 20;
 
@@ -216,6 +217,12 @@ export const Task = z.strictObject({
   finalize: z.string().optional(),
   publishes: z.array(name).optional(),
   expand: z.boolean().optional().describe('The output of this task is further tasks.'),
+  replan: z
+    .int()
+    .min(1)
+    .max(REPLANS_MAX)
+    .optional()
+    .describe('How often the planner is asked for other tasks where some of its plan failed.'),
   output: z
     .record(z.string(), z.json())
     .optional()

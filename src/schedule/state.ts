@@ -97,6 +97,11 @@ export interface Node {
   /** Of an expand task: what it did itself, before its tasks. */
   own?: string[];
   expansion?: EventOf<'attempt.finished'>['expansion'];
+  /** Of an expand task: it writes tasks in place of those that failed, and how often it has been asked to. */
+  isReplanning?: boolean;
+  replans?: number;
+  /** Within one: others were written in its place. */
+  isReplaced?: boolean;
   /** What its agents asked for and got, beyond their scopes; later attempts have it from the start. */
   granted: string[];
   /** How often its agents have asked for access, and how often a person something else. */
@@ -277,11 +282,11 @@ export function hasEnded(node: Node): boolean {
 }
 
 /**
- * A turn of a handoff or a round that others came after, a candidate that was not picked, whoever judged: it is not taken
- * again, whatever became of it.
+ * A turn of a handoff or a round that others came after, a candidate that was not picked, whoever judged, a task in whose
+ * place a planner wrote others: it is not taken again, whatever became of it.
  */
 export function isPast(node: Node): boolean {
-  if (node.isJudge || hasLost(node)) return true;
+  if (node.isJudge || node.isReplaced || hasLost(node)) return true;
   return (node.turn ?? node.round) !== undefined && node.parent!.children.at(-1) !== node;
 }
 

@@ -28,6 +28,7 @@ const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
   finalize: ['agent'],
   publishes: MERGED,
   expand: MERGED,
+  replan: MERGED,
   output: WORK,
   check: WORK,
   attempts: WORK,
@@ -113,6 +114,9 @@ function checkTask(name: string, task: Task): Problem[] {
       'finalize',
       `"finalize" of ${it} works only with "continuous"; add "continuous: { every: 10m }" or remove it`,
     );
+  }
+  if (task.replan !== undefined && !task.expand) {
+    add('replan', `"replan" of ${it} works only with "expand"; add "expand: true" or remove it`);
   }
   if (task.continuous && task.continuous.every === undefined && !task.continuous.on?.length) {
     add('continuous', `"continuous" of ${it} says neither "every" nor "on"; add one, such as "every: 10m"`);

@@ -100,7 +100,10 @@ function byName(tasks: Json): Record<string, Json> | string {
 /** A strict schema has every field: null says nothing. */
 function withoutNulls(task: Json): Json {
   if (typeof task !== 'object' || task === null || Array.isArray(task)) return task;
-  return Object.fromEntries(Object.entries(task).filter(([, value]) => value !== null));
+  const given = Object.entries(task).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    given.map(([key, value]) => [key, key === 'scope' ? withoutNulls(value) : value]),
+  );
 }
 
 function told(problems: readonly Problem[]): string {

@@ -188,6 +188,10 @@ export class EventLines {
         return { text: 'is tried again' };
       case 'task.delayed':
         return { text: this.#retry(event) };
+      case 'task.again':
+        return event.why === 'replan'
+          ? { text: `asks its planner again, since ${event.because}`, color: 'ask' }
+          : undefined; // its next attempt is told
       case 'task.expanded':
         return this.#expand(event);
       case 'task.handed':

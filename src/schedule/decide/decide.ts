@@ -11,6 +11,7 @@ import { decideAsked, isHeld } from './asked.ts';
 import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
 import { decideRace, giveUp, pickFirst } from './race.ts';
+import { brokenIn, gaveUp, replan } from './replan.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { inherited } from '../fold/fold.ts';
 import { decideMail } from './messages.ts';
@@ -144,7 +145,11 @@ function startAttempt(state: State, node: Node): Decision {
     task: node.id,
     attempt,
     purpose: resolving ? 'resolve' : 'work',
-    from: resolving ? [resolving.marked] : node.onTop ? [state.shadow] : inherited(state, node),
+    from: resolving
+      ? [resolving.marked]
+      : node.onTop || node.isReplanning
+        ? [state.shadow]
+        : inherited(state, node),
     ...work,
     ...(node.isJudge && { files: judgeFiles(node) }),
     ...(next?.continues !== undefined && { continues: next.continues }),
@@ -184,7 +189,8 @@ function afterAnswer(node: Node): Decision {
 }
 
 function complete(state: State, node: Node): Decision {
-  if (node.expansion && node.children.length === 0 && !state.cancelling) {
+  if (node.expansion && (node.children.length === 0 || node.isReplanning) && !state.cancelling) {
+    if (node.isReplanning && Object.keys(node.expansion).length === 0) return gaveUp(node);
     checkRoom(state, Object.keys(node.expansion).length);
     return { type: 'task.expanded', task: node.id, kind: 'expand' };
   }
@@ -200,11 +206,13 @@ function decideGroup(state: State, node: Node): Decision {
 }
 
 function endGroup(state: State, node: Node): Decision {
-  const broken = node.children.filter(hasFailed);
+  const broken = brokenIn(node);
   const output = groupOutput(state, node);
   const given = output === undefined ? {} : { output };
   if (broken.length === 0) return finishedDone(node, given);
   if (state.cancelling) return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
+  const again = replan(state, node, broken);
+  if (again) return again;
   const first = broken.find((child) => child.state === 'failed') ?? broken[0]!;
   const message = `${broken.length} of ${node.children.length} tasks within did not succeed, first ${first.label}`;
   return { ...failed(node, 'tasks', message), ...given };

@@ -26,7 +26,7 @@ import { move, push, queue, uncount, unpush } from './moves.ts';
 import { callContinuous, endRest } from './continuous.ts';
 import { addCandidates, addItems, addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { reopen } from './reopen.ts';
-import { hasEnded, nodeOf, Queue, type Node, type State } from '../state.ts';
+import { hasEnded, hasFailed, nodeOf, Queue, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
   const state: State = {
@@ -342,7 +342,11 @@ function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished
   if (event.score === undefined) delete node.score;
   else node.score = event.score;
   if (event.outcome.kind === 'done')
-    node.results = event.collected ? [event.collected.commit] : inherited(state, node);
+    node.results = event.collected
+      ? [event.collected.commit]
+      : node.isReplanning
+        ? node.started!.from
+        : inherited(state, node);
   push(state, node);
 }
 
@@ -363,6 +367,12 @@ function again(state: State, node: Node, event: EventOf<'task.again'>, atMs: num
     ...(session && { session }),
   };
   if (fallback) node.fallback = { ...fallback, because, count: (node.fallback?.count ?? 0) + 1 };
+  if (why === 'replan') {
+    node.isReplanning = true;
+    node.replans = (node.replans ?? 0) + 1;
+    delete node.expansion;
+    delete node.merged;
+  }
   if (why === 'lost' && continues !== undefined) node.rounds--; // it counts for nothing
   if (why === 'feedback' && node.resolving) node.resolving.tries++;
   if (why === 'conflict') {
@@ -389,6 +399,10 @@ function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atM
   delete node.ended;
   delete node.merged;
   if (event.kind === 'expand') node.own = node.results;
+  if (node.isReplanning) {
+    for (const child of node.children) if (hasFailed(child)) child.isReplaced = true;
+    delete node.isReplanning;
+  }
   let added: Node[];
   if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
   else if (event.kind === 'race') added = addCandidates(state, node, event.candidates ?? []);

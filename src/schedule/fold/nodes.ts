@@ -17,17 +17,17 @@ export function addTasks(
 ): Node[] {
   const siblings = parent ? new Map<string, Node>() : state.top;
   const added = Object.entries(tasks).map(([name, task], position) => {
-    const id = parent ? `${parent.id}/${name}` : name;
+    const place = parent ? freePlace(state, parent, name) : name;
     const node = makeNode({
-      id,
-      label: parent ? `${parent.label}/${name}` : name,
+      id: parent ? `${parent.id}/${place}` : name,
+      label: parent ? `${parent.label}/${place}` : name,
       name,
       task,
       workflow,
       inputs,
       parent,
       siblings,
-      order: orderOf(parent, position),
+      order: orderOf(parent, position + (parent?.children.length ?? 0)),
     });
     siblings.set(name, node);
     return node;
@@ -42,6 +42,13 @@ export function addTasks(
     node.unmet = node.needs.length;
   }
   return register(state, added, parent);
+}
+
+/** A planner that is asked again may call a task like one that failed, which keeps its name. */
+function freePlace(state: State, { id }: Node, name: string): string {
+  let place = name;
+  for (let n = 2; state.nodes.has(`${id}/${place}`); n++) place = `${name}-${n}`;
+  return place;
 }
 
 /** The items of a for-each: the same task, once for each value. They start at once: their needs were met. */

@@ -27,6 +27,8 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
   node.failures = 0;
   node.rounds = 0;
   node.results = node.own ?? [];
+  delete node.replans;
+  delete node.isReplanning;
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
     'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',

@@ -6,6 +6,21 @@ const DESCRIPTION_CHARS_MAX = 200;
 
 const text = (description: string): Json => ({ type: ['string', 'null'], description });
 
+function globs(description: string): Json {
+  return { type: ['array', 'null'], items: { type: 'string' }, description };
+}
+
+const SCOPE = {
+  type: ['object', 'null'],
+  properties: {
+    write: globs(
+      'The files that the task owns: globs such as src/parser/**. Null for all that its agent may change.',
+    ),
+    shared: globs('Files that other tasks may change at the same time.'),
+  },
+  description: 'What the task may change. No two tasks that can run at the same time may own one file.',
+};
+
 /** Strict, as some models ask for it: every field is there, and null where it says nothing. */
 const TASK_FIELDS: Record<string, Json> = {
   name: { type: 'string', description: 'Letters, digits, "-" and "_"; each once.' },
@@ -19,6 +34,7 @@ const TASK_FIELDS: Record<string, Json> = {
   prompt: text('What the agent is told.'),
   run: text('A shell command, instead of an agent and a prompt.'),
   check: text('A shell command that must succeed before the work counts.'),
+  scope: SCOPE,
 };
 
 const PLAN = { type: 'object', required: ['tasks'], additionalProperties: false };
@@ -28,7 +44,9 @@ const { name: _, ...UNNAMED } = TASK_FIELDS;
 export function planSchema(isStrict: boolean): Record<string, Json> {
   const task = { type: 'object', properties: TASK_FIELDS };
   if (isStrict) {
-    const items = { ...task, required: Object.keys(TASK_FIELDS), additionalProperties: false };
+    const scope = { ...SCOPE, required: Object.keys(SCOPE.properties), additionalProperties: false };
+    const properties = { ...TASK_FIELDS, scope };
+    const items = { ...task, properties, required: Object.keys(properties), additionalProperties: false };
     return { ...PLAN, properties: { tasks: { type: 'array', items } } };
   }
   const list = { type: 'array', items: { ...task, required: ['name'] } };
@@ -47,8 +65,9 @@ export function planFormat({ agents }: Pick<Workflow, 'agents'>, tasksMax: numbe
   return [
     'Your output is a plan: tasks that are then carried out, each from the files as they are once its needs are done.',
     `It is JSON of this form, with at most ${tasksMax} tasks:`,
-    '{ "tasks": [{ "name": "parser", "description": "Write the parser", "needs": [], "agent": "NAME", "prompt": "…", "check": "npm test" }, { "name": "lint", "needs": ["parser"], "run": "npm run lint" }] }',
+    '{ "tasks": [{ "name": "parser", "description": "Write the parser", "needs": [], "agent": "NAME", "prompt": "…", "check": "npm test", "scope": { "write": ["src/parser/**"] } }, { "name": "lint", "needs": ["parser"], "run": "npm run lint" }] }',
     'A task has either an agent and a prompt, or a run command. A task without an agent may change no more than you may.',
+    '"write" of its scope names the files that a task owns: tasks that do not need each other must not own the same file.',
     lines.length > 0
       ? `The agents are:\n${lines.join('\n')}`
       : 'There are no agents, so every task has a run command.',
