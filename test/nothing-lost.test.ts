@@ -5,6 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { findHome, type Home } from '../src/store/home.ts';
+import { isLocked } from '../src/store/lock.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { cleanWorkspaces } from '../src/operations/clean.ts';
 import { bosun as cli, start } from './fixtures/cli.ts';
@@ -127,6 +128,31 @@ describe('a damaged journal', () => {
 });
 
 describe('bosun workspaces clean', () => {
+  it('holds one run at a time, however many there are', async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    const home = (): Home => homeOf(repository);
+    for (let n = 0; n < 3; n++) {
+      const { id } = await (await bosun.run(WORK)).finished;
+      for await (const page of bosun.events(id))
+        for (const { event } of page)
+          if (event.type === 'attempt.workspace')
+            mkdirSync(path.join(home().layers, event.workspace, 'upper'), { recursive: true });
+      mkdirSync(path.join(home().memories, `${id}.one`), { recursive: true });
+    }
+    const held: number[] = [];
+    const { removed } = await cleanWorkspaces({
+      cwd: repository.path,
+      fault: () =>
+        held.push(
+          ['w-1', 'w-2', 'w-3'].filter((run) => isLocked(path.join(home().run(run), 'engine.lock'))).length,
+        ),
+    });
+    expect(removed).toHaveLength(3);
+    expect(Math.max(...held)).toBeLessThanOrEqual(1);
+    expect(readdirSync(home().memories)).toEqual([]);
+  });
+
   it(
     'keeps what is not a commit, also where the journal does not know of it',
     { timeout: 60_000 },

@@ -14,8 +14,10 @@ import {
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { findHome, Home } from '../src/store/home.ts';
+import { takeLock } from '../src/store/lock.ts';
 import { moveEarlierState } from '../src/run/move-state.ts';
 import { clearAttempts, createHome } from '../src/run/prepare-home.ts';
 import { openEngineGit } from '../src/system/git/engine-git.ts';
@@ -202,6 +204,20 @@ describe('the state of an earlier version', () => {
       await moveEarlierState(home);
       expect(existsSync(home.journal), name).toBe(false);
     }
+  });
+
+  it('is moved by one bosun at a time', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
+    await bosun(repository.path, 'run');
+    await putBack(repository);
+    const home = new Home(findGit(repository.path)!);
+    const other = takeLock(home.lock)!;
+    const moved = moveEarlierState(home);
+    await sleep(500);
+    expect(existsSync(home.journal)).toBe(false);
+    other[Symbol.dispose]();
+    await moved;
+    expect((await bosun(repository.path, 'history', '--json')).stdout.match(/"id"/g)).toHaveLength(1);
   });
 
   it.each(['journal.db', 'git/config', 'layers'])('is refused where %s is a link', async (name) => {

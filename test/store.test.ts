@@ -124,6 +124,15 @@ describe('SQLite store of an earlier bosun', () => {
 });
 
 describe('engine lock', () => {
+  it('says that it is a lock, and what to do, where it cannot be used', async () => {
+    await using home = await directory();
+    const file = home.file('broken.lock');
+    await writeFile(file, 'no database '.repeat(1000));
+    expect(() => takeLock(file)).toThrow(`the lock ${file} is damaged`);
+    expect(() => isLocked(file)).toThrow(`remove it: rm -r ${file}`);
+    expect(() => takeLock(home.file('no/such.lock'))).toThrow('cannot open the lock');
+  });
+
   it('is held by one, seen by all, and free again once let go', async () => {
     await using home = await directory();
     const file = home.file('lock');

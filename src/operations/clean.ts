@@ -30,41 +30,42 @@ export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
   const { fault } = options;
   const { workspaces } = engine.stages;
   const names = await workspaces.names();
-  const uses = new Map<string, Use>();
-  const forgotten: string[] = [];
-  const atWork: RunView[] = [];
-  using claims = new DisposableStack();
   const memories = new Set(namesIn(engine.home.memories));
+  const why = new Map<string, string>();
+  const removed = new Set<string>();
+  const judge = async (name: string, use: Use | undefined): Promise<void> => {
+    const reason = await whyKept(engine, name, use);
+    if (reason !== undefined) {
+      why.set(name, reason);
+      return;
+    }
+    fault?.(`removing:${name}`);
+    await workspaces.remove(name);
+    fault?.(`removed:${name}`);
+    removed.add(name);
+  };
   for await (const run of runsOf(engine.store)) {
+    const own = names.filter((name) => mayBeOf(name, run.id));
     const remembered = isOpen(run) ? [] : await memoriesOf(engine, run, memories);
-    const hasWorkspaces = names.some((name) => mayBeOf(name, run.id));
-    if (!hasWorkspaces && remembered.length === 0) continue;
+    if (own.length === 0 && remembered.length === 0) continue;
     // Nobody begins to drive it while they go.
-    const claim = await engine.store.claim(run.id);
+    using claim = await engine.store.claim(run.id);
     if (!claim) {
-      atWork.push(run);
+      for (const name of own) why.set(name, `run ${run.id} is at work`);
       continue;
     }
-    claims.use(claim);
-    forgotten.push(...remembered);
-    if (hasWorkspaces) for (const [name, use] of await lastUses(engine.store, run)) uses.set(name, use);
+    const uses = own.length === 0 ? new Map<string, Use>() : await lastUses(engine.store, run);
+    for (const name of own) if (uses.has(name)) await judge(name, uses.get(name));
+    // Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that.
+    for (const name of remembered) await removeTree(path.join(engine.home.memories, name));
   }
-  const cleaned: Cleaned = { removed: [], kept: [] };
-  for (const name of names) {
-    const driven = atWork.find((run) => mayBeOf(name, run.id));
-    const why = driven ? `run ${driven.id} is at work` : await whyKept(engine, name, uses.get(name));
-    if (why === undefined) {
-      fault?.(`removing:${name}`);
-      await workspaces.remove(name);
-      fault?.(`removed:${name}`);
-      cleaned.removed.push(name);
-    } else cleaned.kept.push({ name, why });
-  }
-  // Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that.
-  for (const name of forgotten) await removeTree(path.join(engine.home.memories, name));
+  for (const name of names) if (!why.has(name) && !removed.has(name)) await judge(name, undefined);
   fault?.('forgotten');
   await removeUnusedBases(engine);
-  return cleaned;
+  return {
+    removed: names.filter((name) => removed.has(name)),
+    kept: names.flatMap((name) => (why.has(name) ? [{ name, why: why.get(name)! }] : [])),
+  };
 }
 
 /** Bases are made again where they are needed; those of runs that may go on are kept, and all while others work. */

@@ -8,6 +8,7 @@ import { comparedName } from '../base/dot-git.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Home } from '../store/home.ts';
 import { isLocked } from '../store/lock.ts';
+import { gateOf } from './engines-at-work.ts';
 import { gitInRepository, splitNul } from '../system/git/git.ts';
 import { removeTree } from '../system/files/remove-tree.ts';
 import { sandboxUid } from '../system/process/sandbox-user.ts';
@@ -29,6 +30,9 @@ function hasEarlierState(home: Home): boolean {
 /** What came with the repository stays where it is, unused. */
 export async function moveEarlierState(home: Home): Promise<void> {
   if (!hasEarlierState(home) || (await isTracked(home))) return;
+  makeStateDirectory(home.directory);
+  using _ = await gateOf(home);
+  if (!hasEarlierState(home)) return; // another bosun was faster
   const objection = objectionTo(home);
   if (objection !== undefined)
     throw new BosunError(
@@ -37,7 +41,6 @@ export async function moveEarlierState(home: Home): Promise<void> {
     );
   if (isLocked(earlier(home, 'engine.lock')))
     throw new BosunError('busy', `an earlier version of bosun is at work in ${home.top}: let it end first`);
-  makeStateDirectory(home.directory);
   for (const name of SANDBOXES) move(earlier(home, name), path.join(home.sandbox, name));
   for (const name of ENGINES) move(earlier(home, name), path.join(home.directory, name));
   for (const name of PASSING) await removeTree(earlier(home, name));

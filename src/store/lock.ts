@@ -18,7 +18,7 @@ export interface Lock extends Disposable {}
 
 /** Takes the lock, or returns undefined where somebody else holds it. */
 export function takeLock(file: string, waitMs = LOOK_MS): Lock | undefined {
-  return translated(file, () => lock(file, waitMs));
+  return translated(file, () => lock(file, waitMs), 'lock');
 }
 
 /** Waits for the lock without keeping this thread; undefined where it is not to be had in that time, or none is wanted. */
@@ -49,7 +49,7 @@ function lock(file: string, waitMs: number): Lock | undefined {
 }
 
 export function isLocked(file: string): boolean {
-  return existsSync(file) && translated(file, () => looksLocked(file));
+  return existsSync(file) && translated(file, () => looksLocked(file), 'lock');
 }
 
 function looksLocked(file: string): boolean {

@@ -13,7 +13,7 @@ const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 
 /** SQLite's own words mean little to a person: say what it means and what to do. */
-export function translated<T>(file: string, action: () => T): T {
+export function translated<T>(file: string, action: () => T, what: 'journal' | 'lock' = 'journal'): T {
   try {
     return action();
   } catch (cause) {
@@ -21,36 +21,38 @@ export function translated<T>(file: string, action: () => T): T {
     const code = (cause as { errcode?: number }).errcode;
     if (code === undefined) throw cause;
     const said = (cause as Error).message;
+    const name = `the ${what} ${file}`;
     switch (code & 0xff) {
       case SQLITE_CORRUPT:
       case SQLITE_NOTADB:
-        throw damaged(file, said, cause);
+        throw what === 'lock' ? damagedLock(file, said, cause) : damaged(file, said, cause);
       case SQLITE_FULL:
       case SQLITE_IOERR:
         throw new BosunError(
           'journal',
-          `cannot write the journal ${file} (${said}): the disk is full or failing; free some space`,
+          `cannot write ${name} (${said}): the disk is full or failing; free some space`,
           { cause },
         );
       case SQLITE_READONLY:
-        throw new BosunError('journal', machineError(cause, `cannot write the journal ${file}`)!.message, {
+        throw new BosunError('journal', machineError(cause, `cannot write ${name}`)!.message, {
           cause,
         });
       case SQLITE_CANTOPEN:
-        if (isDirectory(file)) throw damaged(file, 'it is a directory', cause);
+        if (isDirectory(file))
+          throw what === 'lock'
+            ? damagedLock(file, 'it is a directory', cause)
+            : damaged(file, 'it is a directory', cause);
         throw new BosunError(
           'journal',
-          `cannot open the journal ${file} (${said}); check that you may write its directory, and that not too many files are open (ulimit -n)`,
+          `cannot open ${name} (${said}); check that you may write its directory, and that not too many files are open (ulimit -n)`,
           { cause },
         );
       case SQLITE_BUSY:
-        throw new BosunError(
-          'busy',
-          `the journal ${file} is in use by another process and did not become free`,
-          { cause },
-        );
+        throw new BosunError('busy', `${name} is in use by another process and did not become free`, {
+          cause,
+        });
       default:
-        throw new BosunError('journal', `the journal ${file} failed: ${said}`, { cause });
+        throw new BosunError('journal', `${name} failed: ${said}`, { cause });
     }
   }
 }
@@ -69,6 +71,12 @@ export function damaged(file: string, why: string, cause?: unknown): BosunError 
     `the journal ${file} is damaged (${why}). Move it aside: mkdir ${directory}/damaged && mv ${file}* ${directory}/damaged ; then bosun starts a new one. The branches and snapshots of its runs are kept: git --git-dir=${path.join(directory, 'git')} branch`,
     { cause },
   );
+}
+
+/** Nothing is ever written into one. */
+function damagedLock(file: string, why: string, cause: unknown): BosunError {
+  const message = `the lock ${file} is damaged (${why}); if no bosun is at work in this repository, remove it: rm -r ${file}`;
+  return new BosunError('journal', message, { cause });
 }
 
 function isDirectory(file: string): boolean {

@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal, shownState } from '../../src/run/journal.ts';
-import { bosun, start, startProgram } from '../fixtures/cli.ts';
+import { BOSUN, bosun, start, startProgram } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 
 const QUICK = 'name: quick\ntasks: { one: { run: echo 1 > one.txt } }\n';
@@ -145,6 +148,19 @@ describe('a detached run', () => {
     expect(stdout).toBe('');
     expect(stderr).toContain('bosun.yaml');
     expect(existsSync(path.join(repository.path, '.git/bosun/journal.db'))).toBe(false);
+  });
+
+  it('is cancelled where nobody could be told its id, since Ctrl-C was faster', async () => {
+    await using repository = await makeRepository({ files: { 'bosun.yaml': PATIENT } });
+    const env = { ...process.env, BOSUN_DETACHED: '1' };
+    const child = spawn(BOSUN, ['run'], {
+      cwd: repository.path,
+      env,
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    (child.stdio[3] as Socket).destroy();
+    await once(child, 'exit');
+    expect((await bosun(repository.path, 'status', 'patient-1')).stdout).toContain('cancelled');
   });
 
   it('is waited for with its exit code: failed, cancelled, unknown', async () => {

@@ -31,10 +31,16 @@ export async function detach(words: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** To the process that was typed, which then ends. */
-export function tellDetached(id: string): void {
+/** To the process that was typed, which then ends. False where it has gone, since somebody pressed Ctrl-C. */
+export function tellDetached(id: string): boolean {
   process.removeAllListeners('SIGHUP');
   process.on('SIGHUP', () => {}); // its terminal is none of ours
-  writeSync(PIPE, `${id}\n`);
-  closeSync(PIPE);
+  try {
+    writeSync(PIPE, `${id}\n`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    closeSync(PIPE);
+  }
 }

@@ -77,7 +77,7 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
     if (!isFenced(live.isolation))
       show.say(`WARNING: ${describeIsolation(live.isolation)}; bosun doctor says what to do`);
     for (const note of live.notes) show.say(`note: ${note}`);
-    if (isApart) tellDetached(live.id);
+    if (isApart && !tellDetached(live.id)) live.cancel('now'); // nobody was told that there is a run
     interrupts.attach(live);
     show.attach?.(live, interrupts);
     ended = await live.finished;
