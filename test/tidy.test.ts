@@ -126,6 +126,29 @@ describe('the tree', () => {
     );
     expect(missing).toEqual([]);
   });
+
+  it('has a walk through the life of a task: 25 files at most, each used by one before it', () => {
+    const walk = [...text('ARCHITECTURE.md').matchAll(/^\d+\. `(src\/[^`]+)`/gm)].map((match) => match[1]!);
+    expect(walk[0]).toBe('src/main.ts');
+    expect(walk.at(-1)).toBe('src/merge/merge.ts');
+    expect(walk.length).toBeLessThanOrEqual(25);
+    const lost = walk.filter(
+      (file, n) => n > 0 && !walk.slice(0, n).some((from) => importsOf(from).includes(file)),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('has an architecture page that names only files that are there', () => {
+    const named = [...text('ARCHITECTURE.md').matchAll(/`((?:src\/)?[a-z][\w/-]*\.ts)`/g)].map(
+      (match) => match[1]!,
+    );
+    const gone = named.filter(
+      (name) =>
+        !sources.some((file) => file === name || file.endsWith(`/${name}`)) &&
+        !statSync(name, { throwIfNoEntry: false }),
+    );
+    expect(gone).toEqual([]);
+  });
 });
 
 function unitOf(file: string): string {

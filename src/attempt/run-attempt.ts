@@ -1,5 +1,5 @@
 /**
- * READ FIRST. One attempt's life, stage after stage:
+ * One attempt's life, stage after stage:
  *
  *   base → workspace → sandbox → runtime → collect → check → what came of it
  *
