@@ -13,7 +13,7 @@ import { decideHandoff } from './handoff.ts';
 import { decideRace, giveUp, pickFirst } from './race.ts';
 import { brokenIn, gaveUp, replan } from './replan.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
-import { inherited } from '../fold/fold.ts';
+import { inherited } from '../fold/attempts.ts';
 import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
 import { decideReopened } from './reopen.ts';

@@ -2,7 +2,7 @@
  * Guesses which tasks start next, so that their surroundings can be made while they wait. Pure. A wrong guess costs a
  * sandbox that nobody uses; it decides nothing.
  */
-import { inherited } from '../fold/fold.ts';
+import { inherited } from '../fold/attempts.ts';
 import { hasEnded, type Node, type State } from '../state.ts';
 
 export interface Upcoming {

@@ -18,6 +18,7 @@ import {
   questionAsked,
   setLimits,
 } from './asked.ts';
+import { again, attemptEnded, delay, inherited, keepOutput } from './attempts.ts';
 import { noteSpending } from './budget.ts';
 import { noteHeld, noteWait } from './held.ts';
 import { changeMail, closeInbox } from './messages.ts';
@@ -314,83 +315,6 @@ function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: numb
   state.questions.set(question.id, { ...question, askedAtMs: atMs });
 }
 
-function attemptEnded(state: State, node: Node, event: EventOf<'attempt.finished'>, atMs: number): void {
-  state.running--;
-  if (node.held?.by !== 'slot') turnClocks(state, node, -1, atMs);
-  delete node.held;
-  delete node.attemptAtMs;
-  node.workedMs = (node.workedMs ?? 0) + event.durationMs;
-  delete node.stopping;
-  closeRequests(state, node);
-  closeAsked(state, node);
-  node.lastOutcome = event.outcome;
-  node.isCollected = event.collected !== undefined;
-  const isWork = node.started?.purpose !== 'resolve';
-  if (event.collected) {
-    node.changedCount = event.collected.changedCount;
-    // whoever settles a conflict does not undo what was left out before
-    node.outsideCount = (isWork ? 0 : (node.outsideCount ?? 0)) + (event.collected.outside?.count ?? 0);
-  }
-  node.ended = event;
-  if (event.feedback === undefined) delete node.feedback;
-  else node.feedback = event.feedback;
-  if (event.outcome.kind === 'lost' && event.outcome.because !== undefined) node.lost = (node.lost ?? 0) + 1;
-  else delete node.lost;
-  // what settles a conflict says is not what the task was to say
-  if (isWork) keepOutput(node, event.outputRef ? event : { output: event.output ?? null });
-  if (event.expansion) node.expansion = event.expansion;
-  if (event.score === undefined) delete node.score;
-  else node.score = event.score;
-  if (event.outcome.kind === 'done')
-    node.results = event.collected
-      ? [event.collected.commit]
-      : node.isReplanning
-        ? node.started!.from
-        : inherited(state, node);
-  push(state, node);
-}
-
-function keepOutput(node: Node, { output, outputRef }: Pick<Node, 'output' | 'outputRef'>): void {
-  if (output === undefined && outputRef === undefined) return;
-  delete node.output;
-  delete node.outputRef;
-  if (outputRef) node.outputRef = outputRef;
-  else if (output !== undefined) node.output = output;
-}
-
-/** Another attempt, as it was decided. */
-function again(state: State, node: Node, event: EventOf<'task.again'>, atMs: number): void {
-  const { why, because, continues, feedback, session, fallback, delayMs } = event;
-  node.next = {
-    ...(continues !== undefined && { continues }),
-    ...(feedback !== undefined && { feedback }),
-    ...(session && { session }),
-  };
-  if (fallback) node.fallback = { ...fallback, because, count: (node.fallback?.count ?? 0) + 1 };
-  if (why === 'replan') {
-    node.isReplanning = true;
-    node.replans = (node.replans ?? 0) + 1;
-    delete node.expansion;
-    delete node.merged;
-  }
-  if (why === 'lost' && continues !== undefined) node.rounds--; // it counts for nothing
-  if (why === 'feedback' && node.resolving) node.resolving.tries++;
-  if (why === 'conflict') {
-    const { marked, conflict } = node.conflicted!;
-    node.resolving = { marked, conflict, tries: (node.resolving?.tries ?? 0) + 1 };
-    delete node.conflicted;
-  }
-  delete node.ended;
-  if (delayMs === undefined) queue(state, node, event.place);
-  else delay(state, node, delayMs, atMs);
-}
-
-function delay(state: State, node: Node, delayMs: number, atMs: number): void {
-  move(state, node, 'delayed');
-  node.delayMs = delayMs;
-  node.retryAtMs = atMs + delayMs;
-}
-
 function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
   if (event.kind !== 'expand') uncount(state, node);
   if (event.kind === 'handoff') node.rounds = 0;
@@ -468,13 +392,4 @@ function cancel(state: State, mode: 'graceful' | 'now'): void {
     if (node.stopping === mode) continue;
     push(state, node);
   }
-}
-
-/** The commits a node starts from: the results of its needs, else what the task around it started from. */
-export function inherited(state: State, node: Node): string[] {
-  const results = new Set(node.needs.flatMap((need) => need.results));
-  if (results.size > 0) return [...results];
-  if (!node.parent) return [state.base];
-  // Tasks that an expand task wrote go on from what that task itself did.
-  return node.parent.results.length > 0 ? node.parent.results : inherited(state, node.parent);
 }
