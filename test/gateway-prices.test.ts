@@ -1,8 +1,11 @@
 /** What models cost, and where requests go. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NO_TOKENS } from '../src/contract/model.ts';
 import { priceTable } from '../src/gateway/money/prices.ts';
-import { outputTokensMaxOf } from '../src/gateway/money/price-list.ts';
+import { NEWER_PRICES, outputTokensMaxOf } from '../src/gateway/money/price-list.ts';
+import { PUBLIC_PRICES } from '../src/gateway/money/public-prices.ts';
+import { modelsOf, pricesFile, PRICES_PATH } from '../scripts/prices.ts';
 import { routeOf, type Route } from '../src/gateway/request/route.ts';
 import { askedIn, estimateOf } from '../src/gateway/request/estimate.ts';
 
@@ -28,8 +31,10 @@ describe('a price', () => {
 
   it.each([
     'claude-opus-9',
-    'gpt-5.5-pro',
-    'gpt-5.1-codex-max',
+    'gpt-5.5-ultra',
+    'gpt-5.1-codex-huge',
+    'gpt-5-image',
+    'gemini-2.5-flash-tts',
     'gpt-oss:20b',
     'llama3',
     '',
@@ -51,8 +56,8 @@ describe('a price', () => {
   });
 
   it('is unknown for a prompt that is longer than those whose price was found', () => {
-    expect(priceOf('gpt-5.5', { ...NO_TOKENS, input: 272_000 })).toBeCloseTo(1.36, 12);
-    expect(priceOf('gpt-5.5', { ...NO_TOKENS, input: 1, cacheRead: 272_000 })).toBeNull();
+    expect(priceOf('gpt-6.1-terra', { ...NO_TOKENS, input: 272_000 })).toBeCloseTo(0.272, 12);
+    expect(priceOf('gpt-6.1-terra', { ...NO_TOKENS, input: 1, cacheRead: 272_000 })).toBeNull();
   });
 
   it('of the user comes first, by glob, with input in place of what it leaves out', () => {
@@ -60,6 +65,75 @@ describe('a price', () => {
     expect(own('claude-opus-5-5', { ...MILLION, cacheRead: 1_000_000, cacheWrite: 1_000_000 })).toBe(3);
     expect(own('qwen/coder', MILLION)).toBe(0);
     expect(own('claude-haiku-4-5', MILLION)).toBe(1);
+  });
+});
+
+describe('the public list of prices', () => {
+  it('is the file that scripts/prices.ts writes, with its source and date', async () => {
+    expect(await pricesFile(PUBLIC_PRICES)).toBe(readFileSync(PRICES_PATH, 'utf8'));
+    const { source, published, asOf, models } = PUBLIC_PRICES;
+    expect(source).toMatch(/^npm:@pydantic\/genai-prices@\d+\.\d+\.\d+$/);
+    for (const day of [published, asOf]) expect(new Date(day).toISOString().slice(0, 10)).toBe(day);
+    expect(asOf >= published).toBe(true);
+    const names = models.flatMap(([each]) => each);
+    expect(names).toHaveLength(new Set(names).size);
+    expect(names).toEqual(expect.arrayContaining(['claude-opus-5-5', 'gpt-6-sol', 'gemini-3.8-flash']));
+    for (const [, { above, promptTokensMax: _, ...rates }] of models)
+      for (const usd of [...Object.values(rates), ...Object.values(above ?? {})])
+        expect(usd).toBeGreaterThan(0);
+  });
+
+  it('has none of the models whose prices are still written by hand', () => {
+    const names = new Set(PUBLIC_PRICES.models.flatMap(([each]) => each));
+    expect(Object.keys(NEWER_PRICES).filter((name) => names.has(name))).toEqual([]);
+  });
+
+  it('is made of the prices of its day, for text, by exact names', () => {
+    const tiers = (base: number, price: number): object => ({ base, tiers: [{ start: 1000, price }] });
+    const provider = {
+      models: [
+        {
+          id: 'claude-a-1',
+          match: {
+            or: [
+              { equals: 'claude-a-1-20260101' },
+              { starts_with: 'claude-a.1' },
+              { starts_with: 'claude-a-2026' },
+            ],
+          },
+          prices: [
+            { prices: { input_mtok: 9, output_mtok: 9 } },
+            {
+              constraint: { type: 'start_date', start_date: '2026-02-01' },
+              prices: {
+                input_mtok: tiers(1, 2),
+                output_mtok: 5,
+                cache_write_1h_mtok: tiers(3, 4),
+                web_searches_kcount: 10,
+              },
+            },
+            {
+              constraint: { type: 'start_date', start_date: '2027-01-01' },
+              prices: { input_mtok: 8, output_mtok: 8 },
+            },
+          ],
+        },
+        { id: 'claude-image', match: {}, prices: { input_mtok: 1, output_mtok: 1 } },
+        { id: 'claude-embeds', match: {}, prices: { input_mtok: 1 } },
+        { id: 'claude-old', match: {}, deprecated: true, prices: { input_mtok: 1, output_mtok: 1 } },
+        { id: 'gpt-of-another', match: {}, prices: { input_mtok: 1, output_mtok: 1 } },
+        {
+          id: 'claude-night',
+          match: {},
+          prices: [{ constraint: { type: 'time_of_date' }, prices: { input_mtok: 1, output_mtok: 1 } }],
+        },
+      ],
+    };
+    const find = (id: string): never => (id === 'anthropic' ? provider : undefined) as never;
+    const above = { promptTokens: 1000, input: 2, output: 5, cacheWriteHour: 4 };
+    expect(modelsOf(find, '2026-11-18')).toEqual([
+      [['claude-a-1'], { input: 1, output: 5, cacheWriteHour: 3, above }],
+    ]);
   });
 });
 

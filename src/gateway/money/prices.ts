@@ -31,15 +31,15 @@ const MILLION = 1_000_000;
 /** Names come from agents. */
 const REMEMBERED_MAX = 1000;
 
-/** Prices are by glob over names of models, and the first that fits counts: those of `users` before our own. */
+/** Those of `users` are by glob over names of models, and the first that fits counts; our own are by name. */
 export function priceTable(users: Readonly<Record<string, Price>> = {}): PriceOf {
-  const [own, ours] = [compiled(users), compiled(PRICE_LIST)];
+  const own = compiled(users);
   const remembered = new Map<string, Price | undefined>();
   return (model, tokens) => {
     if (!remembered.has(model)) {
       if (remembered.size >= REMEMBERED_MAX) remembered.clear();
       const name = plainName(model);
-      remembered.set(model, find(own, model) ?? find(own, name) ?? find(ours, name));
+      remembered.set(model, find(own, model) ?? find(own, name) ?? PRICE_LIST.get(name));
     }
     const price = remembered.get(model);
     return price === undefined ? null : costUsd(price, tokens);
@@ -75,7 +75,7 @@ function costUsd(price: Price, tokens: Counted): number | null {
 }
 
 /** Without who serves it and when it was made: `us.anthropic.claude-haiku-4-5-20251001-v1:0` → `claude-haiku-4-5`. */
-function plainName(model: string): string {
+export function plainName(model: string): string {
   const name = model
     .toLowerCase()
     .replace(/^.*\//, '')
