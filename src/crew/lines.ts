@@ -1,8 +1,7 @@
 /** Messages of one line each on a connection, none longer than it may be. It knows nothing of what they say. */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-
-const LINE_FEED = 10;
+import { BoundedLines } from '../base/bounded-lines.ts';
 
 export interface LineReader {
   bytesMax: number;
@@ -13,33 +12,24 @@ export interface LineReader {
 
 /** While the stream is paused no line is handed on, also none that has come already. */
 export function readLines(stream: Readable, { bytesMax, onLine, onTooLong }: LineReader): void {
-  let pieces: Buffer[] = [];
-  let bytes = 0;
-  let rest: Buffer = Buffer.alloc(0);
+  const lines = new BoundedLines(bytesMax);
   let isOver = false;
   const handOn = (): void => {
-    while (rest.length > 0 && !isOver && !stream.isPaused()) {
-      const end = rest.indexOf(LINE_FEED);
-      const piece = end === -1 ? rest : rest.subarray(0, end);
-      rest = end === -1 ? Buffer.alloc(0) : rest.subarray(end + 1);
-      pieces.push(piece);
-      bytes += piece.length;
-      if (bytes > bytesMax) {
+    while (!isOver && !stream.isPaused()) {
+      const line = lines.next();
+      if (lines.isTooLong || line?.isCut) {
         isOver = true;
-        pieces = [];
         return onTooLong();
       }
-      if (end === -1) return;
-      const line = Buffer.concat(pieces).toString();
-      pieces = [];
-      bytes = 0;
-      if (line.trim() !== '') onLine(line);
+      if (!line) return;
+      const text = line.bytes.toString();
+      if (text.trim() !== '') onLine(text);
     }
   };
   stream.on('resume', handOn);
   stream.on('data', (chunk: Buffer) => {
     if (isOver) return;
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    lines.push(chunk);
     handOn();
   });
 }

@@ -1,12 +1,13 @@
 /** Reads what an agent's program prints as one JSON object a line; bounded in the length of a line. Never fails. */
 import type { Readable } from 'node:stream';
+import { BoundedLines, type BoundedLine } from '../../base/bounded-lines.ts';
 import { isFields } from '../../base/fields.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { Json } from '../../contract/workflow.ts';
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 const TAIL_CHARS = 2000;
-const TEXT_LINE_CHARS_MAX = 4000;
+const TEXT_LINE_BYTES_MAX = 4000;
 
 export type AgentMessage = { [key: string]: Json };
 
@@ -16,42 +17,29 @@ export function readMessages(
   take: (message: AgentMessage) => void,
   lineBytesMax = LINE_BYTES_MAX,
 ): Promise<string> {
-  let parts: Buffer[] = [];
-  let bytes = 0;
+  const lines = new BoundedLines(lineBytesMax);
   let garbage = '';
 
   const isNoMessage = (text: string): void => {
     garbage = `${garbage}${text}\n`.slice(-TAIL_CHARS);
   };
-  const endLine = (): void => {
-    const line = Buffer.concat(parts).toString();
-    const isTooLong = bytes > lineBytesMax;
-    parts = [];
-    bytes = 0;
-    if (isTooLong) return isNoMessage(`(a line of more than ${lineBytesMax} bytes)`);
+  const read = ({ bytes, isCut }: BoundedLine): void => {
+    if (isCut) return isNoMessage(`(a line of more than ${lineBytesMax} bytes)`);
+    const line = bytes.toString();
     if (line.trim() === '') return;
     const message = parsed(line);
     if (message) take(message);
     else isNoMessage(line.slice(0, TAIL_CHARS));
   };
   stream.on('data', (chunk: Buffer) => {
-    let from = 0;
-    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
-      add(chunk.subarray(from, at));
-      endLine();
-      from = at + 1;
-    }
-    add(chunk.subarray(from));
+    lines.push(chunk);
+    for (let line = lines.next(); line; line = lines.next()) read(line);
   });
-  function add(piece: Buffer): void {
-    bytes += piece.length;
-    if (bytes > lineBytesMax) parts = [];
-    else if (piece.length > 0) parts.push(piece);
-  }
   // A pipe that breaks has ended, too.
   return new Promise((resolve) => {
     const end = (): void => {
-      endLine();
+      const last = lines.last();
+      if (last) read(last);
       resolve(garbage.trim());
     };
     stream.once('error', () => {}).once('close', end);
@@ -60,11 +48,10 @@ export function readMessages(
 
 /** Lines of text that somebody else keeps; of a long one the beginning. */
 export function eachLine(take: (line: string) => void): (chunk: Buffer) => void {
-  let rest = '';
+  const lines = new BoundedLines(TEXT_LINE_BYTES_MAX);
   return (chunk) => {
-    const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = (lines.pop() ?? '').slice(0, TEXT_LINE_CHARS_MAX);
-    for (const line of lines) take(line.slice(0, TEXT_LINE_CHARS_MAX));
+    lines.push(chunk);
+    for (let line = lines.next(); line; line = lines.next()) take(line.bytes.toString('latin1'));
   };
 }
 

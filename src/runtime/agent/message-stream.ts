@@ -3,18 +3,19 @@
  * that it is not too much to read: those who read them are libraries, which believe anything.
  */
 import { Transform, type Readable } from 'node:stream';
+import { BoundedLines, type BoundedLine } from '../../base/bounded-lines.ts';
 import { shapeOf } from '../../base/parse-json.ts';
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** Some print a warning or two where only messages belong. */
 const GARBAGE_LINES_MAX = 20;
 const GARBAGE_CHARS_MAX = 2000;
+const OPENING_BRACE = 0x7b;
+const LINE_END = Buffer.from('\n');
 
 export class MessageStream extends Transform {
   readonly #breakOff: (why: string) => void;
-  #line: Buffer[] = [];
-  #lineBytes = 0;
-  #isMessage: boolean | undefined;
+  readonly #lines = new BoundedLines(LINE_BYTES_MAX);
   #garbage = '';
   #garbageLines = 0;
   #hasBegun = false;
@@ -42,49 +43,44 @@ export class MessageStream extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
-    let from = 0;
-    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
-      this.#add(chunk.subarray(from, at + 1));
-      this.#endLine();
-      from = at + 1;
+    this.#lines.push(chunk);
+    for (let line = this.#lines.next(); line; line = this.#lines.next()) this.#take(line);
+    if (isMessage(this.#lines.beginning)) {
+      this.#hasBegun = true;
+      if (this.#lines.isTooLong) this.#tooLong();
     }
-    this.#add(chunk.subarray(from));
     done();
   }
 
   override _flush(done: () => void): void {
-    this.#endLine();
+    const last = this.#lines.last();
+    if (last) this.#take(last);
     done();
   }
 
-  #add(piece: Buffer): void {
-    if (piece.length === 0) return;
-    this.#lineBytes += piece.length;
-    this.#isMessage ??= piece[0] === 0x7b; // {
-    if (this.#isMessage) {
-      this.#hasBegun = true;
-      if (this.#lineBytes <= LINE_BYTES_MAX) this.#line.push(piece);
-      else if (this.#line.length > 0) {
-        this.#line = [];
-        this.#breakOff(`it printed a message of more than ${LINE_BYTES_MAX} bytes`);
-      }
-    } else if (this.#garbage.length < GARBAGE_CHARS_MAX)
-      this.#garbage = `${this.#garbage}${piece.toString()}`.slice(0, GARBAGE_CHARS_MAX);
+  #take({ bytes, isCut }: BoundedLine): void {
+    if (bytes.length === 0) return;
+    if (!isMessage(bytes)) return this.#takeGarbage(bytes);
+    this.#hasBegun = true;
+    if (isCut) return this.#tooLong();
+    if (shapeOf(bytes.toString()).isTooMuch)
+      return this.#breakOff('it printed a message that is nested too deep or has too many parts');
+    this.push(Buffer.concat([bytes, LINE_END]));
   }
 
-  #endLine(): void {
-    if (this.#line.length > 0) {
-      const line = Buffer.concat(this.#line);
-      if (!shapeOf(line.toString()).isTooMuch) this.push(line);
-      else this.#breakOff('it printed a message that is nested too deep or has too many parts');
-    } else if (this.#isMessage === false && this.#lineBytes > 1) {
-      this.#garbageLines += 1;
-      if (this.#garbageLines > GARBAGE_LINES_MAX) {
-        this.#breakOff(`it printed something that is not a message of its protocol: ${this.garbage}`);
-      }
-    }
-    this.#line = [];
-    this.#lineBytes = 0;
-    this.#isMessage = undefined;
+  #takeGarbage(bytes: Buffer): void {
+    const left = GARBAGE_CHARS_MAX - this.#garbage.length;
+    if (left > 0) this.#garbage += `${bytes.subarray(0, left).toString()}\n`;
+    this.#garbageLines += 1;
+    if (this.#garbageLines > GARBAGE_LINES_MAX)
+      this.#breakOff(`it printed something that is not a message of its protocol: ${this.garbage}`);
   }
+
+  #tooLong(): void {
+    this.#breakOff(`it printed a message of more than ${LINE_BYTES_MAX} bytes`);
+  }
+}
+
+function isMessage(line: Buffer | undefined): boolean {
+  return line?.[0] === OPENING_BRACE;
 }

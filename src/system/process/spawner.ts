@@ -10,13 +10,14 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
+import { BoundedLines } from '../../base/bounded-lines.ts';
 import { start, keepAwake } from './process.ts';
 import { openSocketPath } from '../net/socket-path.ts';
 
 /** An id, which stream of it, and a line end. */
 const HELLO_BYTES = 34;
 const ID_BYTES = 16;
-const LINE_CHARS_MAX = 200;
+const LINE_BYTES_MAX = 200;
 const PENDING_MAX = 4096;
 /** How long a stream may take to be heard of after the end of its process. */
 const LATE_MS = 500;
@@ -153,11 +154,11 @@ export class Spawner {
       detached: true, // what a terminal sends to all its processes is for the engine alone
     });
     spawned.stderr!.resume();
-    let said = '';
+    const lines = new BoundedLines(LINE_BYTES_MAX);
     spawned.stdout!.on('data', (chunk: Buffer) => {
-      const lines = (said + chunk.toString('latin1')).split('\n');
-      said = lines.pop()!.slice(0, LINE_CHARS_MAX);
-      for (const line of lines) this.#hear(line.split(' '));
+      lines.push(chunk);
+      for (let line = lines.next(); line; line = lines.next())
+        this.#hear(line.bytes.toString('latin1').split(' '));
     });
     const gone = (): void => {
       if (this.#process !== spawned) return;
