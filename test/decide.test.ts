@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EventOf } from '../src/contract/event.ts';
+import type { Event, EventOf } from '../src/contract/event.ts';
 import { isAnswerTo, isYesNo, type Answer, type AnswerForm } from '../src/contract/question.ts';
 import { hasFailed, hasLost, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
 import { brokenIn } from '../src/schedule/decide/replan.ts';
@@ -23,6 +23,7 @@ describe('decide', () => {
     const reasons = new Set<string>();
     const rounds = new Map<string, number>();
     const messages = new Map<string, number>();
+    const pauses = new Map<string, number>();
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const replans = { asked: 0, gaveUp: 0, done: 0 };
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
@@ -47,9 +48,24 @@ describe('decide', () => {
           /** Tasks with an attempt that ended, until it is decided what comes then. */
           const undecided = new Set<string>();
           const watch = new MessageWatch(messages);
+          /** The first event after a pause by which all attempts that run are decided on. */
+          let hasPaused = false;
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
             watch.see(state, event);
             if (state.running > concurrency) throw new Error('more attempts than the workflow allows');
+            if (event.type === 'run.paused' || event.type === 'task.paused') hasPaused = true;
+            else if (hasPaused && event.type !== 'attempt.pausing') {
+              hasPaused = false;
+              checkPaused(state, event);
+            }
+            if (event.type === 'attempt.pausing') countPause(state, event, pauses);
+            if (event.type === 'task.again' && event.why === 'paused') {
+              pauses.set('again', (pauses.get('again') ?? 0) + 1);
+              if (state.nodes.get(event.task)!.failures > 0 && event.delayMs !== undefined)
+                throw new Error(`${event.task} is punished for a pause`);
+            }
+            if ((event.type === 'attempt.started' || event.type === 'task.round') && isPaused(state, event))
+              throw new Error(`${event.type} of ${event.task} although it is paused`);
             if (event.type === 'attempt.started') {
               started++;
               const node = state.nodes.get(event.task)!;
@@ -205,11 +221,61 @@ describe('decide', () => {
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const kind of MESSAGES) expect(messages.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
     expect(messages.get('given again') ?? 0).toBeGreaterThan(0);
-    expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost', 'replan']);
+    expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost', 'paused', 'replan']);
+    for (const what of [...PAUSES, 'again'])
+      expect(pauses.get(what) ?? 0, what).toBeGreaterThan(HISTORIES / 50_000);
     expect([...fallbacks].toSorted()).toEqual(['claude-code other', 'opencode ']);
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 20_000);
   });
 });
+
+const PAUSES = [
+  'stop: it had not begun',
+  'stop: it continues its conversation after the pause',
+  'finish: a command cannot continue where it was stopped',
+  'finish: its agent has finished',
+  'hold: it has not begun a conversation',
+  'hold: its agent cannot continue an earlier conversation',
+  'hold: it has no workspace to continue in',
+  'hold: no model has answered it yet',
+];
+
+/** As a person would look at it: is the run paused, or the task, or one that it belongs to? */
+function isPaused(state: State, { task }: { task: string }): boolean {
+  if (state.paused) return true;
+  for (let at = state.nodes.get(task); at; at = at.parent) if (at.paused) return true;
+  return false;
+}
+
+/** An attempt that runs into a pause has been decided on; unless it ends with that very event. */
+function checkPaused(state: State, event: Event): void {
+  if (state.cancelling) return;
+  for (const node of state.nodes.values()) {
+    const isOther = !('task' in event) || event.task !== node.id;
+    if (
+      isOther &&
+      isPaused(state, { task: node.id }) &&
+      node.state === 'running' &&
+      !node.ended &&
+      !node.stopping &&
+      !node.pausing
+    )
+      throw new Error(`nothing was decided on ${node.id} when it was paused`);
+  }
+}
+
+/** What is ended can be gone on with, or had not begun. */
+function countPause(state: State, event: EventOf<'attempt.pausing'>, pauses: Map<string, number>): void {
+  const { task, attempt, how, because } = event;
+  const node = state.nodes.get(task)!;
+  if (!isPaused(state, event)) throw new Error(`${task} is to pause although nobody paused it`);
+  if (node.state !== 'running' || node.attempt !== attempt) throw new Error(`${task} does not run`);
+  const canContinue = node.session?.attempt === attempt && node.workspace !== undefined;
+  if (how === 'stop' && !canContinue && !node.waitsForSlot)
+    throw new Error(`${task} is stopped although it could not continue`);
+  const kind = `${how}: ${because}`;
+  pauses.set(kind, (pauses.get(kind) ?? 0) + 1);
+}
 
 /** One turn at a time, each from what the one before left, and not for ever. */
 function checkTurns(group: Node): void {

@@ -25,7 +25,11 @@ describe('a budget that is spent', () => {
     await sleep(1);
     const shown = (id: string): string => {
       const node = loop.state.nodes.get(id)!;
-      const { glyph, word, line } = signOf(taskView(node, undefined, heldOf(loop.state, node)), [], 0);
+      const { glyph, word, line } = signOf(
+        taskView(node, undefined, heldOf(loop.state, node)),
+        { waits: [] },
+        0,
+      );
       return `${glyph} ${word}  ${line}`;
     };
     const held = '⏸ budget  held: the run has used $2.00 of $1.00';
@@ -78,8 +82,8 @@ describe('a provider', () => {
     expect(told).toEqual(['turn']);
     const held = { by: 'turn', provider: 'p', text: 'waits for its turn', sinceMs: 0 } as const;
     const wait = { provider: 'p', untilMs: 4000, why: 'p rate limit' };
-    expect(signOf({ state: 'running', held }, [wait], 0)).toMatchObject({ word: 'limited' });
-    expect(signOf({ state: 'running', held }, [], 0)).toMatchObject({
+    expect(signOf({ state: 'running', held }, { waits: [wait] }, 0)).toMatchObject({ word: 'limited' });
+    expect(signOf({ state: 'running', held }, { waits: [] }, 0)).toMatchObject({
       word: 'queued',
       line: 'held: waits for its turn',
     });
@@ -93,11 +97,11 @@ describe('a provider', () => {
     const held = { by: 'provider', provider: 'p', text: 'p has sent nothing for 10s', sinceMs: 0 } as const;
     const task = { state: 'running', held } as const;
     const wait = { provider: 'p', untilMs: 5000, why: 'the rate limit of p' };
-    expect(signOf(task, [wait], 1000)).toMatchObject({
+    expect(signOf(task, { waits: [wait] }, 1000)).toMatchObject({
       word: 'limited',
       line: 'held: the rate limit of p, next request in 4.0s',
     });
-    expect(signOf(task, [wait], 6000)).toMatchObject({
+    expect(signOf(task, { waits: [wait] }, 6000)).toMatchObject({
       word: 'silent',
       line: 'held: p has sent nothing for 10s',
     });

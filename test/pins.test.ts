@@ -45,6 +45,8 @@ describe('names that programs rely on', () => {
       'run(workflow! source! inputs dirty usd unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'pause(run name) → Paused, by person, program, changes',
+      'unpause(run name) → Unpaused, by person, program, changes',
       'cancel(run now) waits(text)… → Run, by person, program, changes',
       'answer(run question answer chosen note) → Answered, by person, program, changes',
       'steer(run task! text!) → Steered, by person, program, changes',
@@ -56,7 +58,7 @@ describe('names that programs rely on', () => {
       'history(limit) → ShownRuns, by anybody',
       'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
-      'wait(runs) → Runs, by anybody',
+      'wait(runs) paused(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
       'diff(run task attempt outside stat) write(bytes)… → Changes, by anybody',
     ]);

@@ -83,7 +83,7 @@ const collected = object({
 });
 
 const agentEvent = byKind([
-  object({ kind: literal('started'), session: opt(text), model: opt(text) }),
+  object({ kind: literal('started'), session: opt(text), model: opt(text), forgets: opt(literal(true)) }),
   object({ kind: literal('text'), text }),
   object({ kind: literal('tool-call'), id: text, name: text, input: text }),
   object({ kind: literal('tool-result'), id: text, isError: flag, text }),
@@ -133,6 +133,10 @@ export const EVENT_SCHEMAS = {
   'run.resumed': () => event('run.resumed', { by: text }),
   'run.cancelling': () => event('run.cancelling', { mode, by: text }),
   'task.retried': () => event('task.retried', { task: text, by: text }),
+  'run.paused': () => event('run.paused', { by: text }),
+  'task.paused': () => event('task.paused', { task: text, by: text }),
+  'run.unpaused': () => event('run.unpaused', { by: text }),
+  'task.unpaused': () => event('task.unpaused', { task: text, by: text }),
   'timer.fired': () => event('timer.fired', of),
   'question.answered': () => event('question.answered', { id: text, ...answer, by: text, note: opt(text) }),
   'access.requested': () => event('access.requested', { ...of, id: text, globs: texts }),
@@ -175,7 +179,7 @@ export const EVENT_SCHEMAS = {
   'attempt.held': () =>
     event('attempt.held', {
       ...of,
-      by: oneOf(['question', 'budget', 'provider', 'turn', 'slot']),
+      by: oneOf(['question', 'budget', 'provider', 'turn', 'slot', 'pause']),
       text,
       provider: opt(text),
     }),
@@ -245,6 +249,8 @@ export const EVENT_SCHEMAS = {
       fallback: opt(object({ runtime, model: opt(text), because: text })),
     }),
   'attempt.stopping': () => event('attempt.stopping', { ...of, mode }),
+  'attempt.pausing': () =>
+    event('attempt.pausing', { ...of, how: oneOf(['stop', 'hold', 'finish']), because: text }),
   'run.reopened': () =>
     event('run.reopened', {
       tasks: list(
@@ -262,7 +268,7 @@ export const EVENT_SCHEMAS = {
   'task.again': () =>
     event('task.again', {
       ...of,
-      why: oneOf(['lost', 'feedback', 'fallback', 'conflict', 'replan']),
+      why: oneOf(['lost', 'paused', 'feedback', 'fallback', 'conflict', 'replan']),
       because: text,
       place: oneOf(['first', 'last']),
       delayMs: opt(count),

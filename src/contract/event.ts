@@ -28,6 +28,12 @@ export type Fact =
   | { type: 'run.resumed'; by: string }
   | { type: 'run.cancelling'; mode: 'graceful' | 'now'; by: string }
   | { type: 'task.retried'; task: string; by: string }
+  /** A person pauses all of the run, or a task and those within it: no new attempts, no new requests to models. */
+  | { type: 'run.paused'; by: string }
+  | { type: 'task.paused'; task: string; by: string }
+  /** A person lets it go on: the run with all its tasks, or one task. */
+  | { type: 'run.unpaused'; by: string }
+  | { type: 'task.unpaused'; task: string; by: string }
   | { type: 'timer.fired'; task: string; attempt: number }
   /** A person answered, or the time was up. */
   | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
@@ -178,6 +184,8 @@ export type Decision =
       fallback?: { runtime: RuntimeName; model?: string; because: string };
     }
   | { type: 'attempt.stopping'; task: string; attempt: number; mode: 'graceful' | 'now' }
+  /** What a pause does to an attempt that runs, and why that. */
+  | { type: 'attempt.pausing'; task: string; attempt: number; how: PauseHow; because: string }
   /** Goes on with a run after `run.resumed` or `task.retried`: which of its tasks are open again, and why these. */
   | { type: 'run.reopened'; tasks: Reopened[]; because: string }
   /** Their needs are met and nothing else is asked of them: they wait for a slot. */
@@ -315,11 +323,17 @@ export type Decision =
   | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
 
 /**
- * `lost`: it ended with its engine, and counts for nothing. `feedback`: it was told what was not good enough.
- * `fallback`: its runtime failed, another one goes on. `conflict`: an agent is to settle it. `replan`: tasks that it
- * wrote failed, and it may write others.
+ * `lost`: it ended with its engine, and counts for nothing. `paused`: it was stopped for a pause, and counts for nothing.
+ * `feedback`: it was told what was not good enough. `fallback`: its runtime failed, another one goes on. `conflict`: an
+ * agent is to settle it. `replan`: tasks that it wrote failed, and it may write others.
  */
-export type AgainReason = 'lost' | 'feedback' | 'fallback' | 'conflict' | 'replan';
+export type AgainReason = 'lost' | 'paused' | 'feedback' | 'fallback' | 'conflict' | 'replan';
+
+/**
+ * `stop`: it ends now, and another attempt goes on after the pause. `hold`: its next request to a model waits.
+ * `finish`: it runs on to its end.
+ */
+export type PauseHow = 'stop' | 'hold' | 'finish';
 
 /** A task that is open again. */
 export interface Reopened {

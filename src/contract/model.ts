@@ -49,7 +49,7 @@ export interface Spending {
 
 /** What every runtime tells of its agent while it works; texts are cut to what a journal can hold. */
 export type AgentEvent =
-  | { kind: 'started'; session?: string; model?: string }
+  | { kind: 'started'; session?: string; model?: string; forgets?: true }
   | { kind: 'text'; text: string }
   | { kind: 'tool-call'; id: string; name: string; input: string }
   | { kind: 'tool-result'; id: string; isError: boolean; text: string }

@@ -108,6 +108,25 @@ export const OPERATIONS = {
     actors: NO_AGENT,
     changes: true,
   },
+  pause: {
+    input: {
+      type: 'object',
+      /** `name`: a run, or else a task of `run`; all of `run` where nothing is named. */
+      properties: { ...RUN, name: NAME },
+    },
+    output: 'Paused',
+    errors: [...ON_RUN, 'wrong-state', 'busy'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  /** Lets a run or a task go on where an engine drives it; `resume` is for what nobody drives. */
+  unpause: {
+    input: { type: 'object', properties: { ...RUN, name: NAME } },
+    output: 'Unpaused',
+    errors: [...ON_RUN, 'wrong-state', 'busy'],
+    actors: NO_AGENT,
+    changes: true,
+  },
   cancel: {
     input: {
       type: 'object',
@@ -254,6 +273,7 @@ export const OPERATIONS = {
       properties: { runs: { type: 'array', items: NAME, maxItems: RUNS_MAX } },
     },
     output: 'Runs',
+    streams: { to: 'paused', items: 'Run' },
     errors: [...ON_RUN, 'wrong-state'],
     actors: ANYBODY,
     changes: false,

@@ -20,7 +20,8 @@ const unit = z.enum(BUDGET_UNITS);
 const limits = z.partialRecord(unit, count);
 
 const runState = z.enum(['running', 'cancelling', 'done', 'failed', 'cancelled']);
-const shownRunState = z.enum([...runState.options, 'interrupted']);
+const shownRunState = z.enum([...runState.options, 'interrupted', 'paused']);
+const pause = { by: text, sinceMs: count };
 const taskState = z.enum([
   'waiting',
   'ready',
@@ -70,6 +71,7 @@ export const Run = z.strictObject({
   askingCount: opt(count),
   lastSeq: count,
   questions: z.array(question),
+  paused: opt(z.strictObject({ ...pause, idleSinceMs: opt(count) })),
   spending: opt(spending),
   limits: opt(limits),
   because: opt(z.literal('budget')),
@@ -102,12 +104,13 @@ export const Task = z.strictObject({
   outsideCount: opt(count),
   held: opt(
     z.strictObject({
-      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot']),
+      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot', 'pause']),
       text,
       provider: opt(text),
       sinceMs: count,
     }),
   ),
+  paused: opt(z.strictObject(pause)),
   within: opt(z.strictObject({ ended: count, all: count })),
   retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
   picked: opt(text),
@@ -174,6 +177,29 @@ export const Answered = z.strictObject({
   isTaken: flag,
 });
 export type Answered = z.output<typeof Answered>;
+
+export const Paused = z.strictObject({
+  run: text,
+  /** Absent where all of the run is paused. */
+  task: opt(text),
+  paused: z.strictObject(pause),
+  /** It was paused before, and this changed nothing. */
+  isAlready: flag,
+  /** What becomes of the attempts that were at work. */
+  attempts: z.array(z.strictObject({ task: text, how: z.enum(['stop', 'hold', 'finish']), because: text })),
+});
+export type Paused = z.output<typeof Paused>;
+
+export const Unpaused = z.strictObject({
+  run: text,
+  /** Absent where all of the run is meant. */
+  task: opt(text),
+  /** False where nobody drives the run, or nothing of it was paused: then nothing changed. */
+  isContinued: flag,
+  /** The whole run is still paused, and so this task is. */
+  isStillPaused: flag,
+});
+export type Unpaused = z.output<typeof Unpaused>;
 
 export const Steered = z.strictObject({ run: text });
 

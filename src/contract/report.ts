@@ -1,7 +1,7 @@
 /** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
 import type { BudgetMark } from './event.ts';
 import type { AgentError, Tokens } from './model.ts';
-import type { ChangedFile, FailReason, Outcome, ShownRunState, TaskState } from './run.ts';
+import type { ChangedFile, FailReason, Outcome, Pause, ShownRunState, TaskState } from './run.ts';
 import type { BudgetUnit } from './budget-units.ts';
 import type { Json, RuntimeName } from './workflow.ts';
 
@@ -32,6 +32,8 @@ interface RunFacts {
   because: 'budget' | null;
   /** Where that is the budget: which one, and what did not fit. */
   short: BudgetMark | null;
+  /** Who has paused it, and since when. */
+  paused: Pause | null;
   startedAtMs: number;
   /** Null while the run has not ended. */
   endedAtMs: number | null;

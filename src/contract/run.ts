@@ -30,11 +30,20 @@ export type RunState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled
 
 /** It has not ended. */
 export function isOpen({ state }: { state: ShownRunState }): boolean {
-  return state === 'running' || state === 'cancelling';
+  return state === 'running' || state === 'paused' || state === 'cancelling';
 }
 
-/** What `status` says: `interrupted` is a run that no engine drives although it has not ended. */
-export type ShownRunState = RunState | 'interrupted';
+/**
+ * What `status` says: `interrupted` is a run that no engine drives although it has not ended, `paused` one that an engine
+ * drives and a person has paused.
+ */
+export type ShownRunState = RunState | 'interrupted' | 'paused';
+
+/** Who paused it, and when. */
+export interface Pause {
+  by: string;
+  sinceMs: number;
+}
 
 /** Why something failed; each has its own line in a report. */
 export type FailReason =
@@ -113,6 +122,8 @@ export interface RunView {
   askingCount?: number;
   lastSeq: number;
   questions: QuestionView[];
+  /** A person has paused all of it; since `idleSinceMs` nothing of it is at work. */
+  paused?: Pause & { idleSinceMs?: number };
   /** Absent where no model was used. */
   spending?: Spending;
   /** What the whole run may spend. */
@@ -138,7 +149,7 @@ export function shownCounts({
 
 /** What an attempt waits for that is not its own work. */
 export interface Held {
-  by: 'question' | 'budget' | 'provider' | 'turn' | 'slot';
+  by: 'question' | 'budget' | 'provider' | 'turn' | 'slot' | 'pause';
   text: string;
   /** Of one that waits for a provider, or for its turn to be sent there. */
   provider?: string;
@@ -168,6 +179,8 @@ export interface TaskView {
   outsideCount?: number;
   /** While it runs, and waits for something. */
   held?: Held;
+  /** A person has paused it, or a task that it belongs to; see the run for a pause of all. */
+  paused?: Pause;
   /** Of one that stands for others: how many of them have ended. */
   within?: { ended: number; all: number };
   /** Of one that failed and is tried again: when, which attempt that is, and how many there may be. */

@@ -2,7 +2,16 @@
 import type { Actor } from '../contract/actor.ts';
 import type { Recorded } from '../contract/event.ts';
 import type { InputOf, OperationName } from '../contract/operations.ts';
-import type { Answered, Budgets, Changes, Merged, ShownRun, Status } from '../contract/outputs.ts';
+import type {
+  Answered,
+  Budgets,
+  Changes,
+  Merged,
+  ShownRun,
+  Status,
+  Paused,
+  Unpaused,
+} from '../contract/outputs.ts';
 import type { RunReport } from '../contract/report.ts';
 import type { RunView } from '../contract/run.ts';
 import type { Workflow } from '../contract/workflow.ts';
@@ -72,6 +81,16 @@ export class Bosun implements AsyncDisposable {
       { ...said, ...(question !== undefined && { question }), ...named(run) },
       options,
     );
+  }
+
+  /** `name`: a run, or a task of the run in `options`. */
+  pause(name?: string, options: Rest<'pause', 'name'> = {}): Promise<Paused> {
+    return this.#ask('pause', name === undefined ? {} : { name }, options);
+  }
+
+  /** Lets it go on where a process drives it; `resume` is for a run that nobody drives. */
+  unpause(name?: string, options: Rest<'unpause', 'name'> = {}): Promise<Unpaused> {
+    return this.#ask('unpause', name === undefined ? {} : { name }, options);
   }
 
   steer(task: string, text: string, run?: string): Promise<{ run: string }> {

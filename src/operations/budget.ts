@@ -3,6 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import { BUDGET_UNITS } from '../contract/budget-units.ts';
 import type { Asked, Reading } from '../contract/operations.ts';
 import type { AccountView, Budgets, BudgetSet } from '../contract/outputs.ts';
+import { isOpen } from '../contract/run.ts';
 import { loadRun } from '../run/load-run.ts';
 import {
   accountsOf,
@@ -39,7 +40,7 @@ export async function setBudget(options: Asked<'setBudget'>): Promise<BudgetSet>
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
   const { state } = await loadRun(journal.store, run.id);
   const account = requireAccount(state, accountOf(options));
-  const isLive = ['running', 'cancelling'].includes(await shownState(journal, run));
+  const isLive = isOpen({ state: await shownState(journal, run) });
   if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by });
   else {
     await using engine = await openEngine(options.cwd);

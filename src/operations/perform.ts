@@ -20,6 +20,7 @@ import type { ReadTo } from '../contract/outputs.ts';
 import type { AttachOptions } from './attach.ts';
 import type { CancelOptions } from './interrupt.ts';
 import type { MergeOptions } from './merge.ts';
+import type { WaitOptions } from './wait.ts';
 import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
 
 /** What does the work: a function for each row of the table. */
@@ -27,6 +28,8 @@ const FUNCTIONS = {
   run: async (asked: StartOptions) => (await import('./run.ts')).startRun(asked),
   resume: async (asked: ResumeOptions) => (await import('./run.ts')).resumeRun(asked),
   retry: async (asked: RetryOptions) => (await import('./run.ts')).retryTask(asked),
+  pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).pauseRun(asked),
+  unpause: async (asked: Asked<'unpause'>) => (await import('./pause.ts')).unpauseRun(asked),
   cancel: async (asked: CancelOptions) => (await import('./interrupt.ts')).cancelRun(asked),
   answer: async (asked: Asked<'answer'>) => (await import('./interrupt.ts')).answerQuestion(asked),
   steer: async (asked: Asked<'steer'>) => (await import('./interrupt.ts')).steerTask(asked),
@@ -44,7 +47,7 @@ const FUNCTIONS = {
     return next.value;
   },
   attach: async (asked: AttachOptions) => (await import('./attach.ts')).attachRun(asked),
-  wait: async (asked: Asked<'wait'>) => (await import('./wait.ts')).waitForRuns(asked),
+  wait: async (asked: WaitOptions) => (await import('./wait.ts')).waitForRuns(asked),
   budget: async (asked: Asked<'budget'>) => (await import('./budget.ts')).budgetsOf(asked),
   diff: async ({ write, ...asked }: Asked<'diff'> & { write(piece: Buffer): Promise<void> | void }) => {
     const { changesOf, streamDiff } = await import('./changes.ts');

@@ -57,6 +57,10 @@ export interface LiveRun {
   cancel(mode: 'graceful' | 'now', by?: string): void;
   /** In a person's words: choices by their numbers or words; or as a list of their labels. Throws what does not fit. */
   answer(question: string, answer: string | readonly string[], by?: string): void;
+  /** Nothing new is started and nothing is asked of models: of the run, or of a task and those within it. */
+  pause(task?: string, by?: string): void;
+  /** It goes on; the run with all its tasks where none is named. */
+  unpause(task?: string, by?: string): void;
   /** Says something to the agent of a task. */
   steer(task: string, text: string, by?: string): void;
 }
@@ -236,6 +240,8 @@ function live(
       const asked = drive.state.questions.get(question);
       if (asked) drive.answer(question, fittingAnswer(asked, answer), by);
     },
+    pause: (task, by = who) => drive.pause(task, by),
+    unpause: (task, by = who) => drive.unpause(task, by),
     steer: (task, text, by = who) => drive.steer(task, text, by),
   };
 }

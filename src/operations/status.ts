@@ -4,7 +4,7 @@ import type { Reading } from '../contract/operations.ts';
 import type { ShownRun, Status } from '../contract/outputs.ts';
 import { shownCounts, type RunView, type TaskState, type TaskView } from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
-import { findRun, openJournal, drivenRuns as atWork, shownState } from '../run/journal.ts';
+import { findRun, openJournal, drivenRuns as atWork, shownDriven, shownState } from '../run/journal.ts';
 
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 
@@ -51,7 +51,7 @@ function stoppedCounts({
 export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await atWork(journal);
-  const shown = runs.map((run): ShownRun => ({ ...run, counts: shownCounts(run) }));
+  const shown = runs.map((run): ShownRun => ({ ...run, state: shownDriven(run), counts: shownCounts(run) }));
   return shown.toSorted((a, b) => Math.sign(b.questions.length) - Math.sign(a.questions.length));
 }
 

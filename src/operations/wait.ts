@@ -4,19 +4,31 @@ import type { Reading } from '../contract/operations.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 
+export type WaitOptions = Reading<'wait'> & {
+  /** Is told, each time, of a run that is paused: it may take long. */
+  paused?(run: RunView): void;
+};
+
 /** Resolves with the runs as they ended; rejects where nobody drives one that has not. */
-export async function waitForRuns({ cwd, runs = [], signal }: Reading<'wait'>): Promise<RunView[]> {
+export async function waitForRuns({ cwd, runs = [], signal, paused }: WaitOptions): Promise<RunView[]> {
   await using journal = await openJournal(cwd);
   const named = runs.length === 0 ? [undefined] : runs;
   const ids = await Promise.all(named.map(async (run) => (await findRun(journal, run)).id));
+  const told = new Map<string, number>();
   for await (const _ of journal.store.changes(signal ?? new AbortController().signal)) {
     const views = await Promise.all(ids.map((id) => findRun(journal, id)));
-    for (const view of views)
-      if ((await shownState(journal, view)) === 'interrupted')
+    for (const view of views) {
+      const state = await shownState(journal, view);
+      if (state === 'paused' && told.get(view.id) !== view.paused!.sinceMs) {
+        told.set(view.id, view.paused!.sinceMs);
+        paused?.(view);
+      }
+      if (state === 'interrupted')
         throw new BosunError(
           'wrong-state',
           `run ${view.id} was interrupted: its bosun process is gone; continue with: bosun resume ${view.id}`,
         );
+    }
     if (!views.some(isOpen)) return views;
   }
   signal?.throwIfAborted();

@@ -14,6 +14,9 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   const named = (id: string): string => (labelOf(id) === id ? '' : `${labelOf(id)}: `);
   const isOver = run.state === 'done' || run.state === 'failed' || run.state === 'cancelled';
   const next: NextCommand[] = [];
+  if (run.state === 'paused') {
+    next.push({ command: `bosun resume ${run.id}`, why: `continue; ${run.paused!.by} paused it` });
+  }
   if (run.state === 'interrupted') {
     next.push({ command: 'bosun resume', why: 'go on where it stopped; what is done is not run again' });
   }

@@ -26,6 +26,7 @@ const SIGNS: Record<State, { glyph: string; tone: Tone }> = {
   cancelling: { glyph: '■', tone: 'ask' },
   cancelled: { glyph: '■', tone: 'ask' },
   interrupted: { glyph: '!', tone: 'ask' },
+  paused: { glyph: '⏸', tone: 'ask' },
   ready: { glyph: '○', tone: 'quiet' },
   waiting: { glyph: '○', tone: 'quiet' },
   skipped: { glyph: '–', tone: 'quiet' },
@@ -121,6 +122,7 @@ export function countStates(byState: Totals['byState']): { state: TaskState; cou
 export function headline({ run }: RunReport): string {
   if (run.state === 'cancelled' && run.because === 'budget')
     return `stopped after ${formatDuration(run.durationMs)}: ${describeStop(run.short)}`;
+  if (run.state === 'paused') return `paused after ${formatDuration(run.durationMs)}`;
   if (run.state === 'interrupted') return `interrupted after ${formatDuration(run.durationMs)}`;
   const verb = run.endedAtMs === null ? 'for' : run.state === 'done' ? 'in' : 'after';
   return `${run.state} ${verb} ${formatDuration(run.durationMs)}`;

@@ -19,6 +19,7 @@ import { Loop } from './loop.ts';
 import { lostRequests, type LostRequests } from './lost-requests.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { MessageDesk } from './message-desk.ts';
+import { PauseGate } from './pause-gate.ts';
 import { RunAttempts } from './run-attempts.ts';
 import { RunTimers } from './run-timers.ts';
 import type { SharedBudgets } from './shared-budgets.ts';
@@ -27,6 +28,13 @@ import { takeOver } from './take-over.ts';
 import { TaskWorkspaces } from './task-workspaces.ts';
 
 const CLOCK_MS = 1000;
+
+const PAUSES: ReadonlySet<Fact['type']> = new Set([
+  'run.paused',
+  'task.paused',
+  'run.unpaused',
+  'task.unpaused',
+]);
 
 export interface DriveOptions {
   store: Store;
@@ -54,6 +62,7 @@ export class Drive implements Disposable {
   readonly #messages: MessageDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
+  readonly #pauses: PauseGate;
   readonly #shared: SharedBudgets | undefined;
   readonly #underWay = new Set<Promise<void>>();
   #lost: LostRequests | undefined;
@@ -84,6 +93,7 @@ export class Drive implements Disposable {
     const access = this.#access;
     this.#messages = new MessageDesk({ loop, nowMs, pendingAccess: (task) => access.pending(task) });
     this.#asks = new AskDesk(loop);
+    this.#pauses = new PauseGate(loop);
     this.#shared = machine?.budgets(state.id);
     this.#ledger = new Ledger({
       loop,
@@ -100,6 +110,7 @@ export class Drive implements Disposable {
       messages: this.#messages,
       asks: this.#asks,
       ledger: this.#ledger,
+      pauses: this.#pauses,
       workspaces: this.#workspaces,
       printed,
       nowMs,
@@ -158,6 +169,17 @@ export class Drive implements Disposable {
     this.#loop.submit({ type: 'question.answered', id, ...answer, by });
   }
 
+  /** All of it, or a task and those within it. */
+  pause(task: string | undefined, by: string): void {
+    this.#loop.submit(task === undefined ? { type: 'run.paused', by } : { type: 'task.paused', task, by });
+  }
+
+  unpause(task: string | undefined, by: string): void {
+    this.#loop.submit(
+      task === undefined ? { type: 'run.unpaused', by } : { type: 'task.unpaused', task, by },
+    );
+  }
+
   steer(task: string, text: string, by: string): void {
     this.#loop.submit({ type: 'task.steered', task, text, by });
   }
@@ -173,6 +195,11 @@ export class Drive implements Disposable {
         return this.#follow(this.#attempts.run(decision));
       case 'attempt.stopping':
         return this.#attempts.stop(decision.task, decision.mode);
+      case 'attempt.pausing':
+        if (decision.how === 'stop') this.#attempts.stop(decision.task, 'graceful');
+        return;
+      case 'run.reopened':
+        return this.#lookAtPauses();
       case 'task.delayed':
         return this.#delay(decision);
       case 'task.again': {
@@ -183,14 +210,14 @@ export class Drive implements Disposable {
       case 'task.resting':
         return this.#rest(decision.task, decision.delayMs);
       case 'question.asked': {
-        const { id, timeoutMs } = decision;
+        const { id, task, timeoutMs } = decision;
         const said = { type: 'question.answered', id, ...defaultAnswer(decision), by: 'time-out' } as const;
-        if (timeoutMs !== undefined) this.#timers.wait(id, timeoutMs, said);
+        if (timeoutMs !== undefined) this.#timers.wait(id, task, timeoutMs, said);
         return;
       }
       case 'access.asked': {
         const { id, task, attempt, timeoutMs } = decision;
-        return this.#timers.wait(id, timeoutMs, { type: 'access.unanswered', task, attempt, id });
+        return this.#timers.wait(id, task, timeoutMs, { type: 'access.unanswered', task, attempt, id });
       }
       case 'access.answered':
         this.#timers.callOff(decision.id);
@@ -217,6 +244,12 @@ export class Drive implements Disposable {
     this.#messages.heard(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();
     if (fact.type === 'task.steered') this.#attempts.steer(fact.task, fact.text);
+    if (PAUSES.has(fact.type)) this.#lookAtPauses();
+  }
+
+  #lookAtPauses(): void {
+    this.#pauses.changed();
+    this.#timers.changed();
   }
 
   /** What a decision of an earlier engine still asks for. */
@@ -236,13 +269,13 @@ export class Drive implements Disposable {
   }
 
   #delay({ task, attempt, delayMs }: Pick<EventOf<'task.delayed'>, 'task' | 'attempt' | 'delayMs'>): void {
-    this.#timers.wait(task, delayMs, { type: 'timer.fired', task, attempt });
+    this.#timers.wait(task, task, delayMs, { type: 'timer.fired', task, attempt });
   }
 
   /** Without a delay a wait that was begun goes on. */
   #rest(task: string, delayMs: number | undefined): void {
     const attempt = nodeOf(this.state, task).children.length;
-    if (delayMs !== undefined) this.#timers.wait(task, delayMs, { type: 'timer.fired', task, attempt });
+    if (delayMs !== undefined) this.#timers.wait(task, task, delayMs, { type: 'timer.fired', task, attempt });
   }
 
   /** Work in the background whose failure is a bug, or a machine that fails: it stops the engine, not the run. */

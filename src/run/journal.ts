@@ -83,10 +83,15 @@ function tellKept(home: Home, id: string | undefined): string | undefined {
   return `${what}. Look at it: git --git-dir=${home.git} log -p bosun/${first} ; merge it: git fetch ${home.git} bosun/${first} && git merge FETCH_HEAD`;
 }
 
+/** Of a run that an engine drives. */
+export function shownDriven({ state, paused }: RunView): ShownRunState {
+  return paused && state === 'running' ? 'paused' : state;
+}
+
 /** What is true now: a run that has not ended and that no engine drives was interrupted. */
 export async function shownState({ store }: Pick<Journal, 'store'>, run: RunView): Promise<ShownRunState> {
   if (!isOpen(run)) return run.state;
-  if (await store.driver(run.id)) return run.state;
+  if (await store.driver(run.id)) return shownDriven(run);
   const now = await store.run(run.id); // its engine may have ended it between the two looks, and gone
   return now && !isOpen(now) ? now.state : 'interrupted';
 }

@@ -12,13 +12,18 @@ import { decide } from '../schedule/decide/decide.ts';
 import { apply } from '../schedule/fold/fold.ts';
 import { agentLine } from '../schedule/views/agent-line.ts';
 import { RunValues } from './run-values.ts';
-import { nodeOf, type Node, type State } from '../schedule/state.ts';
+import { nodeOf, withAllWithin, type Node, type State } from '../schedule/state.ts';
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
 const LAST_LINE_CHARS_MAX = 200;
 /** What a turn records of what was printed: to write is work of this thread, and what is left has the next turn. */
 const PRINTED_CHARS_MAX = 1024 * 1024;
+
+/** Events that may change what is shown of any task. */
+const ON_ALL_TASKS: ReadonlySet<Event['type']> = new Set(['run.reopened', 'run.cancelling', 'run.unpaused']);
+/** What a person wanted of the engine that was there then. */
+const OF_ITS_MOMENT: ReadonlySet<Request['do']> = new Set(['cancel', 'pause', 'unpause']);
 
 export interface LoopOptions {
   store: Store;
@@ -225,7 +230,7 @@ export class Loop {
       for (const id of event.tasks) touched.add(nodeOf(state, id));
       return;
     }
-    if (event.type === 'run.reopened' || event.type === 'run.cancelling') {
+    if (ON_ALL_TASKS.has(event.type)) {
       for (const node of state.nodes.values()) touched.add(node);
       return;
     }
@@ -246,6 +251,8 @@ export class Loop {
       if (node.parent) touched.add(node.parent); // it tells how many of its own have ended
     }
     touched.add(node);
+    if (event.type === 'task.paused' || event.type === 'task.unpaused')
+      for (const within of withAllWithin(node)) touched.add(within);
     if (state.nodes.size > nodesBefore || event.type === 'task.picked')
       for (const child of node.children) touched.add(child);
   }
@@ -258,7 +265,7 @@ export class Loop {
         if (this.#taken.has(id)) continue;
         this.#taken.add(id);
         // One that is older than this engine was meant for another, which never took it.
-        if (isFirst && request.do === 'cancel') this.#idle.push(id);
+        if (isFirst && OF_ITS_MOMENT.has(request.do)) this.#idle.push(id);
         else this.#tell({ fact: factOf(request), request: id });
       }
       isFirst = false;
@@ -277,15 +284,24 @@ export class Loop {
 }
 
 function factOf(request: Request): Fact {
-  if (request.do === 'cancel') return { type: 'run.cancelling', mode: request.mode, by: request.by };
-  if (request.do === 'steer')
-    return { type: 'task.steered', task: request.task, text: request.text, by: request.by };
-  if (request.do === 'budget') {
-    const { account, limits, by } = request;
-    return { type: 'budget.set', account, limits, by };
+  const { by } = request;
+  switch (request.do) {
+    case 'cancel':
+      return { type: 'run.cancelling', mode: request.mode, by };
+    case 'steer':
+      return { type: 'task.steered', task: request.task, text: request.text, by };
+    case 'budget':
+      return { type: 'budget.set', account: request.account, limits: request.limits, by };
+    case 'pause':
+    case 'unpause': {
+      const { task, do: wanted } = request;
+      return task === undefined ? { type: `run.${wanted}d`, by } : { type: `task.${wanted}d`, task, by };
+    }
+    default: {
+      const { do: _, question: id, ...said } = request;
+      return { type: 'question.answered', id, ...said };
+    }
   }
-  const { do: _, question: id, ...said } = request;
-  return { type: 'question.answered', id, ...said };
 }
 
 /** How many of the facts one turn takes. */

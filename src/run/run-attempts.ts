@@ -12,10 +12,12 @@ import { upcoming } from '../schedule/decide/upcoming.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
 import { agentOf } from '../schedule/workflow/agent-of.ts';
 import type { AccessDesk } from './access-desk.ts';
+import { AgentSlot } from './agent-slot.ts';
 import type { AskDesk } from './ask-desk.ts';
 import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
 import type { MessageDesk } from './message-desk.ts';
+import type { PauseGate } from './pause-gate.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import type { TaskWorkspaces } from './task-workspaces.ts';
 
@@ -28,6 +30,7 @@ export interface RunAttemptsOptions {
   messages: MessageDesk;
   asks: AskDesk;
   ledger: Ledger;
+  pauses: PauseGate;
   workspaces: TaskWorkspaces;
   /** What the whole run may still print. */
   printed: RunOutput;
@@ -41,6 +44,8 @@ export class RunAttempts implements AsyncDisposable {
   readonly #loop: Loop;
   /** By task: it has one attempt at a time. */
   readonly #stops = new Map<string, Stop>();
+  /** Of the agents at work, by task; a plain command needs none. */
+  readonly #slots = new Map<string, AgentSlot>();
   readonly #ahead: PreparedPlaces;
   /** Who listens to what people say to the agent of a task. */
   readonly #listeners = new Map<string, Set<Steered>>();
@@ -61,6 +66,7 @@ export class RunAttempts implements AsyncDisposable {
     using slot = await this.#slotFor(node, start, waiting);
     // It may be stopped in the very turn in which it was started.
     if (slot === undefined || waiting.graceful.signal.aborted) {
+      this.#slots.delete(node.id);
       this.#stops.delete(node.id);
       const { task, attempt } = start;
       const outcome = { kind: 'cancelled' } as const;
@@ -72,6 +78,7 @@ export class RunAttempts implements AsyncDisposable {
     this.#stops.set(node.id, stop);
     const finished = await live(stages, attempt, ahead?.place);
     slot[Symbol.dispose]();
+    this.#slots.delete(node.id);
     this.#stops.delete(node.id);
     this.#options.messages.forget(node.id, start.attempt);
     const used = workspaces.of(node.id, start.attempt);
@@ -120,7 +127,10 @@ export class RunAttempts implements AsyncDisposable {
         isHeld = true;
         this.#loop.submit({ type: 'attempt.held', task, attempt, by: 'slot', text });
       };
-      undo.use(await machine.slot({ run: this.#loop.state.id, signal, onWait }));
+      const { id: run } = this.#loop.state;
+      const slot = undo.use(new AgentSlot((options) => machine.slot({ run, ...options })));
+      this.#slots.set(task, slot);
+      await slot.have(onWait, signal);
       if (signal.aborted) return undefined;
       if (isHeld) this.#loop.submit({ type: 'attempt.released', task, attempt });
     }
@@ -128,7 +138,7 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
-    const { access, asks, messages, ledger, workspaces, printed, nowMs } = this.#options;
+    const { access, asks, messages, ledger, pauses, workspaces, printed, nowMs } = this.#options;
     const { state } = this.#loop;
     const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = workspaces.of(node.id, start.continues);
@@ -149,7 +159,10 @@ export class RunAttempts implements AsyncDisposable {
       },
       crew: { ...access.toolsFor(node.id, start.attempt), ...messages.toolsFor(node.id, start.attempt) },
       notice: messages.noticeFor(node.id, start.attempt),
-      admit: (estimate, signal) => ledger.admit(node, start.attempt, estimate, signal),
+      admit: (estimate, signal) =>
+        pauses.admit({ node, attempt: start.attempt, slot: this.#slots.get(node.id), signal }, () =>
+          ledger.admit(node, start.attempt, estimate, signal),
+        ),
       ask: (question) => asks.askFor(node.id, start.attempt, question),
       onSteer: (listener) => this.#listen(node.id, start.attempt, listener),
       emit: (fact) => {

@@ -1,6 +1,6 @@
 /** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
-import type { Held, QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
-import type { Ask, BudgetMark, EventOf, RoundReason, ValueRef } from '../contract/event.ts';
+import type { Held, Pause, QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
+import type { Ask, BudgetMark, EventOf, PauseHow, RoundReason, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
@@ -63,11 +63,19 @@ export interface Node {
   /** For the next attempt: the one it goes on from and what it is told. */
   next?: { continues?: number; feedback?: string; session?: { id: string; fork: boolean } };
   /** The conversation of the last attempt that had one. */
-  session?: { id: string; runtime: RuntimeName; attempt: number };
+  session?: { id: string; runtime: RuntimeName; attempt: number; forgets?: true };
   /** The runtime and model in place of the agent's own, and how many of its fallbacks were tried. */
   fallback?: { runtime: RuntimeName; model?: string; because: string; count: number };
   /** A model has answered the attempt that runs. */
   hasUsedModel?: boolean;
+  /** The agent of the attempt that runs has ended; its result may still be checked. */
+  isAgentDone?: boolean;
+  /** The last attempt was started, and had no slot up to now, or at its end. */
+  waitsForSlot?: boolean;
+  /** A person has paused it, and all within it. */
+  paused?: Pause;
+  /** What was decided on the attempt that runs when a pause came. */
+  pausing?: PauseHow;
   /** Starts from all that is merged, not from its needs alone. */
   onTop?: boolean;
   stopping?: 'graceful' | 'now';
@@ -183,6 +191,12 @@ export interface State {
   inputs: Record<string, Json>;
   state: RunState;
   cancelling?: 'graceful' | 'now';
+  /** A person has paused all of it. */
+  paused?: Pause;
+  /** The nodes that have a pause of their own. */
+  pausedTasks: Set<Node>;
+  /** It is paused, and since then nothing of it is at work. */
+  idleSinceMs?: number;
   /** Somebody wants it to go on; decided on, then cleared. */
   goesOn?: EventOf<'run.resumed'> | EventOf<'task.retried'>;
   nodes: Map<string, Node>;
@@ -311,6 +325,27 @@ export function nodeOf(state: State, id: string): Node {
   const node = state.nodes.get(id);
   if (!node) throw new Error(`no task ${id} in run ${state.id}`);
   return node;
+}
+
+/** The node, and all that it stands for. */
+export function* withAllWithin(node: Node): Generator<Node> {
+  yield node;
+  for (const child of node.children) yield* withAllWithin(child);
+}
+
+/** The pause that keeps the node from going on: its own, that of a task around it, or that of the run. */
+export function pauseOf(state: State, node: Node): Pause | undefined {
+  return taskPauseOf(state, node) ?? state.paused;
+}
+
+/** Without that of the run. */
+export function taskPauseOf({ pausedTasks }: State, node: Node): Pause | undefined {
+  return pausedTasks.size === 0 ? undefined : nearestPause(node);
+}
+
+export function nearestPause(node: Node): Pause | undefined {
+  for (let at: Node | undefined = node; at; at = at.parent) if (at.paused) return at.paused;
+  return undefined;
 }
 
 export function isWithin(node: Node, id: string): boolean {

@@ -11,6 +11,8 @@ import type { Value } from './values.ts';
 export type Request =
   | { do: 'cancel'; mode: 'graceful' | 'now'; by: string }
   | ({ do: 'answer'; question: string; by: string; note?: string } & Answer)
+  /** The run, where no task is named. */
+  | { do: 'pause' | 'unpause'; task?: string; by: string }
   | { do: 'steer'; task: string; text: string; by: string }
   | { do: 'budget'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string };
 

@@ -39,6 +39,12 @@ export interface LineOptions {
   labels?: Iterable<readonly [string, string]>;
 }
 
+const PAUSING = {
+  stop: 'is being stopped for the pause',
+  hold: 'waits at its next model request',
+  finish: 'runs to its end',
+} as const;
+
 const ROUNDS = {
   first: 'begins its first round',
   every: 'begins another round',
@@ -56,6 +62,8 @@ export class EventLines {
   readonly #asked = new Map<string, { event: EventOf<'attempt.asked'>; wasPut: boolean }>();
   /** Tasks that were told to be held. */
   readonly #held = new Set<string>();
+  /** Attempts that a pause stops. */
+  readonly #stopped = new Set<string>();
   /** By attempt that runs. */
   readonly #spent = new Map<string, Spending>();
   /** Only where the whole run is seen: a part of it would be taken for all. */
@@ -182,6 +190,15 @@ export class EventLines {
           text: event.mode === 'now' ? 'is stopped now' : 'is cancelled: agents are asked to stop',
           color: 'ask',
         };
+      case 'run.paused':
+      case 'task.paused':
+        return { text: `paused by ${event.by}`, color: 'ask' };
+      case 'run.unpaused':
+      case 'task.unpaused':
+        return { text: `continues, says ${event.by}` };
+      case 'attempt.pausing':
+        if (event.how === 'stop') this.#stopped.add(keyOf(event));
+        return { text: `${PAUSING[event.how]}: ${event.because}`, color: 'quiet' };
       case 'run.finished':
         return tellRunEnd(event, this.#costOf(this.#inAll).slice(2), this.#short);
       case 'task.retried':
@@ -337,6 +354,9 @@ export class EventLines {
       return { text: `attempt ${attempt} is made again: ${outcome.because}${files}`, color: 'ask' };
     if (outcome.kind === 'lost')
       return { text: `attempt ${attempt} was interrupted: its bosun process died${files}`, color: 'ask' };
+    const isForPause = this.#stopped.delete(keyOf(event));
+    if (outcome.kind === 'cancelled' && isForPause)
+      return { text: `attempt ${attempt} stopped for the pause${files}`, color: 'quiet' };
     if (outcome.kind === 'cancelled') return { text: `attempt ${attempt} was ended${files}`, color: 'ask' };
     this.#told.set(task, outcome.message);
     return {

@@ -2,7 +2,7 @@
 import { formatCount } from '../../base/format-count.ts';
 import { formatDuration } from '../../base/units.ts';
 import { sayAnswer } from '../../contract/question.ts';
-import type { QuestionView, TaskState } from '../../contract/run.ts';
+import type { Pause, QuestionView, TaskState } from '../../contract/run.ts';
 import { plainLine } from '../../report/text/plain.ts';
 import { countStates } from '../../report/words.ts';
 
@@ -18,6 +18,11 @@ type Asked = Pick<QuestionView, 'default' | 'askedAtMs' | 'timeoutMs'>;
 export function tellDefault({ default: answer, askedAtMs, timeoutMs }: Asked, nowMs: number): string {
   if (timeoutMs === undefined) return '';
   return `${plainLine(sayAnswer({ answer }))} in ${formatDuration(Math.max(0, askedAtMs + timeoutMs - nowMs))}`;
+}
+
+/** "by person, 3m ago" */
+export function tellPause({ by, sinceMs }: Pause, nowMs: number): string {
+  return `by ${by}, ${formatDuration(Math.max(0, nowMs - sinceMs))} ago`;
 }
 
 type Counts = Partial<Record<TaskState, number>>;

@@ -2,49 +2,21 @@
 import { examples, options, usages } from '../../crew/tools.ts';
 import { wordList } from '../../base/word-list.ts';
 import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtimes.ts';
-import type { Argument, Command, Option } from './command.ts';
+import type { Command } from './command.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
-
-const RUN: Argument = {
-  name: 'run',
-  about: 'run id; defaults to the only one at work, else the latest',
-  complete: 'run',
-};
-const ON_RUN: Option = {
-  flags: '--run <run>',
-  about: 'use this run; defaults to the only one at work, else the latest',
-};
-const DETACH: Option = {
-  flags: '-d, --detach',
-  about: 'run in the background: print the id of the run and return',
-};
-const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
-const VERBOSE: Option = {
-  flags: '-v, --verbose',
-  about: 'also print task output (without a live view)',
-};
-const DIRTY: Option = {
-  flags: '--dirty',
-  about: 'start from the files as they are, uncommitted changes included',
-};
-
-const USD: Option = { flags: '--usd <dollars>', about: 'stop and ask when this much is spent' };
-
-const UNFENCED: Option = {
-  flags: '--unfenced',
-  about: 'run commands without fences: they can do whatever you can',
-};
-
-const TRUST: Option = {
-  flags: '--trust',
-  about: 'let it reach beyond this repository, this time; BOSUN_TRUST=1 does the same',
-};
-
-const CASSETTE: Option[] = [
-  { flags: '--record <file>', about: 'record agents and models to a cassette file' },
-  { flags: '--replay <file>', about: 'replay model responses from a cassette: no key, no network, no cost' },
-  { flags: '--timing', about: 'replay at the recorded speed' },
-];
+import {
+  RUN,
+  RUN_OR_TASK,
+  ON_RUN,
+  DETACH,
+  JSON_EVENTS,
+  VERBOSE,
+  DIRTY,
+  USD,
+  UNFENCED,
+  TRUST,
+  CASSETTE,
+} from './table-options.ts';
 
 export const COMMANDS: Command[] = [
   {
@@ -243,7 +215,7 @@ export const COMMANDS: Command[] = [
   {
     name: 'attach',
     group: 'Look',
-    summary: 'watch a run at work, and answer its questions',
+    summary: 'watch a run at work, answer its questions, message its agents',
     asks: ['attach'],
     arguments: [RUN],
     options: [VERBOSE, JSON_EVENTS],
@@ -346,13 +318,31 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/merge.ts'),
   },
   {
+    name: 'pause',
+    group: 'Decide',
+    summary: 'pause a run or one of its tasks',
+    asks: ['pause'],
+    arguments: [RUN_OR_TASK],
+    options: [ON_RUN, { flags: '--json', about: 'print what becomes of its attempts as JSON' }],
+    examples: [
+      ['pause', 'the only run at work'],
+      ['pause implement', 'one task, and the tasks within it'],
+    ],
+    notes:
+      'Nothing new starts and no request to a model is sent. Agents that can continue their conversation stop, others wait at their next request; plain commands run to their end.',
+    load: () => import('./commands/pause.ts'),
+  },
+  {
     name: 'resume',
     group: 'Decide',
-    summary: 'continue a run that was interrupted, cancelled or failed',
-    asks: ['resume'],
-    arguments: [RUN],
-    options: [DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
-    examples: [['resume', 'the latest run; finished tasks are not run again']],
+    summary: 'continue a run that was paused, interrupted, cancelled or failed',
+    asks: ['resume', 'unpause'],
+    arguments: [RUN_OR_TASK],
+    options: [ON_RUN, DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
+    examples: [
+      ['resume', 'the latest run; finished tasks are not run again'],
+      ['resume implement', 'a task that was paused by itself'],
+    ],
     load: () => import('./commands/resume.ts'),
   },
   {

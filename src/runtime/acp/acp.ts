@@ -122,7 +122,7 @@ async function openConversation(
   const session = await openSession(job, agent, peer, hello);
   if (session.isToldAgain) await reader.quiet();
   reader.begin();
-  story.started(session.sessionId, job.agent?.model);
+  story.started(session.sessionId, job.agent?.model, session.forgets);
   return session;
 }
 

@@ -23,9 +23,11 @@ export interface AcpSession {
   goesOn: boolean;
   /** Whether all of that is told again. */
   isToldAgain: boolean;
+  /** Whether nothing can go on with it once the agent's program has ended. */
+  forgets: boolean;
 }
 
-type Opened = AcpSession & Partial<NewSessionResponse>;
+type Opened = Omit<AcpSession, 'forgets'> & Partial<NewSessionResponse>;
 
 export async function openSession(
   job: Job,
@@ -52,7 +54,9 @@ export async function openSession(
   }
   await chooseModel(job, peer, session);
   const { sessionId, goesOn, isToldAgain } = session;
-  return { sessionId, goesOn, isToldAgain };
+  const { loadSession, sessionCapabilities } = hello.agentCapabilities ?? {};
+  const forgets = loadSession !== true && !sessionCapabilities?.resume;
+  return { sessionId, goesOn, isToldAgain, forgets };
 }
 
 interface Place {

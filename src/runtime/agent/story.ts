@@ -52,10 +52,16 @@ export class AgentStory {
     return this.#futile.signal;
   }
 
-  started(session: string, model?: string): void {
+  /** `forgets`: nobody can go on with this conversation later. */
+  started(session: string, model?: string, forgets = false): void {
     if (this.#session === session) return;
     this.#session = session;
-    this.#job.emit({ kind: 'started', session, ...(model !== undefined && { model }) });
+    this.#job.emit({
+      kind: 'started',
+      session,
+      ...(model !== undefined && { model }),
+      ...(forgets && { forgets }),
+    });
   }
 
   /** The model answered once. */

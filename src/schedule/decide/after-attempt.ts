@@ -4,6 +4,7 @@
  *
  *   lost ──▶ too often, the engine alive? ────▶ finished
  *        ──▶ else ────────────────────────────▶ again (counts for nothing)
+ *   cancelled ──▶ for a pause? ───────────────▶ again (counts for nothing), else finished
  *   failed ──▶ worth another runtime? ────────▶ again (fallback)
  *          ──▶ can be told what was wrong? ───▶ again (feedback)
  *          ──▶ `retry` allows another? ───────▶ delayed
@@ -30,6 +31,7 @@ export function afterFailure(node: Node): Decision {
   const ended = node.ended!;
   const { outcome, attempt } = ended;
   if (outcome.kind === 'lost') return afterLost(node, ended, outcome.because);
+  if (outcome.kind === 'cancelled' && node.pausing === 'stop') return afterPause(node, ended);
   if (outcome.kind === 'failed') {
     const next = withAnotherRuntime(node, ended) ?? withFeedback(node, ended, outcome.message);
     if (next) return next;
@@ -67,14 +69,36 @@ function afterLost(
     const message = `${died}, for the ${lost}th time in a row; bosun doctor checks this machine`;
     return { type: 'task.finished', task: node.id, outcome: { kind: 'failed', reason: 'start', message } };
   }
-  const { continues, feedback } = node.started!;
-  // An agent that remembers goes on where its engine left it, in the same workspace.
-  const remembered = collected ? sessionOf(node, attempt, false) : {};
-  const from = continues ?? (remembered.session && attempt);
   return {
     ...again(node, attempt, 'lost', died ?? 'bosun stopped before it ended'),
     place: 'last',
     ...(died !== undefined && { delayMs: LOST_DELAY_MS * 2 ** (lost - 1) }),
+    // An agent that remembers goes on where its engine left it, in the same workspace.
+    ...whereItWas(node, attempt, collected ? sessionOf(node, attempt, false) : {}),
+  };
+}
+
+/** It was stopped in the middle, for others to wait for: it goes on right there. */
+function afterPause(node: Node, { attempt, collected }: EventOf<'attempt.finished'>): Decision {
+  const { session } = node.started!;
+  // One that had not begun goes on with what it was to go on with.
+  const remembered = collected ? sessionOf(node, attempt, false) : { ...(session && { session }) };
+  return {
+    ...again(node, attempt, 'paused', 'it was stopped for a pause'),
+    ...whereItWas(node, attempt, remembered),
+  };
+}
+
+/** The workspace that an attempt worked in, and what it was told, for one that takes its place. */
+function whereItWas(
+  node: Node,
+  attempt: number,
+  remembered: ReturnType<typeof sessionOf>,
+): Pick<EventOf<'task.again'>, 'continues' | 'feedback' | 'session'> {
+  const { continues, feedback } = node.started!;
+  const isGoingOn = remembered.session?.fork === false;
+  const from = continues ?? (isGoingOn ? attempt : undefined);
+  return {
     ...(from !== undefined && { continues: from }),
     ...(feedback !== undefined && { feedback }),
     ...remembered,

@@ -3,16 +3,23 @@
  *
  *   expanded ──▶ a round ──▶ resting ──▶ its time, or what it listens to ──▶ a round ──▶ …
  *                               └──▶ all other tasks have ended ──▶ the final round ──▶ done
+ *
+ * While it is paused it rests, whatever happens; once it is not, it is looked at again.
  */
 import { parseDurationMs } from '../../base/units.ts';
 import type { Decision } from '../../contract/event.ts';
-import { isRestOver, type Node, type State } from '../state.ts';
+import { isRestOver, pauseOf, type Node, type State } from '../state.ts';
 
 /** While rounds fail the wait doubles, from this or from `every` where that is longer. */
 const FAILED_DELAY_MS = 1000;
 const FAILED_DELAY_MS_MAX = 10 * 60_000;
 
 export function decideContinuous(state: State, node: Node): Decision {
+  const next = nextOf(state, node);
+  return next.type === 'task.round' && pauseOf(state, node) ? { type: 'task.resting', task: node.id } : next;
+}
+
+function nextOf(state: State, node: Node): Decision {
   const { id: task, children } = node;
   const last = children.at(-1);
   if (state.cancelling) return { type: 'task.finished', task, outcome: { kind: 'cancelled' } };

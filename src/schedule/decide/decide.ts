@@ -10,6 +10,7 @@ import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
 import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
+import { decidePausing } from './pause.ts';
 import { decideRace, giveUp, pickFirst } from './race.ts';
 import { brokenIn, gaveUp, replan } from './replan.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
@@ -43,7 +44,7 @@ export function decide(state: State): Decision | undefined {
   const waiting = state.todo.peek();
   if (waiting) return orFail(state, waiting, () => decideNode(state, waiting));
   const ready = state.ready.peek();
-  if (ready && state.running < state.workflow.concurrency && !isHeld(state))
+  if (ready && state.running < state.workflow.concurrency && !state.paused && !isHeld(state))
     return orFail(state, ready, () => startAttempt(state, ready));
   if (state.open === 0 && isOpen(state)) return endRun(state);
   return undefined;
@@ -58,6 +59,7 @@ function decideNode(state: State, node: Node): Decision {
   const givenUp = giveUp(node);
   if (givenUp) return givenUp;
   if (node.ended) return afterFailure(node);
+  if (node.state === 'running') return decidePausing(node);
   if (node.halted) {
     return skipped(node, 'stopped', LEFT_OUT);
   }

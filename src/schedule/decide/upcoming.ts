@@ -3,7 +3,7 @@
  * sandbox that nobody uses; it decides nothing.
  */
 import { inherited } from '../fold/attempts.ts';
-import { hasEnded, type Node, type State } from '../state.ts';
+import { hasEnded, pauseOf, type Node, type State } from '../state.ts';
 
 export interface Upcoming {
   node: Node;
@@ -16,12 +16,12 @@ const LOOKED_AT_MAX = 32;
 
 /** `running` are the tasks at work. Only first attempts: later ones go on where the last one stopped. */
 export function upcoming(state: State, running: Iterable<Node>, max: number): Upcoming[] {
-  if (state.state !== 'running') return [];
+  if (state.state !== 'running' || state.paused) return [];
   const found = new Map<Node, Upcoming>();
   let looked = 0;
   for (const node of state.ready) {
     if (found.size === max || ++looked > LOOKED_AT_MAX) break;
-    if (node.state !== 'ready' || !isFirst(node)) continue;
+    if (node.state !== 'ready' || !isFirst(node) || pauseOf(state, node)) continue;
     found.set(node, { node, from: hasNoWorkspace(node) ? undefined : fromOf(state, node) });
   }
   const soon = new Set(running);
@@ -30,7 +30,8 @@ export function upcoming(state: State, running: Iterable<Node>, max: number): Up
       if (found.size >= max) return [...found.values()];
       const isNext =
         node.state === 'waiting' && isFirst(node) && hasNoWorkspace(node) && node.task.if === undefined;
-      if (!isNext || !node.needs.every((need) => hasEnded(need) || soon.has(need))) continue;
+      if (!isNext || pauseOf(state, node) || !node.needs.every((need) => hasEnded(need) || soon.has(need)))
+        continue;
       found.set(node, { node, from: undefined });
       soon.add(node); // and whoever waits for that one
     }

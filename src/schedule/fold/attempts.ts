@@ -3,6 +3,7 @@ import type { EventOf } from '../../contract/event.ts';
 import { turnClocks } from '../money/budget.ts';
 import { closeRequests } from './access.ts';
 import { closeAsked } from './asked.ts';
+import { hasStoppedClock } from './held.ts';
 import { move, push, queue } from './moves.ts';
 import type { Node, State } from '../state.ts';
 
@@ -13,7 +14,7 @@ export function attemptEnded(
   atMs: number,
 ): void {
   state.running--;
-  if (node.held?.by !== 'slot') turnClocks(state, node, -1, atMs);
+  if (!hasStoppedClock(node)) turnClocks(state, node, -1, atMs);
   delete node.held;
   delete node.attemptAtMs;
   node.workedMs = (node.workedMs ?? 0) + event.durationMs;
@@ -70,7 +71,7 @@ export function again(state: State, node: Node, event: EventOf<'task.again'>, at
     delete node.expansion;
     delete node.merged;
   }
-  if (why === 'lost' && continues !== undefined) node.rounds--; // it counts for nothing
+  if ((why === 'lost' || why === 'paused') && continues !== undefined) node.rounds--; // it counts for nothing
   if (why === 'feedback' && node.resolving) node.resolving.tries++;
   if (why === 'conflict') {
     const { marked, conflict } = node.conflicted!;

@@ -4,30 +4,26 @@
  * are open again, when a run stops are decisions, which are carried over as they stand in their events. What waits for a
  * decision is put into `todo` (or `goesOn`, `asks`, `wants`), what waits for a slot into `ready`.
  */
-import type { BudgetMark, Event, EventOf } from '../../contract/event.ts';
+import type { Event, EventOf } from '../../contract/event.ts';
 import { isAnswerTo } from '../../contract/question.ts';
-import { turnClocks, shiftClocks } from '../money/budget.ts';
+import { turnClocks } from '../money/budget.ts';
 import { skippedMs } from '../idle.ts';
-import { changeAccess, closeRequests, ownerEnded, personSaid } from './access.ts';
-import {
-  answerGiven,
-  askAnswered,
-  attemptAsked,
-  closeAsked,
-  forgetAsked,
-  questionAsked,
-  setLimits,
-} from './asked.ts';
+import { changeAccess, ownerEnded, personSaid } from './access.ts';
+import { answerGiven, askAnswered, attemptAsked, forgetAsked, questionAsked, setLimits } from './asked.ts';
 import { again, attemptEnded, delay, inherited, keepOutput } from './attempts.ts';
 import { noteSpending } from './budget.ts';
+import { cancel, stopForBudget } from './cancel.ts';
 import { noteHeld, noteWait } from './held.ts';
 import { changeMail, closeInbox } from './messages.ts';
+import { endIdle, noteIdle, pauseAgain, pauseRun, pauseTask, unpauseRun, unpauseTask } from './pause.ts';
 import { noteSession } from './session.ts';
-import { move, push, queue, uncount, unpush } from './moves.ts';
+import { skip } from './skip.ts';
+import { move, push, queue, unpush } from './moves.ts';
 import { callContinuous, endRest } from './continuous.ts';
-import { addCandidates, addItems, addJudge, addRound, addTasks, addTurn } from './nodes.ts';
+import { expanded } from './expand.ts';
+import { addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { reopen } from './reopen.ts';
-import { hasEnded, hasFailed, nodeOf, Queue, type Node, type State } from '../state.ts';
+import { hasEnded, nodeOf, Queue, taskPauseOf, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
   const state: State = {
@@ -44,6 +40,7 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
     top: new Map(),
     todo: new Queue(),
     ready: new Queue(),
+    pausedTasks: new Set(),
     continuous: [],
     running: 0,
     open: 0,
@@ -77,8 +74,15 @@ export function apply(state: State, event: Event, atMs: number): void {
   const { lastAtMs, hasEngine } = state;
   skip(state, skippedMs(event, atMs, { lastAtMs, hadEngine: hasEngine }));
   change(state, event, atMs);
+  if (state.paused) noteIdle(state, event, atMs);
   state.lastAtMs = Math.max(state.lastAtMs, atMs);
-  while (state.ready.peek() && state.ready.peek()!.state !== 'ready') state.ready.shift();
+  for (let head = state.ready.peek(); head && !isInLine(state, head); head = state.ready.peek())
+    state.ready.shift();
+}
+
+/** One that is paused stands in line again once it may go on. */
+function isInLine(state: State, node: Node): boolean {
+  return node.state === 'ready' && taskPauseOf(state, node) === undefined;
 }
 
 function change(state: State, event: Event, atMs: number): void {
@@ -102,14 +106,22 @@ function change(state: State, event: Event, atMs: number): void {
     case 'task.retried':
       state.goesOn = event;
       return;
+    case 'run.paused':
+      return pauseRun(state, event.by, atMs);
+    case 'run.unpaused':
+      return unpauseRun(state, atMs);
     case 'run.reopened':
+      unpauseRun(state, atMs);
       return reopen(state, event);
     case 'tasks.ready':
       for (const id of event.tasks) ready(state, nodeOf(state, id));
       return;
     case 'run.cancelling':
+      endIdle(state, atMs);
       return cancel(state, event.mode);
     case 'run.finished':
+      endIdle(state, atMs);
+      delete state.paused;
       state.state = event.state;
       state.endedAtMs = atMs;
       return;
@@ -130,14 +142,6 @@ function change(state: State, event: Event, atMs: number): void {
   }
 }
 
-/** The wall clock went so far without anybody at work: no budget's minutes, and no attempt's. */
-function skip(state: State, ms: number): void {
-  if (ms === 0) return;
-  state.idleMs += Math.max(0, ms);
-  shiftClocks(state, ms);
-  for (const node of state.nodes.values()) if (node.attemptAtMs !== undefined) node.attemptAtMs += ms;
-}
-
 type NodeEvent = Exclude<
   Event,
   {
@@ -146,6 +150,8 @@ type NodeEvent = Exclude<
       | 'run.isolation'
       | 'run.resumed'
       | 'run.cancelling'
+      | 'run.paused'
+      | 'run.unpaused'
       | 'run.finished'
       | 'run.reopened'
       | 'tasks.ready'
@@ -168,12 +174,21 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'attempt.held':
     case 'attempt.released':
       return noteHeld(state, node, event, atMs);
+    case 'task.paused':
+      return pauseTask(state, node, event.by, atMs);
+    case 'task.unpaused':
+      return unpauseTask(state, node, atMs);
     case 'attempt.agent':
-      if (event.event.kind === 'started') noteSession(node, event.attempt, event.event.session);
-      return;
+      if (event.attempt !== node.attempt) return;
+      if (event.event.kind === 'finished') node.isAgentDone = true;
+      if (event.event.kind !== 'started') return;
+      noteSession(node, event.event);
+      return pauseAgain(state, node);
     case 'model.used':
-      if (event.attempt === node.attempt) node.hasUsedModel = true;
-      return noteSpending(state, node, event);
+      noteSpending(state, node, event);
+      if (event.attempt !== node.attempt) return;
+      node.hasUsedModel = true;
+      return pauseAgain(state, node);
     case 'attempt.asked':
       return attemptAsked(state, event);
     case 'attempt.answered':
@@ -244,6 +259,9 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       delete node.next;
       delete node.isCollected;
       delete node.hasUsedModel;
+      delete node.isAgentDone;
+      delete node.waitsForSlot;
+      delete node.pausing;
       if (event.continues === undefined) {
         delete node.workspace;
         delete node.workspaceBase;
@@ -251,6 +269,9 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return;
     case 'attempt.stopping':
       node.stopping = event.mode;
+      return;
+    case 'attempt.pausing':
+      node.pausing = event.how;
       return;
     case 'task.again':
       return again(state, node, event, atMs);
@@ -315,30 +336,6 @@ function keepQuestion(state: State, event: EventOf<'question.asked'>, atMs: numb
   state.questions.set(question.id, { ...question, askedAtMs: atMs });
 }
 
-function expanded(state: State, node: Node, event: EventOf<'task.expanded'>, atMs: number): void {
-  if (event.kind !== 'expand') uncount(state, node);
-  if (event.kind === 'handoff') node.rounds = 0;
-  move(state, node, 'expanded');
-  node.startedAtMs ??= atMs;
-  delete node.ended;
-  delete node.merged;
-  if (event.kind === 'expand') node.own = node.results;
-  if (node.isReplanning) {
-    for (const child of node.children) if (hasFailed(child)) child.isReplaced = true;
-    delete node.isReplanning;
-  }
-  let added: Node[];
-  if (event.kind === 'for-each') added = addItems(state, node, event.items ?? []);
-  else if (event.kind === 'race') added = addCandidates(state, node, event.candidates ?? []);
-  else if (event.kind === 'handoff' || event.kind === 'continuous') added = [];
-  else if (event.kind === 'uses') {
-    const nested = node.workflow.nested![node.task.uses!]!;
-    added = addTasks(state, nested.tasks, nested, event.inputs ?? {}, node);
-  } else added = addTasks(state, node.expansion ?? {}, node.workflow, node.inputs, node);
-  for (const child of added) if (child.unmet === 0) push(state, child);
-  if (node.open === 0) push(state, node);
-}
-
 function finished(state: State, node: Node, event: EventOf<'task.finished'>, atMs: number): void {
   if (node.state === 'running' && !node.ended)
     throw new Error(`${node.id} has an attempt that has not ended`);
@@ -353,6 +350,8 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   keepOutput(node, event);
   delete node.ended;
   delete node.resting;
+  delete node.paused;
+  state.pausedTasks.delete(node);
   // A budget is not the task's own, although one of its attempts asked.
   for (const [id, question] of state.questions)
     if (question.task === node.id && !state.asked.has(id)) state.questions.delete(id);
@@ -370,26 +369,5 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
     const halted = nodeOf(state, id);
     halted.halted = true;
     push(state, halted);
-  }
-}
-
-/** As a person would cancel it: all work is kept, and it can be gone on with once there is more. */
-function stopForBudget(state: State, short: BudgetMark): void {
-  state.short ??= short;
-  if (state.cancelling) return;
-  state.because = 'budget';
-  cancel(state, 'graceful');
-}
-
-function cancel(state: State, mode: 'graceful' | 'now'): void {
-  if (state.cancelling === 'now') return;
-  state.cancelling = mode;
-  state.state = 'cancelling';
-  closeRequests(state);
-  closeAsked(state);
-  for (const node of state.nodes.values()) {
-    if (hasEnded(node) || node.state === 'expanded' || node.state === 'merging') continue;
-    if (node.stopping === mode) continue;
-    push(state, node);
   }
 }

@@ -1,4 +1,4 @@
-/** Folds what attempts wait for that is not their own work. What waits for a slot has not begun: nobody's minutes. */
+/** Folds what attempts wait for that is not their own work. It decides nothing. */
 import type { EventOf } from '../../contract/event.ts';
 import { turnClocks } from '../money/budget.ts';
 import type { Node, State } from '../state.ts';
@@ -12,20 +12,27 @@ export function noteHeld(
   atMs: number,
 ): void {
   if (node.state !== 'running' || event.attempt !== node.attempt || node.ended) return;
-  if (event.type === 'attempt.released') {
-    if (node.held?.by === 'slot') {
-      turnClocks(state, node, 1, atMs);
-      node.attemptAtMs = atMs;
-    }
-    delete node.held;
-    return;
+  const before = node.held;
+  const hadStopped = hasStoppedClock(node);
+  if (event.type === 'attempt.released') delete node.held;
+  else {
+    const { by, text, provider } = event;
+    node.held = { by, text, sinceMs: atMs, ...(provider !== undefined && { provider }) };
+    // what it waits for may be told in other words, but it waits since then
+    if (by === 'pause' && before?.by === 'pause') node.held.sinceMs = before.sinceMs;
   }
-  const { by, text, provider } = event;
-  if (by === 'slot') {
-    turnClocks(state, node, -1, atMs);
-    delete node.attemptAtMs;
-  }
-  node.held = { by, text, sinceMs: atMs, ...(provider !== undefined && { provider }) };
+  node.waitsForSlot = node.held?.by === 'slot';
+  const hasStopped = hasStoppedClock(node);
+  if (hadStopped !== hasStopped) turnClocks(state, node, hasStopped ? -1 : 1, atMs);
+  if (node.waitsForSlot) delete node.attemptAtMs;
+  else if (before?.by === 'slot') node.attemptAtMs = atMs;
+  else if (hadStopped && !hasStopped && node.attemptAtMs !== undefined)
+    node.attemptAtMs += atMs - before!.sinceMs;
+}
+
+/** Nobody's minutes: it has not begun, or a person has paused it. */
+export function hasStoppedClock({ held }: Node): boolean {
+  return held?.by === 'slot' || held?.by === 'pause';
 }
 
 export function noteWait(

@@ -11,7 +11,10 @@ export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
   delete state.cancelling;
   delete state.because;
   delete state.short;
-  for (const node of state.nodes.values()) delete node.stopping;
+  for (const node of state.nodes.values()) {
+    delete node.stopping;
+    delete node.pausing;
+  }
   const reopened = new Set(tasks.map((each) => open(state, nodeOf(state, each.task), each)));
   for (const node of state.nodes.values()) {
     if (node.state !== 'waiting') continue;

@@ -1,11 +1,17 @@
 /** What the state knows of agents' conversations. */
+import type { AgentEvent } from '../../contract/model.ts';
 import type { RuntimeName } from '../../contract/workflow.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import type { Node } from '../state.ts';
 
-export function noteSession(node: Node, attempt: number, session: string | undefined): void {
-  if (session === undefined || attempt !== node.attempt) return;
-  node.session = { id: session, runtime: runtimeOf(node), attempt };
+/** Of the attempt that runs. */
+export function noteSession(
+  node: Node,
+  { session, forgets }: Extract<AgentEvent, { kind: 'started' }>,
+): void {
+  if (session === undefined) return;
+  const { attempt } = node;
+  node.session = { id: session, runtime: runtimeOf(node), attempt, ...(forgets && { forgets }) };
 }
 
 /** The runtime of the attempt that runs or comes next. */

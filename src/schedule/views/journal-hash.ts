@@ -2,7 +2,7 @@
  * One value for what happened in a run: the same for the run and its replay, on another machine and on another day.
  * Left out is what is chance: times, names of workspaces, commits (they hold times: add the hash of the final tree to
  * compare the work itself), who answered, what held the commands, how output was cut into pieces, in which order
- * parallel tasks came, waits for providers, estimated costs, and what agents' programs print besides their story. Pure.
+ * parallel tasks came, waits for providers, pauses, estimated costs, and what agents' programs print besides their story. Pure.
  */
 import { createHash } from 'node:crypto';
 import { normalText, type Ids } from '../../base/normal-text.ts';
@@ -55,6 +55,11 @@ const LEFT_OUT = new Set<string>([
   'attempt.held',
   'attempt.released',
   'clock.jumped',
+  'run.paused',
+  'run.unpaused',
+  'task.paused',
+  'task.unpaused',
+  'attempt.pausing',
   'run.noted',
   'task.again',
   'tasks.ready',

@@ -3,7 +3,7 @@ import { formOf } from '../../contract/question.ts';
 import type { Held, RunView, TaskView } from '../../contract/run.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
-import type { Node, State } from '../state.ts';
+import { hasEnded, nearestPause, type Node, type State } from '../state.ts';
 
 export function runView(state: State): RunView {
   return {
@@ -18,6 +18,7 @@ export function runView(state: State): RunView {
     branch: branchOf(state.id),
     counts: { ...state.counts },
     ...askingCount(state),
+    ...pausedOf(state),
     lastSeq: 0, // the store knows it
     ...runSpending(state),
     ...(state.because && { because: state.because }),
@@ -45,6 +46,11 @@ function askingCount(state: State): { askingCount?: number } {
   const tasks = new Set([...state.questions.values()].map(({ task }) => state.nodes.get(task)));
   const asking = [...tasks].filter((node) => node && heldOf(state, node)?.by === 'question').length;
   return asking > 0 ? { askingCount: asking } : {};
+}
+
+function pausedOf({ paused, state, idleSinceMs }: State): Pick<RunView, 'paused'> {
+  if (!paused || state !== 'running') return {};
+  return { paused: { ...paused, ...(idleSinceMs !== undefined && { idleSinceMs }) } };
 }
 
 function runSpending(state: State): Pick<RunView, 'spending' | 'limits'> {
@@ -79,6 +85,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
   const message = messageOf(node);
   const found = agentOf(node, node.started?.purpose ?? 'work');
   const agent = agentOf(node, 'work')?.name;
+  const paused = hasEnded(node) ? undefined : nearestPause(node);
   const runtime = node.fallback?.runtime ?? found?.agent.runtime ?? 'cli';
   return {
     id: node.id,
@@ -98,6 +105,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
     ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
     ...(node.outsideCount && { outsideCount: node.outsideCount }),
     ...(held && { held }),
+    ...(paused && { paused }),
     ...(node.state === 'expanded' && {
       within: { ended: node.children.length - node.open, all: node.children.length },
     }),

@@ -11,9 +11,9 @@ import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
-import { tellCounts, tellDefault } from '../figures.ts';
+import { tellCounts, tellDefault, tellPause } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
-import { signOf } from '../live/task-sign.ts';
+import { signOf, type ShownBy } from '../live/task-sign.ts';
 
 const TASKS_SHOWN_MAX = 40;
 const TASKS_JSON_MAX = 1000;
@@ -46,6 +46,7 @@ function tellAll(runs: ShownRun[], asJson: boolean): number {
       ...headOf(status, paint, nowMs),
       ...waitsOf(status, paint, nowMs),
       ...asked(status, nowMs),
+      ...pausedOf(run, nowMs),
     ];
     writeOut(lines.map((line) => `${line}\n`).join(''));
   }
@@ -68,11 +69,12 @@ export function renderStatus(status: Status, nowMs: number): string {
 function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string[] {
   const tone = toneOf(run.state);
   const sinceMs = run.createdAtMs + (run.idleMs ?? 0);
+  const untilMs = run.paused?.idleSinceMs ?? nowMs;
   const took =
     run.endedAtMs !== undefined
       ? ` in ${formatDuration(run.endedAtMs - sinceMs)}`
       : isOpen(run)
-        ? ` for ${formatDuration(nowMs - sinceMs)}`
+        ? ` ${run.state === 'paused' ? 'after' : 'for'} ${formatDuration(untilMs - sinceMs)}`
         : '';
   const noun = taskCount === 1 ? 'task' : 'tasks';
   const cost = costOf(run);
@@ -110,7 +112,7 @@ function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: numbe
   const costWidth = Math.max(...costs.map(columnsOf));
   const lines = tasks.map((task, n) => {
     const { agent = '', attempt } = task;
-    const { glyph, word, tone, line } = signOf(task, run.waits ?? [], nowMs);
+    const { glyph, word, tone, line } = signOf(task, shownBy(run), nowMs);
     const cells = [
       padColumns(fitColumns(names[n]!, nameWidth), nameWidth),
       ...(agentWidth > 0 ? [agent.padEnd(agentWidth)] : []),
@@ -127,6 +129,10 @@ function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: numbe
   return ['', ...lines, ...(left > 0 ? [`  … and ${formatCount(left)} more`] : [])];
 }
 
+function shownBy({ waits = [], paused, state }: Status['run']): ShownBy {
+  return { waits, ...(paused && state === 'paused' && { paused }) };
+}
+
 function outsideOf({ outsideCount = 0 }: TaskView): string {
   return outsideCount === 0 ? '' : `${count(outsideCount, 'file')} outside its scope left out`;
 }
@@ -137,12 +143,12 @@ function depthOf({ id, parent }: TaskView): number {
 
 /** As the report has it: what its attempts took, else how long it was open. `nowMs` is absent where nobody works. */
 function timeOf(
-  { startedAtMs, endedAtMs, workedMs, attemptAtMs, state }: TaskView,
+  { startedAtMs, endedAtMs, workedMs, attemptAtMs, held, state }: TaskView,
   nowMs: number | undefined,
 ): string {
   if (startedAtMs === undefined) return '';
   if (attemptAtMs !== undefined && nowMs !== undefined)
-    return formatDuration((workedMs ?? 0) + nowMs - attemptAtMs);
+    return formatDuration((workedMs ?? 0) + (held?.by === 'pause' ? held.sinceMs : nowMs) - attemptAtMs);
   if (workedMs !== undefined) return formatDuration(workedMs);
   if (endedAtMs !== undefined) return formatDuration(endedAtMs - startedAtMs);
   if (nowMs === undefined) return '';
@@ -164,8 +170,14 @@ function asked({ run }: Pick<Status, 'run'>, nowMs: number): string[] {
   });
 }
 
+function pausedOf({ id, state, paused }: Status['run'], nowMs: number): string[] {
+  if (!paused || state !== 'paused') return [];
+  return [`  paused ${plainLine(tellPause(paused, nowMs))}; continue with: bosun resume ${id}`];
+}
+
 function nextOf({ run }: Status, nowMs: number): string[] {
   const answers = asked({ run }, nowMs);
+  answers.push(...pausedOf(run, nowMs));
   if (run.state === 'interrupted')
     answers.push(`  its bosun process is gone; continue with: bosun resume ${run.id}`);
   if (isSpent(run)) {

@@ -2,10 +2,14 @@
 import { ask, inputOf } from '../ask.ts';
 import type { Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
+import { tellPause } from '../figures.ts';
 import { say } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const ended = await ask('wait', inputOf('wait', typed));
+  const ended = await ask('wait', inputOf('wait', typed), {
+    paused: ({ id, paused }) =>
+      say(`run ${id} is paused (${tellPause(paused!, Date.now())}); continue with: bosun resume ${id}`),
+  });
   for (const { id, state } of ended) say(`run ${id} is ${state}`);
   // Of several, that of the first that did not end well.
   return ended.map(exitOf).find((code) => code !== 0) ?? 0;

@@ -95,12 +95,12 @@ function cutColumns(line: string, columns: number): string {
 }
 
 function headOf(model: LiveModel, { columns, nowMs, paint }: FrameOptions): string {
-  const { id, state, sinceMs, counts } = model.run!;
+  const { id, state, sinceMs, counts, paused } = model.run!;
   const glyph = glyphOf(state);
-  const time = formatElapsed(nowMs - sinceMs);
+  const time = formatElapsed((paused?.idleSinceMs ?? nowMs) - sinceMs);
   const name = fitColumns(spellControls(id), Math.max(8, columns - columnsOf(time) - 6));
   const room = columns - columnsOf(name) - columnsOf(time) - 8;
-  const told = fitColumns(tellCounts(counts), Math.max(0, room));
+  const told = fitColumns(`${paused ? 'paused · ' : ''}${tellCounts(counts)}`, Math.max(0, room));
   return `${paint(toneOf(state), glyph)} ${paint('strong', name)}  ${room > 8 ? `${paint('quiet', told)}  ` : ''}${time}`;
 }
 

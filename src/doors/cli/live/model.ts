@@ -4,7 +4,7 @@ import type { Spending } from '../../../contract/model.ts';
 import {
   shownCounts,
   type QuestionView,
-  type RunState,
+  type ShownRunState,
   type RunView,
   type TaskState,
 } from '../../../contract/run.ts';
@@ -13,7 +13,7 @@ import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
 import type { Node, State } from '../../../schedule/state.ts';
 import { heldOf, runView, taskView } from '../../../schedule/views/view.ts';
-import { signOf, type TaskSign, type ShownWaits } from './task-sign.ts';
+import { signOf, type ShownBy, type TaskSign } from './task-sign.ts';
 
 const LINE_CHARS_MAX = 500;
 
@@ -35,9 +35,9 @@ export interface LiveRow {
   spending: Spending | undefined;
 }
 
-interface LiveHead extends Pick<RunView, 'spending' | 'limits'> {
+interface LiveHead extends Pick<RunView, 'spending' | 'limits' | 'paused'> {
   id: string;
-  state: RunState;
+  state: ShownRunState;
   sinceMs: number;
   counts: State['counts'];
 }
@@ -93,7 +93,9 @@ export class LiveModel {
     const { id } = state;
     const money = { ...(spending && { spending }), ...(limits && { limits }) };
     const sinceMs = state.createdAtMs + state.idleMs;
-    return { id, state: state.state, sinceMs, counts: shownCounts(view), ...money };
+    const { paused } = view;
+    const shown = paused ? ('paused' as const) : state.state;
+    return { id, state: shown, sinceMs, counts: shownCounts(view), ...money, ...(paused && { paused }) };
   }
 
   get taskCount(): number {
@@ -141,7 +143,8 @@ export class LiveModel {
     for (let at = node.parent; at && shown.has(at); at = at.parent) depth++;
     const view = taskView(node, undefined, heldOf(this.#state!, node));
     const { id, state, attempt, agent = '', message, spending } = view;
-    const sign = signOf(view, this.#waits(), nowMs);
+    const { paused } = this.#state!;
+    const sign = signOf(view, { waits: this.#waits(), ...(paused && { paused }) }, nowMs);
     return {
       id,
       label: node.label,
@@ -156,7 +159,7 @@ export class LiveModel {
     };
   }
 
-  #waits(): ShownWaits {
+  #waits(): ShownBy['waits'] {
     return [...(this.#state?.waits ?? [])].map(([provider, wait]) => ({ provider, ...wait }));
   }
 
@@ -166,8 +169,9 @@ export class LiveModel {
     if (startedAtMs === undefined) return undefined;
     if (attemptAtMs === undefined && workedMs !== undefined) return workedMs;
     const begunMs = attemptAtMs ?? startedAtMs;
+    const untilMs = node.held?.by === 'pause' ? node.held.sinceMs : nowMs;
     const elapsedMs =
-      endedAtMs === undefined ? nowMs - Math.max(begunMs, this.#resumedAtMs) : endedAtMs - begunMs;
+      endedAtMs === undefined ? untilMs - Math.max(begunMs, this.#resumedAtMs) : endedAtMs - begunMs;
     return (workedMs ?? 0) + Math.max(0, elapsedMs);
   }
 

@@ -1,6 +1,6 @@
 /** How a task looks in `status` and in the live view: its sign and word, and what it waits for. Pure. */
 import { formatDuration } from '../../../base/units.ts';
-import type { RunView, TaskView } from '../../../contract/run.ts';
+import type { Pause, RunView, TaskView } from '../../../contract/run.ts';
 import { glyphOf, toneOf, type Tone } from '../../../report/words.ts';
 
 export interface TaskSign {
@@ -11,13 +11,25 @@ export interface TaskSign {
   line?: string;
 }
 
-export type ShownWaits = NonNullable<RunView['waits']>;
-type Shown = Pick<TaskView, 'state' | 'held' | 'within' | 'retry' | 'message'>;
+type Waits = NonNullable<RunView['waits']>;
+type Shown = Pick<TaskView, 'state' | 'held' | 'paused' | 'within' | 'retry' | 'message'>;
+
+/** What of the run changes how its tasks look. */
+export interface ShownBy {
+  waits: Waits;
+  paused?: Pause;
+}
 
 const PAUSED = '⏸';
+/** Those that would soon be at work if nobody had paused the run. */
+const NEXT: ReadonlySet<TaskView['state']> = new Set(['ready', 'delayed']);
+/** A pause is not all that there is to say of these. */
+const AT_WORK: ReadonlySet<TaskView['state']> = new Set(['running', 'merging', 'asking']);
 
-export function signOf(task: Shown, waits: ShownWaits, nowMs: number): TaskSign {
+export function signOf(task: Shown, { waits, paused: run }: ShownBy, nowMs: number): TaskSign {
   const { state, held, within, retry, message } = task;
+  const paused = task.paused ?? (NEXT.has(state) ? run : undefined);
+  if (held?.by === 'pause' || (paused && !AT_WORK.has(state))) return pausedSign(held, paused, nowMs);
   if (held) return heldSign(held, waits, nowMs);
   const plain = { glyph: glyphOf(state), word: state, tone: toneOf(state) };
   if (within) return { ...plain, word: 'running', line: `${within.ended} of ${within.all} done` };
@@ -27,7 +39,13 @@ export function signOf(task: Shown, waits: ShownWaits, nowMs: number): TaskSign 
   return { ...plain, line: `retries ${when} (attempt ${retry.attempt} of ${retry.attemptsMax})${why}` };
 }
 
-function heldSign(held: NonNullable<TaskView['held']>, waits: ShownWaits, nowMs: number): TaskSign {
+function pausedSign(held: TaskView['held'], paused: Pause | undefined, nowMs: number): TaskSign {
+  const when = paused === undefined ? '' : `by ${paused.by}, ${formatDuration(nowMs - paused.sinceMs)} ago`;
+  const line = held ? `${held.text}; its next model request waits` : when;
+  return { glyph: PAUSED, word: 'paused', tone: 'ask', line };
+}
+
+function heldSign(held: NonNullable<TaskView['held']>, waits: Waits, nowMs: number): TaskSign {
   if (held.by === 'question')
     return { glyph: glyphOf('asking'), word: 'asking', tone: 'ask', line: held.text };
   if (held.by === 'budget') return { glyph: PAUSED, word: 'budget', tone: 'ask', line: `held: ${held.text}` };
