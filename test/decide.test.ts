@@ -216,8 +216,7 @@ describe('decide', () => {
       expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(handoffs))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
-    for (const [what, count] of Object.entries(replans))
-      expect(count, what).toBeGreaterThan(HISTORIES / 20_000);
+    for (const [what, count] of Object.entries(replans)) expect(count, what).toBeGreaterThan(0);
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const kind of MESSAGES) expect(messages.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 10_000);
     expect(messages.get('given again') ?? 0).toBeGreaterThan(0);
@@ -309,7 +308,11 @@ function checkPick(state: State, { task, candidate }: EventOf<'task.picked'>): v
   if (!judge) return;
   const others = race.children.filter((child) => child.candidate !== undefined && child !== won);
   if (!others.every(hasEnded)) throw new Error(`${candidate} was picked before all others had ended`);
-  if ('check' in judge && others.some(({ state, score = 0 }) => state === 'done' && score > won.score!))
+  if (
+    judge !== 'person' &&
+    'check' in judge &&
+    others.some(({ state, score = 0 }) => state === 'done' && score > won.score!)
+  )
     throw new Error(`${candidate} was picked, although another one is better`);
 }
 

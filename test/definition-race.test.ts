@@ -23,7 +23,7 @@ describe('races that make no sense', () => {
     ['a: { race: 1, run: x }', '7:14: "race" of task "a" must be at least 2, but is the number 1'],
     [
       'a: { run: x, race: 2, judge: nobody }',
-      '7:32: "judge" of task "a" must be a map with check (and best), or a map with agent (and prompt), but is "nobody"',
+      '7:32: "judge" of task "a" must be person, a map with check (and best), or a map with agent (and prompt), but is "nobody"',
     ],
   ])('%s', (task, message) => expect(messages(invalidTasks(`  ${task}\n`))[0]).toContain(message));
 });

@@ -161,13 +161,14 @@ const Race = z.union(
 
 const Judge = z.union(
   [
+    z.literal('person'),
     z.strictObject({
       check: z.string().min(1).describe('A command; the last number that it prints is the score.'),
       best: z.enum(['highest', 'lowest']).default('highest'),
     }),
     z.strictObject({ agent: name, prompt: z.string().optional() }),
   ],
-  'must be a map with check (and best), or a map with agent (and prompt)',
+  'must be person, a map with check (and best), or a map with agent (and prompt)',
 );
 
 export const Task = z.strictObject({
@@ -322,6 +323,11 @@ export type WorkflowSource = z.input<typeof WorkflowFile>;
  * written in `uses`. It is plain JSON, so that a journal holds all that is needed to resume.
  */
 export type Workflow = z.output<typeof WorkflowFile> & { nested?: Record<string, Workflow> };
+
+/** Who judges a race, or how its score is found; undefined where nobody does, or the first or a person decides. */
+export function judgeOf({ judge }: Pick<Task, 'judge'>): Exclude<Task['judge'], 'person'> {
+  return judge === 'person' ? undefined : judge;
+}
 
 /** What an agent falls back to, the first one first, however it is written. */
 export function fallbacksOf(agent: Agent | undefined): { runtime: RuntimeName; model?: string }[] {

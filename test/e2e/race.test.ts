@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, EventOf, EventType } from '../../src/contract/event.ts';
-import { bosun, eventsIn } from '../fixtures/cli.ts';
+import { bosun, eventsIn, start } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 
 function of<T extends EventType>(events: Event[], type: T): EventOf<T>[] {
   return events.filter((event): event is EventOf<T> => event.type === type);
+}
+
+interface Status {
+  run: { questions: { choices: { label: string; about?: string }[] }[] };
 }
 
 function repositoryWith(workflow: string): Promise<TestRepository> {
@@ -150,6 +154,26 @@ tasks:
       'write.4@1',
     ]);
     expect(of(events, 'task.picked')).toMatchObject([{ candidate: 'write.2', because: 'now it is' }]);
+  });
+
+  it('goes to the one that a person picks, or to nobody', async () => {
+    await using repository = await repositoryWith(`
+name: race
+${AGENTS}
+tasks:
+  write: { race: [short, long, broken], prompt: Write code.txt., judge: person }
+`);
+    const first = start(repository.path, 'run', '--json');
+    await first.prints('question.asked');
+    const { run } = JSON.parse((await bosun(repository.path, 'status', '--json')).stdout) as Status;
+    expect(run.questions[0]!.choices.map(({ label }) => label)).toEqual(['short', 'long', 'none of them']);
+    expect(run.questions[0]!.choices[1]!.about).toBe('2 files changed (write.2): I wrote three');
+    await bosun(repository.path, 'answer', 'write', 'long');
+    const { code, stdout } = await first.finished;
+    expect(code, stdout).toBe(0);
+    expect(of(eventsIn(stdout), 'task.picked')).toMatchObject([{ candidate: 'write.2' }]);
+    await bosun(repository.path, 'merge');
+    expect(await repository.git('show', 'HEAD:code.txt')).toBe('a\nb\nc');
   });
 
   it('fails with all reasons where no candidate succeeds, and a score that is no number is such a reason', async () => {

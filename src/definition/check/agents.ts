@@ -27,7 +27,8 @@ export function agentNames(
       found.push({ path: ['tasks', task, 'handoff', n], name });
     for (const [n, name] of (Array.isArray(race) ? race : []).entries())
       found.push({ path: ['tasks', task, 'race', n], name });
-    if (judge && 'agent' in judge) found.push({ path: ['tasks', task, 'judge', 'agent'], name: judge.agent });
+    if (typeof judge === 'object' && 'agent' in judge)
+      found.push({ path: ['tasks', task, 'judge', 'agent'], name: judge.agent });
     onConflict(conflict, ['tasks', task, 'on-conflict']);
   }
   return found;

@@ -1,5 +1,5 @@
 /** Checks the expressions of a workflow as far as that can be done before it runs. */
-import type { Scope, Task, Workflow } from '../../contract/workflow.ts';
+import { judgeOf, type Scope, type Task, type Workflow } from '../../contract/workflow.ts';
 import { didYouMean } from '../../base/suggest.ts';
 import { splitTemplate } from '../../schedule/expression/template.ts';
 import {
@@ -59,8 +59,9 @@ function checkTask(place: Place, task: Task): Problem[] {
   template(task.prompt, 'prompt');
   template(task.run, 'run');
   template(task.check, 'check');
-  if (task.judge && 'check' in task.judge) template(task.judge.check, 'judge', 'check');
-  else template(task.judge?.prompt, 'judge', 'prompt');
+  const judge = judgeOf(task);
+  if (judge && 'check' in judge) template(judge.check, 'judge', 'check');
+  else template(judge?.prompt, 'judge', 'prompt');
   for (const [n, glob] of (task.artifacts ?? []).entries()) template(glob, 'artifacts', n);
   template(task.finalize, 'finalize');
   if (typeof task.approve === 'string') template(task.approve, 'approve');

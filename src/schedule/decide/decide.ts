@@ -63,7 +63,7 @@ function decideNode(state: State, node: Node): Decision {
   if (node.halted) {
     return skipped(node, 'stopped', LEFT_OUT);
   }
-  if (node.answer) return afterAnswer(node);
+  if (node.answer) return node.kind === 'race' ? decideRace(state, node) : afterAnswer(node);
   return admit(state, node);
 }
 

@@ -3,13 +3,13 @@
  *
  *   expanded ──▶ candidates, all at once ──▶ the first succeeds (no `judge`) ───────────────┐
  *                        └──▶ all have ended ──▶ the best score (`judge.check`) ────────────┤
- *                                   │       └──▶ a judge is asked (`judge.agent`) ──▶ one ──┤
+ *                                   │       └──▶ an agent or a person is asked ──▶ one ────┤
  *                                   │                                  └──▶ nobody: failed  ▼
  *                                   └──▶ none succeeded: failed             picked ──▶ merged ──▶ done
  */
 import type { Decision, EventOf } from '../../contract/event.ts';
 import type { FailReason } from '../../contract/run.ts';
-import { candidatesOf, offersOf, pickOf } from '../workflow/race.ts';
+import { candidatesOf, offersOf, personsPick, pickOf, pickQuestion } from '../workflow/race.ts';
 import { hasLost, nodeOf, type Node, type State } from '../state.ts';
 
 const REASON_CHARS_MAX = 200;
@@ -23,6 +23,10 @@ export function decideRace(state: State, node: Node): Decision {
   if (offers.length === 0) return failed(node, 'tasks', describeFailures(node));
   const { judge } = node.task;
   if (judge === undefined) return pick(node, offers[0]!, 'it succeeded first');
+  if (judge === 'person')
+    return node.answer
+      ? afterPerson(node)
+      : { type: 'question.asked', id: task, task, ...pickQuestion(state, node) };
   if ('check' in judge) return pickBest(node, offers, judge.best);
   if (node.judge === undefined) return { type: 'task.judging', task };
   return afterJudge(state, node, nodeOf(state, node.judge));
@@ -80,6 +84,13 @@ function afterJudge(state: State, node: Node, judge: Node): Decision {
   if (!said) return failed(node, 'judge', `${judge.label} named no candidate`);
   if (said.candidate) return pick(node, said.candidate, said.reasons);
   return failed(node, 'judge', `${judge.label} picked nobody: ${said.reasons.split('\n', 1)[0]}`);
+}
+
+function afterPerson(node: Node): Decision {
+  const said = personsPick(node);
+  if (!said) return failed(node, 'judge', 'nobody answered which candidate to take');
+  if (said.candidate) return pick(node, said.candidate, said.reasons);
+  return failed(node, 'judge', `a person picked nobody: ${said.reasons}`);
 }
 
 function pick({ id: task }: Node, { id: candidate }: Node, because: string): EventOf<'task.picked'> {

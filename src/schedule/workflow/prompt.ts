@@ -1,5 +1,5 @@
 /** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
-import { EXPANSION_TASKS_MAX, type Input, type Json, type Task } from '../../contract/workflow.ts';
+import { EXPANSION_TASKS_MAX, judgeOf, type Input, type Json, type Task } from '../../contract/workflow.ts';
 import { normalizeGlob } from '../../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from '../expression/expression.ts';
 import { openAllowance, type Allowance } from '../expression/budget.ts';
@@ -85,7 +85,8 @@ export function scoreCommand(task: Task): string | undefined {
   return score === undefined ? undefined : commandOf(score, SCORE_VARIABLE);
 }
 
-function scoreOf({ judge }: Task): string | undefined {
+function scoreOf(task: Task): string | undefined {
+  const judge = judgeOf(task);
   return judge && 'check' in judge ? judge.check : undefined;
 }
 

@@ -4,8 +4,9 @@
  */
 import type { GivenFile } from '../../contract/event.ts';
 import { asksModels } from '../../contract/runtimes.ts';
-import type { Json, Task } from '../../contract/workflow.ts';
+import { judgeOf, type Json, type Task } from '../../contract/workflow.ts';
 import type { Node, State } from '../state.ts';
+import { boundedQuestion, type Question } from '../../contract/question.ts';
 import { objectWith } from './object-in-text.ts';
 import { cut, outputOf, said, textOf } from './said.ts';
 
@@ -14,6 +15,8 @@ const SAID_CHARS_MAX = 4000;
 const REASONS_CHARS_MAX = 4000;
 const JUDGE_ATTEMPTS = 2;
 const NOBODY = 'none';
+const NONE_OF_THEM = 'none of them';
+const BRIEF_CHARS_MAX = 100;
 
 export interface Pick {
   /** Undefined where nobody is good enough. */
@@ -48,7 +51,8 @@ export function candidateTask({ task }: Node, index: number): Task {
 
 /** It reads, and changes nothing. */
 export function judgeTask(group: Node): Task {
-  const { judge, workspace } = group.task;
+  const { workspace } = group.task;
+  const judge = judgeOf(group.task);
   if (!judge || !('agent' in judge)) throw new Error(`${group.id} has no agent that judges`);
   const { agent, prompt } = judge;
   return {
@@ -105,6 +109,28 @@ export function pickOf(state: State, judge: Node): Pick | undefined {
   return candidate && { candidate, reasons };
 }
 
+/** What a person who picks is asked. */
+export function pickQuestion(state: State, group: Node): Question {
+  const offers = offersOf(group);
+  const example = `bosun diff ${state.id} --task ${offers[0]!.id}`;
+  return boundedQuestion({
+    text: `Which candidate of ${group.label} is merged? See what each changed, as with: ${example}`,
+    default: null,
+    choices: [
+      ...offers.map((offer) => ({ label: offer.candidate!, about: describeBriefly(state, offer) })),
+      { label: NONE_OF_THEM, about: 'the race fails, and all work is kept' },
+    ],
+  });
+}
+
+/** What a person said; undefined where nobody did. */
+export function personsPick(group: Node): Pick | undefined {
+  const { answer, by, note } = group.answer!;
+  if (answer === null) return undefined;
+  const reasons = `${by} said so${note === undefined ? '' : `: ${note}`}`;
+  return { candidate: offersOf(group).find(({ candidate }) => candidate === answer), reasons };
+}
+
 /** Candidates whose work can be taken. */
 export function offersOf(group: Node): Node[] {
   return candidatesOf(group).filter(({ state }) => state === 'done');
@@ -118,6 +144,13 @@ function describeOffer(state: State, offer: Node): string {
       ? `changed ${changedCount} ${changedCount === 1 ? 'file' : 'files'}, see ${fileName(offer)}`
       : 'changed no files';
   return `Candidate "${candidate}"${who} ${changes}, and said:\n\n${said(outputOf(state, offer), SAID_CHARS_MAX)}`;
+}
+
+function describeBriefly(state: State, offer: Node): string {
+  const { changedCount = 0, id } = offer;
+  const files = `${changedCount} ${changedCount === 1 ? 'file' : 'files'} changed (${id})`;
+  const words = said(outputOf(state, offer), BRIEF_CHARS_MAX).split('\n', 1)[0]!;
+  return `${files}: ${words}`;
 }
 
 function fileName({ candidate }: Node): string {
