@@ -11,6 +11,7 @@ import { openCrew } from '../src/crew/crew.ts';
 import { workflow } from '../src/definition/builder.ts';
 import type { Attempt } from '../src/attempt/attempt.ts';
 import { startDecided } from './fixtures/decided-run.ts';
+import { crewTools } from './fixtures/crew-tools.ts';
 import { driveAttempts } from './fixtures/drive-attempts.ts';
 
 type Agents = NonNullable<WorkflowSource['agents']>;
@@ -263,7 +264,7 @@ describe('a request', () => {
       (text: string) =>
       async (attempt: Attempt): Promise<void> => {
         const socketPath = path.join(directory, `${attempt.start.task}.sock`);
-        await using _ = await openCrew({ socketPath, tools: attempt.crew! });
+        await using _ = await openCrew({ socketPath, tools: crewTools(attempt.crew) });
         const PATH = `${path.resolve('bin')}:${process.env.PATH}`;
         const env = { PATH, HOME: tmpdir(), BOSUN_SOCKET: socketPath };
         said[attempt.start.task] = (await promisify(execFile)('sh', ['-c', text], { env })).stdout;

@@ -83,6 +83,35 @@ describe('bosun agent', () => {
     expect(JSON.parse(stdout)).toEqual({ granted: false, why: 'so be it', globs: ['no'] });
   });
 
+  it('asks a person: the answer alone is printed, and the exit code says no', async () => {
+    await using world = await open({
+      ask: async ({ question, choices, text, timeout }) => {
+        if (question === 'none?') return { answer: null, by: 'time-out' };
+        if (question === 'may I?') return { answer: 'no', by: 'anna', note: 'not\nnow' };
+        return { answer: JSON.stringify([choices, text, timeout]), by: 'anna' };
+      },
+    });
+    expect(
+      await world.bosun('ask', 'Which db?', '--timeout', '90s', '--text', '--choices', 'a b', 'c'),
+    ).toEqual({
+      code: 0,
+      stdout: '[["a b","c"],true,90]\n',
+      stderr: '',
+    });
+    expect(await world.bosun('ask', 'may I?')).toMatchObject({ code: 1, stdout: 'no\nnote: not now\n' });
+    expect(await world.bosun('ask', 'none?')).toMatchObject({
+      code: 1,
+      stdout: 'no answer: nobody answered in time\n',
+    });
+  });
+
+  it('takes the output of a task, and says where it does not fit', async () => {
+    await using world = await open();
+    expect(await world.bosun('done', '{"a":1}')).toMatchObject({ code: 0, stdout: 'accepted\n' });
+    expect(await world.bosun('done', 'no')).toMatchObject({ code: 1, stdout: 'not accepted: it says no\n' });
+    expect(await world.bosun('report-progress', 'on it', '--percent', '5')).toMatchObject({ code: 0 });
+  });
+
   it('shows an owner what it is asked, and takes its answer', async () => {
     await using world = await open();
     expect((await world.bosun('inbox')).stdout).toBe('one+1 one asks for src/a src/b\n');
@@ -120,6 +149,9 @@ describe('the table of tools', () => {
       ['send', 'send'],
       ['inbox', 'inbox'],
       ['answer_access', 'answer'],
+      ['ask', 'ask'],
+      ['report_progress', 'report-progress'],
+      ['done', 'done'],
     ]);
   });
 
@@ -133,6 +165,11 @@ describe('the table of tools', () => {
     ['answer_access', ['one+1'], undefined],
     ['send', ['two', 'how', 'are you'], { to: 'two', message: 'how are you' }],
     ['send', [], undefined],
+    ['ask', ['Which', 'one?'], { question: 'Which one?' }],
+    ['done', ['{"a":1}'], { output: { a: 1 } }],
+    ['done', ['[1, 2]'], { output: [1, 2] }],
+    ['done', ['not', 'json'], { output: 'not json' }],
+    ['done', [], undefined],
   ] as const)('reads the words of %s %j as its input', (name, words, input) =>
     expect(inputOf(name, words)).toEqual(input),
   );
@@ -145,6 +182,11 @@ describe('the table of tools', () => {
     ['send', ['two', 'hi'], { acknowledge: true }, undefined],
     ['inbox', [], { acknowledge: true, urgent: undefined }, { acknowledge: true }],
     ['inbox', [], { urgent: true }, undefined],
+    ['ask', ['Which?'], { choices: ['a', 'b'] }, { question: 'Which?', choices: ['a', 'b'] }],
+    ['ask', ['Which?'], { text: true, timeout: '5m' }, { question: 'Which?', text: true, timeout: 300 }],
+    ['ask', ['Which?'], { timeout: '2d' }, undefined],
+    ['report_progress', ['on', 'it'], { percent: '60' }, { text: 'on it', percent: 60 }],
+    ['report_progress', ['on it'], { percent: '101' }, undefined],
   ] as const)('reads %s %j with the options %j as its input', (name, words, typed, input) =>
     expect(inputOf(name, words, typed)).toEqual(input),
   );

@@ -82,6 +82,10 @@ describe('a call of a tool', () => {
     ['inbox', {}, 'one+1 one asks for src/a b'],
     ['answer_access', { id: 'one+1', answer: 'no' }, 'answered: one+1 no'],
     ['answer_access', { id: 'two+1', answer: 'yes' }, 'not answered: two+1 yes'],
+    ['ask', { question: 'Which?', choices: ['a', 'b'] }, 'a'],
+    ['report_progress', { text: 'on it', percent: 5 }, 'reported'],
+    ['done', { output: [1, { a: null }] }, 'accepted'],
+    ['done', { output: 'no' }, 'not accepted: it says no'],
   ])('%s %o is answered by the engine, in words', async (name, input, text) => {
     await openEngine();
     expect(await start().ask('tools/call', { name, arguments: input })).toEqual(called(text));
@@ -109,7 +113,8 @@ describe('a call of a tool', () => {
     expect(await ask('publish', {})).toMatchObject({
       error: {
         code: -32602,
-        message: 'there is no tool of that name; there are request_access, send, inbox, answer_access',
+        message:
+          'there is no tool of that name; there are request_access, send, inbox, answer_access, ask, report_progress, done',
       },
     });
   });
@@ -198,7 +203,11 @@ describe('the protocol', () => {
       await openEngine();
       const server = start();
       const { result: list } = await server.ask('tools/list', modern());
-      expect(list).toMatchObject({ ...cached, ...complete, tools: [{ name: 'request_access' }, {}, {}, {}] });
+      expect(list).toMatchObject({
+        ...cached,
+        ...complete,
+        tools: [{ name: 'request_access' }, {}, {}, {}, {}, {}, {}],
+      });
       const input = { name: 'request_access', arguments: { paths: ['a'] } };
       expect((await server.ask('tools/call', modern('2026-07-28', input))).result).toEqual({
         content: [{ type: 'text', text: 'granted: a (so be it)' }],
@@ -282,6 +291,9 @@ describe('the protocol', () => {
       'send',
       'inbox',
       'answer_access',
+      'ask',
+      'report_progress',
+      'done',
     ]);
     expect(tools[0]).toMatchObject({ inputSchema: { type: 'object', required: ['paths'] } });
     const input = { name: 'request_access', arguments: { paths: ['docs/**'] } };

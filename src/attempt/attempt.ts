@@ -54,6 +54,9 @@ export interface Stop {
   now: AbortController;
 }
 
+/** The tools that reach the run; the others concern the attempt alone. */
+export type EngineTools = Omit<CrewTools, 'report_progress' | 'done'>;
+
 export interface Attempt {
   run: string;
   start: EventOf<'attempt.started'>;
@@ -72,7 +75,7 @@ export interface Attempt {
   /** What the task's agents were granted beyond their scopes, up to now. */
   readonly granted: readonly string[];
   /** What does the work behind the tools that the attempt can ask us with; none where nobody is to ask. */
-  crew: CrewTools | undefined;
+  crew: EngineTools | undefined;
   /** What the attempt is told with the answer of a tool that it calls: messages wait. */
   notice?(tool: ToolName): string | undefined;
   /** Resolves when a request to a model may go. */

@@ -31,12 +31,11 @@ import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result } from '../runtime/runtime.ts';
 import { outputProblem } from '../runtime/output/structured-output.ts';
 import { checkCommand, scoreCommand } from '../schedule/workflow/prompt.ts';
-import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { giveFiles, type GivenFiles } from './given-files.ts';
 import { lastNumber } from './last-number.ts';
-import { attemptRuntime, Surroundings } from './surroundings.ts';
+import { attemptRuntime, outputSchema, Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from '../workspace/workspace.ts';
 
 /** How long work is still collected for somebody who does not want to wait. */
@@ -130,7 +129,8 @@ async function live(
   }
   const ending: Ending = {
     outcome: result.outcome,
-    output: result.output,
+    // What an agent gave in so many words comes before what it printed or said last.
+    output: result.isStructured ? result.output : (around.done.value ?? result.output),
     ...(result.error && { error: result.error }),
     ...(collected && { collected }),
   };
@@ -218,9 +218,7 @@ function jobOf(
     files: around.files,
     memory: around.memory,
     models: around.models,
-    schema:
-      task.output ??
-      (task.expand ? planSchema(attemptRuntime(attempt).needsStrictSchemas ?? false) : undefined),
+    schema: outputSchema(attempt),
     mcp: { ...agent?.mcp, ...around.tools },
     isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,

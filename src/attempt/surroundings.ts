@@ -5,7 +5,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Attempt, Stages } from './attempt.ts';
+import type { Attempt, EngineTools, Stages } from './attempt.ts';
+import { DoneOutput } from './done-output.ts';
+import { Progress } from './progress.ts';
 import { Stopwatch } from '../base/stopwatch.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -17,6 +19,7 @@ import {
   OUR_TOOLS,
   type Admission,
   type AgentError,
+  type JsonSchema,
   type McpServer,
   type RequestEstimate,
 } from '../contract/model.ts';
@@ -36,6 +39,7 @@ import { PACKAGE } from '../base/package-directory.ts';
 import { environmentOf, machineEnvironment } from './environment.ts';
 import { stateWithin } from '../sandbox/state-within.ts';
 import { toolchains } from '../sandbox/machine/toolchains.ts';
+import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import type { Fence, FenceLimits } from '../system/process/fence.ts';
 import type { Launch, Prepared, Running } from '../system/process/process.ts';
@@ -85,6 +89,8 @@ export class Surroundings implements AsyncDisposable {
   models: GatewayAccess | undefined;
   /** How long the agent had to wait for a person: no time of its own. */
   readonly held = new Stopwatch();
+  /** The output that the agent gave before its end. */
+  readonly done: DoneOutput;
   /** Why the last request to a model failed, as the gateway saw it. */
   modelError: AgentError | undefined;
   readonly #stages: Stages;
@@ -128,6 +134,7 @@ export class Surroundings implements AsyncDisposable {
     this.#stages = stages;
     this.#attempt = attempt;
     this.#scope = effectiveScope(attempt.task, attempt.agent);
+    this.done = new DoneOutput(outputSchema(attempt));
     this.files = stages.home.attempt(attempt.run, attempt.start.task, attempt.start.attempt);
     this.memory = stages.home.memory(attempt.run, attempt.start.task);
   }
@@ -303,7 +310,18 @@ export class Surroundings implements AsyncDisposable {
     }
     const { crew } = this.#attempt;
     if (withCrew && crew) {
-      const tools: CrewTools = { ...crew, request_access: (input) => this.#requestAccess(crew, input) };
+      const { task, attempt } = this.#attempt.start;
+      const emit = this.#attempt.emit;
+      const progress = this.#undo.use(
+        new Progress((told) => emit({ type: 'attempt.progress', task, attempt, ...told })),
+      );
+      const tools: CrewTools = {
+        ...crew,
+        request_access: (input) => this.#requestAccess(crew, input),
+        ask: (input, left) => this.held.during(crew.ask(input, left)),
+        report_progress: progress.report,
+        done: this.done.give,
+      };
       const notice = this.#attempt.notice;
       const socketPath = path.join(directory, 'agent.sock');
       this.#undo.use(await openCrew({ socketPath, ...owner, tools, ...(notice && { notice }) }));
@@ -364,7 +382,7 @@ export class Surroundings implements AsyncDisposable {
 
   /** A yes is in the journal before it takes effect in what runs. */
   async #requestAccess(
-    crew: CrewTools,
+    crew: EngineTools,
     input: Parameters<CrewTools['request_access']>[0],
   ): ReturnType<CrewTools['request_access']> {
     const answer = await crew.request_access(input);
@@ -383,6 +401,12 @@ export class Surroundings implements AsyncDisposable {
 /** The one that does this attempt: the agent's own, or another where that one failed. */
 export function attemptRuntime({ start, agent }: Attempt): RuntimeDescriptor {
   return RUNTIMES_BY_NAME[start.fallback?.runtime ?? agent?.runtime ?? 'cli'];
+}
+
+/** What its output has to satisfy. */
+export function outputSchema(attempt: Attempt): JsonSchema | undefined {
+  const { output, expand } = attempt.task;
+  return output ?? (expand ? planSchema(attemptRuntime(attempt).needsStrictSchemas ?? false) : undefined);
 }
 
 /** What the gateway holds. */

@@ -153,6 +153,7 @@ export const EVENT_SCHEMAS = {
       dropped: opt(literal('run')),
     }),
   'attempt.agent': () => event('attempt.agent', { ...of, event: agentEvent }),
+  'attempt.progress': () => event('attempt.progress', { ...of, text, percent: opt(count) }),
   'model.used': () =>
     event('model.used', {
       ...of,

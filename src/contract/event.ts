@@ -65,6 +65,8 @@ export type Fact =
     }
   /** What the agent says and does. */
   | { type: 'attempt.agent'; task: string; attempt: number; event: AgentEvent }
+  /** How far the agent says it is; only the latest counts. */
+  | { type: 'attempt.progress'; task: string; attempt: number; text: string; percent?: number }
   /** A model answered the agent, at this price. */
   /** `note` is that of the request while it was under way: what is in the journal is not charged again. */
   | ({ type: 'model.used'; task: string; attempt: number; note?: string } & ModelUse)

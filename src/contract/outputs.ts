@@ -111,6 +111,7 @@ export const Task = z.strictObject({
     }),
   ),
   paused: opt(z.strictObject(pause)),
+  progress: opt(z.strictObject({ text, percent: opt(count) })),
   within: opt(z.strictObject({ ended: count, all: count })),
   retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
   picked: opt(text),

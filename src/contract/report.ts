@@ -202,6 +202,8 @@ export interface AttemptReport {
   error: AgentError | null;
   cost: Cost;
   claim: ClaimReport | null;
+  /** How far its agent last said it was; null where it said nothing. */
+  progress: { text: string; percent: number | null } | null;
 }
 
 /** What the runtime itself says it used. */

@@ -156,6 +156,13 @@ export interface Held {
   sinceMs: number;
 }
 
+/** How far an agent says it is. */
+export interface Progress {
+  text: string;
+  /** From 0 to 100. */
+  percent?: number;
+}
+
 export interface TaskView {
   id: string;
   /** What people call it, such as `review[security]`; absent where that is its id. */
@@ -181,6 +188,8 @@ export interface TaskView {
   held?: Held;
   /** A person has paused it, or a task that it belongs to; see the run for a pause of all. */
   paused?: Pause;
+  /** While it runs, and its agent said how far it is. */
+  progress?: Progress;
   /** Of one that stands for others: how many of them have ended. */
   within?: { ended: number; all: number };
   /** Of one that failed and is tried again: when, which attempt that is, and how many there may be. */

@@ -6,51 +6,8 @@
 import type { AccessAnswer, OwnerSaid } from '../contract/access.ts';
 import type { Inbox, InboxMessage, Sent } from '../contract/message.ts';
 import type { Json } from '../contract/workflow.ts';
-
-/** JSON Schema, as far as it is needed here: a model reads it, and the socket holds calls to it. */
-interface InputSchema {
-  type: 'object';
-  /** In the order in which the command takes them, but for its options; a list takes all words that are left. */
-  properties: Readonly<Record<string, Field>>;
-  required?: readonly string[];
-}
-type Field =
-  | Text
-  | { type: 'array'; items: Text; minItems?: number; maxItems: number; description?: string }
-  | { type: 'boolean'; description?: string }
-  /** Seconds: the command takes durations such as 30s and 5m too. */
-  | { type: 'number'; minimum: number; maximum: number; description?: string }
-  /** Any JSON object; for the command, its text. */
-  | { type: 'object'; description?: string };
-interface Text {
-  type: 'string';
-  enum?: readonly string[];
-  maxLength?: number;
-  description?: string;
-}
-
-export interface CrewTool<Input extends InputSchema = InputSchema, Answer = never> {
-  /** For a model. */
-  description: string;
-  input: Input;
-  command: {
-    verb: string;
-    /** What follows the verb. */
-    usage: string;
-    /** Fields that are options, by name: with <value> where they take one, and what they are for. */
-    options?: Readonly<Record<string, readonly [flags: string, about: string]>>;
-    /** The field that takes all words that are left, as one text. */
-    rest?: string;
-    /** Words that one could type after the verb, and why. */
-    example: readonly [typed: string, why: string];
-  };
-  /** The answer for people and models, a line for each thing in it. */
-  say(answer: Answer): string[];
-  /** What a model reads where that is no line at all. */
-  nothing?: string;
-  /** Whether the command ends with 0; otherwise with 1. */
-  isYes?(answer: Answer): boolean;
-}
+import { PERSON_TOOLS } from './person-tools.ts';
+import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
 
 /** A call, and what it is answered. A message of 64 KB may be twice as long once it is written as JSON. */
 export const REQUEST_BYTES_MAX = 256 * 1024;
@@ -184,6 +141,8 @@ export const TOOLS = {
     say: ({ accepted, why }: OwnerSaid) => [`${accepted ? 'answered' : 'not answered'}: ${why}`],
     isYes: ({ accepted }) => accepted,
   }),
+
+  ...PERSON_TOOLS,
 };
 
 export type ToolName = keyof typeof TOOLS;
@@ -202,7 +161,8 @@ type ValueOf<Schema> = Schema extends { properties: infer Fields; required?: inf
       [Key in keyof Fields as Key extends ItemOf<Required> ? Key : never]: FieldValue<Fields[Key]>;
     } & { [Key in keyof Fields as Key extends ItemOf<Required> ? never : Key]?: FieldValue<Fields[Key]> }
   : never;
-type FieldValue<Of> = Of extends { type: 'array' }
+type FieldValue<Of> = Of extends { type: unknown } ? TypedValue<Of> : Json;
+type TypedValue<Of> = Of extends { type: 'array' }
   ? string[]
   : Of extends { type: 'boolean' }
     ? boolean
@@ -214,13 +174,6 @@ type FieldValue<Of> = Of extends { type: 'array' }
           ? Choice
           : string;
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
-
-/** Infers the types of what goes in and comes out. */
-function tool<const Input extends InputSchema, Answer>(
-  row: CrewTool<Input, Answer>,
-): CrewTool<Input, Answer> {
-  return row;
-}
 
 /** The row as one that takes any answer: what the engine says fits the row it was asked for. */
 export function rowOf(name: ToolName): CrewTool<InputSchema, unknown> {
@@ -320,6 +273,7 @@ function takeWords(left: string[], { type }: Field, isRest: boolean): unknown {
 /** What was typed, as the field has it; undefined where it does not fit. */
 function valueOf(rules: Field, given: unknown): unknown {
   if (rules.type === 'object') return parsedObject(String(given));
+  if (rules.type === undefined) return parsedOrText(String(given));
   if (rules.type === 'number') {
     const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(given)) ?? [];
     const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS];
@@ -327,6 +281,14 @@ function valueOf(rules: Field, given: unknown): unknown {
   }
   if (rules.type === 'string' && rules.enum && !rules.enum.includes(String(given))) return undefined;
   return given;
+}
+
+function parsedOrText(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }
 
 const SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600 } as const;

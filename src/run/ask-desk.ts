@@ -2,8 +2,17 @@
  * Where attempts of a run ask a person something and wait for the answer. It makes facts of what is asked and tells
  * the answer once it is in the journal. It decides nothing, and never leaves anybody waiting.
  */
+import { BosunError } from '../contract/errors.ts';
 import type { Ask, EventOf } from '../contract/event.ts';
-import { noAnswer, type AnswerForm, type Question, type Said } from '../contract/question.ts';
+import {
+  boundedQuestion,
+  noAnswer,
+  readAnswer,
+  type AnswerForm,
+  type Question,
+  type Said,
+} from '../contract/question.ts';
+import type { CrewTools } from '../crew/tools.ts';
 import { nodeOf } from '../schedule/state.ts';
 import type { Loop } from './loop.ts';
 
@@ -30,6 +39,25 @@ export class AskDesk {
 
   constructor(loop: AskLoop) {
     this.#loop = loop;
+  }
+
+  /** What does the work behind the crew's tools, for one attempt. */
+  toolsFor(task: string, attempt: number): Pick<CrewTools, 'ask'> {
+    return {
+      ask: ({ question: text, choices, several, text: freeText, default: fallback, timeout }) => {
+        const question = boundedQuestion({
+          text,
+          default: null,
+          ...(choices && choices.length > 0 && { choices: choices.map((label) => ({ label })) }),
+          ...(several && { several }),
+          ...(freeText && { freeText }),
+        });
+        const answer = fallback === undefined ? noAnswer(question) : readAnswer(question, fallback);
+        if ('problem' in answer) throw new BosunError('usage', `default: ${answer.problem}`);
+        const timeoutMs = timeout === undefined ? ASK_MS : timeout * 1000;
+        return this.askFor(task, attempt, { ...question, default: answer.answer }, timeoutMs);
+      },
+    };
   }
 
   /** What an agent wants to know, of its own accord. The same, asked again while it is open, is one question. */

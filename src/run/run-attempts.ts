@@ -157,7 +157,11 @@ export class RunAttempts implements AsyncDisposable {
       get granted() {
         return node.granted;
       },
-      crew: { ...access.toolsFor(node.id, start.attempt), ...messages.toolsFor(node.id, start.attempt) },
+      crew: {
+        ...access.toolsFor(node.id, start.attempt),
+        ...messages.toolsFor(node.id, start.attempt),
+        ...asks.toolsFor(node.id, start.attempt),
+      },
       notice: messages.noticeFor(node.id, start.attempt),
       admit: (estimate, signal) =>
         pauses.admit({ node, attempt: start.attempt, slot: this.#slots.get(node.id), signal }, () =>

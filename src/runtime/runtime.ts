@@ -70,6 +70,8 @@ export interface Result {
   outcome: Outcome;
   /** What the agent gave as its output: JSON where it is JSON, else text. */
   output: Json;
+  /** The runtime itself asked for it in its form, or the agent wrote it to the file for it: nothing else counts. */
+  isStructured?: true;
   /** Why it failed, where the runtime knows; decides on a fallback. */
   error?: AgentError;
 }

@@ -1,5 +1,14 @@
 /** The state of a run: what the fold over its events gives. Plain data; only the fold writes it. */
-import type { Held, Pause, QuestionView, RunState, TaskState, Conflict, Outcome } from '../contract/run.ts';
+import type {
+  Held,
+  Pause,
+  Progress,
+  QuestionView,
+  RunState,
+  TaskState,
+  Conflict,
+  Outcome,
+} from '../contract/run.ts';
 import type { Ask, BudgetMark, EventOf, PauseHow, RoundReason, ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
@@ -122,6 +131,8 @@ export interface Node {
 
   /** For people: never read by decide. */
   held?: Held;
+  /** How far the agent of the last attempt said it was. */
+  progress?: Progress;
   retryAtMs?: number;
   isUncounted?: boolean;
   startedAtMs?: number;

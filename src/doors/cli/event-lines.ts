@@ -23,6 +23,7 @@ import {
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
 import { formatElapsed, tellDefault } from './figures.ts';
+import { tellProgress } from './live/task-sign.ts';
 import { tellMessage } from './message-lines.ts';
 import type { Paint } from './output.ts';
 
@@ -138,6 +139,8 @@ export class EventLines {
 
   #tell(event: Event, run: string): Told[] {
     if (event.type === 'attempt.output') return this.#output(event);
+    if (event.type === 'attempt.progress')
+      return this.#options.withOutput ? [{ text: `progress: ${tellProgress(event)}`, color: 'quiet' }] : [];
     if (event.type === 'attempt.agent') return this.#options.withOutput ? tellAgent(event.event) : [];
     const told = this.#describe(event, run);
     return told ? [told] : [];

@@ -11,7 +11,7 @@ export function readPlainly(command: Command, words: readonly string[]): Typed |
   );
   const valued = new Set(
     (command.options ?? []).flatMap(({ flags, repeat, choices }) =>
-      repeat || choices ? [] : (/^(?:-\w, )?--([a-z-]+) <[^>]+>$/.exec(flags)?.[1] ?? []),
+      repeat || choices ? [] : (/^(?:-\w, )?--([a-z-]+) <[^>.]+>$/.exec(flags)?.[1] ?? []),
     ),
   );
   const places = command.arguments ?? [];

@@ -45,7 +45,7 @@ function agentOf({ runtime, models, turns, toolCalls }: AttemptReport): string {
 
 /** What the table has no column for. */
 function aboutAgent(attempt: AttemptReport): string[] {
-  const { fallback, error, exit, claim, cost, session } = attempt;
+  const { fallback, error, exit, claim, cost, session, progress } = attempt;
   const isTold = error !== null && exit?.message.includes(error.message);
   const facts = [
     cost.requests > 0 ? `${count(cost.requests, 'request')}, tokens: ${describeTokens(cost)}` : '',
@@ -53,6 +53,7 @@ function aboutAgent(attempt: AttemptReport): string[] {
   ].filter(Boolean);
   return [
     ...(fallback ? [describeFallback(fallback)] : []),
+    ...(progress ? [`Last reported: ${progress.percent === null ? '' : `${progress.percent} % `}${progress.text}`] : []),
     ...(error && !isTold ? [`${error.kind}: ${error.message}`] : []),
     ...(claim?.differs ? [describeClaim(attempt)] : []),
     ...(cost.ownLogin > 0 ? ["metered, paid by the agent's own login"] : []),

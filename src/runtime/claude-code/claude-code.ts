@@ -58,7 +58,7 @@ async function runClaude(job: Job): Promise<Result> {
       const result = story.end(ended);
       const { structured } = reader;
       return result.outcome.kind === 'done' && structured !== undefined
-        ? { ...result, output: structured }
+        ? { ...result, output: structured, isStructured: true }
         : result;
     }
     const message = `claude-code was not done after ${job.agent?.turns} turns; allow more with \`turns\``;

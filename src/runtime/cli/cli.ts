@@ -95,5 +95,9 @@ async function readOutput(job: Job, file: string, printed: string): Promise<Resu
     await job.output.read(Readable.from([Buffer.from(`bosun: ${TOO_MUCH}; it is kept as text\n`)]), 'stderr');
   }
   const output = parseJson(text, shape);
-  return { outcome: { kind: 'done' }, output: output === undefined ? text.trimEnd() : output };
+  return {
+    outcome: { kind: 'done' },
+    output: output === undefined ? text.trimEnd() : output,
+    isStructured: true,
+  };
 }

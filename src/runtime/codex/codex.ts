@@ -16,7 +16,10 @@ import type { Job, Result, Runtime } from '../runtime.ts';
 export const codex: Runtime = {
   async run(job: Job): Promise<Result> {
     try {
-      return await runProgram(job, await prepare(job));
+      const result = await runProgram(job, await prepare(job));
+      const isStructured =
+        job.schema !== undefined && typeof result.output === 'object' && result.output !== null;
+      return isStructured ? { ...result, isStructured } : result;
     } catch (error) {
       if (!(error instanceof BosunError)) throw error;
       const { message } = error;

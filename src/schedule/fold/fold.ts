@@ -184,6 +184,10 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       if (event.event.kind !== 'started') return;
       noteSession(node, event.event);
       return pauseAgain(state, node);
+    case 'attempt.progress':
+      if (event.attempt !== node.attempt) return;
+      node.progress = { text: event.text, ...(event.percent !== undefined && { percent: event.percent }) };
+      return;
     case 'model.used':
       noteSpending(state, node, event);
       if (event.attempt !== node.attempt) return;
@@ -257,6 +261,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.attemptAtMs = atMs;
       turnClocks(state, node, 1, atMs);
       delete node.next;
+      delete node.progress;
       delete node.isCollected;
       delete node.hasUsedModel;
       delete node.isAgentDone;

@@ -38,6 +38,7 @@ export function newAttempt(node: Node, event: EventOf<'attempt.started'>, atMs: 
     error: null,
     cost: noCost(),
     claim: null,
+    progress: null,
   };
 }
 
@@ -70,6 +71,14 @@ export function noteAgent(attempt: AttemptReport, event: AgentEvent): void {
     attempt.turns = event.turns;
     attempt.toolCalls = event.toolCalls;
   }
+}
+
+/** The last one counts. */
+export function noteProgress(
+  attempt: AttemptReport,
+  { text, percent }: EventOf<'attempt.progress'>,
+): void {
+  attempt.progress = { text: clip(text, LIMITS.lineChars), percent: percent ?? null };
 }
 
 /** What was metered of it. */

@@ -10,7 +10,7 @@ import { BUDGET_UNITS } from '../../contract/budget-units.ts';
 import { isAnswerTo, noAnswer } from '../../contract/question.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { nodeOf, type Node, type State } from '../state.ts';
-import { endAttempt, newAttempt, noteAgent, noteUse } from './attempt.ts';
+import { endAttempt, newAttempt, noteAgent, noteProgress, noteUse } from './attempt.ts';
 import { addIsolation } from './isolations.ts';
 import { clip, LIMITS } from './limits.ts';
 import { addAccess, addDenied, answerAccess, attemptOf, newTask, type TaskHistory } from './task.ts';
@@ -86,6 +86,7 @@ type TaskEvent = EventOf<
   | 'attempt.released'
   | 'attempt.workspace'
   | 'attempt.agent'
+  | 'attempt.progress'
   | 'attempt.answered'
   | 'attempt.denied'
   | 'attempt.finished'
@@ -103,6 +104,7 @@ const TOLD_OF_TASKS: ReadonlySet<Event['type']> = new Set<TaskEvent['type']>([
   'attempt.released',
   'attempt.workspace',
   'attempt.agent',
+  'attempt.progress',
   'attempt.answered',
   'attempt.denied',
   'attempt.finished',
@@ -132,6 +134,9 @@ function rememberTask(history: History, state: State, event: TaskEvent, atMs: nu
       return;
     case 'attempt.agent':
       if (attempt) noteAgent(attempt, event.event);
+      return;
+    case 'attempt.progress':
+      if (attempt) noteProgress(attempt, event);
       return;
     case 'model.used':
       if (attempt) noteUse(attempt, event);

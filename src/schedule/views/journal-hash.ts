@@ -61,6 +61,7 @@ const LEFT_OUT = new Set<string>([
   'task.unpaused',
   'attempt.pausing',
   'run.noted',
+  'attempt.progress',
   'task.again',
   'tasks.ready',
   'run.reopened',

@@ -106,6 +106,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
     ...(node.outsideCount && { outsideCount: node.outsideCount }),
     ...(held && { held }),
     ...(paused && { paused }),
+    ...(node.progress && node.state === 'running' && { progress: node.progress }),
     ...(node.state === 'expanded' && {
       within: { ended: node.children.length - node.open, all: node.children.length },
     }),

@@ -13,7 +13,7 @@ import { isOn, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
 import { tellCounts, tellDefault, tellPause } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
-import { signOf, type ShownBy } from '../live/task-sign.ts';
+import { signOf, workLine, type ShownBy } from '../live/task-sign.ts';
 
 const TASKS_SHOWN_MAX = 40;
 const TASKS_JSON_MAX = 1000;
@@ -121,7 +121,7 @@ function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: numbe
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ];
     const used = cells.join('  ').length + 15;
-    const words = [outsideOf(task), line ?? task.message ?? task.lastLine ?? ''].filter(Boolean).join('; ');
+    const words = [outsideOf(task), line ?? task.message ?? workLine(task.progress, task.lastLine)].filter(Boolean).join('; ');
     const said = fitColumns(inOneLine(words), Math.max(10, columns - used - 2));
     return `  ${paint(tone, `${glyph} ${word.padEnd(9)}`)}  ${cells.join('  ')}  ${paint('quiet', said)}`.trimEnd();
   });

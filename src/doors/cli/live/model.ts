@@ -13,7 +13,7 @@ import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
 import type { Node, State } from '../../../schedule/state.ts';
 import { heldOf, runView, taskView } from '../../../schedule/views/view.ts';
-import { signOf, type ShownBy, type TaskSign } from './task-sign.ts';
+import { signOf, workLine, type ShownBy, type TaskSign } from './task-sign.ts';
 
 const LINE_CHARS_MAX = 500;
 
@@ -153,7 +153,7 @@ export class LiveModel {
       agent,
       attempt,
       elapsedMs: this.#elapsedMs(node, nowMs),
-      line: sign.line ?? message ?? this.#lines.get(id) ?? foldedLine(node),
+      line: sign.line ?? message ?? (workLine(view.progress, this.#lines.get(id)) || foldedLine(node)),
       sign,
       spending,
     };

@@ -1,6 +1,6 @@
 /** How a task looks in `status` and in the live view: its sign and word, and what it waits for. Pure. */
 import { formatDuration } from '../../../base/units.ts';
-import type { Pause, RunView, TaskView } from '../../../contract/run.ts';
+import type { Pause, Progress, RunView, TaskView } from '../../../contract/run.ts';
 import { glyphOf, toneOf, type Tone } from '../../../report/words.ts';
 
 export interface TaskSign {
@@ -37,6 +37,16 @@ export function signOf(task: Shown, { waits, paused: run }: ShownBy, nowMs: numb
   const when = retry.atMs > nowMs ? `in ${formatDuration(retry.atMs - nowMs)}` : 'now';
   const why = message === undefined ? '' : `: ${message}`;
   return { ...plain, line: `retries ${when} (attempt ${retry.attempt} of ${retry.attemptsMax})${why}` };
+}
+
+/** How far its agent says it is, and what it did last. */
+export function workLine(progress: Progress | undefined, lastLine = ''): string {
+  return [progress && tellProgress(progress), lastLine].filter(Boolean).join(' · ');
+}
+
+/** Such as `60 % writing tests`. */
+export function tellProgress({ text, percent }: Progress): string {
+  return percent === undefined ? text : `${percent} % ${text}`;
 }
 
 function pausedSign(held: TaskView['held'], paused: Pause | undefined, nowMs: number): TaskSign {

@@ -1,0 +1,74 @@
+/** What agents ask people, how far they say they are, and what they give before their end: in a fence, with the real command. */
+import { describe, expect, it } from 'vitest';
+import { bosun } from '../fixtures/cli.ts';
+import { startFenced, told } from '../fixtures/fenced-run.ts';
+import { makeRepository } from '../fixtures/repository.ts';
+
+const TASKS = `
+tasks:
+  choose:
+    run: |
+      bosun agent report-progress "looking around" --percent 20
+      bosun agent ask "Which database?" --choices Postgres SQLite > db.txt
+      bosun agent ask "Which name?" --text > name.txt
+      bosun agent ask "May I?" || echo refused > refused.txt
+      bosun agent ask "Anybody?" --choices a b --default b --timeout 1s > default.txt
+      bosun agent ask "Nobody?" --text --timeout 1s > nobody.txt || true
+      bosun agent report-progress "nearly there" --percent 90
+      cat db.txt name.txt default.txt nobody.txt refused.txt
+  judge:
+    run: |
+      bosun agent done '{"verdict":"perhaps"}' || true
+      echo '{"verdict":"accept"}' | bosun agent done
+      echo some words
+    output: { type: object, properties: { verdict: { enum: [accept, reject] } }, required: [verdict] }
+  file:
+    run: |
+      bosun agent done '{"from":"done"}'
+      echo '{"from":"the file"}' > "$BOSUN_OUTPUT"
+`;
+
+describe('a plain command in its fence', () => {
+  it('asks a person, says how far it is, and gives its output', { timeout: 180_000 }, async () => {
+    await using repository = await makeRepository({ files: { 'README.md': 'hello\n' } });
+    await using run = await startFenced(repository, TASKS);
+    await run.prints('"text":"Which database?"');
+    const status = await bosun(repository.path, 'status');
+    expect(status.stdout).toContain('[1] Postgres  [2] SQLite');
+    expect(status.stdout).toMatch(/choose .*Which database\?/);
+    expect((await bosun(repository.path, 'answer', 'choose', '2')).code).toBe(0);
+    await run.prints('"text":"Which name?"');
+    expect((await bosun(repository.path, 'answer', 'choose', 'two\nlines; $(rm -rf .)')).code).toBe(0);
+    await run.prints('"text":"May I?"');
+    const noted = await bosun(repository.path, 'answer', 'choose', 'no', '--note', 'not now');
+    expect(noted).toMatchObject({ code: 0 });
+    const all = told(await run.finished);
+    expect(all.code).toBe(0);
+    expect(all.ended('choose').output).toBe(
+      [
+        'reported',
+        'no',
+        'note: not now',
+        'reported',
+        'SQLite',
+        'two',
+        'lines; $(rm -rf .)',
+        'b',
+        '(nobody answered in time: this is the default)',
+        'no answer: nobody answered in time',
+        'refused',
+      ].join('\n'),
+    );
+    expect(all.events.filter(({ type }) => type === 'attempt.progress')).toMatchObject([
+      { text: 'looking around', percent: 20 },
+      { text: 'nearly there', percent: 90 },
+    ]);
+    expect(all.printed('judge')).toContain('not accepted: verdict');
+    expect(all.ended('judge').output).toEqual({ verdict: 'accept' });
+    expect(all.ended('file').output).toEqual({ from: 'the file' });
+    const report = JSON.parse((await bosun(repository.path, 'report', '--json')).stdout) as {
+      tasks: { attempts: { progress: unknown }[] }[];
+    };
+    expect(report.tasks[0]!.attempts[0]!.progress).toEqual({ text: 'nearly there', percent: 90 });
+  });
+});

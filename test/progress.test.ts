@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DoneOutput } from '../src/attempt/done-output.ts';
+import { Progress } from '../src/attempt/progress.ts';
+
+describe('how far an agent is', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('is told at once, then no more often than each second, and the latest counts', async () => {
+    const told: unknown[] = [];
+    using progress = new Progress((each) => told.push(each));
+    expect(await progress.report({ text: 'a\u001b[2J\nb', percent: 3.4 })).toEqual({ recorded: true });
+    expect(told).toEqual([{ text: 'a [2J b', percent: 3 }]);
+    for (let n = 0; n < 10_000; n++) await progress.report({ text: `step ${n}` });
+    expect(told).toHaveLength(1);
+    vi.advanceTimersByTime(1000);
+    expect(told.slice(1)).toEqual([{ text: 'step 9999' }]);
+  });
+
+  it('is told at the end where it waited', async () => {
+    const told: unknown[] = [];
+    {
+      using progress = new Progress((each) => told.push(each));
+      await progress.report({ text: 'first' });
+      await progress.report({ text: 'last' });
+    }
+    expect(told).toEqual([{ text: 'first' }, { text: 'last' }]);
+  });
+});
+
+describe('an output that is given before the end', () => {
+  const schema = {
+    type: 'object',
+    properties: { verdict: { enum: ['accept', 'reject'] } },
+    required: ['verdict'],
+  };
+
+  it('is checked at once, and the last one that fits counts', async () => {
+    const done = new DoneOutput(schema);
+    expect(await done.give({ output: { verdict: 'accept' } })).toEqual({ accepted: true });
+    expect(await done.give({ output: { verdict: 'perhaps' } })).toEqual({
+      accepted: false,
+      why: expect.stringContaining('verdict'),
+    });
+    expect(done.value).toEqual({ verdict: 'accept' });
+    await done.give({ output: '{"verdict":"reject"}' });
+    expect(done.value).toEqual({ verdict: 'reject' });
+  });
+
+  it('may be anything where nothing is asked for', async () => {
+    const done = new DoneOutput(undefined);
+    await done.give({ output: '{"a":1}' });
+    expect(done.value).toBe('{"a":1}');
+    await done.give({ output: null });
+    expect(done.value).toBe(null);
+  });
+});
