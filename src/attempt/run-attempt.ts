@@ -15,7 +15,6 @@ import { awakeMs, whenAwakeFor } from '../base/awake.ts';
 import { parseDurationMs, parseSizeBytes } from '../base/units.ts';
 import { keepArtifacts } from '../collect/artifacts.ts';
 import { attemptRef, collect } from '../collect/collect.ts';
-import { tellOutside } from '../collect/tell-outside.ts';
 import { BosunError, HelperDied } from '../contract/errors.ts';
 import { eventProblem } from '../contract/check-event.ts';
 import { EVENT_FORMAT, type EventOf } from '../contract/event.ts';
@@ -23,18 +22,14 @@ import type { AgentError } from '../contract/model.ts';
 import type { Collected, FailReason, Outcome } from '../contract/run.ts';
 import { takesCommand } from '../contract/runtimes.ts';
 import type { Agent, WorkspaceOptions } from '../contract/workflow.ts';
-import { checkExpansionApart } from '../definition/expansion/thread.ts';
 import { joinBases } from '../merge/merge.ts';
-import { failed, runCommand, type CommandEnd } from '../runtime/agent/command.ts';
+import { failed } from '../runtime/agent/command.ts';
 import { speaks } from '../runtime/agent/choose-model.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result } from '../runtime/runtime.ts';
-import { outputProblem } from '../runtime/output/structured-output.ts';
-import { checkCommand, scoreCommand } from '../schedule/workflow/prompt.ts';
 import { effectiveLimits, effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';
-import type { EngineGit } from '../system/git/engine-git.ts';
 import { giveFiles, type GivenFiles } from './given-files.ts';
-import { lastNumber } from './last-number.ts';
+import { judgeWork, type Ending } from './judge-work.ts';
 import { attemptRuntime, outputSchema, Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from '../workspace/workspace.ts';
 
@@ -61,11 +56,6 @@ function sound(finished: EventOf<'attempt.finished'>): EventOf<'attempt.finished
   const outcome = failed('agent', "the agent's program ended with a malformed result");
   return { type, task, attempt, durationMs, outcome, ...(collected && { collected }) };
 }
-
-type Ending = Pick<
-  EventOf<'attempt.finished'>,
-  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion' | 'error' | 'score'
->;
 
 /** Where an attempt happens. */
 export interface AttemptPlace extends AsyncDisposable {
@@ -136,7 +126,7 @@ async function live(
   };
   if (result.outcome.kind !== 'done') return ending;
   try {
-    return await judge(stages, attempt, around, job, workspace, ending);
+    return await judgeWork(stages, attempt, around, job, workspace, ending);
   } catch (error) {
     if (!(error instanceof HelperDied)) throw error;
     return { ...ending, outcome: failure('output', error) };
@@ -331,96 +321,6 @@ async function collectWork(
   const directory = path.join(stages.home.run(run), 'artifacts', `${start.task}@${start.attempt}`);
   const { artifacts, refused } = await keepArtifacts(await workspace.find(globs), directory);
   return { ...collected, artifacts, refused: [...collected.refused, ...refused] };
-}
-
-/** An attempt that ended well is done only if its output and its check agree. */
-async function judge(
-  stages: Stages,
-  attempt: Attempt,
-  around: Surroundings,
-  job: Job,
-  workspace: Workspace | undefined,
-  ending: Ending,
-): Promise<Ending> {
-  const { task, start, workflow } = attempt;
-  if (start.purpose === 'resolve') {
-    const left = await filesWithMarkers(stages.git, ending.collected!.commit, attempt.conflictFiles);
-    if (left.length > 0)
-      return notEnough(ending, 'conflict', `conflict markers are left in ${left.join(', ')}`);
-  } else if (task.output) {
-    const problem = await outputProblem(task.output, ending.output ?? null);
-    if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
-  }
-  if (task.check !== undefined) {
-    const check = await runCheck(around, job, workspace, checkCommand(task.check));
-    if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')
-      return { ...ending, outcome: check.outcome };
-    if (check.outcome.kind === 'failed') {
-      const message = `the check \`${task.check}\` failed: ${check.outcome.message}`;
-      return notEnough(ending, 'check', message, `${check.stdoutTail}${check.stderrTail}`.trim());
-    }
-  }
-  const score = start.purpose === 'work' ? scoreCommand(task) : undefined;
-  if (score !== undefined) return await giveScore(around, job, workspace, score, ending);
-  if (task.expand && start.purpose === 'work') {
-    const { agent } = attempt;
-    const planner = {
-      scope: effectiveScope(task, agent),
-      limits: effectiveLimits(task, agent),
-      budget: agent?.budget,
-    };
-    const expansion = await checkExpansionApart(ending.output ?? null, workflow, planner, start.task);
-    if ('problem' in expansion) return notEnough(ending, 'expand', expansion.problem);
-    return { ...ending, expansion: expansion.tasks };
-  }
-  return ending;
-}
-
-/** What a candidate of a race is worth: the last number that the judge's check prints. */
-async function giveScore(
-  around: Surroundings,
-  job: Job,
-  workspace: Workspace | undefined,
-  command: string,
-  ending: Ending,
-): Promise<Ending> {
-  const check = await runCheck(around, job, workspace, command);
-  if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')
-    return { ...ending, outcome: check.outcome };
-  const printed = `${check.stdoutTail}${check.stderrTail}`.trim();
-  if (check.outcome.kind === 'failed')
-    return notEnough(ending, 'check', `the judge's check failed: ${check.outcome.message}`, printed);
-  const score = lastNumber(check.stdoutTail);
-  if (score === undefined)
-    return notEnough(ending, 'check', "the judge's check printed no number, so it has no score", printed);
-  return { ...ending, score };
-}
-
-/** Runs on a throw-away layer: what a check writes is nobody's work. */
-async function runCheck(
-  around: Surroundings,
-  job: Job,
-  workspace: Workspace | undefined,
-  command: string,
-): Promise<CommandEnd> {
-  const launch: Job['launch'] = (what) => around.launchCheck(workspace, what);
-  const argv = ['/bin/sh', '-c', command];
-  return runCommand({ ...job, argv, input: '', streams: ['check', 'check'], launch });
-}
-
-/** What failed, and the same as words for the agent, should it get another attempt. */
-function notEnough(ending: Ending, reason: FailReason, message: string, details = ''): Ending {
-  const output = details ? `\n\nIts output:\n${details}` : '';
-  const feedback = `Your last attempt was not enough: ${message}.${tellOutside(ending.collected?.outside)}${output}`;
-  return { ...ending, outcome: { kind: 'failed', reason, message }, feedback };
-}
-
-async function filesWithMarkers(git: EngineGit, commit: string, files: string[]): Promise<string[]> {
-  const paths = files.map((file) => `:(literal)${file}`);
-  const patterns = ['-e', '^<<<<<<< ', '-e', '^>>>>>>> '];
-  const found = await git.run(['grep', '-l', '-z', ...patterns, commit, '--', ...paths], { codes: [0, 1] });
-  const lines = found.stdout.toString().split('\0').filter(Boolean);
-  return lines.map((line) => line.slice(commit.length + 1));
 }
 
 export function outputSink(attempt: Attempt): OutputSink {
