@@ -55,4 +55,38 @@ describe('a question with choices', () => {
     await terminal.shows('exit 0');
     expect((await run.finished).code).toBe(0);
   });
+
+  it('takes text and several choices in the live view', { timeout: 120_000 }, async () => {
+    await using repository = await repositoryWith(`
+name: typing
+tasks:
+  ask:
+    run: |
+      bosun agent ask "Which name?" --text > name.txt
+      bosun agent ask "Which sizes?" --choices small large huge --several > sizes.txt
+      cat name.txt sizes.txt
+`);
+    await using terminal = await openTerminal(['run'], { cwd: repository.path });
+    await terminal.shows('? ask: Which name?');
+    await terminal.press('a');
+    await terminal.shows('your answer: ▏');
+    await terminal.press('no, ');
+    await terminal.press('Escape');
+    await terminal.shows('a types an answer');
+    await terminal.press('a');
+    await terminal.press('use zodd');
+    await terminal.press('BSpace');
+    await terminal.shows('your answer: use zod▏');
+    await terminal.press('Enter');
+    await terminal.shows('[3] huge');
+    await terminal.press('3');
+    await terminal.shows('[3✓] huge');
+    await terminal.press('1');
+    await terminal.shows('[1✓] small  [2] large  [3✓] huge');
+    await terminal.press('Enter');
+    await terminal.shows('exit 0');
+    const { stdout } = await bosun(repository.path, 'logs');
+    expect(stdout).toContain('│ use zod');
+    expect(stdout).toContain('│ small, huge');
+  });
 });
