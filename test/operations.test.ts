@@ -5,12 +5,8 @@ import { isSomebody, spellActor } from '../src/contract/actor.ts';
 import { ERRORS } from '../src/contract/errors.ts';
 import type { Recorded } from '../src/contract/event.ts';
 import { inputProblem, tellProblem } from '../src/contract/input-schema.ts';
-import {
-  OPERATION_NAMES,
-  OPERATIONS,
-  type Operation,
-  type OperationName,
-} from '../src/contract/operations.ts';
+import type { Operation } from '../src/contract/operation.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../src/contract/operations.ts';
 import * as outputs from '../src/contract/outputs.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { COMMANDS } from '../src/doors/cli/table.ts';
@@ -32,6 +28,14 @@ describe('the table', () => {
     const others: Partial<Record<OperationName, string>> = {
       logs: 'events() gives them one page after another',
       raiseSharedBudget: 'what all runs of a user may spend is for that user to say',
+      reportPage: 'report() gives it as an object',
+      init: 'a program writes workflows as values',
+      asked: 'a refusal says it, in its data',
+      trust: 'a program passes trust: true each time',
+      trusted: 'see trust',
+      distrust: 'see trust',
+      conformance: 'it is about a program of this machine, not about a repository',
+      modelServer: 'startModelServer() takes the script as a value',
     };
     const methods = Object.getOwnPropertyNames(Bosun.prototype);
     expect(OPERATION_NAMES.filter((name) => !methods.includes(name) && !others[name])).toEqual([]);
@@ -52,7 +56,9 @@ describe('the table', () => {
 
   it.each(ROWS)('has JSON Schema for what %s gives', (_, { output }) => {
     const schema = z.toJSONSchema(SCHEMAS[output]!, { unrepresentable: 'any' });
-    expect(['object', 'array']).toContain(schema.type);
+    expect(['object', 'array']).toContain(
+      schema.type ?? schema.anyOf?.map((each) => (each as { type?: string }).type)[0],
+    );
   });
 
   it.each(ROWS)('limits every text and list that %s takes', (_, { input }) => {
@@ -210,9 +216,44 @@ describe('what operations give', { timeout: 60_000 }, () => {
     expect((await bosun.diff(undefined, 'two', { attempt: 1 })).patch.toString()).toContain('+two');
     expect(await bosun.merge()).toMatchObject({ kind: 'fast-forward', commits: 2 });
     expect(bysIn(seen)).toEqual(['budget.set program deploy-bot', 'question.answered program deploy-bot']);
+    const report = await bosun.report();
+    expect([report.run.state, report.questions[0]?.by]).toEqual(['done', 'program deploy-bot']);
+    expect(await bosun.report(live.id, { written: true })).toEqual(report);
     await expect(bosun.resume()).rejects.toMatchObject({ code: 'wrong-state' });
     await expect(bosun.retry('one')).rejects.toMatchObject({ code: 'wrong-state' });
     await expect(bosun.cancel()).rejects.toMatchObject({ code: 'wrong-state' });
+  });
+
+  it('is as the table says for what keeps the house, too', async () => {
+    await using repository = await makeRepository({
+      files: { 'bosun.yaml': 'name: x\ntasks: { a: { run: "true" } }\n' },
+    });
+    const bosun = new Bosun(repository.path);
+    const around = { cwd: repository.path, by: ANNA };
+    expect(await bosun.check()).toMatchObject({ file: 'bosun.yaml', refused: [], asks: [] });
+    await expect(bosun.check('other.yaml')).rejects.toMatchObject({ code: 'invalid-workflow' });
+    expect(await perform('init', {}, around)).toEqual({ file: 'bosun.yaml', written: false, trusted: false });
+    expect(await perform('asked', {}, around)).toMatchObject({ source: 'bosun.yaml', fresh: [] });
+    const live = await bosun.exec({ argv: ['echo', '${{ it }} "works"'], usd: 1 });
+    expect((await live.finished).state).toBe('done');
+    expect(await bosun.output(live.task)).toBe('${{ it }} "works"');
+    await expect(bosun.output('other')).rejects.toMatchObject({ code: 'not-found' });
+    await expect(bosun.exec({})).rejects.toThrow('exec: give a prompt for an agent, or argv');
+    await expect(bosun.exec({ prompt: 'x', argv: ['y'] })).rejects.toThrow('use prompt or argv, not both');
+    expect((await perform('reportPage', {}, around)).file).toMatch(/report\.html$/);
+    expect(await bosun.workspaces()).toEqual([]);
+    expect(await bosun.clean()).toEqual({ removed: [], kept: [] });
+    expect(await bosun.prune({ keep: 0, confirm: async () => false })).toBeNull();
+    await expect(bosun.prune({})).rejects.toMatchObject({ code: 'usage' });
+    expect((await bosun.prune({ keep: 0 }))?.runs.map(({ id }) => id)).toEqual([live.id]);
+    const { directory } = await perform('trust', { asked: ['reach a.test'] }, around);
+    const trusted = await perform('trusted', {}, around);
+    expect(trusted.find((each) => each.directory === directory)?.asked).toEqual(['reach a.test']);
+    expect(await perform('distrust', {}, around)).toEqual({ directory });
+    const program = { ...around, by: { kind: 'program' } } as const;
+    await expect(perform('trust', { everything: true }, program)).rejects.toThrow(
+      'trust is not for programs',
+    );
   });
 
   it('ends with the signal: the run is cancelled, whoever waits or watches stops', async () => {
@@ -242,6 +283,9 @@ describe('what operations give', { timeout: 60_000 }, () => {
     expect(bysIn(seen)).toEqual(['run.cancelling program impatient']);
     for (const asked of [
       bosun.diff(undefined, undefined, { signal: gone }),
+      bosun.report(undefined, { signal: gone }),
+      bosun.clean({ signal: gone }),
+      bosun.doctor({ signal: gone }),
       bosun.merge(undefined, { signal: gone }),
       bosun.resume(undefined, { signal: gone }),
       bosun.answer('yes', undefined, undefined, { signal: gone }),

@@ -1,7 +1,8 @@
 /** What programs rely on by name: a change here is a change for them, so it is made on purpose. */
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../src/contract/errors.ts';
-import { OPERATION_NAMES, OPERATIONS, type Operation } from '../src/contract/operations.ts';
+import type { Operation } from '../src/contract/operation.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../src/contract/operations.ts';
 import * as api from '../src/index.ts';
 
 describe('names that programs rely on', () => {
@@ -43,6 +44,7 @@ describe('names that programs rely on', () => {
     });
     expect(rows).toEqual([
       'run(workflow! source! inputs dirty usd unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'exec(prompt argv runtime command model check attempts timeout dirty usd unfenced record replay timing) seen(Events)… → StartedTask, by person, program, changes',
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'pause(run name) → Paused, by person, program, changes',
@@ -61,6 +63,21 @@ describe('names that programs rely on', () => {
       'wait(runs) paused(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
       'diff(run task attempt outside stat) write(bytes)… → Changes, by anybody',
+      'report(run written) → Report, by anybody',
+      'reportPage(run) → File, by person, program',
+      'output(run task!) → Given, by anybody',
+      'check(file trust) → Checked, by person, program',
+      'init() → Initialised, by person, program, changes',
+      'doctor() → Findings, by anybody',
+      'asked(file trust) → AskedFor, by person, program',
+      'trust(asked everything) → Directory, by person, changes',
+      'trusted() → TrustedRepositories, by person, program',
+      'distrust(repository) → Directory, by person, changes',
+      'workspaces() → Workspaces, by anybody',
+      'clean() → Cleaned, by person, program, changes',
+      'prune(olderThanMs keep maxBytes interrupted unmerged) → Pruned, by person, program, changes',
+      'conformance(runtime! command only) onRow(Verdict)… → Conformance, by person, program',
+      'modelServer(file! port) onRequest(ServerRequest)… → Server, by person, program',
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { workflow } from '../src/definition/builder.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
 import { renderFrame } from '../src/doors/cli/live/frame.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
-import { labelsOf, logs } from '../src/operations/logs.ts';
+import { logs } from '../src/operations/logs.ts';
 import { budgetsOf, setBudget } from '../src/operations/budget.ts';
 import { renderHtml } from '../src/report/html/html.ts';
 import { renderTextReport } from '../src/report/text/text.ts';
@@ -93,7 +93,7 @@ test('people see and type review[security], and the journal keeps review.1', asy
 
   const { files } = await bosun.diff(undefined, 'review[security]');
   expect(files.map(({ path }) => path)).toEqual(['security.txt']);
-  const labels = await labelsOf({ cwd: at });
+  const labels = new Map(tasks.map(({ id, label = id }) => [id, label]));
   const own = new EventLines({ paint, withOutput: true, labels });
   let log = '';
   for await (const page of logs({ cwd: at, task: 'review[speed]' }))

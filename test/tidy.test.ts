@@ -67,6 +67,19 @@ describe('the tree', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('asks for operations in one way: a door takes no function of theirs but words', () => {
+    const words = ['src/operations/trust.ts', 'src/operations/conformance/verdict.ts'];
+    const wrong = sources
+      .filter((file) => unitOf(file) === 'doors')
+      .flatMap((file) =>
+        [...text(file).matchAll(/^import (?!type )[^;]*? from '([^']*\/operations\/[^']+)';/gm)]
+          .map((match) => path.join(path.dirname(file), match[1]!))
+          .filter((target) => target !== 'src/operations/perform.ts' && !words.includes(target))
+          .map((target) => `${file} imports ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
   it('starts processes and runs git in one place each', () => {
     const spawning = sources.filter(
       (file) =>

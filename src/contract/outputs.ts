@@ -3,40 +3,32 @@
  * real runs give against them. Types that other parts know too are written elsewhere; the compiler holds both together.
  */
 import { z } from 'zod';
-import { BUDGET_UNITS } from './budget-units.ts';
 import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
-import { RUNTIMES } from './runtimes.ts';
 import type { QuestionView, RunView, TaskView } from './run.ts';
+import {
+  count,
+  flag,
+  json,
+  mark,
+  opt,
+  pause,
+  runState,
+  runtime,
+  shownRunState,
+  taskState,
+  text,
+  texts,
+  tokens,
+  unit,
+} from './schema-parts.ts';
+import type { Workflow } from './workflow.ts';
 
-const opt = z.exactOptional;
-const text = z.string();
-const texts = z.array(text);
-const count = z.number();
-const flag = z.boolean();
-const unit = z.enum(BUDGET_UNITS);
+export { Report } from './report-schema.ts';
+
 const limits = z.partialRecord(unit, count);
-
-const runState = z.enum(['running', 'cancelling', 'done', 'failed', 'cancelled']);
-const shownRunState = z.enum([...runState.options, 'interrupted', 'paused']);
-const pause = { by: text, sinceMs: count };
-const taskState = z.enum([
-  'waiting',
-  'ready',
-  'running',
-  'delayed',
-  'asking',
-  'merging',
-  'expanded',
-  'done',
-  'failed',
-  'skipped',
-  'cancelled',
-]);
-
-const tokens = z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count });
 const spending = z.strictObject({
   requests: count,
   tokens,
@@ -75,7 +67,7 @@ export const Run = z.strictObject({
   spending: opt(spending),
   limits: opt(limits),
   because: opt(z.literal('budget')),
-  short: opt(z.strictObject({ account: text, unit, spent: count, limit: count, next: opt(count) })),
+  short: opt(mark),
   waits: opt(z.array(z.strictObject({ provider: text, untilMs: count, why: text }))),
 });
 export const Runs = z.array(Run);
@@ -116,7 +108,7 @@ export const Task = z.strictObject({
   retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
   picked: opt(text),
   steerable: opt(z.literal(false)),
-  runtime: opt(z.enum(RUNTIMES)),
+  runtime: opt(runtime),
   spending: opt(spending),
 });
 
@@ -245,6 +237,121 @@ export const Merged = z.strictObject({
   commits: count,
 });
 export type Merged = z.output<typeof Merged>;
+
+/** `task`: the one task that it has. */
+export const StartedTask = StartedRun.extend({ task: text });
+
+/** What a task gave: the agent's answer, or what a command printed; absent where it gave nothing. */
+export const Given = z.strictObject({ output: opt(json) });
+
+export const File = z.strictObject({ file: text });
+
+export const Checked = z.strictObject({
+  /** The path as a person would write it, from where they are. */
+  file: text,
+  workflow: z.custom<Workflow>((value) => typeof value === 'object' && value !== null, 'must be a workflow'),
+  warnings: texts,
+  /** What the repository's configuration says in vain; a run says it too. */
+  ignored: texts,
+  /** Which files belong to which tasks, as written; empty where no task declares a write scope. */
+  owners: z.array(z.strictObject({ pattern: text, task: text, agent: text, shared: flag })),
+  /** What is valid and cannot be run yet, one line each. */
+  refused: texts,
+  /** What it asks for beyond the repository, a line each. */
+  asks: texts,
+});
+
+export const Initialised = z.strictObject({
+  file: text,
+  /** False where a workflow was there already. */
+  written: flag,
+  /** Whoever starts with bosun in a repository of their own is not asked about its workflows. */
+  trusted: flag,
+});
+export type Initialised = z.output<typeof Initialised>;
+
+export const Findings = z.array(
+  z.strictObject({
+    name: text,
+    level: z.enum(['ok', 'warn', 'fail', 'none']),
+    found: text,
+    advice: opt(text),
+    runtime: opt(
+      z.strictObject({
+        isInstalled: flag,
+        program: opt(text),
+        version: opt(text),
+        sdk: opt(text),
+        login: opt(text),
+        keys: texts,
+      }),
+    ),
+  }),
+);
+
+/** What a workflow asks for beyond its repository, and what of that nobody agreed to yet. */
+export const AskedFor = z.strictObject({ source: text, asked: texts, fresh: texts });
+
+/** The repository, by its git directory. */
+export const Directory = z.strictObject({ directory: text });
+
+export const TrustedRepositories = z.array(
+  z.strictObject({ directory: text, everything: flag, asked: texts }),
+);
+
+export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
+
+export const Cleaned = z.strictObject({
+  removed: texts,
+  /** Not removed, and why. */
+  kept: z.array(z.strictObject({ name: text, why: text })),
+});
+export type Cleaned = z.output<typeof Cleaned>;
+
+/** Null where it was not to be done. */
+export const Pruned = z.nullable(
+  z.strictObject({
+    runs: z.array(z.strictObject({ id: text, state: runState, endedAtMs: count })),
+    /** What would be old enough, and why it stays. */
+    kept: z.array(z.strictObject({ id: text, why: text })),
+    freedBytes: count,
+    leftBytes: count,
+    /** False where other runs are at work: the next prune frees the rest. */
+    isSwept: flag,
+  }),
+);
+
+export const Verdict = z.strictObject({
+  row: text,
+  holds: z.enum(['yes', 'partly', 'no', 'cannot', 'untried']),
+  fact: text,
+  about: text,
+  must: flag,
+});
+export const Conformance = z.strictObject({
+  runtime,
+  command: opt(text),
+  version: opt(text),
+  bosun: text,
+  platform: text,
+  date: text,
+  tookMs: count,
+  isolation: text,
+  rows: z.array(Verdict),
+});
+
+/** In a program it can also be closed. */
+export const Server = z.object({ url: text });
+
+/** Without headers and body: they hold the agent's key and its whole conversation. */
+export const ServerRequest = z.object({
+  n: count,
+  atMs: count,
+  method: text,
+  path: text,
+  rule: text,
+  status: count,
+});
 
 /** One that differs from the type that other parts know is an error here, whichever of the two changed. */
 type Same<A, B> = [A, B] extends [B, A]

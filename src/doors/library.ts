@@ -1,7 +1,7 @@
 /** The library door: the operations of the table as methods on an open repository. It holds no logic. */
 import type { Actor } from '../contract/actor.ts';
 import type { Recorded } from '../contract/event.ts';
-import type { InputOf, OperationName } from '../contract/operations.ts';
+import type { InputOf, OperationName, OutputOf } from '../contract/operations.ts';
 import type {
   Answered,
   Budgets,
@@ -14,10 +14,9 @@ import type {
 } from '../contract/outputs.ts';
 import type { RunReport } from '../contract/report.ts';
 import type { RunView } from '../contract/run.ts';
-import type { Workflow } from '../contract/workflow.ts';
+import type { Json, Workflow } from '../contract/workflow.ts';
 import type { AttachedRun } from '../operations/attach.ts';
 import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
-import { reportOf } from '../operations/report.ts';
 import type { LiveRun } from '../operations/run.ts';
 import { EnginePool } from '../run/engine-pool.ts';
 
@@ -151,8 +150,41 @@ export class Bosun implements AsyncDisposable {
     return { ...changes, patch: Buffer.concat(pieces) };
   }
 
-  report(run?: string): Promise<RunReport> {
-    return reportOf({ cwd: this.#cwd, ...named(run) });
+  report(run?: string, options: Rest<'report', 'run'> = {}): Promise<RunReport> {
+    return this.#ask('report', named(run), options);
+  }
+
+  /** What a task gave: the agent's answer, or what a command printed. */
+  async output(task: string, run?: string): Promise<Json | undefined> {
+    return (await this.#ask('output', { task, ...named(run) })).output;
+  }
+
+  /** One agent with a prompt, or one command, with no workflow file. */
+  exec(options: Rest<'exec', never>): Promise<LiveRun & { task: string }> {
+    return this.#ask('exec', {}, { engines: this.#engines, ...options });
+  }
+
+  /** A workflow file: what it says, and what is wrong with it. */
+  check(file?: string, options: Rest<'check', 'file'> = {}): Promise<OutputOf<'check'>> {
+    return this.#ask('check', file === undefined ? {} : { file }, options);
+  }
+
+  doctor(options: Rest<'doctor', never> = {}): Promise<OutputOf<'doctor'>> {
+    return this.#ask('doctor', {}, options);
+  }
+
+  workspaces(): Promise<OutputOf<'workspaces'>> {
+    return this.#ask('workspaces', {});
+  }
+
+  /** Removes workspaces that no run needs. */
+  clean(options: Rest<'clean', never> = {}): Promise<OutputOf<'clean'>> {
+    return this.#ask('clean', {}, options);
+  }
+
+  /** Removes old runs; all that are chosen, where `confirm` does not say otherwise. */
+  prune(options: Rest<'prune', never>): Promise<OutputOf<'prune'>> {
+    return this.#ask('prune', {}, { confirm: async () => true, ...options });
   }
 
   merge(run?: string, options: Rest<'merge', 'run'> = {}): Promise<Merged> {

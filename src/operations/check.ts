@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { isModule, loadWorkflow } from '../definition/load.ts';
@@ -9,7 +10,7 @@ import { examine, type Examined } from '../definition/examine.ts';
 import { hasGlobs } from '../definition/check/warn-about-globs.ts';
 import { repositoryConfig } from '../store/home.ts';
 import { listCommitted } from '../system/git/repository.ts';
-import { checkCode, type TrustOptions } from './trust.ts';
+import { checkCode } from './trust.ts';
 
 export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
 
@@ -23,7 +24,7 @@ export interface Checked extends Omit<Examined, 'globWarnings'> {
 }
 
 /** Throws one error with all that is wrong, each with its place. */
-export async function checkFile(options: { cwd: string; file?: string } & TrustOptions): Promise<Checked> {
+export async function checkFile(options: Reading<'check'>): Promise<Checked> {
   const { cwd } = options;
   const top = topOf(cwd);
   const full = options.file === undefined ? findFile(cwd, top) : path.resolve(cwd, options.file);

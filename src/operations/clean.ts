@@ -6,6 +6,8 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { attemptRef } from '../collect/collect.ts';
 import { isOpen, type Collected, type RunView } from '../contract/run.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { Cleaned } from '../contract/outputs.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
 import { namesIn } from '../system/files/names-in.ts';
@@ -13,17 +15,8 @@ import { removeTree } from '../system/files/remove-tree.ts';
 import { mayBeOf } from '../workspace/name.ts';
 import { openEngine, type Engine } from '../run/open-engine.ts';
 
-export interface Cleaned {
-  removed: string[];
-  /** Not removed, and why. */
-  kept: { name: string; why: string }[];
-}
-
-export interface CleanOptions {
-  cwd: string;
-  /** A named point at which a test may end the process. */
-  fault?(point: string): void;
-}
+/** `fault`: a named point at which a test may end the process. */
+export type CleanOptions = Reading<'clean'> & { fault?(point: string): void };
 
 export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
   await using engine = await openEngine(options.cwd, { freesSpace: true });
@@ -34,6 +27,7 @@ export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
   const why = new Map<string, string>();
   const removed = new Set<string>();
   const judge = async (name: string, use: Use | undefined): Promise<void> => {
+    options.signal?.throwIfAborted();
     const reason = await whyKept(engine, name, use);
     if (reason !== undefined) {
       why.set(name, reason);

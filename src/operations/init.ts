@@ -4,6 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { Initialised } from '../contract/outputs.ts';
 import { FILE_NAMES } from './check.ts';
 import { gitInRepository } from '../system/git/git.ts';
 import { inspectRepository } from '../system/git/repository.ts';
@@ -51,15 +53,7 @@ tasks:
 #     attempts: 3
 `;
 
-export interface Initialised {
-  file: string;
-  /** False where a workflow was there already. */
-  written: boolean;
-  /** Whoever starts with bosun in a repository of their own is not asked about its workflows. */
-  trusted: boolean;
-}
-
-export async function initialise(options: { cwd: string }): Promise<Initialised> {
+export async function initialise(options: Reading<'init'>): Promise<Initialised> {
   const there = FILE_NAMES.find((name) => existsSync(path.join(options.cwd, name)));
   if (there !== undefined) return { file: there, written: false, trusted: false };
   const file = FILE_NAMES[0];

@@ -10,14 +10,6 @@ const PAGE = 1000;
 
 type LogOptions = Reading<'logs'>;
 
-/** What people call the tasks of a run, by id, where that is not the id itself. */
-export async function labelsOf(options: Pick<LogOptions, 'cwd' | 'run'>): Promise<Map<string, string>> {
-  await using journal = await openJournal(options.cwd);
-  const { id } = await findRun(journal, options.run);
-  const tasks = await journal.store.tasks(id);
-  return new Map(tasks.flatMap((task) => (task.label === undefined ? [] : [[task.id, task.label]])));
-}
-
 /** Gives the run and how it stood when there was nothing more to read. */
 export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], ReadTo> {
   await using journal = await openJournal(options.cwd);

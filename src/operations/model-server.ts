@@ -1,5 +1,6 @@
 /** Starts a model server from a script in a file. What is wrong with the script is thrown as one error with places. */
 import path from 'node:path';
+import type { Asked } from '../contract/operations.ts';
 import { throwProblems, type Problem } from '../definition/source/problem.ts';
 import { readText } from '../definition/source/read-text.ts';
 import { schemaProblems, show } from '../definition/source/schema-problems.ts';
@@ -11,7 +12,7 @@ export type { LoggedRequest } from '../model-server/request-log.ts';
 export type { ModelServer };
 
 export async function openModelServer(
-  options: { cwd: string; file: string } & Omit<ModelServerOptions, 'script'>,
+  options: Pick<Asked<'modelServer'>, 'cwd' | 'file' | 'port'> & Omit<ModelServerOptions, 'script'>,
 ): Promise<ModelServer> {
   const { cwd, file, ...rest } = options;
   return startModelServer({ ...rest, script: readScript(cwd, file) });

@@ -1,16 +1,15 @@
 /** What one task of a run gave: the agent's answer, or what a command printed. Whole, however large it is. */
-import type { Json } from '../contract/workflow.ts';
-import { openJournal } from '../run/journal.ts';
+import type { OutputOf, Reading } from '../contract/operations.ts';
+import { findRun, openJournal } from '../run/journal.ts';
+import { requireTask } from './find-task.ts';
 
-/** Undefined where it gave nothing. */
-export async function outputOf(options: {
-  cwd: string;
-  run: string;
-  task: string;
-}): Promise<Json | undefined> {
+/** Without an output where it gave nothing. */
+export async function outputOf(options: Reading<'output'>): Promise<OutputOf<'output'>> {
   await using journal = await openJournal(options.cwd);
-  const events = await journal.store.read(options.run, { task: options.task, withoutOutput: true });
+  const { id: run } = await findRun(journal, options.run);
+  const { id: task } = await requireTask(run, await journal.store.tasks(run), options.task);
+  const events = await journal.store.read(run, { task, withoutOutput: true });
   for (const { event } of events.toReversed())
-    if (event.type === 'attempt.finished' && event.output !== undefined) return event.output;
-  return undefined;
+    if (event.type === 'attempt.finished' && event.output !== undefined) return { output: event.output };
+  return {};
 }

@@ -12,20 +12,25 @@ import {
   type Asked,
   type Asking,
   type InputOf,
-  type Operation,
   type OperationName,
   type OutputOf,
 } from '../contract/operations.ts';
+import type { Operation } from '../contract/operation.ts';
 import type { ReadTo } from '../contract/outputs.ts';
 import type { AttachOptions } from './attach.ts';
+import type { ConformanceOptions } from './conformance/conformance.ts';
+import type { ExecOptions } from './exec.ts';
 import type { CancelOptions } from './interrupt.ts';
 import type { MergeOptions } from './merge.ts';
+import type { LoggedRequest } from './model-server.ts';
+import type { PruneOptions } from './prune.ts';
 import type { WaitOptions } from './wait.ts';
 import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
 
 /** What does the work: a function for each row of the table. */
 const FUNCTIONS = {
   run: async (asked: StartOptions) => (await import('./run.ts')).startRun(asked),
+  exec: async (asked: ExecOptions) => (await import('./exec.ts')).execTask(asked),
   resume: async (asked: ResumeOptions) => (await import('./run.ts')).resumeRun(asked),
   retry: async (asked: RetryOptions) => (await import('./run.ts')).retryTask(asked),
   pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).pauseRun(asked),
@@ -53,6 +58,28 @@ const FUNCTIONS = {
     const { changesOf, streamDiff } = await import('./changes.ts');
     return asked.stat ? changesOf(asked) : streamDiff(asked, write);
   },
+  report: async (asked: Asked<'report'>) => (await import('./report.ts')).reportOf(asked),
+  reportPage: async (asked: Asked<'reportPage'>) => (await import('./report.ts')).reportPage(asked),
+  output: async (asked: Asked<'output'>) => (await import('./output.ts')).outputOf(asked),
+  check: async (asked: Asked<'check'>) => (await import('./check.ts')).checkFile(asked),
+  init: async (asked: Asked<'init'>) => (await import('./init.ts')).initialise(asked),
+  doctor: async (asked: Asked<'doctor'>) => (await import('./doctor/diagnose.ts')).diagnose(asked),
+  asked: async (asked: Asked<'asked'>) => (await import('./asked-by.ts')).askedBy(asked),
+  trust: async (asked: Asked<'trust'>) => (await import('./trust.ts')).trust(asked),
+  trusted: async ({ signal }: Asked<'trusted'>) => {
+    const { listTrusted } = await import('./trust.ts');
+    signal?.throwIfAborted();
+    return listTrusted();
+  },
+  distrust: async (asked: Asked<'distrust'>) => (await import('./trust.ts')).distrust(asked),
+  workspaces: async (asked: Asked<'workspaces'>) => (await import('./workspaces.ts')).workspaces(asked),
+  clean: async (asked: Asked<'clean'>) => (await import('./clean.ts')).cleanWorkspaces(asked),
+  prune: async (asked: Asked<'prune'> & PruneOptions) =>
+    (await (await import('./prune.ts')).prune(asked)) ?? null,
+  conformance: async (asked: Asked<'conformance'> & ConformanceOptions) =>
+    (await import('./conformance/conformance.ts')).testConformance(asked),
+  modelServer: async (asked: Asked<'modelServer'> & { onRequest?(request: LoggedRequest): void }) =>
+    (await import('./model-server.ts')).openModelServer(asked),
 } satisfies { [Name in OperationName]: (asked: never) => Promise<OutputOf<Name>> };
 
 type Functions = typeof FUNCTIONS;

@@ -5,6 +5,7 @@
  */
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { runsOf } from '../store/events.ts';
 import { takeLock } from '../store/lock.ts';
@@ -14,23 +15,12 @@ import { removeUnusedBases, workspacesOf } from './clean.ts';
 import { openEngine, type Engine } from '../run/open-engine.ts';
 import { sizeOnDisk, sweepObjects, unmergedWork } from './prune-git.ts';
 
-export interface PruneOptions {
-  cwd: string;
-  /** Only runs that ended longer ago than this. */
-  olderThanMs?: number;
-  /** Never the newest ones, this many. */
-  keep?: number;
-  /** The oldest ones, until all that bosun keeps takes no more than this. */
-  maxBytes?: number;
-  /** Also runs that could still be resumed. */
-  interrupted?: boolean;
-  /** Also runs whose work is on no branch of the user's. */
-  unmerged?: boolean;
+export type PruneOptions = Reading<'prune'> & {
   /** Is asked before anything goes; nothing goes without a yes. */
   confirm(found: Prunable): Promise<boolean>;
   /** A named point at which a test may end the process. */
   fault?(point: string): void;
-}
+};
 
 export interface Prunable {
   runs: { id: string; state: RunView['state']; endedAtMs: number }[];
@@ -70,6 +60,7 @@ export async function prune(options: PruneOptions): Promise<Pruned | undefined> 
   if (!(await options.confirm(found))) return undefined;
   const gone = new Set<string>();
   for (const run of going) {
+    options.signal?.throwIfAborted();
     using claim = await engine.store.claim(run.id);
     const now = await engine.store.run(run.id);
     // While a person was asked somebody may have resumed it: what it has done since nobody agreed to.

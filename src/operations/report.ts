@@ -5,7 +5,9 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Breather } from '../base/breather.ts';
 import type { Event, ValueRef } from '../contract/event.ts';
+import type { Reading } from '../contract/operations.ts';
 import type { RunReport } from '../contract/report.ts';
+import { isOpen } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { ReportReader } from '../report/build.ts';
 import { renderHtml } from '../report/html/html.ts';
@@ -31,23 +33,19 @@ export interface ReportFiles {
   text: string;
 }
 
-export async function reportOf(options: { cwd: string; run?: string }): Promise<RunReport> {
+export async function reportOf(options: Reading<'report'>): Promise<RunReport> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
+  // It is the same as what would be made now, and there is no need to ask git again.
+  const written = options.written && !isOpen(run) ? reportFiles(journal.home.run(run.id)).json : undefined;
+  const text = written && (await readFile(written, 'utf8').catch(() => undefined));
+  if (text) return JSON.parse(text) as RunReport;
   const git = await openEngineGit(await inspectRepository(journal.home.top));
-  return await makeReport(journal, git, run.id);
-}
-
-/** The report that was written when the run ended; it is the same, and there is no need to ask git again. */
-export async function savedReport(options: { cwd: string; run: string }): Promise<RunReport> {
-  const home = findHome(options.cwd);
-  const text =
-    home && (await readFile(reportFiles(home.run(options.run)).json, 'utf8').catch(() => undefined));
-  return text === undefined ? reportOf(options) : (JSON.parse(text) as RunReport);
+  return await makeReport(journal, git, run.id, options.signal);
 }
 
 /** Where the page of a run lies; it is written anew where the run has not ended. */
-export async function reportPage(options: { cwd: string; run?: string }): Promise<string> {
+export async function reportPage(options: Reading<'reportPage'>): Promise<{ file: string }> {
   const report = await reportOf(options);
   const directory = findHome(options.cwd)!.run(report.run.id);
   const { html } = reportFiles(directory);
@@ -55,7 +53,7 @@ export async function reportPage(options: { cwd: string; run?: string }): Promis
     await mkdir(directory, { recursive: true });
     await writeWhole(html, renderHtml(report));
   }
-  return html;
+  return { file: html };
 }
 
 /** Writes report.html, report.json and report.txt; the run itself is over by now. */
@@ -89,7 +87,12 @@ function reportFiles(directory: string): ReportFiles {
   return { html: file('report.html'), json: file('report.json'), text: file('report.txt') };
 }
 
-async function makeReport(journal: Journal, git: EngineGit, id: string): Promise<RunReport> {
+async function makeReport(
+  journal: Journal,
+  git: EngineGit,
+  id: string,
+  signal?: AbortSignal,
+): Promise<RunReport> {
   const { store } = journal;
   const run = await findRun(journal, id);
   const ranges = new Ranges();
@@ -105,6 +108,7 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
     ranges.add(event);
     hash?.add(whole(event, read));
     await breather.breathe();
+    signal?.throwIfAborted();
   }
   const numbers = await git.numstat(run.baseCommit, run.headCommit);
   const sum = (of: (one: (typeof numbers)[number]) => number | undefined): number =>
@@ -117,7 +121,7 @@ async function makeReport(journal: Journal, git: EngineGit, id: string): Promise
   const report = reader.report({
     ...(hash && { hash: await hashOf(git, hash, run.headCommit) }),
     changed,
-    diffs: await ranges.diffs(git),
+    diffs: await ranges.diffs(git, signal),
     shownState: await shownState(journal, run),
   });
   if (!report) throw noBeginning(id);
@@ -141,12 +145,12 @@ class Ranges {
     if (base !== undefined) this.#ranges.set(event.task, [base, event.collected.commit]);
   }
 
-  async diffs(git: EngineGit): Promise<Map<string, Patch>> {
+  async diffs(git: EngineGit, signal: AbortSignal | undefined): Promise<Map<string, Patch>> {
     const changed = [...this.#ranges].filter(([, [from, to]]) => from !== to).slice(0, DIFFS_MAX);
     const diffs = new Map<string, Patch>();
     for (const [task, [from, to]] of changed) {
       const reader = new PatchReader();
-      await git.streamDiff(from, to, (piece) => reader.add(piece));
+      await git.streamDiff(from, to, (piece) => reader.add(piece), signal);
       diffs.set(task, reader.end());
     }
     return diffs;

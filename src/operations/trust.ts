@@ -6,6 +6,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { isFenced, type SandboxKind } from '../contract/isolation.ts';
 import { reachOf } from '../definition/reach.ts';
@@ -54,7 +55,7 @@ export function untrusted(error: unknown): { source: string; asked: string[] } |
 }
 
 /** Remembers what was agreed to. */
-export function trust(options: { cwd: string; asked?: string[]; everything?: boolean }): string {
+export function trust(options: Reading<'trust'>): { directory: string } {
   const directory = gitDirectory(options.cwd);
   if (directory === undefined)
     throw new BosunError(
@@ -62,8 +63,8 @@ export function trust(options: { cwd: string; asked?: string[]; everything?: boo
       `${options.cwd} is not in a git repository, and trust is for repositories; use --trust instead`,
     );
   const { asked = [], everything = false } = options;
-  addTrust(directory, { asked, everything });
-  return directory;
+  addTrust(directory, { asked: [...asked], everything });
+  return { directory };
 }
 
 export interface TrustedRepository {
@@ -81,12 +82,12 @@ export function listTrusted(): TrustedRepository[] {
 }
 
 /** `repository` is a directory, also one that is gone; the one that a person stands in if not given. */
-export function distrust(options: { cwd: string; repository?: string }): string {
+export function distrust(options: Reading<'distrust'>): { directory: string } {
   const at = path.resolve(options.cwd, options.repository ?? '.');
   const directory = gitDirectory(at);
   const names = [directory, at, path.join(at, '.git')].filter((name) => name !== undefined);
   const removed = names.find((name) => removeTrust(name));
-  if (removed !== undefined) return removed;
+  if (removed !== undefined) return { directory: removed };
   throw new BosunError('not-found', `${at} is not trusted; see what is with: bosun trust --list`);
 }
 

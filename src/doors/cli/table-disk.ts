@@ -6,7 +6,7 @@ export const DISK_COMMANDS: Command[] = [
     name: 'workspaces',
     group: 'Keep',
     summary: 'list the workspaces and their sizes, or clean them up',
-    asks: [],
+    asks: ['workspaces', 'clean'],
     arguments: [{ name: 'action', about: 'clean removes those no run needs', choices: ['clean'] }],
     options: [{ flags: '--json', about: 'print each workspace as a line of JSON' }],
     examples: [
@@ -19,7 +19,7 @@ export const DISK_COMMANDS: Command[] = [
     name: 'prune',
     group: 'Keep',
     summary: 'remove old runs: their journal, snapshots, reports and artifacts',
-    asks: [],
+    asks: ['prune'],
     options: [
       { flags: '--older-than <age>', about: 'only runs that ended longer ago, such as 30d' },
       { flags: '--keep <count>', about: 'always keep the newest ones' },

@@ -23,7 +23,7 @@ export const COMMANDS: Command[] = [
     name: 'init',
     group: 'Start',
     summary: 'write a small bosun.yaml that runs as it is',
-    asks: [],
+    asks: ['init'],
     examples: [['init', 'then: bosun run']],
     load: () => import('./commands/init.ts'),
   },
@@ -31,7 +31,7 @@ export const COMMANDS: Command[] = [
     name: 'doctor',
     group: 'Start',
     summary: 'check that this machine is ready',
-    asks: [],
+    asks: ['doctor'],
     options: [{ flags: '--json', about: 'print the findings as JSON' }],
     examples: [['doctor', 'what works here, what does not, and how to fix it']],
     load: () => import('./commands/doctor.ts'),
@@ -40,7 +40,7 @@ export const COMMANDS: Command[] = [
     name: 'check',
     group: 'Start',
     summary: 'check a workflow file without running anything',
-    asks: [],
+    asks: ['check'],
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [TRUST],
     examples: [
@@ -53,7 +53,7 @@ export const COMMANDS: Command[] = [
     name: 'run',
     group: 'Start',
     summary: 'run a workflow; your files stay as they are until you merge',
-    asks: ['run'],
+    asks: ['check', 'run'],
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
@@ -81,7 +81,7 @@ export const COMMANDS: Command[] = [
     name: 'exec',
     group: 'Start',
     summary: 'run one agent or one command, with no workflow file',
-    asks: ['run'],
+    asks: ['exec', 'output'],
     arguments: [{ name: 'words', about: 'the prompt for the agent, or a command after --', many: true }],
     options: [
       { flags: '--runtime <runtime>', about: wordList(RUNTIMES, 'or') },
@@ -115,7 +115,7 @@ export const COMMANDS: Command[] = [
     name: 'trust',
     group: 'Start',
     summary: 'let the workflows of this repository reach beyond it',
-    asks: [],
+    asks: ['asked', 'trust', 'trusted', 'distrust'],
     arguments: [
       { name: 'file', about: 'bosun.yaml if not given; with --remove, a repository', complete: 'file' },
     ],
@@ -186,7 +186,7 @@ export const COMMANDS: Command[] = [
     name: 'report',
     group: 'Look',
     summary: 'show the report of a run',
-    asks: [],
+    asks: ['report', 'reportPage'],
     arguments: [RUN],
     options: [
       { flags: '--format <format>', about: 'text, json or html', choices: ['text', 'json', 'html'] },
@@ -380,7 +380,7 @@ export const COMMANDS: Command[] = [
     name: 'model-server',
     group: 'Keep',
     summary: 'run a scripted fake model server, for trying agents',
-    asks: [],
+    asks: ['modelServer'],
     arguments: [{ name: 'script', about: 'the script, in YAML or JSON', required: true, complete: 'file' }],
     options: [
       { flags: '--port <port>', about: 'defaults to any free port' },
@@ -396,7 +396,7 @@ export const COMMANDS: Command[] = [
     name: 'conformance',
     group: 'Keep',
     summary: 'test what an installed agent can do, without a key or a real model',
-    asks: [],
+    asks: ['conformance'],
     options: [
       {
         flags: '--runtime <runtime>',

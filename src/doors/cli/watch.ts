@@ -4,13 +4,12 @@ import { BosunError } from '../../contract/errors.ts';
 import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import { answerWords } from '../../contract/question.ts';
-import { outputOf } from '../../operations/output.ts';
-import { savedReport } from '../../operations/report.ts';
 import type { EndedRun, LiveRun } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { plainLine, safeJson } from '../../report/text/plain.ts';
 import { renderTextReport } from '../../report/text/text.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
+import { ask } from './ask.ts';
 import { isOn, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
 import { isApart, tellDetached } from './detach.ts';
@@ -57,12 +56,12 @@ interface Watched {
   /** The run that is gone on with. */
   earlier?: { run?: string };
   /** The task whose answer is the data, in place of the report. */
-  answerOf?: string;
+  answerOf?(): string | undefined;
 }
 
 /** Resolves with the exit code. */
 export function watch(typed: Typed, start: Start, watched: Watched = {}): Promise<number> {
-  return withTrust(process.cwd(), () => watchOnce(typed, start, watched));
+  return withTrust(() => watchOnce(typed, start, watched));
 }
 
 async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watched): Promise<number> {
@@ -88,8 +87,9 @@ async function watchOnce(typed: Typed, start: Start, { earlier, answerOf }: Watc
     show.close?.();
   }
   if (isApart) return exitOf(ended);
-  if (!asJson) await tellReport(live.id, answerOf === undefined ? 'stdout' : 'stderr');
-  if (!asJson && answerOf !== undefined) await tellAnswer(live.id, answerOf);
+  const task = answerOf?.();
+  if (!asJson) await tellReport(live.id, task === undefined ? 'stdout' : 'stderr');
+  if (!asJson && task !== undefined) await tellAnswer(live.id, task);
   if (ended.unreported !== undefined) say(ended.unreported);
   if (ended.unheld !== undefined) say(ended.unheld);
   return exitOf(ended);
@@ -142,7 +142,7 @@ function showLines(withOutput: boolean): Show {
 }
 
 export async function tellReport(run: string, to: 'stdout' | 'stderr'): Promise<void> {
-  const report = await savedReport({ cwd: process.cwd(), run });
+  const report = await ask('report', { run, written: true });
   if (process.stderr.isTTY || process.stdout.isTTY) writeError('\n');
   const stream = process[to];
   const text = renderTextReport(report, { color: hasColor(stream), width: columnsOfStream(stream) });
@@ -152,7 +152,7 @@ export async function tellReport(run: string, to: 'stdout' | 'stderr'): Promise<
 
 /** A terminal gets it without what would drive it; a program byte for byte. */
 async function tellAnswer(run: string, task: string): Promise<void> {
-  const answer = await outputOf({ cwd: process.cwd(), run, task });
+  const { output: answer } = await ask('output', { run, task });
   if (answer === undefined || answer === null || answer === '') return;
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   if (process.stderr.isTTY && process.stdout.isTTY) writeError('\n');

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
+import type { Reading } from '../../contract/operations.ts';
 import { runtimeHint } from '../../definition/check/runtime-hint.ts';
 import { MODEL_RUNTIMES, takesCommand } from '../../contract/runtimes.ts';
 import type { Agent, RuntimeName } from '../../contract/workflow.ts';
@@ -39,19 +40,14 @@ const TIMEOUT_MS = 120_000;
 /** After that no other check is begun. */
 const TOTAL_MS_MAX = 15 * 60_000;
 
-export interface ConformanceOptions {
-  runtime: string;
-  command?: string;
-  /** Rows to find out about; all if not given. */
-  only?: string[];
+/** The signal ends what runs and leaves out the rest. */
+export type ConformanceOptions = Omit<Reading<'conformance'>, 'cwd'> & {
   /** Of each run. */
   timeoutMs?: number;
   totalMs?: number;
-  /** Ends what runs and leaves out the rest. */
-  signal?: AbortSignal;
   /** Is told of each row as soon as it is known. */
   onRow?(row: VerdictRow): void;
-}
+};
 
 export async function testConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { command, timeoutMs = TIMEOUT_MS, totalMs = TOTAL_MS_MAX, signal } = options;

@@ -2,6 +2,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Reading } from '../../contract/operations.ts';
 import { Home } from '../../store/home.ts';
 import { describeIsolation, describeLimits } from '../../report/isolation.ts';
 import { chooseSandbox, type Sandbox } from '../../sandbox/choose.ts';
@@ -22,12 +23,13 @@ import { Scratch } from './scratch.ts';
 import { tryFences, tryGit } from './try-fences.ts';
 import { tryForkBomb, tryToEnd } from './try-processes.ts';
 
-export async function diagnose(options: { cwd: string }): Promise<Finding[]> {
+export async function diagnose(options: Reading<'doctor'>): Promise<Finding[]> {
   const repository = await checkRepository(options.cwd);
   const git = findGit(options.cwd);
   const home = git && new Home(git);
   const directory = git?.commonDir;
   const [sandbox, runtimes] = await Promise.all([checkSandbox(directory, home), checkRuntimes(home)]);
+  options.signal?.throwIfAborted();
   return [
     checkNode(),
     await checkGit(),

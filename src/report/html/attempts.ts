@@ -53,7 +53,9 @@ function aboutAgent(attempt: AttemptReport): string[] {
   ].filter(Boolean);
   return [
     ...(fallback ? [describeFallback(fallback)] : []),
-    ...(progress ? [`Last reported: ${progress.percent === null ? '' : `${progress.percent} % `}${progress.text}`] : []),
+    ...(progress
+      ? [`Last reported: ${progress.percent === null ? '' : `${progress.percent} % `}${progress.text}`]
+      : []),
     ...(error && !isTold ? [`${error.kind}: ${error.message}`] : []),
     ...(claim?.differs ? [describeClaim(attempt)] : []),
     ...(cost.ownLogin > 0 ? ["metered, paid by the agent's own login"] : []),

@@ -74,10 +74,7 @@ export function noteAgent(attempt: AttemptReport, event: AgentEvent): void {
 }
 
 /** The last one counts. */
-export function noteProgress(
-  attempt: AttemptReport,
-  { text, percent }: EventOf<'attempt.progress'>,
-): void {
+export function noteProgress(attempt: AttemptReport, { text, percent }: EventOf<'attempt.progress'>): void {
   attempt.progress = { text: clip(text, LIMITS.lineChars), percent: percent ?? null };
 }
 

@@ -1,22 +1,21 @@
 /** `bosun check` */
-import { checkFile, type Checked } from '../../../operations/check.ts';
+import type { Checked } from '../../../operations/check.ts';
 import { showAsked } from '../../../operations/trust.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { spellControls } from '../../../report/text/plain.ts';
 import { count } from '../../../report/words.ts';
-import { given, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import type { Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint, say } from '../output.ts';
 import { renderTree } from '../live/task-tree.ts';
-import { trustOf, withTrust } from '../with-trust.ts';
+import { withTrust } from '../with-trust.ts';
 
 const OWNED_LINES_MAX = 200;
 const PATTERN_COLUMNS_MAX = 50;
 
 export async function run(typed: Typed): Promise<number> {
-  const cwd = process.cwd();
-  const named = { cwd, ...given('file', typed.args[0]), ...trustOf(typed) };
-  const checked = await withTrust(cwd, () => checkFile(named));
+  const checked = await withTrust(() => ask('check', inputOf('check', typed)));
   tellWorkflow(checked, 'ok');
   if (checked.refused.length > 0) {
     writeError(

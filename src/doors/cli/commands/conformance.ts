@@ -1,6 +1,5 @@
 /** `bosun conformance`: what an installed agent can do, found out by trying it. */
 import { RUNTIME_DEFAULT } from '../../../contract/runtimes.ts';
-import { testConformance } from '../../../operations/conformance/conformance.ts';
 import {
   isConforming,
   type ConformanceReport,
@@ -8,7 +7,8 @@ import {
   type VerdictRow,
 } from '../../../operations/conformance/verdict.ts';
 import { plainLine, safeJson } from '../../../report/text/plain.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, textOf, type Typed } from '../command.ts';
 import { hasColor, painter, writeError, writeOut, type Color } from '../output.ts';
 
 const TONES: Record<Holds, Color> = {
@@ -22,14 +22,11 @@ const TONES: Record<Holds, Color> = {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function run(typed: Typed): Promise<number> {
-  const only = typed.options.only;
   const interrupted = new AbortController();
   // It lets go of what it made; a second signal finds nobody who would.
   for (const signal of SIGNALS) process.once(signal, () => interrupted.abort());
-  const report = await testConformance({
-    runtime: textOf(typed, 'runtime') ?? RUNTIME_DEFAULT,
-    ...given('command', textOf(typed, 'command')),
-    ...(Array.isArray(only) && only.length > 0 && { only }),
+  const runtime = textOf(typed, 'runtime') ?? RUNTIME_DEFAULT;
+  const report = await ask('conformance', inputOf('conformance', typed, { runtime }), {
     signal: interrupted.signal,
     onRow: ({ row, holds, fact }) => writeError(`${row}: ${holds} (${plainLine(fact)})\n`),
   });

@@ -1,8 +1,8 @@
 /** `bosun doctor` */
-import { diagnose } from '../../../operations/doctor/diagnose.ts';
 import type { Finding } from '../../../operations/doctor/finding.ts';
 import { columnsOf, padColumns } from '../../../report/text/columns.ts';
 import { plainLine, safeJson } from '../../../report/text/plain.ts';
+import { ask } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 
@@ -10,7 +10,7 @@ const TEXT_COLUMNS_MIN = 30;
 const TONES = { ok: 'good', warn: 'ask', fail: 'bad', none: 'quiet' } as const;
 
 export async function run(typed: Typed): Promise<number> {
-  const findings = await diagnose({ cwd: process.cwd() });
+  const findings = await ask('doctor', {});
   if (isOn(typed, 'json')) writeOut(`${safeJson(findings)}\n`);
   else tell(findings);
   return findings.some(({ level }) => level === 'fail') ? 1 : 0;

@@ -1,9 +1,9 @@
 /** `bosun init` */
-import { initialise } from '../../../operations/init.ts';
+import { ask } from '../ask.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(): Promise<number> {
-  const { file, written, trusted } = await initialise({ cwd: process.cwd() });
+  const { file, written, trusted } = await ask('init', {});
   if (written) writeOut(`${file}\n`);
   const note = trusted
     ? 'workflows here may reach beyond the repository; undo with: bosun trust --remove\n'

@@ -1,7 +1,6 @@
 /** `bosun logs` */
 import type { Recorded } from '../../../contract/event.ts';
 import type { ReadTo } from '../../../contract/outputs.ts';
-import { labelsOf } from '../../../operations/logs.ts';
 import { ask, inputOf } from '../ask.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { EventLines } from '../event-lines.ts';
@@ -16,7 +15,7 @@ export async function run(typed: Typed): Promise<number> {
     paint: painter(hasColor(process.stdout)),
     withOutput: true,
     // What named its items is not among the events of one task.
-    ...(task !== undefined && { labels: await labelsOf({ cwd: process.cwd(), ...given('run', run) }) }),
+    ...(task !== undefined && { labels: await labelsOf(run) }),
   });
   const render = (recorded: Recorded): string =>
     asJson ? `${safeJson(recorded)}\n` : lines.render(recorded);
@@ -24,6 +23,12 @@ export async function run(typed: Typed): Promise<number> {
   const why = whyOf(end, isOn(typed, 'follow'));
   if (why !== undefined) writeError(`${why}\n`);
   return 0;
+}
+
+/** What people call the tasks of a run, by id, where that is not the id itself. */
+async function labelsOf(run: string | undefined): Promise<Map<string, string>> {
+  const { tasks } = await ask('status', { ...given('run', run), limit: Number.MAX_SAFE_INTEGER });
+  return new Map(tasks.flatMap(({ id, label }) => (label === undefined ? [] : [[id, label]])));
 }
 
 /** Why there is no more. */

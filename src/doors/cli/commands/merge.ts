@@ -14,7 +14,7 @@ export async function run(typed: Typed): Promise<number> {
     printed: (text: string) => writeError(text.split('\n').map(plainLine).join('\n')),
     recovered: (text: string) => writeError(`note: ${text}\n`),
   };
-  const merged = await withTrust(process.cwd(), () => ask('merge', input, tell));
+  const merged = await withTrust(() => ask('merge', input, tell));
   const { kind, head, branch, run: id, commits } = merged;
   const where = branch ?? 'your detached HEAD';
   if (kind === 'nothing') {

@@ -1,19 +1,15 @@
 /** `bosun model-server`: answers agents with what a script says, until it is ended. */
 import { once } from 'node:events';
-import { BosunError } from '../../../contract/errors.ts';
-import { openModelServer, type LoggedRequest } from '../../../operations/model-server.ts';
+import type { LoggedRequest } from '../../../operations/model-server.ts';
 import { spellControls, safeJson } from '../../../report/text/plain.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
-
-const PORT_MAX = 65_535;
 
 export async function run(typed: Typed): Promise<number> {
   const isJson = isOn(typed, 'json');
-  await using server = await openModelServer({
-    cwd: process.cwd(),
-    file: typed.args[0]!,
-    ...given('port', portOf(typed)),
+  const input = inputOf('modelServer', typed, { file: typed.args[0]! });
+  await using server = await ask('modelServer', input, {
     onRequest: (request) => writeOut(isJson ? `${safeJson(told(request))}\n` : lineOf(request)),
   });
   const variables = variablesOf(server.url);
@@ -43,15 +39,4 @@ function lineOf({ n, method, path, model, turn, rule, status, fault }: LoggedReq
   const what = model === undefined ? '' : ` ${model} turn ${turn}`;
   const end = fault === undefined ? String(status) : `fault ${fault}`;
   return `${spellControls(`${n} ${method} ${path.split('?')[0]}${what}: ${rule}, ${end}`)}\n`;
-}
-
-function portOf(typed: Typed): number | undefined {
-  const text = textOf(typed, 'port');
-  if (text === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(text) || Number(text) > PORT_MAX)
-    throw new BosunError(
-      'usage',
-      `--port must be a number from 0 (any free port) to ${PORT_MAX}, not "${text}"`,
-    );
-  return Number(text);
 }

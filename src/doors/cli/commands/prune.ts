@@ -1,15 +1,16 @@
 /** `bosun prune` */
 import { parseDurationMs, parseSizeBytes } from '../../../base/units.ts';
 import { BosunError } from '../../../contract/errors.ts';
-import { prune, type Prunable } from '../../../operations/prune.ts';
+import type { Prunable } from '../../../operations/prune.ts';
 import { count, formatBytes } from '../../../report/words.ts';
+import { ask, inputOf } from '../ask.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const isDry = isOn(typed, 'dryRun');
-  const ask = async (found: Prunable): Promise<boolean> => {
+  const confirmed = async (found: Prunable): Promise<boolean> => {
     show(found);
     if (isDry && found.runs.length > 0)
       writeError(`would remove ${count(found.runs.length, 'run')}; nothing was removed\n`);
@@ -18,15 +19,11 @@ export async function run(typed: Typed): Promise<number> {
     if (process.stdin.isTTY) return await confirm(`Remove ${count(found.runs.length, 'run')}? [y/N] `);
     throw new BosunError('usage', 'nothing was removed; add --yes to remove these runs');
   };
-  const pruned = await prune({
-    cwd: process.cwd(),
+  const input = inputOf('prune', typed, {
     ...given('olderThanMs', read(typed, 'older-than', parseDurationMs, 'an age such as 30d or 12h')),
-    ...given('keep', read(typed, 'keep', wholeNumber, 'a whole number')),
     ...given('maxBytes', read(typed, 'max-size', parseSizeBytes, 'a size such as 500MB or 5GB')),
-    interrupted: isOn(typed, 'interrupted'),
-    unmerged: isOn(typed, 'unmerged'),
-    confirm: ask,
   });
+  const pruned = await ask('prune', input, { confirm: confirmed });
   if (!pruned) return 0;
   const { runs, freedBytes, leftBytes, isSwept } = pruned;
   writeError(
@@ -55,9 +52,4 @@ function read(typed: Typed, name: string, parse: (text: string) => number, what:
   } catch (cause) {
     throw new BosunError('usage', `--${name} must be ${what}, not "${text}"`, { cause });
   }
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new TypeError('not a whole number');
-  return Number(text);
 }

@@ -1,18 +1,18 @@
 /** `bosun report` */
-import { reportOf, reportPage } from '../../../operations/report.ts';
 import { renderHtml } from '../../../report/html/html.ts';
 import { renderJson } from '../../../report/json.ts';
 import { renderTextReport } from '../../../report/text/text.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, textOf, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const of = { cwd: process.cwd(), ...given('run', typed.args[0]) };
   if (isOn(typed, 'open')) {
-    writeOut(`${await reportPage(of)}\n`);
+    const { file } = await ask('reportPage', inputOf('reportPage', typed));
+    writeOut(`${file}\n`);
     return 0;
   }
-  const report = await reportOf(of);
+  const report = await ask('report', inputOf('report', typed));
   const format = isOn(typed, 'json') ? 'json' : (textOf(typed, 'format') ?? 'text');
   if (format === 'html') writeOut(renderHtml(report));
   else if (format === 'json') writeOut(renderJson(report));

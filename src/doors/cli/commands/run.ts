@@ -2,18 +2,15 @@
 import { BosunError } from '../../../contract/errors.ts';
 import { resolveInputs } from '../../../definition/inputs.ts';
 import { refuseUnsupported } from '../../../definition/check/supported.ts';
-import { checkFile } from '../../../operations/check.ts';
 import { ask, inputOf } from '../ask.ts';
-import { given, isOn, type Typed } from '../command.ts';
+import { isOn, type Typed } from '../command.ts';
 import { say } from '../output.ts';
-import { trustOf, withTrust } from '../with-trust.ts';
+import { withTrust } from '../with-trust.ts';
 import { watch } from '../watch.ts';
 import { tellWorkflow } from './check.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const cwd = process.cwd();
-  const named = { cwd, ...given('file', typed.args[0]), ...trustOf(typed) };
-  const checked = await withTrust(cwd, () => checkFile(named));
+  const checked = await withTrust(() => ask('check', inputOf('check', typed)));
   const { file: source, workflow } = checked;
   const inputs = inputsOf(typed);
   const input = inputOf('run', typed, { workflow, source, inputs });

@@ -121,7 +121,9 @@ function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: numbe
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ];
     const used = cells.join('  ').length + 15;
-    const words = [outsideOf(task), line ?? task.message ?? workLine(task.progress, task.lastLine)].filter(Boolean).join('; ');
+    const words = [outsideOf(task), line ?? task.message ?? workLine(task.progress, task.lastLine)]
+      .filter(Boolean)
+      .join('; ');
     const said = fitColumns(inOneLine(words), Math.max(10, columns - used - 2));
     return `  ${paint(tone, `${glyph} ${word.padEnd(9)}`)}  ${cells.join('  ')}  ${paint('quiet', said)}`.trimEnd();
   });

@@ -1,8 +1,7 @@
 /** `bosun workspaces` */
-import { cleanWorkspaces } from '../../../operations/clean.ts';
-import { workspaces } from '../../../operations/workspaces.ts';
 import { count, formatBytes } from '../../../report/words.ts';
 import type { WorkspaceEntry } from '../../../workspace/workspace.ts';
+import { ask } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { writeError, writeOut } from '../output.ts';
@@ -12,7 +11,7 @@ export async function run(typed: Typed): Promise<number> {
 }
 
 async function list(asJson: boolean): Promise<number> {
-  const listed = await workspaces({ cwd: process.cwd() });
+  const listed = await ask('workspaces', {});
   for (const each of listed) writeOut(asJson ? `${safeJson(each)}\n` : lineOf(each));
   if (!asJson)
     writeError(
@@ -24,7 +23,7 @@ async function list(asJson: boolean): Promise<number> {
 }
 
 async function clean(): Promise<number> {
-  const { removed, kept } = await cleanWorkspaces({ cwd: process.cwd() });
+  const { removed, kept } = await ask('clean', {});
   for (const name of removed) writeOut(`${name}\n`);
   for (const { name, why } of kept) writeError(`kept ${name}: ${why}\n`);
   writeError(`removed ${count(removed.length, 'workspace')}\n`);

@@ -1,7 +1,7 @@
 /** One task that is opened in the live view: its log as it grows, or what it changed. It draws nothing. */
-import { diffOf } from '../../../operations/changes.ts';
-import { logs } from '../../../operations/logs.ts';
+import type { Recorded } from '../../../contract/event.ts';
 import { plainLine } from '../../../report/text/plain.ts';
+import { ask } from '../ask.ts';
 import { EventLines } from '../event-lines.ts';
 import type { Paint } from '../output.ts';
 
@@ -12,7 +12,6 @@ const PATCH_BYTES_MAX = 1024 * 1024;
 const DIFF_AGAIN_MS = 500;
 
 export interface OpenTaskOptions {
-  cwd: string;
   run: string;
   task: string;
   /** What people call it. */
@@ -84,18 +83,20 @@ export class OpenTask {
   }
 
   async #read(): Promise<void> {
-    const { cwd, run, task, changed } = this.#options;
-    for await (const page of logs({ cwd, run, task, afterSeq: this.#afterSeq })) {
-      this.#afterSeq = page.at(-1)!.seq;
-      const text = page.map((recorded) => this.#lines.render(recorded)).join('');
-      if (text === '') continue;
-      const added = text.slice(0, -1).split('\n');
-      this.#log.push(...added.slice(-LINES_MAX));
-      this.#log.splice(0, this.#log.length - LINES_MAX);
-      // What is read stays where it is while more comes.
-      if (this.#offset > 0) this.#offset += added.length;
-      changed();
-    }
+    const { run, task } = this.#options;
+    await ask('logs', { run, task, afterSeq: this.#afterSeq }, { seen: (page) => this.#add(page) });
+  }
+
+  #add(page: Recorded[]): void {
+    this.#afterSeq = page.at(-1)!.seq;
+    const text = page.map((recorded) => this.#lines.render(recorded)).join('');
+    if (text === '') return;
+    const added = text.slice(0, -1).split('\n');
+    this.#log.push(...added.slice(-LINES_MAX));
+    this.#log.splice(0, this.#log.length - LINES_MAX);
+    // What is read stays where it is while more comes.
+    if (this.#offset > 0) this.#offset += added.length;
+    this.#options.changed();
   }
 
   async #readDiff(): Promise<void> {
@@ -110,10 +111,17 @@ export class OpenTask {
   }
 
   async #patch(): Promise<string[]> {
-    const { cwd, run, task, paint } = this.#options;
-    const { patch } = await diffOf({ cwd, run, task });
-    if (patch.length === 0) return ['nothing was changed'];
-    const lines = patch.subarray(0, PATCH_BYTES_MAX).toString().split('\n').slice(0, LINES_MAX);
+    const { run, task, paint } = this.#options;
+    const pieces: Buffer[] = [];
+    let leftBytes = PATCH_BYTES_MAX;
+    const write = (piece: Buffer): void => {
+      pieces.push(piece.subarray(0, leftBytes));
+      leftBytes = Math.max(0, leftBytes - piece.length);
+    };
+    await ask('diff', { run, task }, { write });
+    const patch = Buffer.concat(pieces).toString();
+    if (patch === '') return ['nothing was changed'];
+    const lines = patch.split('\n').slice(0, LINES_MAX);
     return lines.map((line) => paintLine(plainLine(line), paint));
   }
 }

@@ -252,7 +252,6 @@ export class LiveView {
     const { run } = this.#model;
     if (!run) return;
     this.#open = new OpenTask({
-      cwd: process.cwd(),
       run: run.id,
       task,
       label: this.#model.row(task, Date.now())?.label ?? task,

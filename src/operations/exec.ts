@@ -1,0 +1,49 @@
+/** A run of one task, with no workflow file: an agent with a prompt, or a plain command. */
+import { shellWord } from '../base/shell-word.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Asked } from '../contract/operations.ts';
+import type { WorkflowSource } from '../contract/workflow.ts';
+import { workflow } from '../definition/builder.ts';
+import { startRun, type LiveRun, type WatchOptions } from './run.ts';
+
+export type ExecOptions = Asked<'exec'> & WatchOptions;
+
+type TaskSource = WorkflowSource['tasks'][string];
+
+/** Whoever writes it here has read it: what it reaches beyond the repository is not asked about. */
+export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
+  const task = options.prompt === undefined ? 'command' : 'agent';
+  const made = workflow({ name: 'exec', tasks: { [task]: taskOf(options) } }, { directory: options.cwd });
+  return { ...(await startRun({ ...options, workflow: made, source: 'exec', trust: true })), task };
+}
+
+function taskOf(options: ExecOptions): TaskSource {
+  const { prompt, argv, command, model, check, attempts, timeout } = options;
+  const limits: TaskSource = {
+    ...(check !== undefined && { check }),
+    ...(timeout !== undefined && { timeout }),
+    ...(attempts !== undefined && { attempts }),
+  };
+  if (prompt !== undefined) {
+    const runtime = options.runtime ?? (command === undefined ? undefined : 'cli');
+    const agent: TaskSource['agent'] = {
+      ...(runtime !== undefined && { runtime }),
+      ...(command !== undefined && { command }),
+      ...(model !== undefined && { model }),
+    };
+    return { ...limits, agent, prompt: literally(prompt) };
+  }
+  if (argv === undefined || argv.length === 0)
+    throw new BosunError('usage', 'exec: give a prompt for an agent, or argv, the words of a command');
+  return { ...limits, run: argv.map(quote).join(' ') };
+}
+
+/** What a person types here is no template. */
+function literally(text: string): string {
+  return text.replaceAll('${{', () => "${{ '${{' }}");
+}
+
+/** A word as the shell reads it back unchanged; what opens an expression is cut in two, so that it is none. */
+function quote(word: string): string {
+  return shellWord(word).replaceAll('${{', () => "$''{{");
+}
