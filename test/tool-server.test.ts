@@ -80,6 +80,8 @@ describe('a call of a tool', () => {
     ['request_access', { paths: ['a', 'b/**'] }, 'granted: a b/** (so be it)'],
     ['request_access', { paths: ['no'] }, 'refused: no (so be it)'],
     ['inbox', {}, 'one+1 one asks for src/a b'],
+    ['send', { to: 'two', message: 'hi' }, 'sent me+m1 to two'],
+    ['wait_for', { for: 'end', name: 'two' }, 'end came'],
     ['answer_access', { id: 'one+1', answer: 'no' }, 'answered: one+1 no'],
     ['answer_access', { id: 'two+1', answer: 'yes' }, 'not answered: two+1 yes'],
     ['ask', { question: 'Which?', choices: ['a', 'b'] }, 'a'],
@@ -89,6 +91,21 @@ describe('a call of a tool', () => {
   ])('%s %o is answered by the engine, in words', async (name, input, text) => {
     await openEngine();
     expect(await start().ask('tools/call', { name, arguments: input })).toEqual(called(text));
+  });
+
+  it('has a line of its own for messages that wait', async () => {
+    const notice = (): string => '1 message waits: from two; call inbox\u001b[2K';
+    crew = await openCrew({ socketPath: socketPath(), tools: crewTools(), notice });
+    const { result } = await start().ask('tools/call', {
+      name: 'send',
+      arguments: { to: 'two', message: 'a' },
+    });
+    expect(result).toEqual({
+      content: [
+        { type: 'text', text: 'sent me+m1 to two' },
+        { type: 'text', text: '1 message waits: from two; call inbox [2K' },
+      ],
+    });
   });
 
   it('may name paths in full, which agents like to', async () => {
@@ -114,7 +131,7 @@ describe('a call of a tool', () => {
       error: {
         code: -32602,
         message:
-          'there is no tool of that name; there are request_access, send, inbox, answer_access, ask, report_progress, done',
+          'there is no tool of that name; there are request_access, send, inbox, wait_for, answer_access, ask, report_progress, done',
       },
     });
   });
@@ -206,7 +223,7 @@ describe('the protocol', () => {
       expect(list).toMatchObject({
         ...cached,
         ...complete,
-        tools: [{ name: 'request_access' }, {}, {}, {}, {}, {}, {}],
+        tools: [{ name: 'request_access' }, {}, {}, {}, {}, {}, {}, {}],
       });
       const input = { name: 'request_access', arguments: { paths: ['a'] } };
       expect((await server.ask('tools/call', modern('2026-07-28', input))).result).toEqual({
@@ -290,6 +307,7 @@ describe('the protocol', () => {
       'request_access',
       'send',
       'inbox',
+      'wait_for',
       'answer_access',
       'ask',
       'report_progress',

@@ -94,6 +94,11 @@ const agentEvent = byKind([
   object({ kind: literal('finished'), turns: count, toolCalls: count }),
 ]);
 
+const waitFor = byKind([
+  object({ kind: literal('message'), task: opt(text), agent: opt(text) }),
+  object({ kind: literal('end'), task: text }),
+]);
+
 const of = { task: text, attempt: count };
 
 function event<T extends EventType, const F extends Record<string, Shape<unknown>>>(
@@ -210,6 +215,9 @@ export const EVENT_SCHEMAS = {
       acknowledged: opt(texts),
       steered: opt(literal(true)),
     }),
+  'wait.began': () => event('wait.began', { ...of, id: text, for: waitFor, timeoutMs: count }),
+  'wait.expired': () => event('wait.expired', { ...of, id: text }),
+  'wait.left': () => event('wait.left', { ...of, id: text }),
   'attempt.denied': () => event('attempt.denied', { ...of, host: text, port: count, why: text }),
   'attempt.finished': () =>
     event('attempt.finished', {
@@ -323,6 +331,9 @@ export const EVENT_SCHEMAS = {
     }),
   'message.delivered': () =>
     event('message.delivered', { ...of, id: text, to: texts, full: opt(texts), keptBy: opt(text) }),
+  'wait.ended': () =>
+    event('wait.ended', { ...of, id: text, why: oneOf(['met', 'expired', 'ended', 'cancelled']), text }),
+  'wait.circled': () => event('wait.circled', { waits: list(object({ ...of, id: text })), text }),
   'message.refused': () =>
     event('message.refused', {
       ...of,

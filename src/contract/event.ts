@@ -117,6 +117,11 @@ export type Fact =
       /** They were put into its conversation; it did not ask for them. */
       steered?: true;
     }
+  /** An agent waits, and has no answer until this happens or its time is up. */
+  | { type: 'wait.began'; task: string; attempt: number; id: string; for: WaitFor; timeoutMs: number }
+  | { type: 'wait.expired'; task: string; attempt: number; id: string }
+  /** It waits no longer: it hung up. */
+  | { type: 'wait.left'; task: string; attempt: number; id: string }
   /** A connection that the scope does not allow. */
   | { type: 'attempt.denied'; task: string; attempt: number; host: string; port: number; why: string }
   | {
@@ -304,6 +309,9 @@ export type Decision =
       /** The task that kept it for those within. */
       keptBy?: string;
     }
+  | { type: 'wait.ended'; task: string; attempt: number; id: string; why: WaitEnd; text: string }
+  /** These wait for each other, and nobody else can end it: all of them are told. */
+  | { type: 'wait.circled'; waits: { task: string; attempt: number; id: string }[]; text: string }
   | { type: 'message.refused'; task: string; attempt: number; id: string; why: MessageRefusal; text: string }
   | ({
       type: 'question.asked';
@@ -361,6 +369,12 @@ export interface ValueRef {
   hash: string;
   bytes: number;
 }
+
+/** What an agent waits for: a message (of a task, of an agent, or of anybody), or the end of a task. */
+export type WaitFor = { kind: 'message'; task?: string; agent?: string } | { kind: 'end'; task: string };
+
+/** `ended`: what it waits for cannot come any more. */
+type WaitEnd = 'met' | 'expired' | 'ended' | 'cancelled';
 
 /** Something an attempt has to ask a person. */
 export interface Ask extends Question {

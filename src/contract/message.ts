@@ -46,3 +46,10 @@ export interface Sent {
 
 /** Why a message went nowhere. */
 export type MessageRefusal = 'unknown' | 'self' | 'ended' | 'nobody' | 'full' | 'cancelled';
+
+/** What came of a wait. */
+export interface Waited {
+  /** `met`: it happened. `ended`: it cannot happen any more. `circle`: agents wait for each other. */
+  over: 'met' | 'expired' | 'ended' | 'circle' | 'cancelled';
+  text: string;
+}

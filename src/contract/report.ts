@@ -16,6 +16,10 @@ export interface RunReport {
   tasks: TaskReport[];
   conflicts: ConflictReport[];
   questions: QuestionReport[];
+  /** What agents said to each other, in the order in which they did. */
+  messages: MessageReport[];
+  /** How many more there are than `messages` has room for. */
+  messagesLeftOut: number;
   /** What was limited: the run first, then agents and tasks. */
   budgets: BudgetReport[];
   /** Providers that had to be waited for. */
@@ -272,6 +276,23 @@ export interface QuestionReport {
   note: string | null;
   /** Null as long as it is open. */
   answeredAtMs: number | null;
+}
+
+export interface MessageReport {
+  id: string;
+  /** Who sent it. */
+  task: string;
+  attempt: number;
+  /** In the sender's words. */
+  to: string;
+  /** JSON as its text. */
+  text: string;
+  urgent: boolean;
+  sentAtMs: number;
+  /** The tasks that it went to; null where none of their attempts read it. */
+  readers: { task: string; readAtMs: number | null }[];
+  /** Why it was not sent. */
+  refused: string | null;
 }
 
 export interface NextCommand {

@@ -4,7 +4,7 @@
  * nothing itself, and imports nothing that takes time to load: the tool server starts with every agent.
  */
 import type { AccessAnswer, OwnerSaid } from '../contract/access.ts';
-import type { Inbox, InboxMessage, Sent } from '../contract/message.ts';
+import type { Inbox, InboxMessage, Sent, Waited } from '../contract/message.ts';
 import type { Json } from '../contract/workflow.ts';
 import { PERSON_TOOLS } from './person-tools.ts';
 import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
@@ -18,6 +18,8 @@ export const CALLS_MAX = 16;
 const GLOBS_MAX = 50;
 const ID_CHARS_MAX = 1000;
 const NAME_CHARS_MAX = 1000;
+/** Of one wait. */
+const WAIT_SECONDS_MAX = 600;
 /** More than a message may have: what is too long is told in bytes. */
 const TEXT_CHARS_MAX = 128 * 1024;
 
@@ -103,6 +105,12 @@ export const TOOLS = {
     input: {
       type: 'object',
       properties: {
+        wait: {
+          type: 'number',
+          minimum: 0,
+          maximum: WAIT_SECONDS_MAX,
+          description: 'Where there is nothing, wait so many seconds for something.',
+        },
         acknowledge: {
           type: 'boolean',
           description: 'Only acknowledge what you were given, and get nothing new.',
@@ -113,12 +121,46 @@ export const TOOLS = {
       verb: 'inbox',
       usage: '',
       options: {
+        wait: ['--wait <duration>', 'inbox: if there is nothing, wait so long for something, such as 30s'],
         acknowledge: ['--acknowledge', 'inbox: only acknowledge what you were given'],
       },
       example: ['', 'unread messages, and what others ask of you because you own it'],
     },
     say: tellInbox,
     nothing: 'no messages, and nobody asks',
+  }),
+
+  wait_for: tool({
+    description:
+      'Waits until something happens: a message for you (of one task or agent, where you name it), or the end of a ' +
+      'task. Do not wait for what you can do without: your minutes count meanwhile. Where agents wait for each other, ' +
+      'all of them are told at once; then go on with your work, or send a message. A message that came is read with inbox.',
+    input: {
+      type: 'object',
+      properties: {
+        for: { type: 'string', enum: ['message', 'end'] },
+        name: {
+          type: 'string',
+          maxLength: NAME_CHARS_MAX,
+          description: 'The task whose end you wait for; or the task or agent whose message, else anybody.',
+        },
+        timeout: {
+          type: 'number',
+          minimum: 0,
+          maximum: WAIT_SECONDS_MAX,
+          description: 'Seconds; 300 if you do not say.',
+        },
+      },
+      required: ['for'],
+    },
+    command: {
+      verb: 'wait-for',
+      usage: 'message [task|agent] | end <task>',
+      options: { timeout: ['--timeout <duration>', 'wait-for: such as 30s; 5m if not given'] },
+      example: ['end build --timeout 10m', 'exit code 0: it has ended, 1: not'],
+    },
+    say: ({ text }: Waited) => [text],
+    isYes: ({ over }) => over === 'met',
   }),
 
   answer_access: tool({

@@ -103,7 +103,8 @@ async function makeReport(
   // One by one, since there may be gigabytes of them.
   for await (const recorded of eventsOf(store, id, { valueBytesMax: 0 })) {
     const { event } = recorded;
-    const told = event.type === 'task.finished' ? whole(event, read, LIMITS.outputChars) : event;
+    const isTold = event.type === 'task.finished' || event.type === 'message.sent';
+    const told = isTold ? whole(event, read, LIMITS.outputChars) : event;
     reader.add(recorded, told);
     ranges.add(event);
     hash?.add(whole(event, read));

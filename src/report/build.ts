@@ -94,6 +94,8 @@ function reportOn(state: State, history: History, logs: LogTails, extra: ReportE
     tasks,
     conflicts: history.conflicts,
     questions: history.questions,
+    messages: history.messages.messages,
+    messagesLeftOut: history.messages.leftOut,
     budgets: budgetReports(state, history),
     waits: waitReports(history.waits, state.lastAtMs),
   };

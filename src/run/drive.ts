@@ -25,6 +25,7 @@ import { RunTimers } from './run-timers.ts';
 import type { SharedBudgets } from './shared-budgets.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import { takeOver } from './take-over.ts';
+import { WaitDesk } from './wait-desk.ts';
 import { TaskWorkspaces } from './task-workspaces.ts';
 
 const CLOCK_MS = 1000;
@@ -60,6 +61,7 @@ export class Drive implements Disposable {
   readonly #workspaces: TaskWorkspaces;
   readonly #access: AccessDesk;
   readonly #messages: MessageDesk;
+  readonly #waits: WaitDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
   readonly #pauses: PauseGate;
@@ -91,7 +93,13 @@ export class Drive implements Disposable {
     this.#workspaces = new TaskWorkspaces(state.id, stages);
     this.#access = new AccessDesk(loop);
     const access = this.#access;
-    this.#messages = new MessageDesk({ loop, nowMs, pendingAccess: (task) => access.pending(task) });
+    const waits = (this.#waits = new WaitDesk(loop, this.#timers));
+    this.#messages = new MessageDesk({
+      loop,
+      nowMs,
+      wait: (at, seconds, left) => waits.wait(at, { kind: 'message' }, seconds, left),
+      pendingAccess: (task) => access.pending(task),
+    });
     this.#asks = new AskDesk(loop);
     this.#pauses = new PauseGate(loop);
     this.#shared = machine?.budgets(state.id);
@@ -108,6 +116,7 @@ export class Drive implements Disposable {
       machine,
       access,
       messages: this.#messages,
+      waits,
       asks: this.#asks,
       ledger: this.#ledger,
       pauses: this.#pauses,
@@ -140,6 +149,7 @@ export class Drive implements Disposable {
       clearInterval(this.#clock);
       this.#access.close();
       this.#messages.close();
+      this.#waits.close();
       this.#asks.close();
       this.#attempts.stopAll();
       this.#timers.close();
@@ -229,6 +239,10 @@ export class Drive implements Disposable {
         return this.#messages.delivered(decision);
       case 'message.refused':
         return this.#messages.refused(decision);
+      case 'wait.ended':
+        return this.#waits.ended(decision);
+      case 'wait.circled':
+        return this.#waits.circled(decision);
       case 'task.merging':
         return this.#follow(this.#merges.add(decision));
       case 'task.finished':
@@ -242,6 +256,7 @@ export class Drive implements Disposable {
     this.#ledger.heard(fact);
     this.#lost?.heard(fact);
     this.#messages.heard(fact);
+    if (fact.type === 'wait.expired') this.#waits.expired(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();
     if (fact.type === 'task.steered') this.#attempts.steer(fact.task, fact.text);
     if (PAUSES.has(fact.type)) this.#lookAtPauses();

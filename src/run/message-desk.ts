@@ -5,8 +5,14 @@
 import type { PendingAccess } from '../contract/access.ts';
 import { BosunError, type ErrorCode } from '../contract/errors.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
-import { MESSAGE_BYTES_MAX, type Inbox, type InboxMessage, type Sent } from '../contract/message.ts';
-import type { MessageRefusal } from '../contract/message.ts';
+import {
+  MESSAGE_BYTES_MAX,
+  type Inbox,
+  type InboxMessage,
+  type MessageRefusal,
+  type Sent,
+  type Waited,
+} from '../contract/message.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
 import type { Steered } from '../runtime/runtime.ts';
@@ -35,6 +41,8 @@ const REFUSALS: Record<MessageRefusal, ErrorCode> = {
 
 export interface MessageDeskOptions {
   loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
+  /** Resolves when something comes for the attempt, or why nothing did. */
+  wait(at: { task: string; attempt: number }, seconds: number, left?: AbortSignal): Promise<Waited>;
   /** What the task is asked as an owner of files. */
   pendingAccess(task: string): PendingAccess[];
   nowMs(): number;
@@ -172,11 +180,25 @@ export class MessageDesk {
     return `${task}+m${mailbox.given}`;
   }
 
-  /** What is given is in the journal first. Who hung up before it was given gets it with the next call. */
   async #inbox(
     task: string,
     attempt: number,
-    { acknowledge }: InboxInput,
+    { wait = 0, acknowledge = false }: InboxInput,
+    left: AbortSignal | undefined,
+  ): Promise<Inbox> {
+    const isEmpty = (): boolean =>
+      this.#unread(task, attempt).length === 0 && this.#options.pendingAccess(task).length === 0;
+    if (acknowledge || wait === 0 || !isEmpty()) return this.#read(task, attempt, acknowledge, left);
+    const { over, text } = await this.#options.wait({ task, attempt }, wait, left);
+    const inbox = await this.#read(task, attempt, false, left);
+    return over === 'met' ? inbox : { ...inbox, waited: text };
+  }
+
+  /** What is given is in the journal first. Who hung up before it was given gets it with the next call. */
+  async #read(
+    task: string,
+    attempt: number,
+    acknowledge: boolean,
     left: AbortSignal | undefined,
   ): Promise<Inbox> {
     const node = nodeOf(this.#options.loop.state, task);

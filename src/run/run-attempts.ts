@@ -19,6 +19,7 @@ import type { Loop } from './loop.ts';
 import type { MessageDesk } from './message-desk.ts';
 import type { PauseGate } from './pause-gate.ts';
 import type { SharedMachine } from './shared-machine.ts';
+import type { WaitDesk } from './wait-desk.ts';
 import type { TaskWorkspaces } from './task-workspaces.ts';
 
 export interface RunAttemptsOptions {
@@ -28,6 +29,7 @@ export interface RunAttemptsOptions {
   machine?: SharedMachine | undefined;
   access: AccessDesk;
   messages: MessageDesk;
+  waits: WaitDesk;
   asks: AskDesk;
   ledger: Ledger;
   pauses: PauseGate;
@@ -138,7 +140,7 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
-    const { access, asks, messages, ledger, pauses, workspaces, printed, nowMs } = this.#options;
+    const { access, asks, messages, waits, ledger, pauses, workspaces, printed, nowMs } = this.#options;
     const { state } = this.#loop;
     const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = workspaces.of(node.id, start.continues);
@@ -161,6 +163,7 @@ export class RunAttempts implements AsyncDisposable {
         ...access.toolsFor(node.id, start.attempt),
         ...messages.toolsFor(node.id, start.attempt),
         ...asks.toolsFor(node.id, start.attempt),
+        ...waits.toolsFor(node.id, start.attempt),
       },
       notice: messages.noticeFor(node.id, start.attempt),
       admit: (estimate, signal) =>

@@ -128,6 +128,8 @@ export interface Node {
   sent: number;
   /** What was sent to it and is not acknowledged, oldest first; of a task that stands for others, what it keeps for them. */
   inbox: Map<Message, InboxEntry>;
+  /** Its attempt waits for something, and does nothing else. */
+  isAway?: boolean;
 
   /** For people: never read by decide. */
   held?: Held;
@@ -190,6 +192,11 @@ export interface InboxEntry {
   readBy?: number;
 }
 
+/** What an attempt waits for, as long as nothing came of it. */
+export interface Wait extends Omit<EventOf<'wait.began'>, 'type'> {
+  isExpired?: boolean;
+}
+
 export interface State {
   id: string;
   workflow: Workflow;
@@ -235,6 +242,11 @@ export interface State {
   mail: Queue<Message>;
   /** Tasks that keep messages for the tasks within them that are still to come. */
   keepers: Set<Node>;
+  /** What attempts wait for, by id, and how many attempts do nothing else. */
+  agentWaits: Map<string, Wait>;
+  away: number;
+  /** The last event was one that ends no wait, such as something that was printed. */
+  isQuiet: boolean;
   /** By account: what was spent, what a person allowed since, how long attempts were at work. */
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;

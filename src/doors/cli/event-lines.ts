@@ -24,7 +24,7 @@ import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
 import { formatElapsed, tellDefault } from './figures.ts';
 import { tellProgress } from './live/task-sign.ts';
-import { tellMessage } from './message-lines.ts';
+import { tellMessage, tellWait } from './message-lines.ts';
 import type { Paint } from './output.ts';
 
 const NAME_COLUMNS_MIN = 8;
@@ -261,6 +261,10 @@ export class EventLines {
       case 'message.delivered':
       case 'message.refused':
         return tellMessage(event, this.#names);
+      case 'wait.began':
+      case 'wait.ended':
+      case 'wait.circled':
+        return tellWait(event, this.#names);
       case 'model.waiting':
       case 'budget.warned':
       case 'budget.set':

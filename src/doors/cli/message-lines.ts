@@ -1,9 +1,11 @@
-/** What agents say to each other, as lines for people. It makes nothing harmless: whoever prints the lines does. */
+/** What agents say to each other and wait for, as lines for people. It makes nothing harmless: whoever prints the lines does. */
+import { formatDuration } from '../../base/units.ts';
 import type { EventOf } from '../../contract/event.ts';
 import type { TaskNames } from '../../schedule/views/task-names.ts';
 import type { Told } from './agent-events.ts';
 
 type MessageEvent = EventOf<'message.sent' | 'message.read' | 'message.delivered' | 'message.refused'>;
+type WaitEvent = EventOf<'wait.began' | 'wait.ended' | 'wait.circled'>;
 
 const BODY_CHARS_MAX = 300;
 const IDS_SHOWN_MAX = 3;
@@ -24,6 +26,20 @@ export function tellMessage(event: MessageEvent, names: TaskNames): Told | undef
       if (event.ids.length === 0) return undefined;
       return { text: `${event.steered ? 'was given' : 'read'} ${someOf(event.ids)}`, color: 'quiet' };
   }
+}
+
+/** What came is told by itself; only that nothing did is told here. */
+export function tellWait(event: WaitEvent, names: TaskNames): Told | undefined {
+  if (event.type === 'wait.circled')
+    return { text: `agents wait for each other: ${event.text}`, color: 'ask' };
+  if (event.type === 'wait.ended')
+    return event.why === 'met' ? undefined : { text: `waits no longer: ${event.text}`, color: 'quiet' };
+  const { for: what, timeoutMs } = event;
+  const who = what.task === undefined ? undefined : names.of(what.task);
+  const from = who ?? (what.kind === 'message' ? what.agent : undefined);
+  const thing =
+    what.kind === 'end' ? `the end of ${who}` : `a message${from === undefined ? '' : ` from ${from}`}`;
+  return { text: `waits for ${thing}, at most ${formatDuration(timeoutMs)}`, color: 'quiet' };
 }
 
 function bodyOf({ body, bodyRef }: EventOf<'message.sent'>): string {

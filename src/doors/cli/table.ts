@@ -138,9 +138,13 @@ export const COMMANDS: Command[] = [
     summary: 'show the state of a run',
     asks: ['status', 'atWork'],
     arguments: [RUN],
-    options: [{ flags: '--json', about: 'print it as JSON' }],
+    options: [
+      { flags: '--messages', about: 'what agents said to each other, and who has read it' },
+      { flags: '--json', about: 'print it as JSON' },
+    ],
     examples: [
       ['status', 'the latest run'],
+      ['status --messages', 'who said what to whom'],
       ['status calculator-3 --json', 'for a program'],
     ],
     load: () => import('./commands/status.ts'),

@@ -10,6 +10,7 @@ import { describeUnit } from '../../schedule/money/budget-words.ts';
 import { describeCost, shortCost } from '../cost-words.ts';
 import { renderCosts } from './cost.ts';
 import { renderGraph } from './graph.ts';
+import { renderMessages } from './messages.ts';
 import { PAGE_STYLE } from './style.ts';
 import { TASK_STYLE } from './style-tasks.ts';
 import { renderTasks, tasksOnPage } from './tasks.ts';
@@ -25,6 +26,7 @@ export function renderHtml(report: RunReport): string {
   const anchorOf = (task: string): string | null => anchors.get(task) ?? null;
   const hash = createHash('sha256').update(STYLE).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+  const messages = renderMessages(report);
   const page = markup`<!doctype html>
 <html lang="en">
 <head>
@@ -43,6 +45,7 @@ ${renderNext(report)}
 ${section('Graph', renderGraph(report, anchorOf))}
 ${section('Timeline', renderTimeline(report, anchorOf))}
 <div class="pair">${renderQuestions(report)}${renderConflicts(report)}</div>
+${messages && section('Messages', messages)}
 ${section('Tasks', renderTasks(report, anchorOf))}
 ${renderCosts(report, anchorOf)}
 ${renderIsolation(report)}

@@ -7,6 +7,8 @@ import { describeCost, shortCost } from '../cost-words.ts';
 import { columnsOf, fitColumns, padColumns, wrapColumns } from './columns.ts';
 import { plainLine, spellControls, inOneLine } from './plain.ts';
 import { costs, fallbacks } from './cost.ts';
+import { describeUnread } from '../message-words.ts';
+import { messageLine } from './message-line.ts';
 import {
   outsideCountOf,
   sinceWork,
@@ -40,6 +42,7 @@ const SHOWN = {
   outside: 3,
   refused: 3,
   access: 6,
+  messages: 6,
   denied: 6,
   notes: 3,
 };
@@ -79,6 +82,7 @@ export function renderTextReport(report: RunReport, options: TextOptions): strin
     files(report, paint, width),
     outside(report, width),
     access(report, paint, width),
+    messages(report, paint, width),
     denied(report, width),
     refused(report, width),
     costs(report, width),
@@ -284,6 +288,22 @@ function access({ tasks }: RunReport, paint: Paint, width: number): string[] {
     return `  ${sign} ${fitColumns(`${spellControls(label)}  ${plainLine(describeAccess(asked))}`, width - 4)}`;
   });
   return ['Access', ...lines, ...more(all.length, SHOWN.access)];
+}
+
+/** What agents said to each other; what nobody read may be why something is missing. */
+function messages(report: RunReport, paint: Paint, width: number): string[] {
+  const { messages: all, messagesLeftOut, run } = report;
+  if (all.length === 0) return [];
+  const labelOf = labeller(report);
+  const unread = describeUnread(all, labelOf);
+  return [
+    'Messages',
+    ...(unread === undefined ? [] : [`  ${paint('ask', fitColumns(plainLine(unread), width - 2))}`]),
+    ...all
+      .slice(0, SHOWN.messages)
+      .map((message) => `  ${fitColumns(messageLine(message, run.startedAtMs, labelOf), width - 2)}`),
+    ...more(all.length + messagesLeftOut, SHOWN.messages),
+  ];
 }
 
 /** Connections that no scope allowed: often why something failed. */

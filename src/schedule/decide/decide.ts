@@ -8,6 +8,7 @@ import { isOpen, LEFT_OUT, type FailReason } from '../../contract/run.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
+import { decideCircle } from './circle.ts';
 import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
 import { decidePausing } from './pause.ts';
@@ -21,6 +22,7 @@ import { decideReopened } from './reopen.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
 import { groupOutput } from '../workflow/outputs.ts';
 import { renderInputs, renderText, renderWork, expressionScope } from '../workflow/prompt.ts';
+import { decideWait, takenPlaces } from './waits.ts';
 import { afterConflict, afterFailure } from './after-attempt.ts';
 import { runsAnyway, withHalts } from './halt.ts';
 import { candidateNames, judgeFiles } from '../workflow/race.ts';
@@ -39,15 +41,17 @@ export function decide(state: State): Decision | undefined {
   if (ask) return decideAsked(state, ask);
   const mail = decideMail(state);
   if (mail) return mail;
+  const wait = state.isQuiet ? undefined : decideWait(state);
+  if (wait) return wait;
   const isReady = decideReady(state);
   if (isReady) return isReady;
   const waiting = state.todo.peek();
   if (waiting) return orFail(state, waiting, () => decideNode(state, waiting));
   const ready = state.ready.peek();
-  if (ready && state.running < state.workflow.concurrency && !state.paused && !isHeld(state))
+  if (ready && takenPlaces(state) < state.workflow.concurrency && !state.paused && !isHeld(state))
     return orFail(state, ready, () => startAttempt(state, ready));
   if (state.open === 0 && isOpen(state)) return endRun(state);
-  return undefined;
+  return state.isQuiet ? undefined : decideCircle(state);
 }
 
 function decideNode(state: State, node: Node): Decision {
@@ -196,6 +200,9 @@ function complete(state: State, node: Node): Decision {
     checkRoom(state, Object.keys(node.expansion).length);
     return { type: 'task.expanded', task: node.id, kind: 'expand' };
   }
+  // A plan that comes too late to be carried out puts nothing in the place of what failed.
+  if (state.cancelling && node.isReplanning && brokenIn(node).length > 0)
+    return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
   const { outputRef, output = null } = node.picked ? nodeOf(state, node.picked.candidate) : node;
   return finishedDone(node, outputRef ? { outputRef } : { output });
 }

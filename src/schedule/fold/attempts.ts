@@ -4,6 +4,7 @@ import { turnClocks } from '../money/budget.ts';
 import { closeRequests } from './access.ts';
 import { closeAsked } from './asked.ts';
 import { hasStoppedClock } from './held.ts';
+import { forgetWaits } from './waits.ts';
 import { move, push, queue } from './moves.ts';
 import type { Node, State } from '../state.ts';
 
@@ -21,6 +22,7 @@ export function attemptEnded(
   delete node.stopping;
   closeRequests(state, node);
   closeAsked(state, node);
+  forgetWaits(state, node);
   node.lastOutcome = event.outcome;
   node.isCollected = event.collected !== undefined;
   const isWork = node.started?.purpose !== 'resolve';

@@ -16,55 +16,19 @@ import { cancel, stopForBudget } from './cancel.ts';
 import { noteHeld, noteWait } from './held.ts';
 import { changeMail, closeInbox } from './messages.ts';
 import { endIdle, noteIdle, pauseAgain, pauseRun, pauseTask, unpauseRun, unpauseTask } from './pause.ts';
+import { changeWait, endCircle, forgetWaits } from './waits.ts';
 import { noteSession } from './session.ts';
 import { skip } from './skip.ts';
 import { move, push, queue, unpush } from './moves.ts';
 import { callContinuous, endRest } from './continuous.ts';
 import { expanded } from './expand.ts';
 import { addJudge, addRound, addTasks, addTurn } from './nodes.ts';
+import { newState } from './new-state.ts';
 import { reopen } from './reopen.ts';
-import { hasEnded, nodeOf, Queue, taskPauseOf, type Node, type State } from '../state.ts';
+import { hasEnded, nodeOf, taskPauseOf, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
-  const state: State = {
-    id: event.id,
-    workflow: event.workflow,
-    source: event.source,
-    dirty: event.dirty,
-    base: event.base,
-    head: event.base,
-    shadow: event.base,
-    inputs: event.inputs,
-    state: 'running',
-    nodes: new Map(),
-    top: new Map(),
-    todo: new Queue(),
-    ready: new Queue(),
-    pausedTasks: new Set(),
-    continuous: [],
-    running: 0,
-    open: 0,
-    questions: new Map(),
-    requests: new Map(),
-    asks: new Queue(),
-    asked: new Map(),
-    wants: new Queue(),
-    messages: new Map(),
-    mail: new Queue(),
-    keepers: new Set(),
-    spending: new Map(),
-    limits: new Map(),
-    clocks: new Map(),
-    read: () => {
-      throw new Error('this state was made without its values');
-    },
-    waits: new Map(),
-    createdAtMs: atMs,
-    lastAtMs: atMs,
-    idleMs: 0,
-    hasEngine: false,
-    counts: {},
-  };
+  const state = newState(event, atMs);
   const added = addTasks(state, event.workflow.tasks, event.workflow, event.inputs, undefined);
   for (const node of added) if (node.unmet === 0) push(state, node);
   return state;
@@ -75,6 +39,7 @@ export function apply(state: State, event: Event, atMs: number): void {
   skip(state, skippedMs(event, atMs, { lastAtMs, hadEngine: hasEngine }));
   change(state, event, atMs);
   if (state.paused) noteIdle(state, event, atMs);
+  state.isQuiet = QUIET.has(event.type);
   state.lastAtMs = Math.max(state.lastAtMs, atMs);
   for (let head = state.ready.peek(); head && !isInLine(state, head); head = state.ready.peek())
     state.ready.shift();
@@ -85,14 +50,20 @@ function isInLine(state: State, node: Node): boolean {
   return node.state === 'ready' && taskPauseOf(state, node) === undefined;
 }
 
+/** There are many of them, and nobody waits for them. */
+const QUIET: ReadonlySet<Event['type']> = new Set(['attempt.output', 'attempt.agent', 'model.used']);
+
 function change(state: State, event: Event, atMs: number): void {
   switch (event.type) {
     case 'run.created':
       throw new Error('a run is created once');
     case 'run.isolation':
       forgetAsked(state); // whoever asked an earlier engine is gone
+      forgetWaits(state);
       state.hasEngine = true;
       return;
+    case 'wait.circled':
+      return endCircle(state, event);
     case 'clock.jumped':
       return; // see skip
     case 'model.waiting':
@@ -155,6 +126,7 @@ type NodeEvent = Exclude<
       | 'run.finished'
       | 'run.reopened'
       | 'tasks.ready'
+      | 'wait.circled'
       | 'task.retried'
       | 'clock.jumped'
       | 'run.noted'
@@ -210,6 +182,11 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'message.delivered':
     case 'message.refused':
       return changeMail(state, node, event, atMs);
+    case 'wait.began':
+    case 'wait.expired':
+    case 'wait.left':
+    case 'wait.ended':
+      return changeWait(state, node, event);
     case 'question.asked':
       if (state.asked.has(event.id)) {
         keepQuestion(state, event, atMs);

@@ -13,6 +13,7 @@ import { nodeOf, type Node, type State } from '../state.ts';
 import { endAttempt, newAttempt, noteAgent, noteProgress, noteUse } from './attempt.ts';
 import { addIsolation } from './isolations.ts';
 import { clip, LIMITS } from './limits.ts';
+import { MessageLog } from './messages.ts';
 import { addAccess, addDenied, answerAccess, attemptOf, newTask, type TaskHistory } from './task.ts';
 import { noteWait, type Waits } from './waits.ts';
 
@@ -20,6 +21,7 @@ export interface History {
   tasks: Map<string, TaskHistory>;
   conflicts: ConflictReport[];
   questions: QuestionReport[];
+  messages: MessageLog;
   /** What held, as far as it differed between the engines that drove the run; the latest last. */
   isolations: Isolation[];
   /** By account: what was told of it while the run went on. */
@@ -34,6 +36,7 @@ export function newHistory(): History {
     tasks: new Map(),
     conflicts: [],
     questions: [],
+    messages: new MessageLog(),
     isolations: [],
     budgets: new Map(),
     waits: [],
@@ -48,6 +51,7 @@ export function historyOf({ tasks }: History, task: string): TaskHistory {
 /** The next event after `run.created`; `state` is what it was before this event. Large outputs may be references. */
 export function remember(history: History, state: State, recorded: Pick<Recorded, 'event' | 'atMs'>): void {
   const { event } = recorded;
+  history.messages.add(event, recorded.atMs);
   // A clock may jump back; the times of a history do not.
   const atMs = Math.max(state.lastAtMs, recorded.atMs);
   switch (event.type) {

@@ -68,6 +68,11 @@ const LEFT_OUT = new Set<string>([
   'message.read',
   'message.delivered',
   'message.refused',
+  'wait.began',
+  'wait.expired',
+  'wait.left',
+  'wait.ended',
+  'wait.circled',
 ]);
 
 /** Of any event, and of what it says was collected. */

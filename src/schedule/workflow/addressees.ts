@@ -20,7 +20,7 @@ export function addresseesOf(state: State, sender: Node, to: string): Addressees
   const task = to.startsWith('agent:') ? undefined : findTask(state, to.replace(/^task:/, ''));
   if (task) return ofTask(sender, task);
   const agent = to.startsWith('task:') ? undefined : to.replace(/^agent:/, '');
-  if (agent !== undefined && agentNames(state).has(agent)) {
+  if (agent !== undefined && isAgent(state, agent)) {
     const inboxes = inboxesWithin(state.top.values(), { except: sender, agent });
     return orNobody(inboxes, `no other task of agent ${agent}`);
   }
@@ -31,12 +31,12 @@ export function addresseesOf(state: State, sender: Node, to: string): Addressees
 export function inboxesOf(state: State, keeper: Node, { task, to }: Pick<Message, 'task' | 'to'>): Node[] {
   const name = to.replace(/^(task|agent):/, '');
   const isTask = !to.startsWith('agent:') && findTask(state, name) !== undefined;
-  const agent = !isTask && agentNames(state).has(name) ? name : undefined;
+  const agent = !isTask && isAgent(state, name) ? name : undefined;
   return inboxesWithin([keeper], { except: state.nodes.get(task), agent });
 }
 
 /** By its id, or by what people call it. */
-function findTask(state: State, name: string): Node | undefined {
+export function findTask(state: State, name: string): Node | undefined {
   const byId = state.nodes.get(name);
   if (byId) return byId;
   for (const node of state.nodes.values()) if (node.label === name) return node;
@@ -102,6 +102,10 @@ function orNobody(inboxes: Node[], whom: string): Addressees {
   return inboxes.length > 0 ? { inboxes } : { why: 'nobody', text: `${whom} is left to read it` };
 }
 
+export function isAgent(state: State, name: string): boolean {
+  return agentNames(state).has(name);
+}
+
 function agentNames(state: State): Set<string> {
   const names = new Set(Object.keys(state.workflow.agents));
   for (const { name } of nestedAgents(state)) names.add(name);
@@ -113,7 +117,8 @@ function* nestedAgents({ workflow }: State): Generator<{ name: string }> {
     for (const name of Object.keys(nested.agents)) yield { name };
 }
 
-function tellUnknown(state: State, sender: Node, to: string): string {
+/** That there is nobody of that name, and who there is. */
+export function tellUnknown(state: State, sender: Node, to: string): string {
   const tasks = inboxesWithin(state.top.values(), { except: sender }).map(({ label }) => label);
   const agents = [...agentNames(state)];
   const words = ['all', 'children', 'parent'];

@@ -20,6 +20,10 @@ const TASKS_JSON_MAX = 1000;
 const NAME_COLUMNS_MAX = 40;
 
 export async function run(typed: Typed): Promise<number> {
+  if (isOn(typed, 'messages')) {
+    const { tellMessages } = await import('./status-messages.ts'); // most do not ask for it
+    return await tellMessages(typed);
+  }
   if (typed.args.length === 0) {
     const runs = await ask('atWork', {});
     if (runs.length > 1) return tellAll(runs, isOn(typed, 'json'));

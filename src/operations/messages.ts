@@ -1,0 +1,32 @@
+/** What agents of a run said to each other, and who read it; of a run at work, up to now. */
+import type { MessageReport } from '../contract/report.ts';
+import { MessageLog } from '../schedule/history/messages.ts';
+import { eventsOf } from '../store/events.ts';
+import { findRun, openJournal } from '../run/journal.ts';
+
+export interface RunMessages {
+  run: string;
+  startedAtMs: number;
+  messages: MessageReport[];
+  /** How many more there are. */
+  leftOut: number;
+  /** What people call the tasks, by id, where that is not the id itself. */
+  labels: Record<string, string>;
+}
+
+export async function messagesOf(options: { cwd: string; run?: string }): Promise<RunMessages> {
+  await using journal = await openJournal(options.cwd);
+  const { store } = journal;
+  const { id, createdAtMs } = await findRun(journal, options.run);
+  const log = new MessageLog();
+  for await (const { event, atMs } of eventsOf(store, id, { withoutOutput: true })) log.add(event, atMs);
+  const tasks = await store.tasks(id);
+  const labels = tasks.flatMap((task) => (task.label === undefined ? [] : [[task.id, task.label]]));
+  return {
+    run: id,
+    startedAtMs: createdAtMs,
+    messages: log.messages,
+    leftOut: log.leftOut,
+    labels: Object.fromEntries(labels) as Record<string, string>,
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * Where attempts of a run wait: for a message, or the end of a task. It makes facts of it, keeps the time, and answers
+ * once it is in the journal that the wait is over. It decides nothing, and never leaves anybody waiting.
+ */
+import { BosunError } from '../contract/errors.ts';
+import type { EventOf, WaitFor } from '../contract/event.ts';
+import type { Waited } from '../contract/message.ts';
+import type { CrewTools } from '../crew/tools.ts';
+import { nodeOf, type State } from '../schedule/state.ts';
+import { findTask, isAgent, tellUnknown } from '../schedule/workflow/addressees.ts';
+import type { Loop } from './loop.ts';
+import type { RunTimers } from './run-timers.ts';
+
+/** Of one attempt. */
+const WAITS_MAX = 1000;
+/** Where nobody says how long. */
+const WAIT_SECONDS_DEFAULT = 300;
+
+type Input = Parameters<CrewTools['wait_for']>[0];
+
+export class WaitDesk {
+  readonly #loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
+  readonly #timers: Pick<RunTimers, 'wait' | 'callOff'>;
+  readonly #waiting = new Map<string, (waited: Waited) => void>();
+  readonly #counts = new Map<string, number>();
+  #begun = 0;
+
+  constructor(loop: Pick<Loop, 'state' | 'submit' | 'isOver'>, timers: Pick<RunTimers, 'wait' | 'callOff'>) {
+    this.#loop = loop;
+    this.#timers = timers;
+  }
+
+  /** What does the work behind the crew's tools, for one attempt. */
+  toolsFor(task: string, attempt: number): Pick<CrewTools, 'wait_for'> {
+    return {
+      wait_for: async ({ timeout, ...input }, left) =>
+        await this.wait({ task, attempt }, this.#wanted(task, input), timeout, left),
+    };
+  }
+
+  /** Resolves when it is over, whatever ended it. `left` aborts where whoever waits hung up. */
+  async wait(
+    at: { task: string; attempt: number },
+    what: WaitFor,
+    seconds = WAIT_SECONDS_DEFAULT,
+    left?: AbortSignal,
+  ): Promise<Waited> {
+    if (this.#loop.isOver || left?.aborted) return OVER;
+    const key = `${at.task}@${at.attempt}`;
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    if (count > WAITS_MAX)
+      throw new BosunError('busy', `you have waited ${WAITS_MAX} times, which is all you may; go on without`);
+    this.#counts.set(key, count);
+    const id = `${at.task}+w${++this.#begun}`;
+    const timeoutMs = Math.round(seconds * 1000);
+    const { promise, resolve } = Promise.withResolvers<Waited>();
+    this.#waiting.set(id, resolve);
+    const leave = (): void => {
+      this.#loop.submit({ type: 'wait.left', ...at, id });
+      this.#answer(id, OVER);
+    };
+    left?.addEventListener('abort', leave, { once: true });
+    this.#loop.submit({ type: 'wait.began', ...at, id, for: what, timeoutMs });
+    this.#timers.wait(id, at.task, timeoutMs, { type: 'wait.expired', ...at, id });
+    return await promise.finally(() => left?.removeEventListener('abort', leave));
+  }
+
+  ended({ id, why, text }: EventOf<'wait.ended'>): void {
+    this.#answer(id, { over: why, text });
+  }
+
+  circled({ waits, text }: EventOf<'wait.circled'>): void {
+    for (const { id } of waits) this.#answer(id, { over: 'circle', text });
+  }
+
+  /** Its time is up, and it is in the journal: an attempt that had ended waits for no decision. */
+  expired({ id }: EventOf<'wait.expired'>): void {
+    this.#answer(id, { over: 'expired', text: 'your attempt has ended' });
+  }
+
+  /** Nothing will be decided any more. */
+  close(): void {
+    for (const id of this.#waiting.keys()) this.#answer(id, OVER);
+  }
+
+  #answer(id: string, waited: Waited): void {
+    this.#timers.callOff(id);
+    this.#waiting.get(id)?.(waited);
+    this.#waiting.delete(id);
+  }
+
+  #wanted(task: string, { for: kind, name }: Pick<Input, 'for' | 'name'>): WaitFor {
+    const { state } = this.#loop;
+    if (kind === 'end') return { kind, task: this.#taskToEnd(state, task, name) };
+    if (name === undefined) return { kind };
+    const sender = findTask(state, name);
+    if (sender?.id === task) throw new BosunError('usage', `${name} is your own task`);
+    if (sender) return { kind, task: sender.id };
+    if (isAgent(state, name)) return { kind, agent: name };
+    throw new BosunError('not-found', tellUnknown(state, nodeOf(state, task), name));
+  }
+
+  #taskToEnd(state: State, task: string, name: string | undefined): string {
+    if (name === undefined) throw new BosunError('usage', 'name the task whose end you wait for');
+    const node = findTask(state, name);
+    if (!node) throw new BosunError('not-found', tellUnknown(state, nodeOf(state, task), name));
+    for (let around: typeof node | undefined = nodeOf(state, task); around; around = around.parent)
+      if (around === node)
+        throw new BosunError('usage', `${name} is your own task: it does not end before you do`);
+    return node.id;
+  }
+}
+
+const OVER: Waited = { over: 'cancelled', text: 'the run is over' };

@@ -1,0 +1,83 @@
+/** When a wait of an agent is over, and what it hears then. Pure, as all of decide. */
+import { formatDuration } from '../../base/units.ts';
+import type { EventOf } from '../../contract/event.ts';
+import { unreadBy } from '../fold/messages.ts';
+import { agentOf } from '../workflow/agent-of.ts';
+import { hasEnded, isWithin, nodeOf, type Node, type State, type Wait } from '../state.ts';
+
+type Over = Pick<EventOf<'wait.ended'>, 'why' | 'text'>;
+
+export function decideWait(state: State): EventOf<'wait.ended'> | undefined {
+  for (const wait of state.agentWaits.values()) {
+    const over = overOf(state, wait);
+    if (!over) continue;
+    const { task, attempt, id } = wait;
+    return { type: 'wait.ended', task, attempt, id, ...over };
+  }
+  return undefined;
+}
+
+/** How many attempts count against `concurrency`: those that wait leave their places to others, to as many again at most. */
+export function takenPlaces({ running, away, workflow }: State): number {
+  return running - Math.min(away, workflow.concurrency);
+}
+
+function overOf(state: State, wait: Wait): Over | undefined {
+  if (state.cancelling) return { why: 'cancelled', text: 'the run is being cancelled' };
+  const over = wait.for.kind === 'end' ? afterEnd(state, wait.for.task) : afterMessage(state, wait);
+  if (over || !wait.isExpired) return over;
+  return { why: 'expired', text: `nothing came within ${formatDuration(wait.timeoutMs)}` };
+}
+
+function afterEnd(state: State, task: string): Over | undefined {
+  const node = nodeOf(state, task);
+  if (!hasEnded(node)) return undefined;
+  const message = node.outcome && 'message' in node.outcome ? `: ${node.outcome.message}` : '';
+  return { why: 'met', text: `${node.label} has ended (${node.state}${message})` };
+}
+
+function afterMessage(state: State, wait: Wait): Over | undefined {
+  const node = nodeOf(state, wait.task);
+  const senders = sendersOf(wait);
+  const found = unreadBy(node, wait.attempt).find(([{ task }]) => senders(nodeOf(state, task)));
+  if (found)
+    return { why: 'met', text: `a message from ${nodeOf(state, found[0].task).label} waits; call inbox` };
+  if (isAnybody(wait)) return isAskedForAccess(state, node) ? { why: 'met', text: ASKED } : undefined;
+  const isLeft = [...state.nodes.values()].some((other) => senders(other) && !hasEnded(other));
+  return isLeft
+    ? undefined
+    : { why: 'ended', text: `${nameOf(state, wait)} has ended and sent nothing more` };
+}
+
+const ASKED = 'another agent asks for files that you own; call inbox';
+
+/** Whose message would do. */
+export function sendersOf({ for: what, task: reader }: Wait): (node: Node) => boolean {
+  if (what.kind !== 'message') return () => false;
+  const { task, agent } = what;
+  if (task !== undefined) return (node) => isWithin(node, task);
+  if (agent !== undefined)
+    return (node) => node.task.handoff?.includes(agent) ?? agentOf(node, 'work')?.name === agent;
+  return (node) => node.id !== reader;
+}
+
+/** What it waits for, in words. */
+export function describeWait(state: State, wait: Wait): string {
+  if (wait.for.kind === 'end') return `the end of ${nodeOf(state, wait.for.task).label}`;
+  return isAnybody(wait) ? 'a message' : `a message from ${nameOf(state, wait)}`;
+}
+
+function nameOf(state: State, { for: what }: Wait): string {
+  if (what.kind !== 'message') return '';
+  return what.task === undefined ? `agent ${what.agent}` : nodeOf(state, what.task).label;
+}
+
+function isAnybody({ for: what }: Wait): boolean {
+  return what.kind === 'message' && what.task === undefined && what.agent === undefined;
+}
+
+function isAskedForAccess(state: State, { id }: Node): boolean {
+  for (const request of state.requests.values())
+    if (request.owners.get(id) === 'asked' && !state.questions.has(request.id)) return true;
+  return false;
+}

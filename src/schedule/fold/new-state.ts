@@ -1,0 +1,48 @@
+/** The state of a run before anything has happened in it: what the event that creates it says, and no tasks yet. */
+import type { EventOf } from '../../contract/event.ts';
+import { Queue, type State } from '../state.ts';
+
+export function newState(event: EventOf<'run.created'>, atMs: number): State {
+  return {
+    id: event.id,
+    workflow: event.workflow,
+    source: event.source,
+    dirty: event.dirty,
+    base: event.base,
+    head: event.base,
+    shadow: event.base,
+    inputs: event.inputs,
+    state: 'running',
+    nodes: new Map(),
+    top: new Map(),
+    todo: new Queue(),
+    ready: new Queue(),
+    pausedTasks: new Set(),
+    continuous: [],
+    running: 0,
+    open: 0,
+    questions: new Map(),
+    requests: new Map(),
+    asks: new Queue(),
+    asked: new Map(),
+    wants: new Queue(),
+    messages: new Map(),
+    mail: new Queue(),
+    keepers: new Set(),
+    agentWaits: new Map(),
+    away: 0,
+    isQuiet: false,
+    spending: new Map(),
+    limits: new Map(),
+    clocks: new Map(),
+    read: () => {
+      throw new Error('this state was made without its values');
+    },
+    waits: new Map(),
+    createdAtMs: atMs,
+    lastAtMs: atMs,
+    idleMs: 0,
+    hasEngine: false,
+    counts: {},
+  };
+}
