@@ -187,6 +187,30 @@ describe('ACP', () => {
       expect(readFileSync(path.join(bench.workspace, 'hello.txt'), 'utf8').trim()).toBe('hi');
     });
 
+    it('claude-agent-acp asks what its model asks, and its model hears the answers', async () => {
+      const choices = (...labels: string[]): object[] =>
+        labels.map((label) => ({ label, description: label }));
+      const questions = [
+        { question: 'Which colour?', header: 'Colour', multiSelect: false, options: choices('red', 'blue') },
+        { question: 'Which sizes?', header: 'Sizes', multiSelect: true, options: choices('s', 'm', 'l') },
+      ];
+      const tool = { name: 'AskUserQuestion', input: { questions } as never };
+      server = await startModelServer({ script: { answers: [{ tools: [tool] }, { text: 'all done' }] } });
+      const someone = person('a kind of green', '1,3');
+      const agent = { runtime: 'acp', command: CLAUDE, model: 'claude-scripted' } as const;
+      const { job } = bench.job(server.url, agent, { prompt: 'ask', ...someone });
+      expect((await acp.run(job)).output).toBe('all done');
+      expect(
+        someone.asked.map(({ choices: shown, several, freeText }) => [shown?.length, several, freeText]),
+      ).toEqual([
+        [2, undefined, true],
+        [3, true, true],
+      ]);
+      const heard = JSON.stringify(server.requests.at(-1)!.body);
+      const has = (words: string): boolean => heard.includes(JSON.stringify(words).slice(1, -1));
+      expect([has('"Which colour?"="a kind of green"'), has('"Which sizes?"="s, l"')]).toEqual([true, true]);
+    });
+
     it('gemini goes on with a conversation that it began a moment ago', async () => {
       const command = [path.join(REAL_BIN, 'gemini'), '--acp'];
       const agent = { runtime: 'acp', command, model: 'gemini-2.5-pro' } as const;
