@@ -178,6 +178,19 @@ const task = z.strictObject({
   }),
 });
 
+/** What an agent said to others. */
+export const message = z.strictObject({
+  id: text,
+  task: text,
+  attempt: count,
+  to: text,
+  text,
+  urgent: flag,
+  sentAtMs: count,
+  readers: z.array(z.strictObject({ task: text, readAtMs: z.nullable(count) })),
+  refused: z.nullable(text),
+});
+
 export const Report = z.strictObject({
   version: z.literal(1),
   run: facts,
@@ -209,6 +222,8 @@ export const Report = z.strictObject({
       answeredAtMs: z.nullable(count),
     }),
   ),
+  messages: z.array(message),
+  messagesLeftOut: count,
   budgets: z.array(
     z.strictObject({
       account: text,
