@@ -16,6 +16,11 @@ export interface AttachedRun {
   /** Resolves with the run as it ended; with nothing where the watching was ended first. */
   finished: Promise<RunView | undefined>;
   cancel(mode: 'graceful' | 'now'): Promise<void>;
+  /** The run with all its tasks, where none is named. */
+  pause(task?: string): Promise<void>;
+  unpause(task?: string): Promise<void>;
+  /** Says something to the agent of a task. */
+  steer(task: string, text: string): Promise<void>;
   /** As a person says it; rejects what does not fit the question. */
   answer(question: string, answer: string | readonly string[]): Promise<void>;
 }
@@ -49,6 +54,9 @@ export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
     id,
     finished,
     cancel: (mode) => ask({ do: 'cancel', mode, by }),
+    pause: (task) => ask({ do: 'pause', by, ...(task !== undefined && { task }) }),
+    unpause: (task) => ask({ do: 'unpause', by, ...(task !== undefined && { task }) }),
+    steer: (task, text) => ask({ do: 'steer', task, text, by }),
     answer,
   };
 }

@@ -227,7 +227,8 @@ export const COMMANDS: Command[] = [
       ['attach', 'the only run at work'],
       ['attach calculator-3', 'one of several'],
     ],
-    notes: 'Ctrl-C stops watching and the run continues; c cancels the run, after asking.',
+    notes:
+      'Ctrl-C stops watching and the run continues; c cancels the run, after asking. p pauses and continues, s sends an agent a message.',
     load: () => import('./commands/attach.ts'),
   },
   {

@@ -41,6 +41,10 @@ export interface Show {
 /** What the keys of a live view reach. */
 export interface Answerable {
   answer(question: string, answer: string | readonly string[]): void;
+  steer(task: string, text: string): void;
+  /** The run with all its tasks, where none is named. */
+  pause(task?: string): void;
+  unpause(task?: string): void;
 }
 
 export interface Pressable {

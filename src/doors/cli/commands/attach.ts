@@ -25,7 +25,12 @@ export async function run(typed: Typed): Promise<number> {
     if (typed.args[0] === undefined) show.say(`attached to run ${attached.id}`);
     const orSay = (asked: Promise<void>): void => void asked.catch(({ message }: Error) => show.say(message));
     show.attach?.(
-      { answer: (question, answer) => orSay(attached.answer(question, answer)) },
+      {
+        answer: (question, answer) => orSay(attached.answer(question, answer)),
+        steer: (task, text) => orSay(attached.steer(task, text)),
+        pause: (task) => orSay(attached.pause(task)),
+        unpause: (task) => orSay(attached.unpause(task)),
+      },
       { press: detach, cancel: () => orSay(attached.cancel('graceful')) },
     );
     ended = await attached.finished;

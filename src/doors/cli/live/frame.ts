@@ -53,7 +53,7 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
     ...leftOf(shown, options),
     '',
     ...asked,
-    footOf(options),
+    footOf(model, options),
   ];
   // A picture as high as the screen would make it scroll.
   const room = Math.max(1, options.rows - 1);
@@ -77,7 +77,11 @@ function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): stri
     Math.max(10, columns - 16),
   );
   const other = open.kind === 'log' ? 'diff' : 'log';
-  const keys = fitColumns(`↑↓ scroll · d ${other} · esc back · ${interruptOf(options)}`, columns - 1);
+  const more = options.hasKeys ? ` · ${pauseKeys(model, open.id)}` : '';
+  const keys = fitColumns(
+    `↑↓ scroll · d ${other} · esc back${more} · ${options.isAttached ? 'Ctrl-C detaches' : 'Ctrl-C stops'}`,
+    columns - 1,
+  );
   const lines = open.window(Math.max(1, rows - 5 - asked.length));
   return [
     `${paint(tone, `${glyph} ${word}`)}  ${paint('strong', title)}`,
@@ -173,10 +177,17 @@ function typedOf(
   return `${paint('ask', `${prompt}:`)} ${shown}▏ ${paint('quiet', keys)}`;
 }
 
-function footOf(options: FrameOptions): string {
+/** What `p` does now, and `s` where an agent takes messages. */
+function pauseKeys(model: LiveModel, task?: string): string {
+  const pause = model.isPaused(task) ? 'p resume' : 'p pause';
+  const isHeard = model.hearers.some(({ id }) => task === undefined || id === task);
+  return isHeard ? `${pause} · s message` : pause;
+}
+
+function footOf(model: LiveModel, options: FrameOptions): string {
   const { columns, paint, notice, hasKeys } = options;
   if (options.typing) return typedOf(options.typing, options);
-  const more = hasKeys ? '↑↓ enter open a task' : 'bosun logs -f shows all output';
+  const more = hasKeys ? `↑↓ enter open · ${pauseKeys(model)}` : 'bosun logs -f shows all output';
   const keys = columns < NARROW_COLUMNS ? interruptOf(options) : `${interruptOf(options)} · ${more}`;
   return notice === ''
     ? paint('quiet', fitColumns(keys, columns - 1))

@@ -108,6 +108,20 @@ export class LiveModel {
     return first && { ...first, label: this.#state!.nodes.get(first.task)?.label ?? first.task };
   }
 
+  /** Tasks whose agents take messages now, with what people call them. */
+  get hearers(): { id: string; label: string }[] {
+    const nodes = [...(this.#state?.nodes.values() ?? [])].filter(({ state }) => state === 'running');
+    return nodes.flatMap((node) =>
+      taskView(node).steerable === false ? [] : [{ id: node.id, label: node.label }],
+    );
+  }
+
+  /** Whether the task has a pause of its own; the run where none is named. */
+  isPaused(task?: string): boolean {
+    const of = task === undefined ? this.#state : this.#state?.nodes.get(task);
+    return of?.paused !== undefined;
+  }
+
   /** The provider that has to be waited for longest. */
   wait(nowMs: number): { provider: string; leftMs: number; why: string } | undefined {
     const [first] = this.#waits().toSorted((a, b) => b.untilMs - a.untilMs);

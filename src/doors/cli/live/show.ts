@@ -59,6 +59,9 @@ export class LiveShow implements Show {
       interrupt: () => interrupts.press(),
       ...(interrupts.cancel && { cancel: () => interrupts.cancel!() }),
       answer: (question, answer) => live.answer(question, answer),
+      steer: (task, text) => live.steer(task, text),
+      pause: (task) => live.pause(task),
+      unpause: (task) => live.unpause(task),
     });
     const last = this.#said.findLast((text) => !text.startsWith('note: '));
     if (last !== undefined) this.#view.notice(last);

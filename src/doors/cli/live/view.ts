@@ -1,6 +1,8 @@
 /** Draws the live view on stderr and reads its keys. What it shows is frame.ts's, what it knows model.ts's. */
 import { BosunError } from '../../../contract/errors.ts';
 import { isYesNo } from '../../../contract/question.ts';
+import { fitColumns } from '../../../report/text/columns.ts';
+import { spellControls } from '../../../report/text/plain.ts';
 import { isForeground } from '../foreground.ts';
 import { renderFrame, shownRows, type FrameOptions } from './frame.ts';
 import { Keys, type Key } from './keys.ts';
@@ -12,6 +14,7 @@ import { OpenTask } from './task.ts';
 import { errorStream, hasColor, painter } from '../output.ts';
 
 const FRAME_MS = 100;
+const STEERED_COLUMNS_MAX = 24;
 /** Times go on while nothing happens. */
 const TICK_MS = 1000;
 /** The log of a task that is opened grows. */
@@ -23,6 +26,10 @@ export interface LiveKeys {
   cancel?(): void;
   /** As a person says it, or the labels of choices; throws what does not fit. */
   answer(question: string, answer: string | readonly string[]): void;
+  steer(task: string, text: string): void;
+  /** The run with all its tasks, where none is named. */
+  pause(task?: string): void;
+  unpause(task?: string): void;
 }
 
 /** What is being typed, and what becomes of it. */
@@ -156,6 +163,8 @@ export class LiveView {
       return this.notice('cancel this run? [y]es [n]o');
     }
     if (this.#keyForQuestion(key)) return this.changed();
+    if (key === 'p') return this.#pause(this.#open?.id);
+    if (key === 's') return this.#steer(this.#open?.id ?? this.#selected);
     if (this.#open) this.#keyInTask(this.#open, key);
     else if (key === 'up' || key === 'down') this.#choose(key === 'down' ? 1 : -1);
     else if (key === 'enter' && this.#selected !== undefined) this.#openTask(this.#selected);
@@ -222,6 +231,33 @@ export class LiveView {
   #text(text: string): void {
     this.#typing?.line.add(text);
     this.changed();
+  }
+
+  /** The opened task, else the run: paused, or let go on. */
+  #pause(task: string | undefined): void {
+    if (task !== undefined && !this.#model.isPaused(task) && this.#model.isPaused())
+      return this.notice('the whole run is paused; esc, then p continues it');
+    if (this.#model.isPaused(task)) this.#keys.unpause(task);
+    else this.#keys.pause(task);
+    this.notice('');
+  }
+
+  /** The agent of the task that is opened or chosen, else the only one that takes messages. */
+  #steer(task: string | undefined): void {
+    const { hearers } = this.#model;
+    const named = hearers.find(({ id }) => id === task);
+    const found = named ?? (hearers.length === 1 ? hearers[0] : undefined);
+    if (!found)
+      return this.notice(
+        hearers.length === 0
+          ? 'no agent takes messages now: a message needs a running agent'
+          : `choose a task first (↑↓): ${hearers.map(({ label }) => label).join(', ')} take messages`,
+      );
+    const { id, label } = found;
+    this.#type(`to ${fitColumns(spellControls(label), STEERED_COLUMNS_MAX)}`, (text) => {
+      this.#keys.steer(id, text);
+      this.notice(`sent to ${label}`);
+    });
   }
 
   #confirmCancel(key: Key): void {
