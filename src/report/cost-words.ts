@@ -39,7 +39,7 @@ export function costNotes(report: RunReport): string[] {
       : []),
     ...(cost.estimated > 0
       ? [
-          `the cost of ${count(cost.estimated, 'request')} is estimated: ${cost.estimated === 1 ? 'it' : 'they'} ended before the provider reported its usage`,
+          `the cost of ${count(cost.estimated, 'request')} is estimated: the provider reported no usage, or more than is possible`,
         ]
       : []),
     ...(cost.replayed > 0
