@@ -323,6 +323,13 @@ export const ON_RUNS = {
     actors: ANYBODY,
     changes: false,
   },
+  messages: {
+    input: { type: 'object', properties: RUN },
+    output: 'Messages',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
   reportPage: {
     input: { type: 'object', properties: RUN },
     output: 'File',

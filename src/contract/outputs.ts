@@ -26,7 +26,7 @@ import {
 } from './schema-parts.ts';
 import type { Workflow } from './workflow.ts';
 
-export { Report } from './report-schema.ts';
+export { Messages, Report } from './report-schema.ts';
 
 const limits = z.partialRecord(unit, count);
 const spending = z.strictObject({

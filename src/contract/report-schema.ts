@@ -179,7 +179,7 @@ const task = z.strictObject({
 });
 
 /** What an agent said to others. */
-export const message = z.strictObject({
+const message = z.strictObject({
   id: text,
   task: text,
   attempt: count,
@@ -190,6 +190,16 @@ export const message = z.strictObject({
   readers: z.array(z.strictObject({ task: text, readAtMs: z.nullable(count) })),
   refused: z.nullable(text),
 });
+
+/** What agents of a run said to each other; `labels` has what people call tasks, where that is not their id. */
+export const Messages = z.strictObject({
+  run: text,
+  startedAtMs: count,
+  messages: z.array(message),
+  leftOut: count,
+  labels: z.record(text, text),
+});
+export type Messages = z.output<typeof Messages>;
 
 export const Report = z.strictObject({
   version: z.literal(1),

@@ -12,6 +12,7 @@ import type {
   Paused,
   Unpaused,
 } from '../contract/outputs.ts';
+import type { Messages } from '../contract/report-schema.ts';
 import type { RunReport } from '../contract/report.ts';
 import type { RunView } from '../contract/run.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
@@ -152,6 +153,11 @@ export class Bosun implements AsyncDisposable {
 
   report(run?: string, options: Rest<'report', 'run'> = {}): Promise<RunReport> {
     return this.#ask('report', named(run), options);
+  }
+
+  /** What agents said to each other, and who has read it. */
+  messages(run?: string, options: Rest<'messages', 'run'> = {}): Promise<Messages> {
+    return this.#ask('messages', named(run), options);
   }
 
   /** What a task gave: the agent's answer, or what a command printed. */

@@ -1,20 +1,10 @@
 /** What agents of a run said to each other, and who read it; of a run at work, up to now. */
-import type { MessageReport } from '../contract/report.ts';
+import type { Messages } from '../contract/report-schema.ts';
 import { MessageLog } from '../schedule/history/messages.ts';
 import { eventsOf } from '../store/events.ts';
 import { findRun, openJournal } from '../run/journal.ts';
 
-export interface RunMessages {
-  run: string;
-  startedAtMs: number;
-  messages: MessageReport[];
-  /** How many more there are. */
-  leftOut: number;
-  /** What people call the tasks, by id, where that is not the id itself. */
-  labels: Record<string, string>;
-}
-
-export async function messagesOf(options: { cwd: string; run?: string }): Promise<RunMessages> {
+export async function messagesOf(options: { cwd: string; run?: string }): Promise<Messages> {
   await using journal = await openJournal(options.cwd);
   const { store } = journal;
   const { id, createdAtMs } = await findRun(journal, options.run);

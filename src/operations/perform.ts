@@ -59,6 +59,7 @@ const FUNCTIONS = {
     return asked.stat ? changesOf(asked) : streamDiff(asked, write);
   },
   report: async (asked: Asked<'report'>) => (await import('./report.ts')).reportOf(asked),
+  messages: async (asked: Asked<'messages'>) => (await import('./messages.ts')).messagesOf(asked),
   reportPage: async (asked: Asked<'reportPage'>) => (await import('./report.ts')).reportPage(asked),
   output: async (asked: Asked<'output'>) => (await import('./output.ts')).outputOf(asked),
   check: async (asked: Asked<'check'>) => (await import('./check.ts')).checkFile(asked),

@@ -136,7 +136,7 @@ export const COMMANDS: Command[] = [
     name: 'status',
     group: 'Look',
     summary: 'show the state of a run',
-    asks: ['status', 'atWork'],
+    asks: ['status', 'atWork', 'messages'],
     arguments: [RUN],
     options: [
       { flags: '--messages', about: 'what agents said to each other, and who has read it' },

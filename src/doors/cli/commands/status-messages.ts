@@ -1,15 +1,15 @@
 /** `bosun status --messages`: who said what to whom in a run, and who has read it. */
-import { messagesOf } from '../../../operations/messages.ts';
 import { describeUnread } from '../../../report/message-words.ts';
 import { fitColumns } from '../../../report/text/columns.ts';
 import { messageLine } from '../../../report/text/message-line.ts';
 import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { count } from '../../../report/words.ts';
-import { given, isOn, type Typed } from '../command.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, painter, writeOut } from '../output.ts';
 
 export async function tellMessages(typed: Typed): Promise<number> {
-  const said = await messagesOf({ cwd: process.cwd(), ...given('run', typed.args[0]) });
+  const said = await ask('messages', inputOf('messages', typed));
   if (isOn(typed, 'json')) {
     writeOut(`${safeJson(said)}\n`);
     return 0;
