@@ -22,7 +22,8 @@ export function replan(state: State, node: Node, broken: readonly Node[]): Decis
   const { id: task, attempt, own, replans = 0 } = node;
   const { replan: most = 0 } = node.task;
   if (own === undefined || replans >= most) return undefined;
-  const first = broken.find((child) => child.state === 'failed') ?? broken[0]!;
+  const first = broken.find((child) => child.state === 'failed');
+  if (first === undefined) return undefined; // none failed: the run stops, and they were skipped
   return {
     type: 'task.again',
     task,
