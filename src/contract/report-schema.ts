@@ -141,6 +141,14 @@ const task = z.strictObject({
   reason: z.nullable(reason),
   message: z.nullable(text),
   picked: z.nullable(text),
+  result: z.nullable(
+    z.strictObject({
+      done: count,
+      all: count,
+      failures: z.array(z.strictObject({ task: text, state: taskState, message: text })),
+      summary: text,
+    }),
+  ),
   commit: z.nullable(text),
   access: z.array(
     z.strictObject({

@@ -148,7 +148,19 @@ export interface TaskReport {
   cost: Cost;
   diff: DiffReport | null;
   output: Json;
+  /** Of a task that stands for others. */
+  result: GroupResult | null;
   log: LogReport;
+}
+
+/** What came of the tasks within one. */
+export interface GroupResult {
+  done: number;
+  all: number;
+  /** Those that ended and did not succeed, the first hundred. */
+  failures: { task: string; state: TaskState; message: string }[];
+  /** A line for each. */
+  summary: string;
 }
 
 export interface AccessReport {

@@ -6,6 +6,7 @@ import { historyOf, type History } from '../schedule/history/history.ts';
 import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
 import { sumCosts } from '../schedule/money/cost.ts';
 import type { Node, State } from '../schedule/state.ts';
+import { groupResult } from '../schedule/workflow/group-result.ts';
 import { taskView } from '../schedule/views/view.ts';
 import { LIMITS, shareOut } from './limits.ts';
 import type { LogTails } from './log-tails.ts';
@@ -85,6 +86,7 @@ function reportTask(
     denied,
     deniedLeftOut,
     output,
+    result: node.children.length > 0 ? groupResult(node) : null,
   };
 }
 

@@ -87,6 +87,7 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
     renderAccess(task),
     renderDenied(task),
     renderFiles(task),
+    task.result === null ? null : markup`<h4>Result</h4><pre>${spellControls(task.result.summary)}</pre>`,
     task.output === null ? null : markup`<h4>Output</h4><pre>${JSON.stringify(task.output, null, 2)}</pre>`,
     renderLog(task),
     task.diff === null || task.diff.files === 0

@@ -4,7 +4,9 @@ import { normalizeGlob } from '../../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from '../expression/expression.ts';
 import { openAllowance, type Allowance } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/failure.ts';
-import type { Lazy } from '../expression/values.ts';
+import { Later, type Lazy } from '../expression/values.ts';
+import type { GroupResult } from '../../contract/report.ts';
+import { groupResult, membersOf, RESULT_CHARS_MAX } from './group-result.ts';
 import { outputReader } from './outputs.ts';
 import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
@@ -162,9 +164,14 @@ export function expressionScope(
     names.add(match[1] ?? match[2]!);
   const tasks: Record<string, ExpressionScope['tasks'][string]> = {};
   const outputOf = outputReader(state);
+  const wantsResult = /\bresult\b/.test(text); // it takes a look at all tasks within
   for (const name of names) {
     const other = node.siblings.get(name);
-    if (other) tasks[name] = taskScope(other, outputOf);
+    if (other)
+      tasks[name] = {
+        ...taskScope(other, outputOf),
+        ...(wantsResult && { result: resultOf(other, outputOf) }),
+      };
   }
   return {
     tasks,
@@ -180,6 +187,27 @@ function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope[
   const output = outputOf(node);
   const outputs = node.kind === 'for-each' ? output : [output];
   return { state: node.state, output, outputs, changed: node.changedCount ?? 0 };
+}
+
+/** The same for each task within, and what came of all together. */
+function resultOf(node: Node, outputOf: (node: Node) => Lazy): Lazy {
+  const later = (field: keyof GroupResult): Later =>
+    new Later(() => groupResult(node)[field], RESULT_CHARS_MAX);
+  return {
+    outputs: Object.fromEntries(
+      membersOf(node).map((member) => [memberName(node, member), outputOf(member)]),
+    ),
+    done: later('done'),
+    all: later('all'),
+    failures: later('failures'),
+    summary: later('summary'),
+  };
+}
+
+/** Without that of the group, which is known. */
+function memberName(group: Node, { label, name }: Node): string {
+  const own = label.startsWith(group.label) ? label.slice(group.label.length) : label;
+  return own === '' ? name : own.replace(/^\/|^\[(.*)\]$|^\./, (_, inside?: string) => inside ?? '');
 }
 
 function resolvePrompt(state: State, node: Node): string {
