@@ -13,6 +13,7 @@ import { InFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
 import { AccessDesk } from './access-desk.ts';
 import { AskDesk } from './ask-desk.ts';
+import { ChildDesk } from './child-desk.ts';
 import { Ledger } from './ledger.ts';
 import { loadRun } from './load-run.ts';
 import { Loop } from './loop.ts';
@@ -62,6 +63,7 @@ export class Drive implements Disposable {
   readonly #access: AccessDesk;
   readonly #messages: MessageDesk;
   readonly #waits: WaitDesk;
+  readonly #children: ChildDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
   readonly #pauses: PauseGate;
@@ -94,6 +96,7 @@ export class Drive implements Disposable {
     this.#access = new AccessDesk(loop);
     const access = this.#access;
     const waits = (this.#waits = new WaitDesk(loop, this.#timers));
+    this.#children = new ChildDesk({ loop, nowMs });
     this.#messages = new MessageDesk({
       loop,
       nowMs,
@@ -116,6 +119,7 @@ export class Drive implements Disposable {
       machine,
       access,
       messages: this.#messages,
+      children: this.#children,
       waits,
       asks: this.#asks,
       ledger: this.#ledger,
@@ -149,6 +153,7 @@ export class Drive implements Disposable {
       clearInterval(this.#clock);
       this.#access.close();
       this.#messages.close();
+      this.#children.close();
       this.#waits.close();
       this.#asks.close();
       this.#attempts.stopAll();
@@ -243,6 +248,10 @@ export class Drive implements Disposable {
         return this.#waits.ended(decision);
       case 'wait.circled':
         return this.#waits.circled(decision);
+      case 'child.added':
+        return this.#children.added(decision);
+      case 'child.refused':
+        return this.#children.refused(decision);
       case 'task.merging':
         return this.#follow(this.#merges.add(decision));
       case 'task.finished':

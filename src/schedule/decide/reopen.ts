@@ -31,10 +31,13 @@ function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
   /** Those of `open` that are there only for a task within. */
   const around = new Set<Node>();
   const take = (node: Node): void => {
-    if (!hasEnded(node) || node.state === 'done' || isPast(node)) return;
+    if (!hasEnded(node) || node.state === 'done' || isPast(node) || isForgotten(node)) return;
     if (around.delete(node)) open.delete(node); // it is looked at again
     open.add(node);
   };
+  // A child goes on only with the conversation that asked for it: a parent that begins anew asks anew.
+  const isForgotten = ({ isChild, parent }: Node): boolean =>
+    isChild === true && !(open.has(parent!) && canGoOn(parent!));
   for (const node of nodes.values())
     if ((node.state === 'failed' || hasFailed(node)) && again(node)) take(node);
   // The walk goes on to what is added meanwhile.

@@ -159,7 +159,7 @@ function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | '
   }
 }
 
-function register(state: State, added: Node[], parent: Node | undefined): Node[] {
+export function register(state: State, added: Node[], parent: Node | undefined): Node[] {
   for (const node of added) {
     state.nodes.set(node.id, node);
     if (node.kind === 'continuous') state.continuous.push(node);
@@ -173,7 +173,7 @@ function register(state: State, added: Node[], parent: Node | undefined): Node[]
   return added;
 }
 
-function makeNode(
+export function makeNode(
   fields: Pick<
     Node,
     | 'id'
@@ -191,6 +191,7 @@ function makeNode(
     | 'round'
     | 'candidate'
     | 'isJudge'
+    | 'isChild'
   >,
 ): Node {
   return {
@@ -224,6 +225,6 @@ function kindOf(task: Task, isItem: boolean): Node['kind'] {
   return 'work';
 }
 
-function orderOf(parent: Node | undefined, position: number): string {
+export function orderOf(parent: Node | undefined, position: number): string {
   return `${parent?.order ?? ''}${position.toString(36).padStart(4, '0')}`;
 }

@@ -1,0 +1,66 @@
+/**
+ * Whether an agent gets a child, and how a task ends that has children: it waits for them where its own work is done,
+ * and they are cancelled where it is not. Pure, as all of decide.
+ */
+import type { Decision, EventOf } from '../../contract/event.ts';
+import { hasEnded, type Node, type State } from '../state.ts';
+import { RUN_TASKS_MAX } from './room.ts';
+
+/** Of one task, in all its attempts. */
+export const CHILDREN_MAX = 1000;
+/** Children of children: beyond this, one asks for nothing but the next. */
+export const CHILD_DEPTH_MAX = 5;
+
+export function decideChild(state: State, request: EventOf<'child.requested'>): Decision {
+  const { task, id, name } = request;
+  const parent = state.nodes.get(task)!;
+  const why = refusal(state, parent, request);
+  if (why !== undefined) return { type: 'child.refused', task, id, why };
+  return { type: 'child.added', task, id, child: `${parent.id}/${name}` };
+}
+
+function refusal(
+  state: State,
+  parent: Node,
+  { attempt, name }: EventOf<'child.requested'>,
+): string | undefined {
+  const { task } = parent;
+  if (state.cancelling || parent.isUnwanted) return 'the run is being cancelled';
+  if (parent.state !== 'running' || parent.ended || parent.attempt !== attempt)
+    return `${parent.label} is not at work`;
+  if (parent.stopping) return `${parent.label} is being stopped`;
+  if (task.expand)
+    return 'a planner adds tasks with its output, where each is checked against the others; write them there';
+  for (let at: Node | undefined = parent; at; at = at.parent)
+    if ((at.candidate ?? at.isJudge) !== undefined)
+      return `${at.label} takes part in a race, where only the work of the one that is picked is merged: it works alone`;
+  const depth = depthOf(parent) + 1;
+  if (depth > CHILD_DEPTH_MAX)
+    return `children may have children ${CHILD_DEPTH_MAX} levels deep, and this would be level ${depth}`;
+  if (parent.children.length >= CHILDREN_MAX)
+    return `${parent.label} has had ${CHILDREN_MAX} children, which is all it may`;
+  if (state.nodes.size >= RUN_TASKS_MAX) return `the run has ${RUN_TASKS_MAX} tasks, which is all it may`;
+  if (state.nodes.has(`${parent.id}/${name}`))
+    return `${parent.label} has a child called ${name} already; give this one another name`;
+  return undefined;
+}
+
+function depthOf(node: Node): number {
+  let depth = 0;
+  for (let at: Node | undefined = node; at; at = at.parent) if (at.isChild) depth++;
+  return depth;
+}
+
+/** A task does not end before its children. */
+export function withChildren(node: Node, decision: Decision): Decision {
+  if (decision.type !== 'task.finished' || node.open === 0) return decision;
+  const { halts: _, type: __, ...end } = decision;
+  const cancels = node.children.filter((child) => !hasEnded(child)).map(({ id }) => id);
+  return { type: 'task.awaiting', ...end, ...(end.outcome.kind !== 'done' && { cancels }) };
+}
+
+/** All its children have ended: it ends as it was to end. What became of them, its agent had to judge. */
+export function endAwaiting(node: Node): Decision {
+  const { type: _, cancels: __, ...end } = node.awaiting!;
+  return { type: 'task.finished', ...end };
+}
