@@ -357,7 +357,7 @@ export type Decision =
   | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
 
 /** How a task ends. */
-export type EndOutcome =
+type EndOutcome =
   Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
 
 /**

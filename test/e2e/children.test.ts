@@ -22,6 +22,11 @@ tasks:
   return makeRepository({ files: { 'README.md': 'one\n', 'bosun.yaml': workflow } });
 }
 
+/** What the lead printed. */
+function saidBy(events: Event[]): string {
+  return JSON.stringify(of(events, 'task.finished').find(({ task }) => task === 'build')!.output);
+}
+
 function of<T extends EventType>(events: Event[], type: T): EventOf<T>[] {
   return events.filter((event): event is EventOf<T> => event.type === type);
 }
@@ -66,9 +71,9 @@ describe('an agent with children', () => {
     expect(code, stdout).toBe(0);
     const events = eventsIn(stdout);
     expect(of(events, 'child.added')).toEqual([]);
-    const output = String(of(events, 'task.finished').find(({ task }) => task === 'build')!.output);
-    expect(output).toMatch(/"docs\/\*\*" is more than its parent may change \(src\/\*\*\)/);
-    expect(output).toMatch(/agent "nobody"/);
+    const output = saidBy(events);
+    expect(output).toMatch(/\\"docs\/\*\*\\" is more than its parent may change \(src\/\*\*\)/);
+    expect(output).toMatch(/agent \\"nobody\\"/);
     expect(output.match(/exit 2/g)).toHaveLength(3);
   });
 
@@ -93,7 +98,7 @@ describe('an agent with children', () => {
       ].join('\n'),
     );
     const { stdout } = await bosun(repository.path, 'run', '--json');
-    const output = String(of(eventsIn(stdout), 'task.finished').find(({ task }) => task === 'build')!.output);
-    expect(output).toContain('you have no child "nobody"; yours are child-1');
+    const output = saidBy(eventsIn(stdout));
+    expect(output).toContain('you have no child \\"nobody\\"; yours are child-1');
   });
 });

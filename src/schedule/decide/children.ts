@@ -7,9 +7,9 @@ import { hasEnded, type Node, type State } from '../state.ts';
 import { RUN_TASKS_MAX } from './room.ts';
 
 /** Of one task, in all its attempts. */
-export const CHILDREN_MAX = 1000;
+const CHILDREN_MAX = 1000;
 /** Children of children: beyond this, one asks for nothing but the next. */
-export const CHILD_DEPTH_MAX = 5;
+const CHILD_DEPTH_MAX = 5;
 
 export function decideChild(state: State, request: EventOf<'child.requested'>): Decision {
   const { task, id, name } = request;

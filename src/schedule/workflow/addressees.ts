@@ -57,7 +57,9 @@ function inboxesWithin(
       continue;
     }
     const within = inboxesWithin(node.children, only);
-    found.push(...(within.length === 0 && mayBring(node, only.agent) ? [node] : within));
+    // One that settles the conflicts of those within it may be who asks.
+    const isKept = within.length === 0 && node !== only.except && mayBring(node, only.agent);
+    found.push(...(isKept ? [node] : within));
   }
   return found;
 }
