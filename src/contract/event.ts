@@ -357,8 +357,7 @@ export type Decision =
   | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
 
 /** How a task ends. */
-type EndOutcome =
-  Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
+type EndOutcome = Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
 
 /**
  * `lost`: it ended with its engine, and counts for nothing. `paused`: it was stopped for a pause, and counts for nothing.
