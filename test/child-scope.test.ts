@@ -29,3 +29,17 @@ test('a child reaches and reads what both its agent and its parent may, and no l
     scope: { grant: 'never' },
   });
 });
+
+test('a child of one that may never ask may not ask either, and no owner lets it in where its parent asks a person', () => {
+  expect(childScope({}, { grant: 'never' })).toMatchObject({ scope: { grant: 'never' } });
+  expect(childScope({ grant: 'owner' }, { grant: 'never' })).toMatchObject({ scope: { grant: 'never' } });
+  expect(childScope({ grant: 'owner' }, {})).toMatchObject({ scope: { grant: 'ask' } });
+  expect(childScope({ grant: 'owner' }, { grant: 'owner' })).toMatchObject({ scope: { grant: 'owner' } });
+  expect(childScope({ grant: 'never' }, { grant: 'ask' })).toMatchObject({ scope: { grant: 'never' } });
+});
+
+test('a child has only variables that its parent has too', () => {
+  const own = { env: { CI: '1', TOKEN: 'secret', MODE: 'other' } };
+  expect(childScope(own, { env: { CI: '1', MODE: 'test' } })).toMatchObject({ scope: { env: { CI: '1' } } });
+  expect(childScope(own, {})).toMatchObject({ scope: { env: {} } });
+});

@@ -293,6 +293,11 @@ function checkFamily(
 ): void {
   const node = state.nodes.get(task)!;
   if (!node.children.every(hasEnded)) throw new Error(`${task} ended before its children`);
+  const wasCut = node.children.some(
+    (child) => child.isChild && child.state === 'cancelled' && !child.isDismissed,
+  );
+  if (state.cancelling && wasCut && outcome.kind === 'done')
+    throw new Error(`${task} is done although the cancel ended one of its children`);
   if (!node.isChild) return;
   if (outcome.kind === 'cancelled' && !state.cancelling) {
     if (!node.isUnwanted) throw new Error(`${task} was cancelled although it was wanted`);

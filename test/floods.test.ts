@@ -57,6 +57,7 @@ async function record(): Promise<void> {
   const { state, lastSeq } = await loadRun(store, id);
   const facts = flood('\n'.repeat(PIECE_CHARS));
   const loop = new Loop({
+    older: new Set(),
     store,
     state,
     lastSeq,

@@ -99,6 +99,7 @@ const driven = async (output: Json, second: Record<string, unknown>): Promise<st
   const run = { workflow, source: 'test', inputs: {}, base: 'c0', dirty: false };
   const { state, lastSeq } = await loadRun(store, (await createRun(store, run, 0)).id);
   const loop = new Loop({
+    older: new Set(),
     store,
     state,
     lastSeq,

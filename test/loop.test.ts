@@ -47,6 +47,7 @@ async function drive(): Promise<Driven> {
   const { id } = await createRun(own, run, 0);
   const events: Event[] = [];
   const loop = new Loop({
+    older: new Set(),
     store: own,
     ...(await loadRun(own, id)),
     nowMs: () => 0,

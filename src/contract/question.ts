@@ -88,7 +88,9 @@ export function formOf({ choices, several, freeText }: AnswerForm): AnswerForm {
 /** What counts where nobody says anything. */
 export function defaultAnswer(question: AnswerForm & Pick<Question, 'default'>): Answer {
   const { default: answer, several } = question;
-  return { answer, ...(several && answer !== null && { chosen: [answer] }) };
+  if (!several || answer === null) return { answer };
+  const read = readAnswer(question, answer); // several of them, with commas between them
+  return 'problem' in read ? noAnswer(question) : read;
 }
 
 /** What counts where nobody can say anything any more. */

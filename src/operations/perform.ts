@@ -47,9 +47,13 @@ const FUNCTIONS = {
   history: async (asked: Asked<'history'>) => (await import('./status.ts')).history(asked),
   logs: async ({ seen, ...asked }: Asked<'logs'> & { seen(events: Recorded[]): void }) => {
     const pages = (await import('./logs.ts')).logs(asked);
-    let next = await pages.next();
-    for (; !next.done; next = await pages.next()) seen(next.value);
-    return next.value;
+    try {
+      let next = await pages.next();
+      for (; !next.done; next = await pages.next()) seen(next.value);
+      return next.value;
+    } finally {
+      await pages.return(undefined as never); // who is told may throw
+    }
   },
   attach: async (asked: AttachOptions) => (await import('./attach.ts')).attachRun(asked),
   wait: async (asked: WaitOptions) => (await import('./wait.ts')).waitForRuns(asked),

@@ -18,8 +18,11 @@ import type { Loop } from './loop.ts';
 /** Of one task, within `RATE_MS`. */
 const RATE_MAX = 200;
 const RATE_MS = 10_000;
+/** Of one task, in all its attempts, also those that were refused. */
+const REQUESTS_MAX = 2000;
 /** What `children` gives of one that has ended; the rest is what `outputs` is for. */
 const OUTPUT_CHARS_MAX = 16 * 1024;
+const ALL_OUTPUT_CHARS_MAX = 256 * 1024;
 
 export interface ChildDeskOptions {
   loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
@@ -64,7 +67,14 @@ export class ChildDesk {
 
   #children(parent: string): Child[] {
     const node = nodeOf(this.#options.loop.state, parent);
-    return node.children.filter(({ isChild }) => isChild).map((child) => this.#shown(child));
+    let leftChars = ALL_OUTPUT_CHARS_MAX;
+    return node.children
+      .filter(({ isChild }) => isChild)
+      .map((child) => {
+        const { output, ...shown } = this.#shown(child);
+        leftChars -= output === undefined ? 0 : JSON.stringify(output).length;
+        return output === undefined || leftChars < 0 ? shown : { ...shown, output };
+      });
   }
 
   /** The child of this very task; nobody cancels another's. */
@@ -73,7 +83,8 @@ export class ChildDesk {
     const child = this.#find(node, named);
     if (hasEnded(child))
       throw new BosunError('wrong-state', `${child.label} has ended already: it is ${child.state}`);
-    this.#options.loop.submit({ type: 'child.cancelling', task: child.id, by: node.label });
+    if (!child.isDismissed)
+      this.#options.loop.submit({ type: 'child.cancelling', task: child.id, by: node.label });
     return this.#shown(child);
   }
 
@@ -119,6 +130,8 @@ export class ChildDesk {
   }
 
   #nextId(node: Node): { id: string; number: number } {
+    if ((node.spawns ?? 0) >= REQUESTS_MAX)
+      throw new BosunError('busy', `your task has asked for ${REQUESTS_MAX} children, which is all it may`);
     const given = this.#given.get(node.id) ?? { count: 0, atMs: [] };
     this.#given.set(node.id, given);
     const nowMs = this.#options.nowMs();
@@ -181,5 +194,6 @@ async function taskOf(node: Node, name: string, request: SpawnRequest): Promise<
   const named = typeof task.agent === 'string' ? node.workflow.agents[task.agent] : task.agent;
   const bounded = childScope(effectiveScope(task, named), parent.scope);
   if ('problem' in bounded) return refuse(bounded.problem);
-  return { ...task, scope: bounded.scope, prompt };
+  const { workspace } = node.task; // who has no copy of the repository has no child with one
+  return { ...task, ...(workspace !== undefined && { workspace }), scope: bounded.scope, prompt };
 }

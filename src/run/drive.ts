@@ -16,7 +16,7 @@ import { AskDesk } from './ask-desk.ts';
 import { ChildDesk } from './child-desk.ts';
 import { Ledger } from './ledger.ts';
 import { loadRun } from './load-run.ts';
-import { Loop } from './loop.ts';
+import { Loop, type LoopOptions } from './loop.ts';
 import { lostRequests, type LostRequests } from './lost-requests.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { MessageDesk } from './message-desk.ts';
@@ -73,18 +73,23 @@ export class Drive implements Disposable {
   #clock: NodeJS.Timeout | undefined;
 
   static async open(id: string, options: DriveOptions): Promise<Drive> {
+    const older = new Set((await options.store.requests(id)).map((request) => request.id));
     const { state, lastSeq } = await loadRun(options.store, id);
     const printed = { leftBytes: RUN_OUTPUT_BYTES_MAX - (await options.store.outputBytes(id)) };
-    return new Drive(state, lastSeq, printed, options);
+    return new Drive({ state, lastSeq, older }, printed, options);
   }
 
-  private constructor(state: State, lastSeq: number, printed: RunOutput, options: DriveOptions) {
+  private constructor(
+    from: Pick<LoopOptions, 'state' | 'lastSeq' | 'older'>,
+    printed: RunOutput,
+    options: DriveOptions,
+  ) {
+    const { state } = from;
     const { stages, machine, nowMs, attempt } = options;
     this.#options = options;
     const loop = new Loop({
       ...options,
-      state,
-      lastSeq,
+      ...from,
       act: (decision) => this.#act(decision),
       heard: (fact) => this.#hear(fact),
       settled: () => this.#attempts.lookAhead(),

@@ -27,6 +27,8 @@ const OF_ITS_MOMENT: ReadonlySet<Request['do']> = new Set(['cancel', 'pause', 'u
 
 export interface LoopOptions {
   store: Store;
+  /** Requests that were there before this engine had the run: some were meant for another, which never took them. */
+  older: ReadonlySet<number>;
   state: State;
   lastSeq: number;
   nowMs(): number;
@@ -259,16 +261,17 @@ export class Loop {
 
   async #watchRequests(): Promise<void> {
     const { store, state } = this.#options;
-    let isFirst = true;
     for await (const _ of store.changes(this.#over.signal)) {
       for (const { id, request } of await store.requests(state.id)) {
         if (this.#taken.has(id)) continue;
         this.#taken.add(id);
-        // One that is older than this engine was meant for another, which never took it.
-        if (isFirst && OF_ITS_MOMENT.has(request.do)) this.#idle.push(id);
-        else this.#tell({ fact: factOf(request), request: id });
+        const fact = factOf(request);
+        const isOld = this.#options.older.has(id) && OF_ITS_MOMENT.has(request.do);
+        // A door may have asked for a task that is not there: nobody is to hear of that twice.
+        const isOfNobody = 'task' in fact && !state.nodes.has(fact.task);
+        if (isOld || isOfNobody) this.#idle.push(id);
+        else this.#tell({ fact, request: id });
       }
-      isFirst = false;
     }
   }
 

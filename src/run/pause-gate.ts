@@ -30,6 +30,7 @@ export class PauseGate {
   async admit(asking: Asking, admit: () => Promise<Admission>): Promise<Admission> {
     for (;;) {
       if (this.#isPaused(asking)) await this.#wait(asking);
+      else await this.#slot(asking); // a request that gave up while it was paused left without one
       if (asking.signal.aborted) return { isAdmitted: false, message: 'the agent has gone' };
       const admission = await admit();
       if (!admission.isAdmitted) return admission;
@@ -57,16 +58,21 @@ export class PauseGate {
   }
 
   async #wait(asking: Asking): Promise<void> {
-    const { node, attempt, slot, signal } = asking;
+    const { slot, signal } = asking;
     using _ = this.#hold(asking);
     while (this.#isPaused(asking) && !signal.aborted) {
       slot?.giveBack();
       await this.#change(signal);
       if (this.#isPaused(asking)) continue;
-      const onWait = (text: string): void =>
-        this.#loop.note({ type: 'attempt.held', task: node.id, attempt, by: 'pause', text });
-      await slot?.have(onWait, signal);
+      await this.#slot(asking);
     }
+  }
+
+  /** At once where the agent has one. */
+  async #slot({ node, attempt, slot, signal }: Asking): Promise<void> {
+    const onWait = (text: string): void =>
+      this.#loop.note({ type: 'attempt.held', task: node.id, attempt, by: 'pause', text });
+    await slot?.have(onWait, signal);
   }
 
   /** Several requests of an attempt may wait at once. */

@@ -94,6 +94,8 @@ export interface Node {
   stopping?: 'graceful' | 'now';
   /** Of a child: nobody wants it any more. */
   isUnwanted?: boolean;
+  /** Of a child: its parent cancelled it, for good. */
+  isDismissed?: boolean;
   /** Its own work is over, and it waits for its children. */
   awaiting?: EventOf<'task.awaiting'>;
   /** A sibling failed and the workflow says to stop: this one is not to be started any more. */

@@ -25,10 +25,12 @@ function refusal(
   { attempt, name }: EventOf<'child.requested'>,
 ): string | undefined {
   const { task } = parent;
-  if (state.cancelling || parent.isUnwanted) return 'the run is being cancelled';
+  if (state.cancelling) return 'the run is being cancelled';
+  if (parent.isUnwanted) return `${parent.label} is being cancelled`;
   if (parent.state !== 'running' || parent.ended || parent.attempt !== attempt)
     return `${parent.label} is not at work`;
   if (parent.stopping) return `${parent.label} is being stopped`;
+  if (parent.started?.purpose === 'resolve') return 'whoever settles a conflict works alone';
   if (task.expand)
     return 'a planner adds tasks with its output, where each is checked against the others; write them there';
   for (let at: Node | undefined = parent; at; at = at.parent)
@@ -51,12 +53,21 @@ function depthOf(node: Node): number {
   return depth;
 }
 
-/** A task does not end before its children. */
-export function withChildren(node: Node, decision: Decision): Decision {
-  if (decision.type !== 'task.finished' || node.open === 0) return decision;
+/** A task does not end before its children; and it is not done where a cancel of the run ended one of them. */
+export function withChildren(state: State, node: Node, decision: Decision): Decision {
+  if (decision.type !== 'task.finished') return decision;
+  if (node.open === 0) {
+    const isCut = state.cancelling && decision.outcome.kind === 'done' && node.children.some(wasCut);
+    return isCut ? { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } } : decision;
+  }
   const { halts: _, type: __, ...end } = decision;
   const cancels = node.children.filter((child) => !hasEnded(child)).map(({ id }) => id);
   return { type: 'task.awaiting', ...end, ...(end.outcome.kind !== 'done' && { cancels }) };
+}
+
+/** Not by its parent, who knows of that. */
+function wasCut({ isChild, isDismissed, state }: Node): boolean {
+  return isChild === true && state === 'cancelled' && !isDismissed;
 }
 
 /** All its children have ended: it ends as it was to end. What became of them, its agent had to judge. */

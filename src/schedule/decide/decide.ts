@@ -260,10 +260,10 @@ function skipped(node: Node, because: 'condition' | 'need' | 'stopped', message:
 /** An expression that fails at run time fails its task. Whatever fails a task may leave out others. */
 function orFail(state: State, node: Node, decision: () => Decision): Decision {
   try {
-    return withHalts(state, node, withChildren(node, decision()));
+    return withHalts(state, node, withChildren(state, node, decision()));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return withHalts(state, node, withChildren(node, failed(node, 'expression', error.message)));
+    return withHalts(state, node, withChildren(state, node, failed(node, 'expression', error.message)));
   }
 }
 

@@ -36,8 +36,8 @@ function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
     open.add(node);
   };
   // A child goes on only with the conversation that asked for it: a parent that begins anew asks anew.
-  const isForgotten = ({ isChild, parent }: Node): boolean =>
-    isChild === true && !(open.has(parent!) && canGoOn(parent!));
+  const isForgotten = ({ isChild, isDismissed, parent }: Node): boolean =>
+    isChild === true && (isDismissed === true || !(open.has(parent!) && canGoOn(parent!)));
   for (const node of nodes.values())
     if ((node.state === 'failed' || hasFailed(node)) && again(node)) take(node);
   // The walk goes on to what is added meanwhile.

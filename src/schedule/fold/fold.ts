@@ -179,6 +179,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'child.added':
       return push(state, addChild(state, node, event));
     case 'child.cancelling':
+      node.isDismissed = true;
       return unwant(state, node);
     case 'access.requested':
     case 'access.said':

@@ -12,12 +12,16 @@ export function childScope(own: Scope, parent: Scope): { scope: Scope } | { prob
       problem: `"${wider}" is more than its parent may change (${parent.write!.join(', ') || 'nothing'}); say with "write" what the child may change`,
     };
   const mayWrite = write ?? parent.write;
-  // A list grants by itself, whoever asks.
-  const granted = Array.isArray(grant) ? (parent.grant ?? 'ask') : grant;
+  // A list grants by itself, whoever asks, and an owner without a person; who may never ask has no child that may.
+  const isWider =
+    Array.isArray(grant) || parent.grant === 'never' || (grant === 'owner' && parent.grant !== 'owner');
+  const granted = grant === undefined || isWider ? (parent.grant ?? (isWider ? 'ask' : undefined)) : grant;
+  const env = Object.entries(own.env ?? {}).filter(([name, value]) => parent.env?.[name] === value);
   const hidden = [...new Set([...(parent.hide ?? []), ...hide])];
   return {
     scope: {
       ...own,
+      ...(own.env && { env: Object.fromEntries(env) }),
       ...(mayWrite && { write: mayWrite }),
       network: network.filter((host) => parent.network?.includes(host)),
       read: read.filter((file) => parent.read?.includes(file)),
