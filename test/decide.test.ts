@@ -25,7 +25,6 @@ describe('decide', () => {
     const rounds = new Map<string, number>();
     const messages = new Map<string, number>();
     const pauses = new Map<string, number>();
-    const children = { added: 0, refused: 0, unwanted: 0, awaited: 0, merged: 0 };
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const replans = { asked: 0, gaveUp: 0, done: 0 };
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
@@ -84,10 +83,6 @@ describe('decide', () => {
               }
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
             }
-            if (event.type === 'child.added') children.added++;
-            if (event.type === 'child.refused') children.refused++;
-            if (event.type === 'task.awaiting') children.awaited++;
-            if (event.type === 'task.finished') checkFamily(state, event, children);
             if (event.type === 'tasks.ready') for (const id of event.tasks) ready.add(id);
             if (READIES.has(event.type) && 'task' in event) ready.add(event.task);
             if (event.type === 'attempt.started' && !ready.delete(event.task))
@@ -192,8 +187,7 @@ describe('decide', () => {
             throw new Error(`stuck: ${state.state}`);
           if (![...state.nodes.values()].every(hasEnded)) throw new Error('the run ended before its tasks');
           const liars = [...state.nodes.values()].filter(
-            (node) =>
-              node.state === 'done' && node.kind !== 'race' && brokenIn(node).some(({ isChild }) => !isChild),
+            (node) => node.state === 'done' && node.kind !== 'race' && brokenIn(node).length > 0,
           );
           if (liars.length > 0) throw new Error(`${liars[0]!.id} is done, but a task within it failed`);
           if (asked.size > 0) throw new Error(`${[...asked][0]} was never answered`);
@@ -204,7 +198,7 @@ describe('decide', () => {
               throw new Error(`${node.id} does not have what it was granted`);
           }
           watch.end(state);
-          if (state.running + state.todo.size + state.open + state.spawns.size !== 0)
+          if (state.running !== 0 || state.todo.size !== 0 || state.open !== 0)
             throw new Error('something is left over');
           if (state.state === 'done' && [...state.top.values()].some(hasFailed))
             throw new Error('done with a failed task');
@@ -224,7 +218,7 @@ describe('decide', () => {
       expect(said.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 1000);
     for (const why of ['first', 'every', 'on', 'final'])
       expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
-    for (const [what, count] of Object.entries({ ...handoffs, ...children }))
+    for (const [what, count] of Object.entries(handoffs))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(replans)) expect(count, what).toBeGreaterThan(0);
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
@@ -283,28 +277,6 @@ function countPause(state: State, event: EventOf<'attempt.pausing'>, pauses: Map
     throw new Error(`${task} is stopped although it could not continue`);
   const kind = `${how}: ${because}`;
   pauses.set(kind, (pauses.get(kind) ?? 0) + 1);
-}
-
-/** No parent ends before its children, and none leaves a child at work that nobody waits for. */
-function checkFamily(
-  state: State,
-  { task, outcome }: EventOf<'task.finished'>,
-  children: { unwanted: number; merged: number },
-): void {
-  const node = state.nodes.get(task)!;
-  if (!node.children.every(hasEnded)) throw new Error(`${task} ended before its children`);
-  const wasCut = node.children.some(
-    (child) => child.isChild && child.state === 'cancelled' && !child.isDismissed,
-  );
-  if (state.cancelling && wasCut && outcome.kind === 'done')
-    throw new Error(`${task} is done although the cancel ended one of its children`);
-  if (!node.isChild) return;
-  if (outcome.kind === 'cancelled' && !state.cancelling) {
-    if (!node.isUnwanted) throw new Error(`${task} was cancelled although it was wanted`);
-    children.unwanted++;
-  }
-  if (outcome.kind === 'done' && node.merged) children.merged++;
-  if (hasEnded(node.parent!)) throw new Error(`${task} outlived ${node.parent!.id}`);
 }
 
 /** One turn at a time, each from what the one before left, and not for ever. */

@@ -6,7 +6,7 @@
 import type { EventOf, EventType } from './event.ts';
 import { RUNTIMES } from './runtimes.ts';
 import { BUDGET_UNITS } from './budget-units.ts';
-import type { Json, Task, Tasks, Workflow } from './workflow.ts';
+import type { Json, Tasks, Workflow } from './workflow.ts';
 import {
   byKind,
   count,
@@ -144,14 +144,6 @@ export const EVENT_SCHEMAS = {
   'task.unpaused': () => event('task.unpaused', { task: text, by: text }),
   'timer.fired': () => event('timer.fired', of),
   'question.answered': () => event('question.answered', { id: text, ...answer, by: text, note: opt(text) }),
-  'child.requested': () =>
-    event('child.requested', {
-      ...of,
-      id: text,
-      name: text,
-      child: custom<Task>('a map', isMap),
-    }),
-  'child.cancelling': () => event('child.cancelling', { task: text, by: text }),
   'access.requested': () => event('access.requested', { ...of, id: text, globs: texts }),
   'access.said': () => event('access.said', { ...of, id: text, owner: text, answer: yesOrNo }),
   'access.unanswered': () => event('access.unanswered', { ...of, id: text }),
@@ -315,16 +307,6 @@ export const EVENT_SCHEMAS = {
   'task.picked': () => event('task.picked', { task: text, candidate: text, because: text }),
   'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
-  'child.added': () => event('child.added', { task: text, id: text, child: text }),
-  'child.refused': () => event('child.refused', { task: text, id: text, why: text }),
-  'task.awaiting': () =>
-    event('task.awaiting', {
-      task: text,
-      outcome: byKind([...outcomes, skipped]),
-      output: opt(json),
-      outputRef: opt(ref),
-      cancels: opt(texts),
-    }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),
   'access.asked': () =>
     event('access.asked', { ...of, id: text, globs: texts, owners: texts, timeoutMs: count }),

@@ -9,7 +9,7 @@ import type { Isolation } from './isolation.ts';
 import type { MessageRefusal } from './message.ts';
 import type { Answer, Question } from './question.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
-import type { Json, Task, Tasks, Workflow } from './workflow.ts';
+import type { Json, Tasks, Workflow } from './workflow.ts';
 
 export type Fact =
   | {
@@ -37,18 +37,6 @@ export type Fact =
   | { type: 'timer.fired'; task: string; attempt: number }
   /** A person answered, or the time was up. */
   | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
-  /** An agent wants a child: another agent with a task of its own, within what it may do itself. */
-  | {
-      type: 'child.requested';
-      task: string;
-      attempt: number;
-      id: string;
-      name: string;
-      /** As it was checked: no more than the parent may do itself. */
-      child: Task;
-    }
-  /** A child is not wanted any more. */
-  | { type: 'child.cancelling'; task: string; by: string }
   /** The agent asks to change more of the repository than its scope says. */
   | { type: 'access.requested'; task: string; attempt: number; id: string; globs: string[] }
   /** What the agent of an owner that was asked says. */
@@ -270,18 +258,6 @@ export type Decision =
   | { type: 'task.round'; task: string; why: RoundReason }
   /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
   | { type: 'task.resting'; task: string; delayMs?: number }
-  /** The child that was asked for is a task within; or why there is none. */
-  | { type: 'child.added'; task: string; id: string; child: string }
-  | { type: 'child.refused'; task: string; id: string; why: string }
-  /** The task's own work is over, and ends like this once its children have ended; those that are not wanted are named. */
-  | {
-      type: 'task.awaiting';
-      task: string;
-      outcome: EndOutcome;
-      output?: Json;
-      outputRef?: ValueRef;
-      cancels?: string[];
-    }
   | { type: 'task.merging'; task: string; attempt: number; commit: string }
   /** The agents of these tasks are asked: they own what is wanted. */
   | {
@@ -347,7 +323,7 @@ export type Decision =
   | {
       type: 'task.finished';
       task: string;
-      outcome: EndOutcome;
+      outcome: Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
       /** Of a group whose tasks gave a lot there is none: it is what they gave. */
       output?: Json;
       outputRef?: ValueRef;
@@ -355,9 +331,6 @@ export type Decision =
       halts?: string[];
     }
   | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
-
-/** How a task ends. */
-type EndOutcome = Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
 
 /**
  * `lost`: it ended with its engine, and counts for nothing. `paused`: it was stopped for a pause, and counts for nothing.

@@ -4,6 +4,7 @@
  */
 import type { Stages } from '../attempt/attempt.ts';
 import type { runAttempt } from '../attempt/run-attempt.ts';
+import { BosunError } from '../contract/errors.ts';
 import type { Decision, EventOf, Fact, Recorded } from '../contract/event.ts';
 import { defaultAnswer, type Answer } from '../contract/question.ts';
 import { RUN_OUTPUT_BYTES_MAX, type RunOutput } from '../runtime/output/output.ts';
@@ -13,7 +14,6 @@ import { InFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
 import { AccessDesk } from './access-desk.ts';
 import { AskDesk } from './ask-desk.ts';
-import { ChildDesk } from './child-desk.ts';
 import { Ledger } from './ledger.ts';
 import { loadRun } from './load-run.ts';
 import { Loop, type LoopOptions } from './loop.ts';
@@ -63,7 +63,6 @@ export class Drive implements Disposable {
   readonly #access: AccessDesk;
   readonly #messages: MessageDesk;
   readonly #waits: WaitDesk;
-  readonly #children: ChildDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
   readonly #pauses: PauseGate;
@@ -101,7 +100,6 @@ export class Drive implements Disposable {
     this.#access = new AccessDesk(loop);
     const access = this.#access;
     const waits = (this.#waits = new WaitDesk(loop, this.#timers));
-    this.#children = new ChildDesk({ loop, nowMs });
     this.#messages = new MessageDesk({
       loop,
       nowMs,
@@ -124,7 +122,6 @@ export class Drive implements Disposable {
       machine,
       access,
       messages: this.#messages,
-      children: this.#children,
       waits,
       asks: this.#asks,
       ledger: this.#ledger,
@@ -158,7 +155,6 @@ export class Drive implements Disposable {
       clearInterval(this.#clock);
       this.#access.close();
       this.#messages.close();
-      this.#children.close();
       this.#waits.close();
       this.#asks.close();
       this.#attempts.stopAll();
@@ -191,17 +187,29 @@ export class Drive implements Disposable {
 
   /** All of it, or a task and those within it. */
   pause(task: string | undefined, by: string): void {
+    this.#requireTask(task);
     this.#loop.submit(task === undefined ? { type: 'run.paused', by } : { type: 'task.paused', task, by });
   }
 
   unpause(task: string | undefined, by: string): void {
+    this.#requireTask(task);
     this.#loop.submit(
       task === undefined ? { type: 'run.unpaused', by } : { type: 'task.unpaused', task, by },
     );
   }
 
   steer(task: string, text: string, by: string): void {
+    this.#requireTask(task);
     this.#loop.submit({ type: 'task.steered', task, text, by });
+  }
+
+  /** What a program calls a task may be anything, and the state knows only what is there. */
+  #requireTask(task: string | undefined): void {
+    if (task === undefined || this.state.nodes.has(task)) return;
+    throw new BosunError(
+      'not-found',
+      `run ${this.state.id} has no task ${JSON.stringify(task.slice(0, 200))}`,
+    );
   }
 
   /** A provider has to be waited for. */
@@ -253,10 +261,6 @@ export class Drive implements Disposable {
         return this.#waits.ended(decision);
       case 'wait.circled':
         return this.#waits.circled(decision);
-      case 'child.added':
-        return this.#children.added(decision);
-      case 'child.refused':
-        return this.#children.refused(decision);
       case 'task.merging':
         return this.#follow(this.#merges.add(decision));
       case 'task.finished':

@@ -14,7 +14,6 @@ import { agentOf } from '../schedule/workflow/agent-of.ts';
 import type { AccessDesk } from './access-desk.ts';
 import { AgentSlot } from './agent-slot.ts';
 import type { AskDesk } from './ask-desk.ts';
-import type { ChildDesk } from './child-desk.ts';
 import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
 import type { MessageDesk } from './message-desk.ts';
@@ -30,7 +29,6 @@ export interface RunAttemptsOptions {
   machine?: SharedMachine | undefined;
   access: AccessDesk;
   messages: MessageDesk;
-  children: ChildDesk;
   waits: WaitDesk;
   asks: AskDesk;
   ledger: Ledger;
@@ -142,8 +140,7 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
-    const { access, asks, messages, children, waits, ledger, pauses, workspaces, printed, nowMs } =
-      this.#options;
+    const { access, asks, messages, waits, ledger, pauses, workspaces, printed, nowMs } = this.#options;
     const { state } = this.#loop;
     const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = workspaces.of(node.id, start.continues);
@@ -166,7 +163,6 @@ export class RunAttempts implements AsyncDisposable {
         ...access.toolsFor(node.id, start.attempt),
         ...messages.toolsFor(node.id, start.attempt),
         ...asks.toolsFor(node.id, start.attempt),
-        ...children.toolsFor(node.id, start.attempt),
         ...waits.toolsFor(node.id, start.attempt),
       },
       notice: messages.noticeFor(node.id, start.attempt),

@@ -40,10 +40,6 @@ export interface Node {
   /** Within a `race`: the name of this candidate among the others, or that this is who judges them. */
   readonly candidate?: string;
   readonly isJudge?: true;
-
-  /** A child that the agent of `parent` asked for while it was at work. */
-  readonly isChild?: true;
-
   /** Within a `continuous` task: what this round is for. */
   readonly round?: RoundReason;
 
@@ -92,12 +88,6 @@ export interface Node {
   /** Starts from all that is merged, not from its needs alone. */
   onTop?: boolean;
   stopping?: 'graceful' | 'now';
-  /** Of a child: nobody wants it any more. */
-  isUnwanted?: boolean;
-  /** Of a child: its parent cancelled it, for good. */
-  isDismissed?: boolean;
-  /** Its own work is over, and it waits for its children. */
-  awaiting?: EventOf<'task.awaiting'>;
   /** A sibling failed and the workflow says to stop: this one is not to be started any more. */
   halted?: boolean;
   /** Stands in `todo`. */
@@ -140,8 +130,6 @@ export interface Node {
   inbox: Map<Message, InboxEntry>;
   /** Its attempt waits for something, and does nothing else. */
   isAway?: boolean;
-  /** How often its agents have asked for a child. */
-  spawns?: number;
 
   /** For people: never read by decide. */
   held?: Held;
@@ -259,8 +247,6 @@ export interface State {
   away: number;
   /** The last event was one that ends no wait, such as something that was printed. */
   isQuiet: boolean;
-  /** Children that were asked for and not decided on, in order. Empty whenever a batch of events is complete. */
-  spawns: Queue<EventOf<'child.requested'>>;
   /** By account: what was spent, what a person allowed since, how long attempts were at work. */
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;
@@ -350,11 +336,6 @@ export function hasLost({ id, candidate, parent }: Node): boolean {
 export function writtenAs(node: Node): Node {
   const { parent, each, turn, round, candidate, isJudge } = node;
   return parent && (each ?? turn ?? round ?? candidate ?? isJudge) !== undefined ? writtenAs(parent) : node;
-}
-
-/** A task that stands for those within it; one that has children besides its own work does not. */
-export function isGroup(node: Node): boolean {
-  return node.children.some(({ isChild }) => !isChild);
 }
 
 /** Whether only continuous tasks are left of those that are written beside this one. */

@@ -49,12 +49,7 @@ export function afterConflict(state: State, node: Node): Decision {
   const { attempt, conflict } = node.conflicted!;
   const because = describeConflict(conflict);
   const tries = node.resolving?.tries ?? 0;
-  if (
-    onConflict(node).startsWith('agent:') &&
-    tries < RESOLVE_TRIES_MAX &&
-    !state.cancelling &&
-    !node.isUnwanted
-  )
+  if (onConflict(node).startsWith('agent:') && tries < RESOLVE_TRIES_MAX && !state.cancelling)
     return { ...again(node, attempt, 'conflict', because), place: 'last' };
   const outcome = { kind: 'failed', reason: 'conflict', message: because } as const;
   return { type: 'task.finished', task: node.id, outcome };

@@ -9,7 +9,6 @@ import type { Json } from '../../contract/workflow.ts';
 import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
 import { decideCircle } from './circle.ts';
-import { decideChild, endAwaiting, withChildren } from './children.ts';
 import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
 import { decidePausing } from './pause.ts';
@@ -20,7 +19,6 @@ import { inherited } from '../fold/attempts.ts';
 import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
 import { decideReopened } from './reopen.ts';
-import { checkRoom } from './room.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
 import { groupOutput } from '../workflow/outputs.ts';
 import { renderInputs, renderText, renderWork, expressionScope } from '../workflow/prompt.ts';
@@ -31,6 +29,8 @@ import { candidateNames, judgeFiles } from '../workflow/race.ts';
 import { hasFailed, nodeOf, type Node, type State } from '../state.ts';
 
 const ITEMS_MAX = 10_000;
+/** Of one run, with all that tasks became: lists within lists, and planners that write planners, grow fast. */
+const RUN_TASKS_MAX = 100_000;
 
 export function decide(state: State): Decision | undefined {
   if (state.goesOn) return decideReopened(state, state.goesOn);
@@ -43,8 +43,6 @@ export function decide(state: State): Decision | undefined {
   if (mail) return mail;
   const wait = state.isQuiet ? undefined : decideWait(state);
   if (wait) return wait;
-  const child = state.spawns.peek();
-  if (child) return decideChild(state, child);
   const isReady = decideReady(state);
   if (isReady) return isReady;
   const waiting = state.todo.peek();
@@ -61,7 +59,7 @@ function decideNode(state: State, node: Node): Decision {
   if (node.merged) return complete(state, node);
   if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
   if (node.conflicted) return afterConflict(state, node);
-  if (state.cancelling || node.isUnwanted) return cancelNode(state, node);
+  if (state.cancelling) return cancelNode(state, node);
   const givenUp = giveUp(node);
   if (givenUp) return givenUp;
   if (node.ended) return afterFailure(node);
@@ -118,6 +116,13 @@ function expandRace(state: State, node: Node): Decision {
   const candidates = candidateNames(node.task.race!);
   checkRoom(state, candidates.length);
   return { type: 'task.expanded', task: node.id, kind: 'race', candidates };
+}
+
+function checkRoom(state: State, more: number): void {
+  if (state.nodes.size + more <= RUN_TASKS_MAX) return;
+  throw new ExpressionError(
+    `it would add ${more} tasks to the ${state.nodes.size} of this run; at most ${RUN_TASKS_MAX} are allowed`,
+  );
 }
 
 function ask(state: State, node: Node): Decision {
@@ -203,7 +208,6 @@ function complete(state: State, node: Node): Decision {
 }
 
 function decideGroup(state: State, node: Node): Decision {
-  if (node.awaiting) return endAwaiting(node);
   if (node.kind === 'handoff') return decideHandoff(state, node);
   if (node.kind === 'race') return decideRace(state, node);
   if (node.kind === 'continuous') return decideContinuous(state, node);
@@ -225,12 +229,7 @@ function endGroup(state: State, node: Node): Decision {
 
 function cancelNode(state: State, node: Node): Decision {
   if (node.state === 'running' && !node.ended) {
-    return {
-      type: 'attempt.stopping',
-      task: node.id,
-      attempt: node.attempt,
-      mode: state.cancelling ?? 'graceful',
-    };
+    return { type: 'attempt.stopping', task: node.id, attempt: node.attempt, mode: state.cancelling! };
   }
   return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
 }
@@ -260,10 +259,10 @@ function skipped(node: Node, because: 'condition' | 'need' | 'stopped', message:
 /** An expression that fails at run time fails its task. Whatever fails a task may leave out others. */
 function orFail(state: State, node: Node, decision: () => Decision): Decision {
   try {
-    return withHalts(state, node, withChildren(state, node, decision()));
+    return withHalts(state, node, decision());
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return withHalts(state, node, withChildren(state, node, failed(node, 'expression', error.message)));
+    return withHalts(state, node, failed(node, 'expression', error.message));
   }
 }
 

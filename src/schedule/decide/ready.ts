@@ -23,7 +23,6 @@ function isPlain(node: Node): boolean {
     node.task.if === undefined &&
     !node.halted &&
     !hasLost(node) &&
-    !node.isUnwanted &&
     node.needs.every(isMet)
   );
 }

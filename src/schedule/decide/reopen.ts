@@ -31,13 +31,10 @@ function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
   /** Those of `open` that are there only for a task within. */
   const around = new Set<Node>();
   const take = (node: Node): void => {
-    if (!hasEnded(node) || node.state === 'done' || isPast(node) || isForgotten(node)) return;
+    if (!hasEnded(node) || node.state === 'done' || isPast(node)) return;
     if (around.delete(node)) open.delete(node); // it is looked at again
     open.add(node);
   };
-  // A child goes on only with the conversation that asked for it: a parent that begins anew asks anew.
-  const isForgotten = ({ isChild, isDismissed, parent }: Node): boolean =>
-    isChild === true && (isDismissed === true || !(open.has(parent!) && canGoOn(parent!)));
   for (const node of nodes.values())
     if ((node.state === 'failed' || hasFailed(node)) && again(node)) take(node);
   // The walk goes on to what is added meanwhile.

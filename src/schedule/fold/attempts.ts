@@ -96,7 +96,6 @@ export function inherited(state: State, node: Node): string[] {
   const results = new Set(node.needs.flatMap((need) => need.results));
   if (results.size > 0) return [...results];
   if (!node.parent) return [state.base];
-  if (node.isChild) return node.parent.onTop ? [state.shadow] : inherited(state, node.parent);
   // Tasks that an expand task wrote go on from what that task itself did.
   return node.parent.results.length > 0 ? node.parent.results : inherited(state, node.parent);
 }

@@ -20,13 +20,12 @@ import { changeWait, endCircle, forgetWaits } from './waits.ts';
 import { noteSession } from './session.ts';
 import { skip } from './skip.ts';
 import { move, push, queue, unpush } from './moves.ts';
-import { addChild, awaitChildren, refuseChild, requestChild, unwant } from './children.ts';
 import { callContinuous, endRest } from './continuous.ts';
 import { expanded } from './expand.ts';
 import { addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { newState } from './new-state.ts';
 import { reopen } from './reopen.ts';
-import { hasEnded, isGroup, nodeOf, taskPauseOf, type Node, type State } from '../state.ts';
+import { hasEnded, nodeOf, taskPauseOf, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
   const state = newState(event, atMs);
@@ -172,15 +171,6 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       askAnswered(state, event);
       if (event.stops) stopForBudget(state, event.stops);
       return;
-    case 'child.requested':
-      return requestChild(state, node, event);
-    case 'child.refused':
-      return refuseChild(state);
-    case 'child.added':
-      return push(state, addChild(state, node, event));
-    case 'child.cancelling':
-      node.isDismissed = true;
-      return unwant(state, node);
     case 'access.requested':
     case 'access.said':
     case 'access.unanswered':
@@ -273,9 +263,6 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.next = event.session ? { session: event.session } : {};
       delete node.ended;
       return;
-    case 'task.awaiting':
-      keepOutput(node, event);
-      return awaitChildren(state, node, event);
     case 'task.merging':
       move(state, node, 'merging');
       return;
@@ -337,10 +324,8 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   const { outcome } = event;
   if (outcome.kind === 'lost') throw new Error('a task is never lost');
   if (outcome.kind !== 'done') node.results = [];
-  if (node.children.length > 0 && node.kind !== 'race') {
-    const own = isGroup(node) ? [] : node.results;
-    node.results = [...new Set([...own, ...node.children.flatMap((child) => child.results)])];
-  }
+  if (node.children.length > 0 && node.kind !== 'race')
+    node.results = [...new Set(node.children.flatMap((child) => child.results))];
   if (node.results.length === 0) node.results = inherited(state, node);
   node.outcome = outcome;
   node.endedAtMs = atMs;
@@ -349,7 +334,6 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   delete node.resting;
   delete node.paused;
   state.pausedTasks.delete(node);
-  delete node.awaiting;
   // A budget is not the task's own, although one of its attempts asked.
   for (const [id, question] of state.questions)
     if (question.task === node.id && !state.asked.has(id)) state.questions.delete(id);
@@ -361,8 +345,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
     dependent.unmet--;
     if (dependent.unmet === 0 && dependent.state === 'waiting') push(state, dependent);
   }
-  const { parent } = node;
-  if (parent && --parent.open === 0 && parent.state === 'expanded') push(state, parent);
+  if (node.parent && --node.parent.open === 0) push(state, node.parent);
   callContinuous(state, node);
   for (const id of event.halts ?? []) {
     const halted = nodeOf(state, id);

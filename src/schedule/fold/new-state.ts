@@ -29,7 +29,6 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     messages: new Map(),
     mail: new Queue(),
     keepers: new Set(),
-    spawns: new Queue(),
     agentWaits: new Map(),
     away: 0,
     isQuiet: false,

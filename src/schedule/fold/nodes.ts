@@ -159,7 +159,7 @@ function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | '
   }
 }
 
-export function register(state: State, added: Node[], parent: Node | undefined): Node[] {
+function register(state: State, added: Node[], parent: Node | undefined): Node[] {
   for (const node of added) {
     state.nodes.set(node.id, node);
     if (node.kind === 'continuous') state.continuous.push(node);
@@ -173,7 +173,7 @@ export function register(state: State, added: Node[], parent: Node | undefined):
   return added;
 }
 
-export function makeNode(
+function makeNode(
   fields: Pick<
     Node,
     | 'id'
@@ -191,7 +191,6 @@ export function makeNode(
     | 'round'
     | 'candidate'
     | 'isJudge'
-    | 'isChild'
   >,
 ): Node {
   return {
@@ -225,6 +224,6 @@ function kindOf(task: Task, isItem: boolean): Node['kind'] {
   return 'work';
 }
 
-export function orderOf(parent: Node | undefined, position: number): string {
+function orderOf(parent: Node | undefined, position: number): string {
   return `${parent?.order ?? ''}${position.toString(36).padStart(4, '0')}`;
 }

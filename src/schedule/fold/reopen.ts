@@ -1,6 +1,6 @@
 /** Opens tasks of a run again, as it was decided which. */
 import type { EventOf, Reopened } from '../../contract/event.ts';
-import { hasEnded, isGroup, nodeOf, type Node, type State } from '../state.ts';
+import { hasEnded, nodeOf, type Node, type State } from '../state.ts';
 import { move, push } from './moves.ts';
 
 /** A run that is gone on with has not ended, and is no longer being cancelled. */
@@ -26,7 +26,7 @@ export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
 
 function open(state: State, node: Node, { onTop, continues, session }: Reopened): Node {
   if (onTop) node.onTop = true;
-  move(state, node, isGroup(node) ? 'expanded' : 'waiting');
+  move(state, node, node.children.length > 0 ? 'expanded' : 'waiting');
   node.failures = 0;
   node.rounds = 0;
   node.results = node.own ?? [];
@@ -35,7 +35,6 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
     'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',
-    'isUnwanted', 'awaiting',
   ] as const) delete node[key]; // prettier-ignore
   delete node.judge; // another one is asked
   if (node.candidate !== undefined) {

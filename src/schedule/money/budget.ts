@@ -49,8 +49,6 @@ function agentBudgets(node: Node): Map<string, Budget | undefined> {
     if (agent) budgets.set(agentAccount(of, agent.name), agent.agent.budget);
   };
   add(node);
-  // What children spend is their parents'.
-  for (let at = node; at.isChild; at = at.parent!) add(at.parent!);
   if (typeof node.task.agent !== 'object') return budgets;
   for (let at = node.parent; at && at.kind !== 'uses'; at = at.parent) if (at.task.expand) add(at);
   return budgets;

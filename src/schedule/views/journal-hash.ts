@@ -48,7 +48,6 @@ export class JournalHash {
  * messages counts what each task said: who was still there to get it, and when they looked, is chance.
  */
 const LEFT_OUT = new Set<string>([
-  'task.awaiting',
   'run.isolation',
   'attempt.workspace',
   'model.waiting',

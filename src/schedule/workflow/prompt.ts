@@ -49,9 +49,7 @@ export function renderWork(state: State, node: Node): Work {
 }
 
 function promptOf(state: State, node: Node, fill: (text: string) => string): string {
-  const written = node.task.prompt ?? '';
-  if (node.isChild) return written; // what an agent says is no template
-  const own = fill(written);
+  const own = fill(node.task.prompt ?? '');
   if (node.turn) return turnPrompt(state, node, own);
   if (!node.isJudge) return own;
   const { prompt, run } = node.parent!.task;
@@ -116,7 +114,7 @@ export function renderText(state: State, node: Node, text: string, allowance?: A
 export function titleOf(state: State, node: Node): string {
   const { description, prompt, run } = node.task;
   if (description !== undefined || run !== undefined || prompt === undefined) return description ?? node.id;
-  const first = (node.isChild ? prompt : renderText(state, node, prompt))
+  const first = renderText(state, node, prompt)
     .split('\n')
     .find((line) => line.trim() !== '');
   return first ?? node.id;
