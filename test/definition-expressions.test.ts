@@ -51,7 +51,7 @@ describe('expressions that cannot work', () => {
     ],
     [
       'c: { run: x, workspace: { setup: "${{ inputs.who }}" } }',
-      '9:37: expressions are not filled in here; they work in prompt, run, check, env, with, artifacts, approve, finalize, if, for-each, and in write, shared and hide of the scope of a task with for-each',
+      '9:37: expressions are not filled in here; they work in prompt, run, check, judge, env, with, artifacts, approve, finalize, if, for-each, and in write, shared and hide of the scope of a task with for-each',
     ],
     [
       'c: { run: x, check: "${{ each }}" }',

@@ -64,6 +64,7 @@ describe('names that programs rely on', () => {
       'budget(run) → Budgets, by anybody',
       'diff(run task attempt outside stat) write(bytes)… → Changes, by anybody',
       'report(run written) → Report, by anybody',
+      'messages(run) → Messages, by anybody',
       'reportPage(run) → File, by person, program',
       'output(run task!) → Given, by anybody',
       'check(file trust) → Checked, by person, program',
