@@ -53,7 +53,8 @@ async function record(): Promise<void> {
     base: await repository.git('rev-parse', 'HEAD'),
     dirty: false,
   };
-  const { id } = await createRun(store, run, 0);
+  const { id, claim } = await createRun(store, run, 0);
+  claim[Symbol.dispose](); // other journals of these tests are in the same place
   const { state, lastSeq } = await loadRun(store, id);
   const facts = flood('\n'.repeat(PIECE_CHARS));
   const loop = new Loop({

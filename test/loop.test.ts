@@ -44,7 +44,8 @@ async function drive(): Promise<Driven> {
   const file = path.join(directory, `${performance.now()}.db`);
   const [own, store] = [openSqliteStore(file), openSqliteStore(file)];
   const run = { workflow: WORKFLOW, source: 'test', inputs: {}, base: 'c0', dirty: false };
-  const { id } = await createRun(own, run, 0);
+  const { id, claim } = await createRun(own, run, 0);
+  claim[Symbol.dispose](); // other journals of these tests are in the same place
   const events: Event[] = [];
   const loop = new Loop({
     older: new Set(),
