@@ -83,7 +83,7 @@ describe('a task that changes files outside its scope', () => {
     expect(await out('report')).toContain('Left out, not allowed by the scope\n  work  src/keep.txt:');
     expect(await out('diff', '--task', 'work', '--stat')).toMatch(/^ +src\/a\.ts .*\n1 file/);
     expect(await out('diff', '--task', 'work', '--outside', '--stat')).toMatch(/keep\.txt.*\n.*notes\.txt/);
-    expect((await bosun(repository.path, 'diff', '--outside')).stderr).toContain('name one with --task');
+    expect((await bosun(repository.path, 'diff', '--outside')).stderr).toContain('name it with --task');
     expect((await bosun(repository.path, 'diff', '--task', 'after', '--outside')).stderr).toBe(
       'nothing was changed\n',
     );
