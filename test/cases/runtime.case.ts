@@ -223,7 +223,9 @@ export function runtimeCases(name: string, make: () => RuntimeUnderTest): void {
         additionalProperties: false,
       };
       const { result } = await ran({ answers: [{ output: { answer: 42 } }, { text: 'ok' }] }, { schema });
-      expect(result).toEqual({ outcome: { kind: 'done' }, output: { answer: 42 } });
+      // Some programs have a form for it themselves, and say so.
+      const { isStructured: _, ...said } = result;
+      expect(said).toEqual({ outcome: { kind: 'done' }, output: { answer: 42 } });
     });
 
     it('hears what people say meanwhile', async () => {
