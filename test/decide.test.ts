@@ -13,7 +13,7 @@ import { MessageWatch } from './fixtures/message-watch.ts';
 const HISTORIES = 100_000;
 
 describe('decide', () => {
-  it(`holds its promises over ${HISTORIES} random histories`, { timeout: 300_000 }, () => {
+  it(`holds its promises over ${HISTORIES} random histories`, { timeout: 900_000 }, () => {
     let started = 0;
     let cancelled = 0;
     let stopped = 0;
