@@ -5,9 +5,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Attempt, EngineTools, Stages } from './attempt.ts';
+import type { Attempt, AttemptCrew, Stages } from './attempt.ts';
 import { DoneOutput } from './done-output.ts';
 import { Progress } from './progress.ts';
+import { publishFiles } from './collect-files.ts';
 import { Stopwatch } from '../base/stopwatch.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -105,7 +106,9 @@ export class Surroundings implements AsyncDisposable {
   /** A sandbox that waits for the agent's command. */
   #prepared: Prepared | undefined;
   /** What the agent itself runs in; it may be granted more. */
-  #running: { running: Running; workspace: Workspace } | undefined;
+  #running: { running: Running; workspace: Workspace | undefined } | undefined;
+  /** Publications under way. */
+  readonly #publishing = new Set<Promise<unknown>>();
 
   static async make(stages: Stages, attempt: Attempt): Promise<Surroundings> {
     const made = new Surroundings(stages, attempt);
@@ -193,7 +196,7 @@ export class Surroundings implements AsyncDisposable {
     if (this.#paths && workspace) this.#paths.workspace = this.seenAt(workspace);
     const running =
       prepared?.start(start) ?? this.#stages.launcher.launch({ ...start, ...(await this.#place(workspace)) });
-    if (workspace) this.#running = { running, workspace };
+    this.#running = { running, workspace };
     return running;
   }
 
@@ -318,6 +321,7 @@ export class Surroundings implements AsyncDisposable {
       const tools: CrewTools = {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
+        publish: (input) => this.#publish(crew, input),
         ask: (input, left) => this.held.during(crew.ask(input, left)),
         report_progress: progress.report,
         done: this.done.give,
@@ -380,14 +384,39 @@ export class Surroundings implements AsyncDisposable {
     };
   }
 
+  /** The agent is done: nothing more is published, and what is under way is in the journal. */
+  async workEnded(): Promise<void> {
+    this.#running = undefined;
+    await Promise.allSettled(this.#publishing);
+  }
+
+  async #publish(
+    crew: AttemptCrew,
+    input: Parameters<CrewTools['publish']>[0],
+  ): ReturnType<CrewTools['publish']> {
+    const { running, workspace } = this.#running ?? {};
+    if (running === undefined)
+      throw new BosunError('wrong-state', 'only an agent at work can publish, not its check');
+    const publishing = crew.publish(
+      input,
+      async (n) => workspace && publishFiles(this.#stages, this.#attempt, { running, workspace }, n),
+    );
+    this.#publishing.add(publishing);
+    try {
+      return await publishing;
+    } finally {
+      this.#publishing.delete(publishing);
+    }
+  }
+
   /** A yes is in the journal before it takes effect in what runs. */
   async #requestAccess(
-    crew: EngineTools,
+    crew: AttemptCrew,
     input: Parameters<CrewTools['request_access']>[0],
   ): ReturnType<CrewTools['request_access']> {
     const answer = await crew.request_access(input);
-    if (!answer.granted || this.#running === undefined) return answer;
-    const { running, workspace } = this.#running;
+    const { running, workspace } = this.#running ?? {};
+    if (!answer.granted || running === undefined || workspace === undefined) return answer;
     if (running.grant === undefined)
       return {
         ...answer,

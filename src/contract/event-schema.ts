@@ -218,6 +218,16 @@ export const EVENT_SCHEMAS = {
   'wait.began': () => event('wait.began', { ...of, id: text, for: waitFor, timeoutMs: count }),
   'wait.expired': () => event('wait.expired', { ...of, id: text }),
   'wait.left': () => event('wait.left', { ...of, id: text }),
+  'publication.made': () =>
+    event('publication.made', {
+      ...of,
+      name: text,
+      version: count,
+      value: opt(json),
+      valueRef: opt(ref),
+      commit: opt(text),
+      changedCount: count,
+    }),
   'attempt.denied': () => event('attempt.denied', { ...of, host: text, port: count, why: text }),
   'attempt.finished': () =>
     event('attempt.finished', {
@@ -246,6 +256,7 @@ export const EVENT_SCHEMAS = {
       ...of,
       purpose: oneOf(['work', 'resolve']),
       from: texts,
+      publications: opt(list(object({ name: text, version: count, task: text }))),
       continues: opt(count),
       prompt: text,
       promptRef: opt(ref),
@@ -308,6 +319,7 @@ export const EVENT_SCHEMAS = {
   'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),
+  'task.awaiting': () => event('task.awaiting', { ...of, of: texts }),
   'access.asked': () =>
     event('access.asked', { ...of, id: text, globs: texts, owners: texts, timeoutMs: count }),
   'access.answered': () =>

@@ -5,6 +5,7 @@
  */
 import type { AccessAnswer, OwnerSaid } from '../contract/access.ts';
 import type { Inbox, InboxMessage, Sent, Waited } from '../contract/message.ts';
+import type { PublishAnswer } from '../contract/publication.ts';
 import type { Json } from '../contract/workflow.ts';
 import { PERSON_TOOLS } from './person-tools.ts';
 import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
@@ -22,6 +23,8 @@ const NAME_CHARS_MAX = 1000;
 const WAIT_SECONDS_MAX = 600;
 /** More than a message may have: what is too long is told in bytes. */
 const TEXT_CHARS_MAX = 128 * 1024;
+/** What is larger belongs into a file, which is published with it. */
+const VALUE_CHARS_MAX = 40_000;
 
 export const TOOLS = {
   request_access: tool({
@@ -93,6 +96,40 @@ export const TOOLS = {
     say: ({ id, to, waiting, full }: Sent) => [
       `sent ${id} to ${to.join(', ')}${waiting.length > 0 ? ` (not started yet: ${waiting.join(', ')})` : ''}`,
       ...(full.length > 0 ? [`not sent to ${full.join(', ')}: too many messages wait there`] : []),
+    ],
+  }),
+
+  publish: tool({
+    description:
+      'Publishes an interface that your task announces: a value, and your files as they are now. Tasks that wait for it ' +
+      'start at once, on your files of this moment, while you go on; what you write later reaches them only with your ' +
+      'result, or when you publish again, which makes the next version. Publish as soon as others can build on it: ' +
+      'files that are complete, and a value that says what they need to know.',
+    input: {
+      type: 'object',
+      properties: {
+        name: {
+          type: 'string',
+          maxLength: NAME_CHARS_MAX,
+          description: 'As the workflow announces it. With a wrong name you are told which there are.',
+        },
+        value: {
+          type: 'string',
+          maxLength: VALUE_CHARS_MAX,
+          description: 'A text, or JSON: what those who wait for it are told.',
+        },
+      },
+      required: ['name'],
+    },
+    command: {
+      verb: 'publish',
+      usage: '<name> [value]',
+      example: ['storage "$(cat docs/api.md)"', 'let the tasks that wait for it start'],
+    },
+    say: ({ name, version, changedCount, outsideCount, waiters }: PublishAnswer) => [
+      `published ${name} version ${version} with ${changedCount} changed ${changedCount === 1 ? 'file' : 'files'}` +
+        (waiters.length > 0 ? `, for ${waiters.join(', ')}` : ''),
+      ...(outsideCount > 0 ? [`left out: ${outsideCount} outside your scope`] : []),
     ],
   }),
 

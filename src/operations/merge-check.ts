@@ -79,6 +79,7 @@ function attemptOn(
     conflictFiles: [],
     stop: { graceful: end, now: end },
     granted: [],
+    published: undefined,
     crew: undefined,
     admit: () => Promise.resolve({ isAdmitted: false, kind: 'refused', message: 'a check has no model' }),
     ask: () => Promise.resolve({ answer: 'no', by: 'ended' }),

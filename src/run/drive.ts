@@ -20,6 +20,7 @@ import { lostRequests, type LostRequests } from './lost-requests.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { MessageDesk } from './message-desk.ts';
 import { PauseGate } from './pause-gate.ts';
+import { PublicationDesk } from './publication-desk.ts';
 import { RunAttempts } from './run-attempts.ts';
 import { RunTimers } from './run-timers.ts';
 import type { SharedBudgets } from './shared-budgets.ts';
@@ -63,6 +64,7 @@ export class Drive implements Disposable {
   readonly #messages: MessageDesk;
   readonly #waits: WaitDesk;
   readonly #asks: AskDesk;
+  readonly #publications: PublicationDesk;
   readonly #ledger: Ledger;
   readonly #pauses: PauseGate;
   readonly #shared: SharedBudgets | undefined;
@@ -102,6 +104,7 @@ export class Drive implements Disposable {
     });
     this.#asks = new AskDesk(loop);
     this.#pauses = new PauseGate(loop);
+    this.#publications = new PublicationDesk(loop, stages.git);
     this.#shared = machine?.budgets(state.id);
     this.#ledger = new Ledger({
       loop,
@@ -118,6 +121,7 @@ export class Drive implements Disposable {
       messages: this.#messages,
       waits,
       asks: this.#asks,
+      publications: this.#publications,
       ledger: this.#ledger,
       pauses: this.#pauses,
       workspaces: this.#workspaces,
@@ -151,6 +155,7 @@ export class Drive implements Disposable {
       this.#messages.close();
       this.#waits.close();
       this.#asks.close();
+      this.#publications.close();
       this.#attempts.stopAll();
       this.#timers.close();
       await Promise.allSettled([...this.#underWay, this.#attempts[Symbol.asyncDispose]()]);
@@ -257,6 +262,7 @@ export class Drive implements Disposable {
     this.#lost?.heard(fact);
     this.#messages.heard(fact);
     if (fact.type === 'wait.expired') this.#waits.expired(fact);
+    this.#publications.heard(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();
     if (fact.type === 'task.steered') this.#attempts.steer(fact.task, fact.text);
     if (PAUSES.has(fact.type)) this.#lookAtPauses();
@@ -270,6 +276,7 @@ export class Drive implements Disposable {
   /** What a decision of an earlier engine still asks for. */
   #actAgain(node: Node): void {
     const { id, attempt } = node;
+    if (node.awaits) return;
     if (node.state === 'merging') {
       this.#act({ type: 'task.merging', task: id, attempt, commit: commitOf(this.state, node) });
     } else if (node.state === 'delayed') {

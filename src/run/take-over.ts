@@ -90,6 +90,7 @@ async function snapshotLost(
       changes: await workspace.changes(),
       scope: withGranted(agentScope(node, node.started!.purpose), node.granted),
       parent: commit,
+      published: node.published,
       ref: attemptRef(state.id, node.id, node.attempt),
       message: `${node.id}: attempt ${node.attempt} (lost)\n`,
       atMs,

@@ -4,8 +4,9 @@ import { normalizeGlob } from '../../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from '../expression/expression.ts';
 import { openAllowance, type Allowance } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/failure.ts';
-import type { Lazy } from '../expression/values.ts';
+import { Later, type Lazy } from '../expression/values.ts';
 import { outputReader } from './outputs.ts';
+import { standing } from './publications.ts';
 import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
 import { judgePrompt } from './race.ts';
@@ -168,12 +169,23 @@ export function expressionScope(
   }
   return {
     tasks,
+    apis: apisScope(state, asking),
     inputs: node.inputs,
     run: { id: state.id, name: state.workflow.name },
     failed: asking.needs.some(hasFailed),
     allowance,
     ...(node.each && { each: node.each.value, index: node.each.index }),
   };
+}
+
+/** The version that stands when the task starts. */
+function apisScope(state: State, { apis }: Node): NonNullable<ExpressionScope['apis']> {
+  const found = apis.map((needed): [string, Readonly<Record<string, Lazy | undefined>>] => {
+    const { value = null, valueRef, version } = standing(state, needed) ?? {};
+    const later = valueRef && new Later(() => state.read(valueRef), valueRef.bytes);
+    return [needed.name, { value: later ?? value, version, task: needed.publisher.name }];
+  });
+  return Object.fromEntries(found);
 }
 
 function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope['tasks'][string] {
