@@ -43,6 +43,9 @@ describe('a policy', () => {
     ['never gives what is hidden, whatever it lists', { write: [], hide: ['b/key'], grant: ['b/**'] }, ['b/**'], 'no', 'scope', /hidden/],
     ['is not asked for what may be changed already', { write: ['a/**'], grant: 'never' }, ['a/x'], 'yes', 'scope', /already/],
     ['is not asked for what is shared', { write: [], shared: ['LOG.md'], grant: 'never' }, ['LOG.md'], 'yes', 'scope', /already/],
+    ["never gives bosun's own settings by a wide glob", { write: ['**'], grant: ['**'] }, ['.bosun/config.yaml'], 'no', 'scope', /only the workflow/],
+    ["never gives bosun's own settings where no files are named", {}, ['.bosun/**'], 'no', 'scope', /only the workflow/],
+    ["gives bosun's own settings that the workflow names", { write: [], grant: ['.bosun/agents/**'] }, ['.bosun/agents/a.md'], 'yes', 'policy', /names it/],
     ['is not asked where no files are named', { grant: 'never' }, ['a/x'], 'yes', 'scope', /may change all/],
   ]; // prettier-ignore
   it.each(cases)('%s', (_, scope, globs, answer, by, why) => {

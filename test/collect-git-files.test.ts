@@ -33,12 +33,12 @@ async function left(engine: TestEngine, command: string, scope: VetScope = {}): 
 const BARE = (directory: string): string =>
   `mkdir -p ${directory}/objects ${directory}/refs; cd ${directory}; echo x > objects/x; echo x > refs/x; printf '[core]\n\tfsmonitor = touch /tmp/run\n' > config;`;
 
-test('a bare repository in a result has no HEAD, unless the base has it or the scope names it', async () => {
+test('a bare repository in a result has no HEAD, unless the base has it or a person named it', async () => {
   await using engine = await makeEngine({
     files: { 'old/r.git/HEAD': 'ref: refs/heads/main\n', 'old/HEAD': 'Headlines\n', 'notes/HEAD': 'Héad\n' },
   });
   const why = (directory: string): string =>
-    `makes a git repository of its directory, whose settings git would obey there; "scope.write" has to name it (${directory})`;
+    `makes a git repository of its directory, whose settings git would obey there; "scope.write" of the workflow has to name it (${directory})`;
   const made = await left(engine, `${BARE('new/r')} echo 'ref: refs/heads/main' > HEAD`);
   expect(made.changed).toEqual(['new/r/config', 'new/r/objects/x', 'new/r/refs/x']);
   expect(made.outside).toEqual([`new/r/HEAD: ${why('new/r/**')}`]);
@@ -55,7 +55,9 @@ test('a bare repository in a result has no HEAD, unless the base has it or the s
   const harmless = `mkdir bin docs; printf '\\177ELF\\200\\377\\303\\251' > bin/head; printf 'Héadlines' > notes/HEAD; echo Headlines > docs/HEAD`;
   expect((await left(engine, harmless)).outside).toEqual([]);
   const allowed = `echo 'ref: refs/heads/x' > old/r.git/HEAD; mkdir a; echo News > a/HEAD; ${BARE('b/r')} echo ref:refs/x > HEAD`;
-  const named = await left(engine, allowed, { write: ['**', 'b/r/**'] });
+  const unnamed = await left(engine, allowed, { write: ['**', 'b/r/**'], named: ['**'] });
+  expect(unnamed.outside).toEqual([`b/r/HEAD: ${why('b/r/**')}`]);
+  const named = await left(engine, allowed, { write: ['**'], named: ['b/r/**'] });
   expect(named.outside).toEqual([]);
   expect(named.changed).toContain('b/r/HEAD');
 });

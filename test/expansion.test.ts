@@ -102,7 +102,9 @@ test('tasks that a task wrote see nothing that is hidden from it, or from the ag
     tasks: { plan: { run: 'true', expand: true } },
   });
   const written = { a: { run: 'x' }, b: { agent: 'dev', prompt: 'x', scope: { hide: [] } } };
-  expect(checkExpansion(written, planner, { scope: { hide: ['secrets/**'] }, limits: {} })).toMatchObject({
+  expect(
+    checkExpansion(written, planner, { scope: { hide: ['secrets/**'] }, limits: {}, globsOfPeople: [] }),
+  ).toMatchObject({
     tasks: { a: { scope: { hide: ['secrets/**'] } }, b: { scope: { hide: ['secrets/**', '.env'] } } },
   });
 });
@@ -125,6 +127,7 @@ describe('tasks that a task wrote', () => {
     scope: { write: ['src/**', 'test/**'] },
     limits: { memory: '1GB', minutes: 10, processes: 50 },
     budget: { usd: 2, enforce: 'hard' as const },
+    globsOfPeople: ['src/**', 'test/**'],
   };
   const written = (task: Json): Task => {
     const checked = checkExpansion({ a: task }, whole, planner);

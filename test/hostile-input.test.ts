@@ -71,6 +71,7 @@ const planned = (count: number, task: (n: number) => Json): Promise<unknown> =>
   checkExpansionApart(Object.fromEntries(names(count).map((name, n) => [name, task(n)])), workflow, {
     scope: {},
     limits: {},
+    globsOfPeople: [],
   });
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'bosun-hostile-input-'));

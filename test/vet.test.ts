@@ -80,7 +80,7 @@ describe('a change', () => {
     expect(refusal(remove('src/.env'), scope)).toBe('hidden from the agent');
   });
 
-  test('below .bosun is left out unless the scope names it, whatever else it allows', () => {
+  test('below .bosun is left out unless a person named it, whatever the scope allows', () => {
     const settings = [
       '.bosun/config.yaml',
       '.bosun',
@@ -91,13 +91,14 @@ describe('a change', () => {
       '.boſun/x',
     ];
     for (const path of settings) {
-      for (const scope of [{}, { write: ['**'] }, { write: ['*', '.*/**'] }, { shared: ['**'] }])
+      const wide = [{}, { write: ['**'], named: ['**'] }, { write: ['*', '.*/**'] }, { shared: ['**'] }];
+      for (const scope of [...wide, { write: ['.bosun/**'], named: ['src/**'] }])
         expect(refusal(file(path), scope), `${path} with ${JSON.stringify(scope)}`).toMatch(/bosun's own/);
     }
     expect(refusal(remove('.bosun'), {})).toMatch(/bosun's own/);
     expect(directoriesToJudge([remove('.bosun'), remove('docs')], {})).toEqual([bytes('.bosun')]);
     expect(vet([file('.bosunrc'), file('src/.bosun/x')]).accepted).toEqual(['.bosunrc', 'src/.bosun/x']);
-    const named = { write: ['src/**', '.bosun/agents/**'] };
+    const named = { write: ['src/**', '.bosun/**'], named: ['src/**', '.bosun/agents/**'] };
     expect(vet([file('.bosun/agents/a.md'), file('.bosun/config.yaml')], named)).toMatchObject({
       accepted: ['.bosun/agents/a.md'],
     });

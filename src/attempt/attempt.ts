@@ -63,6 +63,8 @@ export interface Attempt {
   task: Task;
   workflow: Workflow;
   agent: Agent | undefined;
+  /** Of what it may change, the globs that people wrote. */
+  globsOfPeople: readonly string[];
   /** The workspace that `start.continues` speaks of. */
   continues: { workspace: string; base: string } | undefined;
   /** The head that has everything merged so far: the base where needs cannot be merged by themselves. */

@@ -58,6 +58,7 @@ export async function judgeWork(
       scope: effectiveScope(task, agent),
       limits: effectiveLimits(task, agent),
       budget: agent?.budget,
+      globsOfPeople: attempt.globsOfPeople,
     };
     const expansion = await checkExpansionApart(ending.output ?? null, workflow, planner, start.task);
     if ('problem' in expansion) return notEnough(ending, 'expand', expansion.problem);

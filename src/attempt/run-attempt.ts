@@ -308,7 +308,10 @@ async function collectWork(
   const collected = await collect({
     git: stages.git,
     changes: await workspace.changes(waiting.signal),
-    scope: withGranted(effectiveScope(task, attempt.agent), attempt.granted),
+    scope: {
+      ...withGranted(effectiveScope(task, attempt.agent), attempt.granted),
+      named: attempt.globsOfPeople,
+    },
     parent: workspace.base.commit,
     // what the task brings to the branch, not what was done to the conflict
     ...(start.purpose === 'resolve' && { since: `${workspace.base.commit}^1` }),

@@ -3,9 +3,10 @@
  * why. The last of three fences, and the exact one. Pure: it reads no file.
  */
 import { bytesKey } from '../base/bytes-key.ts';
-import { comparedName, isDotGit, isGitmodules } from '../base/dot-git.ts';
+import { isDotGit, isGitmodules } from '../base/dot-git.ts';
 import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
+import { isSettings, namesSettings, SETTINGS } from '../base/settings-path.ts';
 import type { Change } from '../system/git/change.ts';
 
 export interface VetScope {
@@ -13,6 +14,8 @@ export interface VetScope {
   write?: readonly string[] | undefined;
   shared?: readonly string[] | undefined;
   hide?: readonly string[] | undefined;
+  /** The globs that people wrote: what bosun or git would obey is taken only where one of these names it. */
+  named?: readonly string[] | undefined;
 }
 
 interface Refusal {
@@ -96,44 +99,30 @@ function limitsAnything({ write, hide = [] }: VetScope): boolean {
 
 type Judge = (path: Buffer) => string | undefined;
 
-function judge({ write, shared = [], hide = [] }: VetScope): Judge {
+function judge({ write, shared = [], hide = [], named = [] }: VetScope): Judge {
   const isInside = write === undefined ? () => true : compileGlobs([...write, ...shared]);
   const isHidden = compileGlobs(hide);
   const mayNothing = write?.length === 0 && shared.length === 0;
-  const named = [...(write ?? []), ...shared].filter(namesSettings);
-  const isNamed = compileGlobs(named);
+  const isNamed = compileGlobs(named.filter(namesSettings));
   return (path) => {
     const text = path.toString();
     if (isHidden(text)) return 'hidden from the agent';
     if (isSettings(path) && !isNamed(text))
-      return `bosun's own settings, which "scope.write" has to name (${SETTINGS}/…)`;
+      return `bosun's own settings, which "scope.write" of the workflow has to name (${SETTINGS}/…)`;
     if (isInside(text)) return undefined;
     return mayNothing ? 'outside the scope: the agent may change nothing' : 'outside the scope';
   };
 }
 
-const SETTINGS = '.bosun';
-
-/** What the next run of bosun would obey: an agent changes it only where the workflow says so by name. */
-function isSettings(path: Buffer): boolean {
-  // most names begin with a letter, which settles it
-  if (path[0]! > 0x2e && path[0]! < 0x80) return false;
-  return comparedName(path.toString().split(/[/\\]/, 1)[0]!) === SETTINGS;
-}
-
-function namesSettings(glob: string): boolean {
-  return literalStarts(parseGlob(glob)).some(([first]) => first === SETTINGS);
-}
-
 /** git obeys the settings of a repository that it is started in, also of one that lies in a work tree. */
-function repositoryProblem(path: Buffer, { write = [], shared = [] }: VetScope): string | undefined {
+function repositoryProblem(path: Buffer, { named = [] }: VetScope): string | undefined {
   const names = path.toString().split('/');
   const inside = names.length === 1 ? names : names.slice(0, -1);
-  const isNamed = [...write, ...shared].some((glob) =>
+  const isNamed = named.some((glob) =>
     literalStarts(parseGlob(glob)).some((start) => inside.every((name, n) => name === start[n])),
   );
   if (isNamed) return undefined;
-  return `makes a git repository of its directory, whose settings git would obey there; "scope.write" has to name it (${inside.join('/')}${names.length === 1 ? '' : '/**'})`;
+  return `makes a git repository of its directory, whose settings git would obey there; "scope.write" of the workflow has to name it (${inside.join('/')}${names.length === 1 ? '' : '/**'})`;
 }
 
 /** Saves a closer look at the names of most paths: letters that git does not see may stand between these. */

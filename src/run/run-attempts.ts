@@ -10,7 +10,7 @@ import type { RunOutput } from '../runtime/output/output.ts';
 import type { Steered } from '../runtime/runtime.ts';
 import { upcoming } from '../schedule/decide/upcoming.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
-import { agentOf } from '../schedule/workflow/agent-of.ts';
+import { agentOf, globsOfPeople } from '../schedule/workflow/agent-of.ts';
 import type { AccessDesk } from './access-desk.ts';
 import { AgentSlot } from './agent-slot.ts';
 import type { AskDesk } from './ask-desk.ts';
@@ -151,6 +151,7 @@ export class RunAttempts implements AsyncDisposable {
       task: node.task,
       workflow: node.workflow,
       agent: agent?.agent,
+      globsOfPeople: globsOfPeople(node, start.purpose),
       continues: continued && { workspace: continued.name, base: continued.base },
       shadow: state.shadow,
       printed,

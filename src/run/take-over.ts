@@ -9,7 +9,7 @@ import type { Fact } from '../contract/event.ts';
 import type { Collected } from '../contract/run.ts';
 import { workspaceId } from '../attempt/run-attempt.ts';
 import { joinBases } from '../merge/merge.ts';
-import { agentScope } from '../schedule/workflow/agent-of.ts';
+import { agentScope, globsOfPeople } from '../schedule/workflow/agent-of.ts';
 import { canGoOn } from '../schedule/fold/session.ts';
 import { withGranted } from '../schedule/workflow/scope-of.ts';
 import { hasEnded, type Node, type State } from '../schedule/state.ts';
@@ -81,6 +81,7 @@ async function snapshotLost(
   if (name === undefined) return lost;
   const commit =
     node.workspaceBase ?? (await joinBases(git, node.started!.from, state.shadow)) ?? state.shadow;
+  const { purpose } = node.started!;
   let collected: Omit<Collected, 'artifacts'>;
   try {
     const workspace = await workspaces.open(name, await workspaces.base(commit, workspaceOptions(node)));
@@ -88,7 +89,10 @@ async function snapshotLost(
     collected = await collect({
       git,
       changes: await workspace.changes(),
-      scope: withGranted(agentScope(node, node.started!.purpose), node.granted),
+      scope: {
+        ...withGranted(agentScope(node, purpose), node.granted),
+        named: globsOfPeople(node, purpose),
+      },
       parent: commit,
       ref: attemptRef(state.id, node.id, node.attempt),
       message: `${node.id}: attempt ${node.attempt} (lost)\n`,

@@ -4,11 +4,12 @@
  */
 import { parseGlob } from '../../base/glob-syntax.ts';
 import { covers } from '../../base/globs.ts';
+import { namesSettings } from '../../base/settings-path.ts';
 import { parseDurationMs, parseSizeBytes } from '../../base/units.ts';
 import { BUDGET_UNITS } from '../../contract/budget-units.ts';
 import type { Agent, Budget, Limits, Scope, Task, Workflow } from '../../contract/workflow.ts';
 import { effectiveLimits, effectiveScope } from '../../schedule/workflow/scope-of.ts';
-import { isTemplate } from '../../schedule/workflow/item-scope.ts';
+import { isTemplate, templateBound } from '../../schedule/workflow/item-scope.ts';
 import { describe, type Path, type Problem } from '../source/problem.ts';
 
 /** What holds for the planner itself. */
@@ -16,9 +17,11 @@ export interface Planner {
   scope: Scope;
   limits: Limits;
   budget?: Budget | undefined;
+  /** Of what it may change, the globs that people wrote. */
+  globsOfPeople: readonly string[];
 }
 
-export const NO_BOUNDS: Planner = { scope: {}, limits: {} };
+export const NO_BOUNDS: Planner = { scope: {}, limits: {}, globsOfPeople: [] };
 
 /** What only the workflow may give. */
 const REACHING = ['read', 'network', 'grant'] as const;
@@ -74,20 +77,25 @@ function checkReach(name: string, task: Task): Problem[] {
 function checkWrites(name: string, task: Task, workflow: Workflow, planner: Planner): Problem[] {
   const named = namedAgent(task, workflow);
   const { write: most, shared = [] } = (named ?? planner).scope ?? {};
-  if (most === undefined) return [];
   const whose = typeof task.agent === 'string' ? `its agent "${task.agent}"` : 'the task that wrote it';
-  const allowed = [...most, ...shared].map(parseGlob);
+  const allowed = most && [...most, ...shared].map(parseGlob);
+  const ofPeople = named ? [...(most ?? []), ...shared] : planner.globsOfPeople;
+  const settings = ofPeople.filter(namesSettings).map(parseGlob);
   const check = (scope: Scope | undefined, path: Path): Problem[] =>
     (['write', 'shared'] as const).flatMap((field) =>
       (scope?.[field] ?? []).flatMap((glob, n): Problem[] => {
-        if (isTemplate(glob)) {
-          const message = `"${glob}" depends on a value, and what a task that another one wrote may change must be known; write it out`;
-          return [{ path: [...path, field, n], message }];
-        }
-        const parsed = parseGlob(glob);
-        if (allowed.some((each) => covers(each, parsed))) return [];
-        const message = `"${glob}" is more than ${whose} may change (${most.join(', ') || 'nothing'}); write less, or name an agent of the workflow that may`;
-        return [{ path: [...path, field, n], message }];
+        const bound = parseGlob(isTemplate(glob) ? templateBound(glob) : glob);
+        const problem = (): string | undefined => {
+          if (namesSettings(bound.text) && !settings.some((each) => covers(each, bound)))
+            return `"${glob}" is for bosun's own settings, and only a scope that a person wrote in the workflow may name these; leave it out`;
+          if (allowed === undefined) return undefined;
+          if (isTemplate(glob))
+            return `"${glob}" depends on a value, and what a task that another one wrote may change must be known; write it out`;
+          if (allowed.some((each) => covers(each, bound))) return undefined;
+          return `"${glob}" is more than ${whose} may change (${most!.join(', ') || 'nothing'}); write less, or name an agent of the workflow that may`;
+        };
+        const message = problem();
+        return message === undefined ? [] : [{ path: [...path, field, n], message }];
       }),
     );
   const inline = typeof task.agent === 'object' ? task.agent.scope : undefined;

@@ -4,8 +4,9 @@
  */
 import { parseGlob, type Glob } from '../../base/glob-syntax.ts';
 import { covers, overlapOf } from '../../base/globs.ts';
+import { namesSettings } from '../../base/settings-path.ts';
 import type { Decision } from '../../contract/event.ts';
-import { agentScope } from '../workflow/agent-of.ts';
+import { agentScope, globsOfPeople } from '../workflow/agent-of.ts';
 import { ownersOf } from '../workflow/owners.ts';
 import { hasEnded, type AccessRequest, type Node, type State } from '../state.ts';
 
@@ -24,6 +25,16 @@ export function decideAccess(state: State, request: AccessRequest): Decision {
   const globs = request.globs.map(parseGlob);
   const hidden = overlapping(hide, globs);
   if (hidden !== undefined) return no(request, 'scope', `${hidden} is hidden`);
+  const settings = globs.find((glob) => namesSettings(glob.text));
+  if (settings) {
+    const named = globsOfPeople(node, node.started!.purpose).filter(namesSettings).map(parseGlob);
+    if (!named.some((each) => covers(each, settings)))
+      return no(
+        request,
+        'scope',
+        `${settings.text} is for bosun's own settings, which only the workflow can name`,
+      );
+  }
   if (write === undefined)
     return yes(request, 'scope', 'its scope names no files, so that it may change all');
   if (narrow([...write, ...shared, ...node.granted], globs).granted)

@@ -1,16 +1,18 @@
 /** Finds who does an attempt: the task's agent, or the one that its conflicts go to. Nobody for a plain command. */
 import type { Agent, Scope } from '../../contract/workflow.ts';
+import { isTemplate, templateBound } from './item-scope.ts';
 import { effectiveLimits, effectiveScope } from './scope-of.ts';
-import type { Node } from '../state.ts';
+import { writtenAs, type Node } from '../state.ts';
 
 type Purpose = 'work' | 'resolve';
 
 /** The agent with the scope and the limits that hold for this task. */
 export function agentOf(node: Node, purpose: Purpose): { name: string; agent: Agent } | undefined {
   const found = namedAgent(node, purpose);
-  const { task } = node;
-  if (!found || (!task.scope && !task.limits)) return found;
+  if (!found) return undefined;
   const { name, agent } = found;
+  const { task } = node;
+  if (!task.scope && !task.limits) return { name, agent };
   return {
     name,
     agent: { ...agent, scope: effectiveScope(task, agent), limits: effectiveLimits(task, agent) },
@@ -22,16 +24,38 @@ export function agentScope(node: Node, purpose: Purpose): Scope {
   return effectiveScope(node.task, namedAgent(node, purpose)?.agent);
 }
 
+/**
+ * The globs that people wrote for what the attempt may change. What an agent wrote is none of them: of a task that one
+ * wrote, they are those of the agent of the workflow that it names, else those of the task that wrote it. A value that
+ * is filled into a glob names nothing either.
+ */
+export function globsOfPeople(node: Node, purpose: Purpose): string[] {
+  const written = writtenAs(node);
+  const found = namedAgent(node, purpose);
+  const isByAgent = written.parent !== undefined && written.parent.kind !== 'uses';
+  if (isByAgent && !found?.isOfWorkflow) return globsOfPeople(written.parent, 'work');
+  const { write = [], shared = [], grant } = effectiveScope(isByAgent ? {} : written.task, found?.agent);
+  const globs = [...write, ...shared, ...(Array.isArray(grant) ? grant : [])];
+  return globs.map((glob) => (isTemplate(glob) ? templateBound(glob) : glob));
+}
+
 /** What becomes of changes that do not merge. */
 export function onConflict(node: Node): string {
   return node.task['on-conflict'] ?? node.workflow['on-conflict'];
 }
 
-function namedAgent(node: Node, purpose: Purpose): { name: string; agent: Agent } | undefined {
+interface Found {
+  name: string;
+  agent: Agent;
+  /** One of the workflow's agents, not one that stands in the task itself. */
+  isOfWorkflow: boolean;
+}
+
+function namedAgent(node: Node, purpose: Purpose): Found | undefined {
   const named = purpose === 'resolve' ? onConflict(node).slice('agent:'.length) : node.task.agent;
   if (named === undefined) return undefined;
-  if (typeof named !== 'string') return { name: named.runtime, agent: named };
+  if (typeof named !== 'string') return { name: named.runtime, agent: named, isOfWorkflow: false };
   const agent = node.workflow.agents[named];
   if (!agent) throw new Error(`task ${node.id} names agent ${named}, which is not there`);
-  return { name: named, agent };
+  return { name: named, agent, isOfWorkflow: true };
 }
