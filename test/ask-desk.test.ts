@@ -71,6 +71,48 @@ describe('a question of an agent', () => {
     expect(said.at(-1)).toEqual({ answer: null, by: 'limit' });
   });
 
+  it('is taken back where whoever asked hangs up, and nobody else asks the same', async () => {
+    const { loop, ask } = open();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const said = [first, second].map(({ signal }) => ask({ question: 'Why?', text: true }, signal));
+    first.abort();
+    expect(await said[0]).toEqual({ answer: null, by: 'ended' });
+    expect([...loop.state.questions.keys()]).toEqual(['work+1.1']);
+    second.abort();
+    expect(await said[1]).toEqual({ answer: null, by: 'ended' });
+    expect(loop.of('question.answered')).toEqual([
+      { type: 'question.answered', id: 'work+1.1', answer: null, by: 'left' },
+    ]);
+    expect(loop.of('attempt.answered')).toMatchObject([{ id: 'work+1.1', by: 'left' }]);
+    expect([...loop.state.questions.keys()]).toEqual([]);
+  });
+
+  it('leaves its place to another task until it is answered', async () => {
+    const run = 'true';
+    const loop = new TinyLoop({ concurrency: 1, tasks: { work: { run }, next: { run }, last: { run } } });
+    const started = (): string[] => loop.of('attempt.started').map(({ task }) => task);
+    expect(started()).toEqual(['work']);
+    const said = loop.desk.toolsFor('work', 1).ask({ question: 'Why?', text: true });
+    expect(started()).toEqual(['work', 'next']);
+    loop.submit({ type: 'question.answered', id: 'work+1.1', answer: 'so', by: 'anna' });
+    await said;
+    const ended = { type: 'attempt.finished', attempt: 1, outcome: { kind: 'done' }, durationMs: 1 } as const;
+    loop.submit({ ...ended, task: 'next' });
+    expect(started()).toEqual(['work', 'next']);
+    loop.submit({ ...ended, task: 'work' });
+    expect(started()).toEqual(['work', 'next', 'last']);
+  });
+
+  it('keeps no place for an attempt that ended before its answer', () => {
+    const run = 'true';
+    const loop = new TinyLoop({ concurrency: 1, tasks: { work: { run }, next: { run }, last: { run } } });
+    void loop.desk.toolsFor('work', 1).ask({ question: 'Why?', text: true });
+    const ended = { type: 'attempt.finished', attempt: 1, outcome: { kind: 'done' }, durationMs: 1 } as const;
+    loop.submit({ ...ended, task: 'work' });
+    expect(loop.of('attempt.started').map(({ task }) => task)).toEqual(['work', 'next']);
+    expect(loop.state.away).toBe(0);
+  });
+
   it('has an end where nobody can answer any more', async () => {
     const { loop, ask } = open();
     const said = [ask({ question: 'May I?' }), ask({ question: 'Why?', text: true })];

@@ -249,9 +249,9 @@ describe('an agent that does not look', () => {
         sent.resolve();
       },
       two: async (attempt) => {
-        const stop = attempt.onSteer((text, stale) => {
+        const stop = attempt.onSteer((text, about) => {
           heard.push(text);
-          isStale ??= stale;
+          isStale ??= about?.isStale?.bind(about);
         });
         listens.resolve();
         await sent.promise;

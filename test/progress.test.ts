@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DoneOutput } from '../src/attempt/done-output.ts';
+import type { Json } from '../src/contract/workflow.ts';
 import { Progress } from '../src/attempt/progress.ts';
 
 describe('how far an agent is', () => {
@@ -36,22 +37,30 @@ describe('an output that is given before the end', () => {
   };
 
   it('is checked at once, and the last one that fits counts', async () => {
-    const done = new DoneOutput(schema);
+    const given: Json[] = [];
+    const done = new DoneOutput(schema, async (output) => void given.push(output));
     expect(await done.give({ output: { verdict: 'accept' } })).toEqual({ accepted: true });
     expect(await done.give({ output: { verdict: 'perhaps' } })).toEqual({
       accepted: false,
       why: expect.stringContaining('verdict'),
     });
-    expect(done.value).toEqual({ verdict: 'accept' });
     await done.give({ output: '{"verdict":"reject"}' });
-    expect(done.value).toEqual({ verdict: 'reject' });
+    expect(given).toEqual([{ verdict: 'accept' }, { verdict: 'reject' }]);
   });
 
   it('may be anything where nothing is asked for', async () => {
-    const done = new DoneOutput(undefined);
+    const given: Json[] = [];
+    const done = new DoneOutput(undefined, async (output) => void given.push(output));
     await done.give({ output: '{"a":1}' });
-    expect(done.value).toBe('{"a":1}');
     await done.give({ output: null });
-    expect(done.value).toBe(null);
+    expect(given).toEqual(['{"a":1}', null]);
+  });
+
+  it('is refused after the hundredth', async () => {
+    let count = 0;
+    const done = new DoneOutput(undefined, async () => void count++);
+    for (let n = 0; n < 100; n++) await done.give({ output: n });
+    await expect(done.give({ output: 'more' })).rejects.toThrow('you have given 100 outputs');
+    expect(count).toBe(100);
   });
 });

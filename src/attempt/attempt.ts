@@ -2,7 +2,7 @@
 import type { RunOutput } from '../runtime/output/output.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
-import type { Agent, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
+import type { Agent, Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
 import type { Question, Said } from '../contract/question.ts';
 import type { Caller } from '../gateway/caller.ts';
@@ -86,6 +86,10 @@ export interface Attempt {
   ask(question: Question): Promise<Said>;
   /** What people and other agents say to the running agent; the return value ends that. */
   onSteer(listener: Steered): () => void;
+  /** The output that the agent gave before its end, in this attempt or the one it goes on from. */
+  readonly given: Json | undefined;
+  /** Resolves once it is in the journal that the agent gave this output. */
+  give(output: Json): Promise<void>;
   emit(fact: Fact): void;
   nowMs(): number;
 }

@@ -1,17 +1,22 @@
-/** The output that an agent gives before its end: checked at once, the last one that fits counts. */
+/** Takes the output that an agent gives before its end: checked at once, and accepted once it is in the journal. */
 import { parseJson } from '../base/parse-json.ts';
+import { BosunError } from '../contract/errors.ts';
 import type { JsonSchema } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { CrewTools } from '../crew/tools.ts';
 import { outputProblem } from '../runtime/output/structured-output.ts';
 
+/** Of one attempt. */
+const OUTPUTS_MAX = 100;
+
 export class DoneOutput {
   readonly #schema: JsonSchema | undefined;
-  /** Undefined as long as there is none. */
-  value: Json | undefined;
+  readonly #record: (output: Json) => Promise<void>;
+  #count = 0;
 
-  constructor(schema: JsonSchema | undefined) {
+  constructor(schema: JsonSchema | undefined, record: (output: Json) => Promise<void>) {
     this.#schema = schema;
+    this.#record = record;
   }
 
   give: CrewTools['done'] = async ({ output }) => {
@@ -23,8 +28,10 @@ export class DoneOutput {
     return { accepted: false, why: problem };
   };
 
-  #take(output: Json): { accepted: true } {
-    this.value = output;
+  async #take(output: Json): Promise<{ accepted: true }> {
+    if (++this.#count > OUTPUTS_MAX)
+      throw new BosunError('busy', `you have given ${OUTPUTS_MAX} outputs, which is all you may`);
+    await this.#record(output);
     return { accepted: true };
   }
 

@@ -120,7 +120,7 @@ async function live(
   const ending: Ending = {
     outcome: result.outcome,
     // What an agent gave in so many words comes before what it printed or said last.
-    output: result.isStructured ? result.output : (around.done.value ?? result.output),
+    output: result.isStructured || attempt.given === undefined ? result.output : attempt.given,
     ...(result.error && { error: result.error }),
     ...(collected && { collected }),
   };
@@ -213,7 +213,7 @@ function jobOf(
     isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,
     emit: boundedEvents(attempt),
-    ask: (question) => around.held.during(attempt.ask(question)),
+    ask: (question) => around.held.ask(attempt.ask(question)),
     heldMs: () => around.held.elapsedMs,
     onSteer: (listener) => attempt.onSteer(listener),
     timeoutMs: task.timeout !== undefined ? parseDurationMs(task.timeout) : minutes && minutes * 60_000,

@@ -7,8 +7,8 @@ import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Attempt, EngineTools, Stages } from './attempt.ts';
 import { DoneOutput } from './done-output.ts';
+import { HeldTime } from './held-time.ts';
 import { Progress } from './progress.ts';
-import { Stopwatch } from '../base/stopwatch.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { asksModels } from '../contract/runtimes.ts';
@@ -34,6 +34,7 @@ import { GATEWAY } from '../sandbox/linux/bridge.ts';
 import type { Denied } from '../egress/gate.ts';
 import { mayReach } from '../egress/may-reach.ts';
 import { openEgress } from '../egress/proxy.ts';
+import { cpuUsedMs } from '../sandbox/limits/cpu-used.ts';
 import { directoriesOf, writableParts } from '../sandbox/policy.ts';
 import { PACKAGE } from '../base/package-directory.ts';
 import { environmentOf, machineEnvironment } from './environment.ts';
@@ -87,10 +88,8 @@ export class Surroundings implements AsyncDisposable {
   readonly memory: string;
   /** Where the agent reaches models, as it sees it. */
   models: GatewayAccess | undefined;
-  /** How long the agent had to wait for a person: no time of its own. */
-  readonly held = new Stopwatch();
-  /** The output that the agent gave before its end. */
-  readonly done: DoneOutput;
+  /** How long the agent had to wait: no time of its own. */
+  readonly held = new HeldTime(() => this.#running && cpuUsedMs(this.#running.pid));
   /** Why the last request to a model failed, as the gateway saw it. */
   modelError: AgentError | undefined;
   readonly #stages: Stages;
@@ -104,8 +103,9 @@ export class Surroundings implements AsyncDisposable {
   #paths: Record<string, string> | undefined;
   /** A sandbox that waits for the agent's command. */
   #prepared: Prepared | undefined;
-  /** What the agent itself runs in; it may be granted more. */
-  #running: { running: Running; workspace: Workspace } | undefined;
+  /** What the agent itself runs in; it may be granted more of its workspace. */
+  #running: Running | undefined;
+  #workspace: Workspace | undefined;
 
   static async make(stages: Stages, attempt: Attempt): Promise<Surroundings> {
     const made = new Surroundings(stages, attempt);
@@ -134,7 +134,6 @@ export class Surroundings implements AsyncDisposable {
     this.#stages = stages;
     this.#attempt = attempt;
     this.#scope = effectiveScope(attempt.task, attempt.agent);
-    this.done = new DoneOutput(outputSchema(attempt));
     this.files = stages.home.attempt(attempt.run, attempt.start.task, attempt.start.attempt);
     this.memory = stages.home.memory(attempt.run, attempt.start.task);
   }
@@ -193,7 +192,8 @@ export class Surroundings implements AsyncDisposable {
     if (this.#paths && workspace) this.#paths.workspace = this.seenAt(workspace);
     const running =
       prepared?.start(start) ?? this.#stages.launcher.launch({ ...start, ...(await this.#place(workspace)) });
-    if (workspace) this.#running = { running, workspace };
+    this.#running = running;
+    this.#workspace = workspace;
     return running;
   }
 
@@ -315,12 +315,13 @@ export class Surroundings implements AsyncDisposable {
       const progress = this.#undo.use(
         new Progress((told) => emit({ type: 'attempt.progress', task, attempt, ...told })),
       );
+      const done = new DoneOutput(outputSchema(this.#attempt), (output) => this.#attempt.give(output));
       const tools: CrewTools = {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
-        ask: (input, left) => this.held.during(crew.ask(input, left)),
+        ask: (input, left) => this.held.ask(crew.ask(input, left)),
         report_progress: progress.report,
-        done: this.done.give,
+        done: done.give,
       };
       const notice = this.#attempt.notice;
       const socketPath = path.join(directory, 'agent.sock');
@@ -365,14 +366,17 @@ export class Surroundings implements AsyncDisposable {
     if (this.#turns + count > turnsMax)
       return { isAdmitted: false, kind: 'refused', message: describeTurns(turnsMax) };
     this.#turns += count;
-    const admission = await this.held.during(this.#attempt.admit(estimate, signal));
+    const requestEnded = this.held.request();
+    const admission = await this.held.holdBack(this.#attempt.admit(estimate, signal));
     if (!admission.isAdmitted) {
+      requestEnded();
       this.#turns -= count;
       return admission;
     }
     return {
       ...admission,
       settle: (use) => {
+        requestEnded();
         if (use) this.modelError = undefined;
         else this.#turns -= count;
         admission.settle(use);
@@ -386,8 +390,9 @@ export class Surroundings implements AsyncDisposable {
     input: Parameters<CrewTools['request_access']>[0],
   ): ReturnType<CrewTools['request_access']> {
     const answer = await crew.request_access(input);
-    if (!answer.granted || this.#running === undefined) return answer;
-    const { running, workspace } = this.#running;
+    const running = this.#running;
+    const workspace = this.#workspace;
+    if (!answer.granted || !running || !workspace) return answer;
     if (running.grant === undefined)
       return {
         ...answer,

@@ -12,7 +12,7 @@ export interface Actor {
 const NAME_CHARS_MAX = 100;
 
 /** What stands there where nobody acted: the engine's own reasons. Nobody's name may be taken for one. */
-const REASONS = new Set(['budget', 'ended', 'owner', 'policy', 'scope', 'time-out']);
+const REASONS = new Set(['budget', 'ended', 'left', 'owner', 'policy', 'scope', 'time-out']);
 
 /** The `by` of an event: `anna`, `program deploy-bot`, `agent review`. Journals of earlier versions say `person`. */
 export function spellActor({ kind, name = '' }: Actor): string {

@@ -199,6 +199,8 @@ export const EVENT_SCHEMAS = {
       by: text,
     }),
   'task.steered': () => event('task.steered', { task: text, text, by: text }),
+  'attempt.steered': () => event('attempt.steered', { ...of, steers: list(count) }),
+  'attempt.gave': () => event('attempt.gave', { ...of, output: opt(json), outputRef: opt(ref) }),
   'message.sent': () =>
     event('message.sent', {
       ...of,

@@ -94,6 +94,10 @@ export type Fact =
   | { type: 'budget.set'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string }
   /** A person speaks to the running agent. */
   | { type: 'task.steered'; task: string; text: string; by: string }
+  /** The agent has read this of what was said to its task: the first is 1. */
+  | { type: 'attempt.steered'; task: string; attempt: number; steers: number[] }
+  /** The agent gives the output of its task before its end; the last one counts. */
+  | { type: 'attempt.gave'; task: string; attempt: number; output?: Json; outputRef?: ValueRef }
   /** An agent says something to others; who gets it is decided. */
   | {
       type: 'message.sent';

@@ -84,6 +84,8 @@ function attemptOn(
     admit: () => Promise.resolve({ isAdmitted: false, kind: 'refused', message: 'a check has no model' }),
     ask: () => Promise.resolve({ answer: 'no', by: 'ended' }),
     onSteer: () => () => {},
+    given: undefined,
+    give: () => Promise.resolve(),
     emit,
     nowMs: Date.now,
   };

@@ -44,7 +44,7 @@ export class AskDesk {
   /** What does the work behind the crew's tools, for one attempt. */
   toolsFor(task: string, attempt: number): Pick<CrewTools, 'ask'> {
     return {
-      ask: ({ question: text, choices, several, text: freeText, default: fallback, timeout }) => {
+      ask: ({ question: text, choices, several, text: freeText, default: fallback, timeout }, left) => {
         const question = boundedQuestion({
           text,
           default: null,
@@ -55,13 +55,18 @@ export class AskDesk {
         const answer = fallback === undefined ? noAnswer(question) : readAnswer(question, fallback);
         if ('problem' in answer) throw new BosunError('usage', `default: ${answer.problem}`);
         const timeoutMs = timeout === undefined ? ASK_MS : timeout * 1000;
-        return this.askFor(task, attempt, { ...question, default: answer.answer }, timeoutMs);
+        return this.askFor(task, attempt, { ...question, default: answer.answer }, { timeoutMs, left });
       },
     };
   }
 
   /** What an agent wants to know, of its own accord. The same, asked again while it is open, is one question. */
-  async askFor(task: string, attempt: number, question: Question, timeoutMs = ASK_MS): Promise<Said> {
+  async askFor(
+    task: string,
+    attempt: number,
+    question: Question,
+    { timeoutMs = ASK_MS, left }: { timeoutMs?: number; left?: AbortSignal | undefined } = {},
+  ): Promise<Said> {
     const key = JSON.stringify([task, attempt, question]);
     const count = Math.max(nodeOf(this.#loop.state, task).questions, this.#given.get(task) ?? 0);
     const known = this.#open.get(key);
@@ -72,23 +77,29 @@ export class AskDesk {
     const id = known ?? `${task}+${attempt}.${++this.#count}`;
     this.#open.set(key, id);
     try {
-      return await this.ask(task, attempt, { id, ...question, timeoutMs });
+      return await this.ask(task, attempt, { id, ...question, timeoutMs }, left);
     } finally {
-      this.#open.delete(key);
+      if (!this.#waiting.has(id)) this.#open.delete(key);
     }
   }
 
-  /** Whoever asks the same while it is open gets the same answer. */
-  ask(task: string, attempt: number, ask: Ask): Promise<Said> {
-    if (this.#loop.isOver) return Promise.resolve({ ...noAnswer(ask), by: 'ended' });
+  /**
+   * Whoever asks the same while it is open gets the same answer. `left` aborts where whoever asked hung up: a question
+   * that nobody waits for any more is taken back.
+   */
+  ask(task: string, attempt: number, ask: Ask, left?: AbortSignal): Promise<Said> {
+    if (this.#loop.isOver || left?.aborted) return Promise.resolve({ ...noAnswer(ask), by: 'ended' });
     const { promise, resolve } = Promise.withResolvers<Said>();
+    const own: Waiting = { form: ask, resolve };
     const waiting = this.#waiting.get(ask.id);
-    if (waiting) waiting.push({ form: ask, resolve });
+    if (waiting) waiting.push(own);
     else {
-      this.#waiting.set(ask.id, [{ form: ask, resolve }]);
+      this.#waiting.set(ask.id, [own]);
       this.#loop.submit({ type: 'attempt.asked', task, attempt, ...ask });
     }
-    return promise;
+    const leave = (): void => this.#leave(ask.id, own);
+    left?.addEventListener('abort', leave, { once: true });
+    return promise.finally(() => left?.removeEventListener('abort', leave));
   }
 
   answered({ id, answer, chosen, by, note }: EventOf<'attempt.answered'>): void {
@@ -99,6 +110,14 @@ export class AskDesk {
   /** Nothing will be decided any more. */
   close(): void {
     for (const id of this.#waiting.keys()) this.#tell(id, (form) => ({ ...noAnswer(form), by: 'ended' }));
+  }
+
+  #leave(id: string, own: Waiting): void {
+    own.resolve({ ...noAnswer(own.form), by: 'ended' });
+    const others = (this.#waiting.get(id) ?? []).filter((waiting) => waiting !== own);
+    if (others.length > 0) return void this.#waiting.set(id, others);
+    this.#waiting.delete(id);
+    this.#loop.submit({ type: 'question.answered', id, ...noAnswer(own.form), by: 'left' });
   }
 
   #tell(id: string, said: (form: AnswerForm) => Said): void {

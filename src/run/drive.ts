@@ -14,6 +14,7 @@ import { InFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
 import { AccessDesk } from './access-desk.ts';
 import { AskDesk } from './ask-desk.ts';
+import { Landings } from './landings.ts';
 import { Ledger } from './ledger.ts';
 import { loadRun } from './load-run.ts';
 import { Loop, type LoopOptions } from './loop.ts';
@@ -25,6 +26,7 @@ import { RunAttempts } from './run-attempts.ts';
 import { RunTimers } from './run-timers.ts';
 import type { SharedBudgets } from './shared-budgets.ts';
 import type { SharedMachine } from './shared-machine.ts';
+import { SteerDesk } from './steer-desk.ts';
 import { takeOver } from './take-over.ts';
 import { WaitDesk } from './wait-desk.ts';
 import { TaskWorkspaces } from './task-workspaces.ts';
@@ -62,6 +64,8 @@ export class Drive implements Disposable {
   readonly #workspaces: TaskWorkspaces;
   readonly #access: AccessDesk;
   readonly #messages: MessageDesk;
+  readonly #landings: Landings;
+  readonly #steers: SteerDesk;
   readonly #waits: WaitDesk;
   readonly #asks: AskDesk;
   readonly #ledger: Ledger;
@@ -100,8 +104,11 @@ export class Drive implements Disposable {
     this.#access = new AccessDesk(loop);
     const access = this.#access;
     const waits = (this.#waits = new WaitDesk(loop, this.#timers));
+    const landings = (this.#landings = new Landings(loop));
+    const steers = (this.#steers = new SteerDesk(loop));
     this.#messages = new MessageDesk({
       loop,
+      landings,
       nowMs,
       wait: (at, seconds, left) => waits.wait(at, { kind: 'message' }, seconds, left),
       pendingAccess: (task) => access.pending(task),
@@ -122,6 +129,8 @@ export class Drive implements Disposable {
       machine,
       access,
       messages: this.#messages,
+      steers,
+      landings,
       waits,
       asks: this.#asks,
       ledger: this.#ledger,
@@ -155,6 +164,7 @@ export class Drive implements Disposable {
       clearInterval(this.#clock);
       this.#access.close();
       this.#messages.close();
+      this.#landings.close();
       this.#waits.close();
       this.#asks.close();
       this.#attempts.stopAll();
@@ -273,10 +283,10 @@ export class Drive implements Disposable {
   #hear(fact: Fact): void {
     this.#ledger.heard(fact);
     this.#lost?.heard(fact);
-    this.#messages.heard(fact);
+    this.#landings.heard(fact);
     if (fact.type === 'wait.expired') this.#waits.expired(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();
-    if (fact.type === 'task.steered') this.#attempts.steer(fact.task, fact.text);
+    if (fact.type === 'task.steered') this.#steers.tell(fact.task);
     if (PAUSES.has(fact.type)) this.#lookAtPauses();
   }
 

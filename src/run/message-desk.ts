@@ -19,6 +19,7 @@ import type { Steered } from '../runtime/runtime.ts';
 import { unreadBy } from '../schedule/fold/messages.ts';
 import { nodeOf, type Message } from '../schedule/state.ts';
 import { agentOf } from '../schedule/workflow/agent-of.ts';
+import { runIsOver, type Landings } from './landings.ts';
 import type { Loop } from './loop.ts';
 
 /** Of one task, in all its attempts. */
@@ -41,6 +42,7 @@ const REFUSALS: Record<MessageRefusal, ErrorCode> = {
 
 export interface MessageDeskOptions {
   loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
+  landings: Pick<Landings, 'land' | 'act'>;
   /** Resolves when something comes for the attempt, or why nothing did. */
   wait(at: { task: string; attempt: number }, seconds: number, left?: AbortSignal): Promise<Waited>;
   /** What the task is asked as an owner of files. */
@@ -55,8 +57,6 @@ export class MessageDesk {
   readonly #options: MessageDeskOptions;
   /** By the message's id. */
   readonly #sending = new Map<string, PromiseWithResolvers<Sent>>();
-  readonly #landings = new WeakMap<Fact, () => void>();
-  readonly #left = new Set<(error: Error) => void>();
   readonly #mailboxes = new Map<string, Mailbox>();
 
   constructor(options: MessageDeskOptions) {
@@ -118,11 +118,6 @@ export class MessageDesk {
     this.#sending.delete(id);
   }
 
-  /** A fact is in the journal. */
-  heard(fact: Fact): void {
-    this.#landings.get(fact)?.();
-  }
-
   /** The attempt has ended. */
   forget(task: string, attempt: number): void {
     this.#mailboxes.delete(keyOf(task, attempt));
@@ -130,9 +125,7 @@ export class MessageDesk {
 
   /** Nothing will be decided any more. */
   close(): void {
-    const error = over();
-    for (const { reject } of this.#sending.values()) reject(error);
-    for (const reject of this.#left) reject(error);
+    for (const { reject } of this.#sending.values()) reject(runIsOver());
     this.#sending.clear();
   }
 
@@ -147,7 +140,7 @@ export class MessageDesk {
         `the message has ${bytes} bytes, and ${MESSAGE_BYTES_MAX} is the most; write it to a file and say where it is`,
       );
     const id = this.#nextId(task, attempt);
-    if (this.#options.loop.isOver) throw over();
+    if (this.#options.loop.isOver) throw runIsOver();
     const sending = Promise.withResolvers<Sent>();
     this.#sending.set(id, sending);
     this.#options.loop.submit({
@@ -215,7 +208,7 @@ export class MessageDesk {
     for (const id of ids) mailbox.reading.add(id);
     try {
       if (ids.length + acknowledged.length > 0)
-        await this.#land({
+        await this.#options.landings.land({
           type: 'message.read',
           task,
           attempt,
@@ -284,13 +277,12 @@ export class MessageDesk {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     mailbox.reading.add(id);
     const fact: Fact = { type: 'message.read', task, attempt, ids: [id], steered: true };
-    this.#landings.set(fact, () => {
+    this.#options.landings.act(fact, () => {
       mailbox.reading.delete(id);
       if (mailbox.steer)
         mailbox.steer(`Urgent message ${id} from ${from}, another agent of this run:\n${text}`);
       else mailbox.missed.add(id);
     });
-    this.#options.loop.submit(fact);
   }
 
   /** One line until it has looked. */
@@ -299,16 +291,7 @@ export class MessageDesk {
     const notice = this.notice(task, attempt);
     if (!mailbox.steer || mailbox.isTold || notice === undefined) return;
     mailbox.isTold = true;
-    mailbox.steer(notice, () => this.notice(task, attempt) === undefined);
-  }
-
-  #land(fact: Fact): Promise<void> {
-    if (this.#options.loop.isOver) return Promise.reject(over());
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#landings.set(fact, resolve);
-    this.#left.add(reject);
-    this.#options.loop.submit(fact);
-    return promise.finally(() => this.#left.delete(reject));
+    mailbox.steer(notice, { isStale: () => this.notice(task, attempt) === undefined });
   }
 
   #mailbox(task: string, attempt: number): Mailbox {
@@ -342,8 +325,4 @@ function newMailbox(): Mailbox {
 
 function keyOf(task: string, attempt: number): string {
   return `${task}@${attempt}`;
-}
-
-function over(): BosunError {
-  return new BosunError('wrong-state', 'the run is over');
 }

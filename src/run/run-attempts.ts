@@ -6,6 +6,7 @@ import type { Attempt, Stages, Stop } from '../attempt/attempt.ts';
 import { PreparedPlaces } from '../attempt/prepared-places.ts';
 import { runAttempt } from '../attempt/run-attempt.ts';
 import type { EventOf } from '../contract/event.ts';
+import type { Admission } from '../contract/model.ts';
 import type { RunOutput } from '../runtime/output/output.ts';
 import type { Steered } from '../runtime/runtime.ts';
 import { upcoming } from '../schedule/decide/upcoming.ts';
@@ -14,11 +15,13 @@ import { agentOf, globsOfPeople } from '../schedule/workflow/agent-of.ts';
 import type { AccessDesk } from './access-desk.ts';
 import { AgentSlot } from './agent-slot.ts';
 import type { AskDesk } from './ask-desk.ts';
+import type { Landings } from './landings.ts';
 import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
 import type { MessageDesk } from './message-desk.ts';
 import type { PauseGate } from './pause-gate.ts';
 import type { SharedMachine } from './shared-machine.ts';
+import type { SteerDesk } from './steer-desk.ts';
 import type { WaitDesk } from './wait-desk.ts';
 import type { TaskWorkspaces } from './task-workspaces.ts';
 
@@ -29,6 +32,8 @@ export interface RunAttemptsOptions {
   machine?: SharedMachine | undefined;
   access: AccessDesk;
   messages: MessageDesk;
+  steers: SteerDesk;
+  landings: Landings;
   waits: WaitDesk;
   asks: AskDesk;
   ledger: Ledger;
@@ -49,8 +54,6 @@ export class RunAttempts implements AsyncDisposable {
   /** Of the agents at work, by task; a plain command needs none. */
   readonly #slots = new Map<string, AgentSlot>();
   readonly #ahead: PreparedPlaces;
-  /** Who listens to what people say to the agent of a task. */
-  readonly #listeners = new Map<string, Set<Steered>>();
 
   constructor(options: RunAttemptsOptions) {
     this.#options = options;
@@ -97,11 +100,6 @@ export class RunAttempts implements AsyncDisposable {
     for (const stop of this.#stops.values()) stop.now.abort();
   }
 
-  /** Tells the running agent of a task what a person says. */
-  steer(task: string, text: string): void {
-    for (const listener of this.#listeners.get(task) ?? []) listener(text);
-  }
-
   /** Sandboxes of tasks that wait are made while others work. */
   lookAhead(): void {
     if (this.#options.stages.launcher.prepare === undefined || this.#loop.isOver) return;
@@ -140,7 +138,8 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
-    const { access, asks, messages, waits, ledger, pauses, workspaces, printed, nowMs } = this.#options;
+    const { access, asks, messages, steers, landings, waits, ledger, pauses, workspaces, printed, nowMs } =
+      this.#options;
     const { state } = this.#loop;
     const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = workspaces.of(node.id, start.continues);
@@ -167,12 +166,19 @@ export class RunAttempts implements AsyncDisposable {
         ...waits.toolsFor(node.id, start.attempt),
       },
       notice: messages.noticeFor(node.id, start.attempt),
-      admit: (estimate, signal) =>
-        pauses.admit({ node, attempt: start.attempt, slot: this.#slots.get(node.id), signal }, () =>
-          ledger.admit(node, start.attempt, estimate, signal),
-        ),
+      admit: async (estimate, signal) => {
+        const asking = { node, attempt: start.attempt, slot: this.#slots.get(node.id), signal };
+        const admit = (): Promise<Admission> => ledger.admit(node, start.attempt, estimate, signal);
+        return steers.watch(node.id, start.attempt, estimate, await pauses.admit(asking, admit));
+      },
       ask: (question) => asks.askFor(node.id, start.attempt, question),
       onSteer: (listener) => this.#listen(node.id, start.attempt, listener),
+      get given() {
+        const { outputRef, output } = node.given ?? {};
+        return outputRef ? state.read(outputRef) : output;
+      },
+      give: (output) =>
+        landings.land({ type: 'attempt.gave', task: node.id, attempt: start.attempt, output }),
       emit: (fact) => {
         if (fact.type === 'attempt.workspace') {
           const { workspace: name, base } = fact;
@@ -185,13 +191,12 @@ export class RunAttempts implements AsyncDisposable {
     return { attempt, stop };
   }
 
+  /** To people and to other agents. */
   #listen(task: string, attempt: number, listener: Steered): () => void {
-    const listeners = this.#listeners.get(task) ?? new Set();
-    this.#listeners.set(task, listeners.add(listener));
-    const stop = this.#options.messages.listen(task, attempt, listener);
-    return () => {
-      listeners.delete(listener);
-      stop();
-    };
+    const stops = [
+      this.#options.steers.listen(task, listener),
+      this.#options.messages.listen(task, attempt, listener),
+    ];
+    return () => stops.forEach((stop) => stop());
   }
 }

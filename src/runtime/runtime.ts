@@ -53,8 +53,15 @@ export interface Job {
   onSteer(listener: Steered): () => void;
 }
 
-/** Takes what is said to a running agent. Where it has to wait, `isStale` says whether there is still a need for it. */
-export type Steered = (text: string, isStale?: () => boolean) => void;
+/** Takes what is said to a running agent. */
+export type Steered = (text: string, about?: SteerHandling) => void;
+
+export interface SteerHandling {
+  /** Where it has to wait: whether there is no need for it any more. */
+  isStale?(): boolean;
+  /** The agent has it now, with its next request to a model. */
+  given?(): void;
+}
 
 /** The gateway as the agent sees it: `${baseUrl}/anthropic/v1/messages`, `/openai/chat/completions`, `/openai/responses`, `/gemini/v1beta/…`, `/<provider>/…`. */
 export interface GatewayAccess {

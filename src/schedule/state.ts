@@ -124,11 +124,16 @@ export interface Node {
   /** How often its agents have asked for access, and how often a person something else. */
   requests: number;
   questions: number;
+  /** What people said to its agent that no attempt has read, and how much they have said in all. */
+  steers: { number: number; text: string }[];
+  steered: number;
+  /** What the agent gave as the output before its end; attempts that go on from that one have it. */
+  given?: Pick<EventOf<'attempt.gave'>, 'output' | 'outputRef'>;
   /** How many messages its agents have sent. */
   sent: number;
   /** What was sent to it and is not acknowledged, oldest first; of a task that stands for others, what it keeps for them. */
   inbox: Map<Message, InboxEntry>;
-  /** Its attempt waits for something, and does nothing else. */
+  /** Its attempt waits for others or for a person, and does nothing else. */
   isAway?: boolean;
 
   /** For people: never read by decide. */
@@ -366,8 +371,13 @@ export function taskPauseOf({ pausedTasks }: State, node: Node): Pause | undefin
   return pausedTasks.size === 0 ? undefined : nearestPause(node);
 }
 
-export function nearestPause(node: Node): Pause | undefined {
-  for (let at: Node | undefined = node; at; at = at.parent) if (at.paused) return at.paused;
+function nearestPause(node: Node): Pause | undefined {
+  return nearestPaused(node)?.paused;
+}
+
+/** The node itself, or the nearest around it, that a person has paused. */
+export function nearestPaused(node: Node): Node | undefined {
+  for (let at: Node | undefined = node; at; at = at.parent) if (at.paused) return at;
   return undefined;
 }
 

@@ -17,6 +17,7 @@ export interface Value {
 export function slim(event: Event, keep: (value: Value) => void): Event {
   switch (event.type) {
     case 'attempt.finished':
+    case 'attempt.gave':
     case 'task.finished': {
       const ref = event.output !== undefined && refOf(event.output, keep);
       if (!ref) return event;
@@ -48,6 +49,7 @@ export function slim(event: Event, keep: (value: Value) => void): Event {
 export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = Infinity): Event {
   switch (event.type) {
     case 'attempt.finished':
+    case 'attempt.gave':
     case 'task.finished': {
       const { outputRef, ...rest } = event;
       if (!outputRef || outputRef.bytes > bytesMax) return event;

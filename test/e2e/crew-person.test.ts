@@ -1,4 +1,5 @@
 /** What agents ask people, how far they say they are, and what they give before their end: in a fence, with the real command. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { bosun } from '../fixtures/cli.ts';
 import { startFenced, told } from '../fixtures/fenced-run.ts';
@@ -22,6 +23,12 @@ tasks:
       echo '{"verdict":"accept"}' | bosun agent done
       echo some words
     output: { type: object, properties: { verdict: { enum: [accept, reject] } }, required: [verdict] }
+  corrected:
+    attempts: 2
+    check: test -f second
+    run: |
+      if [ -f first ]; then touch second; else touch first; bosun agent done '"of the first round"'; fi
+      echo some words
   file:
     run: |
       bosun agent done '{"from":"done"}'
@@ -65,10 +72,43 @@ describe('a plain command in its fence', () => {
     ]);
     expect(all.printed('judge')).toContain('not accepted: verdict');
     expect(all.ended('judge').output).toEqual({ verdict: 'accept' });
+    expect(all.ended('corrected')).toMatchObject({ attempt: 2, output: 'of the first round' });
     expect(all.ended('file').output).toEqual({ from: 'the file' });
     const report = JSON.parse((await bosun(repository.path, 'report', '--json')).stdout) as {
       tasks: { attempts: { progress: unknown }[] }[];
     };
     expect(report.tasks[0]!.attempts[0]!.progress).toEqual({ text: 'nearly there', percent: 90 });
   });
+
+  it(
+    'gains no time by a question while it works on, and loses none while it waits',
+    { timeout: 180_000 },
+    async () => {
+      await using repository = await makeRepository({ files: { 'README.md': 'hello\n' } });
+      await using run = await startFenced(
+        repository,
+        `
+tasks:
+  works:
+    timeout: 5s
+    run: |
+      bosun agent ask "Never?" --timeout 2m &
+      while :; do :; done
+  waits:
+    timeout: 5s
+    run: bosun agent ask "Late?" --text --timeout 2m
+`,
+      );
+      await run.prints('"text":"Never?"');
+      await run.prints('"text":"Late?"');
+      await run.prints('"reason":"timeout"');
+      await sleep(6000);
+      expect((await bosun(repository.path, 'answer', 'waits', 'better than never')).code).toBe(0);
+      const all = told(await run.finished);
+      expect(all.ended('works').outcome).toMatchObject({ kind: 'failed', reason: 'timeout' });
+      expect(all.ended('works').durationMs).toBeLessThan(15_000);
+      expect(all.ended('waits')).toMatchObject({ outcome: { kind: 'done' }, output: 'better than never' });
+      expect(all.ended('waits').durationMs).toBeGreaterThan(6000);
+    },
+  );
 });

@@ -288,6 +288,7 @@ export class EventLines {
         if (this.#asked.has(event.id)) this.#asked.get(event.id)!.wasPut = true;
         return { text: tellQuestion(event, run), color: 'ask' };
       case 'question.answered':
+        if (event.by === 'left') return { text: `${event.id}: no longer asked: whoever asked hung up` };
         return {
           text: `${event.id}: ${sayAnswer(event)}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}`,
         };

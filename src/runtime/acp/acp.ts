@@ -47,7 +47,7 @@ async function runAcp(job: Job): Promise<Result> {
   const story = new AgentStory(agent.name, job);
   const reader = new AcpReader(story);
   const steers = new WaitingSteers();
-  const stopListening = job.onSteer((text, isStale) => steers.add(text, isStale));
+  const stopListening = job.onSteer((text, about) => steers.add(text, about));
   let interrupt: (() => void) | undefined;
   let last: PromptResponse | undefined;
   try {

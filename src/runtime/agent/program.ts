@@ -33,7 +33,7 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
   const story = new AgentStory(program.name, job);
   const endsAtMs = job.timeoutMs === undefined ? undefined : awakeMs() + job.timeoutMs;
   const steers = new WaitingSteers(STEER_CHARS_MAX);
-  const stopListening = job.onSteer((text, isStale) => steers.add(text, isStale));
+  const stopListening = job.onSteer((text, about) => steers.add(text, about));
   const leftMs = (): number | undefined =>
     endsAtMs === undefined ? undefined : Math.max(1, endsAtMs + job.heldMs() - awakeMs());
   const around: Omit<AgentCommand, 'argv' | 'input' | 'timeoutMs'> = {

@@ -45,7 +45,7 @@ async function runClaude(job: Job): Promise<Result> {
   input.say(firstWords(job, session));
   const messages = sdk.query({ prompt: input, options: optionsOf({ ...job, session }, home, program) });
   const command = commandOf(job, program);
-  const stopListening = job.onSteer((text) => input.say(text));
+  const stopListening = job.onSteer((text, about) => input.say(text, about?.given));
   try {
     const ended = await runTalk(job, {
       ...command,

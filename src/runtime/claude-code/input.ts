@@ -6,18 +6,19 @@ const WAITING_MAX = 32;
 const TEXT_CHARS_MAX = 1024 * 1024;
 
 export class ClaudeInput implements AsyncIterable<SdkInput> {
-  readonly #waiting: SdkInput[] = [];
+  readonly #waiting: { message: SdkInput; given: (() => void) | undefined }[] = [];
   readonly #unanswered = new Set<string>();
   #wake: (() => void) | undefined;
   #isClosed = false;
 
-  /** Said at the next pause of a running turn, else in a turn of its own. */
-  say(text: string): void {
+  /** Said at the next pause of a running turn, else in a turn of its own; `given` is called when its program gets it. */
+  say(text: string, given?: () => void): void {
     if (this.#isClosed || this.#waiting.length >= WAITING_MAX) return;
     const uuid = randomUUID();
     this.#unanswered.add(uuid);
     const content = text.slice(0, TEXT_CHARS_MAX);
-    this.#waiting.push({ type: 'user', uuid, message: { role: 'user', content }, parent_tool_use_id: null });
+    const message = { role: 'user' as const, content };
+    this.#waiting.push({ message: { type: 'user', uuid, message, parent_tool_use_id: null }, given });
     this.#wake?.();
   }
 
@@ -36,8 +37,10 @@ export class ClaudeInput implements AsyncIterable<SdkInput> {
   async *[Symbol.asyncIterator](): AsyncGenerator<SdkInput, void> {
     for (;;) {
       const next = this.#waiting.shift();
-      if (next) yield next;
-      else if (this.#isClosed) return;
+      if (next) {
+        next.given?.();
+        yield next.message;
+      } else if (this.#isClosed) return;
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }

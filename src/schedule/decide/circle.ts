@@ -14,7 +14,11 @@ const NAMES_MAX = 10;
 export function decideCircle(state: State): EventOf<'wait.circled'> | undefined {
   // Whoever paused something may let it go on.
   if (state.away === 0 || state.paused || state.pausedTasks.size > 0) return undefined;
-  const waits = [...state.agentWaits.values()].filter(({ task }) => nodeOf(state, task).isAway);
+  // Whoever asks a person may go on with the answer.
+  const asking = new Set([...state.asked.values()].map(({ task }) => task));
+  const waits = [...state.agentWaits.values()].filter(
+    ({ task }) => nodeOf(state, task).isAway && !asking.has(task),
+  );
   const stuck = new Set(waits.map(({ task }) => nodeOf(state, task)));
   // Whoever can go on may be what another waits for.
   for (let before = -1; before !== stuck.size && stuck.size > 0;) {

@@ -8,10 +8,15 @@
 import type { EventOf } from '../../contract/event.ts';
 import { isShared, type BudgetLimits } from '../money/budget.ts';
 import { nodeOf, type Node, type OpenAsk, type State } from '../state.ts';
+import { setAway } from './waits.ts';
 
 export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): void {
   if (state.asked.has(event.id)) return;
-  if (!event.budget) nodeOf(state, event.task).questions++;
+  const node = nodeOf(state, event.task);
+  if (!event.budget) {
+    node.questions++;
+    if (node.state === 'running' && event.attempt === node.attempt && !node.ended) setAway(state, node, true);
+  }
   const { type: _, ...ask } = event;
   state.asked.set(ask.id, { ...ask });
   want(state, state.asked.get(ask.id)!);
@@ -34,7 +39,7 @@ export function askAnswered(state: State, event: EventOf<'attempt.answered'>): v
   take(state, ask);
   state.asked.delete(ask.id);
   state.questions.delete(ask.id);
-  if (!ask.budget) return;
+  if (!ask.budget) return setAway(state, nodeOf(state, ask.task), false);
   if (event.answer === 'yes' && event.limit !== undefined && !isShared(ask.budget.account))
     setLimits(state, ask.budget.account, { [ask.budget.unit]: event.limit });
 }
@@ -46,7 +51,10 @@ export function closeAsked(state: State, node?: Node): void {
 }
 
 export function forgetAsked(state: State): void {
-  for (const id of state.asked.keys()) state.questions.delete(id);
+  for (const { id, task } of state.asked.values()) {
+    state.questions.delete(id);
+    setAway(state, nodeOf(state, task), false);
+  }
   state.asked.clear();
   while (state.wants.peek()) state.wants.shift();
 }

@@ -58,6 +58,12 @@ export function keepOutput(node: Node, { output, outputRef }: Pick<Node, 'output
   else if (output !== undefined) node.output = output;
 }
 
+/** What settles a conflict says is not what the task was to say. */
+export function noteGiven(node: Node, { attempt, output, outputRef }: EventOf<'attempt.gave'>): void {
+  if (node.state !== 'running' || attempt !== node.attempt || node.ended) return;
+  if (node.started?.purpose === 'work') node.given = outputRef ? { outputRef } : { output: output ?? null };
+}
+
 /** Another attempt, as it was decided. */
 export function again(state: State, node: Node, event: EventOf<'task.again'>, atMs: number): void {
   const { why, because, continues, feedback, session, fallback, delayMs } = event;

@@ -10,7 +10,7 @@ import { turnClocks } from '../money/budget.ts';
 import { skippedMs } from '../idle.ts';
 import { changeAccess, ownerEnded, personSaid } from './access.ts';
 import { answerGiven, askAnswered, attemptAsked, forgetAsked, questionAsked, setLimits } from './asked.ts';
-import { again, attemptEnded, delay, inherited, keepOutput } from './attempts.ts';
+import { again, attemptEnded, delay, inherited, keepOutput, noteGiven } from './attempts.ts';
 import { noteSpending } from './budget.ts';
 import { cancel, stopForBudget } from './cancel.ts';
 import { noteHeld, noteWait } from './held.ts';
@@ -141,8 +141,15 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
   switch (event.type) {
     case 'attempt.output':
     case 'attempt.denied':
-    case 'task.steered':
       return;
+    case 'task.steered':
+      if (!hasEnded(node)) node.steers.push({ number: ++node.steered, text: event.text });
+      return;
+    case 'attempt.steered':
+      node.steers = node.steers.filter(({ number }) => !event.steers.includes(number));
+      return;
+    case 'attempt.gave':
+      return noteGiven(node, event);
     case 'attempt.held':
     case 'attempt.released':
       return noteHeld(state, node, event, atMs);
@@ -247,6 +254,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       if (event.continues === undefined) {
         delete node.workspace;
         delete node.workspaceBase;
+        delete node.given;
       }
       return;
     case 'attempt.stopping':
@@ -333,6 +341,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   delete node.ended;
   delete node.resting;
   delete node.paused;
+  node.steers = [];
   state.pausedTasks.delete(node);
   // A budget is not the task's own, although one of its attempts asked.
   for (const [id, question] of state.questions)

@@ -209,6 +209,8 @@ function makeNode(
     granted: [],
     requests: 0,
     questions: 0,
+    steers: [],
+    steered: 0,
     sent: 0,
     inbox: new Map(),
   };

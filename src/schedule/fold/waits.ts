@@ -34,6 +34,7 @@ export function endCircle(state: State, { waits }: EventOf<'wait.circled'>): voi
 export function forgetWaits(state: State, node?: Node): void {
   for (const wait of state.agentWaits.values())
     if (node === undefined || wait.task === node.id) endWait(state, wait);
+  if (node) setAway(state, node, false);
 }
 
 /** Whoever has an answer is at work again, even if another of its calls waits on. */
@@ -42,7 +43,8 @@ function endWait(state: State, wait: Wait): void {
   setAway(state, nodeOf(state, wait.task), false);
 }
 
-function setAway(state: State, node: Node, isAway: boolean): void {
+/** Whether it does nothing but wait, for others or for a person. */
+export function setAway(state: State, node: Node, isAway: boolean): void {
   if ((node.isAway ?? false) === isAway) return;
   node.isAway = isAway;
   state.away += isAway ? 1 : -1;

@@ -44,8 +44,8 @@ export class JournalHash {
 }
 
 /**
- * A warning follows from what was used, and from when; that a task is tried again is told by its next attempt. Of
- * messages counts what each task said: who was still there to get it, and when they looked, is chance.
+ * A warning follows from what was used, and from when; that a task is tried again is told by its next attempt. What an agent
+ * gave before its end is its output, which its end tells. Of messages counts what each task said: who was still there to get it, and when they looked, is chance.
  */
 const LEFT_OUT = new Set<string>([
   'run.isolation',
@@ -62,6 +62,8 @@ const LEFT_OUT = new Set<string>([
   'attempt.pausing',
   'run.noted',
   'attempt.progress',
+  'attempt.steered',
+  'attempt.gave',
   'task.again',
   'tasks.ready',
   'run.reopened',
