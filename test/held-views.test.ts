@@ -43,6 +43,24 @@ describe('a budget that is spent', () => {
   });
 });
 
+it('a task that is paused while it works or asks looks paused', () => {
+  const paused = { by: 'anna', sinceMs: 1000 };
+  const shown = (task: Parameters<typeof signOf>[0], run?: typeof paused): string => {
+    const { glyph, word, line } = signOf(task, { waits: [], ...(run && { paused: run }) }, 4000);
+    return `${glyph} ${word}  ${line}`;
+  };
+  const question = { by: 'question', text: 'Which?', sinceMs: 0 } as const;
+  const still = '⏸ pausing  by anna, 3.0s ago; still at work';
+  expect(shown({ state: 'running', paused })).toBe(still);
+  expect(shown({ state: 'running' }, paused)).toBe(still);
+  expect(shown({ state: 'running', held: question, paused })).toBe(
+    '⏸ asking  paused by anna, 3.0s ago; Which?',
+  );
+  expect(shown({ state: 'asking', paused })).toBe('⏸ asking  paused by anna, 3.0s ago');
+  expect(shown({ state: 'merging' }, paused)).toBe('⏸ merging  paused by anna, 3.0s ago');
+  expect(shown({ state: 'done' }, paused)).toBe('✔ done  undefined');
+});
+
 it('tasks that wait for an answer are counted as asking, however many are listed', async () => {
   const loop = new TinyLoop({ tasks: { a: TASK, b: TASK, c: TASK } });
   for (const [n, task] of ['a', 'b', 'b'].entries())

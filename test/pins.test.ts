@@ -60,7 +60,7 @@ describe('names that programs rely on', () => {
       'history(limit) → ShownRuns, by anybody',
       'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
-      'wait(runs) paused(Run)… → Runs, by anybody',
+      'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
       'diff(run task attempt outside stat) write(bytes)… → Changes, by anybody',
       'report(run written) → Report, by anybody',

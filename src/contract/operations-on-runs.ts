@@ -278,7 +278,7 @@ export const ON_RUNS = {
       properties: { runs: { type: 'array', items: NAME, maxItems: RUNS_MAX } },
     },
     output: 'Runs',
-    streams: { to: 'paused', items: 'Run' },
+    streams: { to: 'needsPerson', items: 'Run' },
     errors: [...ON_RUN, 'wrong-state'],
     actors: ANYBODY,
     changes: false,

@@ -102,7 +102,7 @@ export const Task = z.strictObject({
       sinceMs: count,
     }),
   ),
-  paused: opt(z.strictObject(pause)),
+  paused: opt(z.strictObject({ ...pause, with: opt(text) })),
   progress: opt(z.strictObject({ text, percent: opt(count) })),
   within: opt(z.strictObject({ ended: count, all: count })),
   retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
@@ -175,7 +175,7 @@ export const Paused = z.strictObject({
   run: text,
   /** Absent where all of the run is paused. */
   task: opt(text),
-  paused: z.strictObject(pause),
+  paused: z.strictObject({ ...pause, with: opt(text) }),
   /** It was paused before, and this changed nothing. */
   isAlready: flag,
   /** What becomes of the attempts that were at work. */
@@ -189,14 +189,16 @@ export const Unpaused = z.strictObject({
   task: opt(text),
   /** False where nobody drives the run, or nothing of it was paused: then nothing changed. */
   isContinued: flag,
-  /** The whole run is still paused, and so this task is. */
+  /** The whole run, or a task around this one, is still paused, and so this task is. */
   isStillPaused: flag,
+  /** Where it is a task around this one. */
+  pausedWith: opt(text),
 });
 export type Unpaused = z.output<typeof Unpaused>;
 
 export const Steered = z.strictObject({ run: text });
 
-/** A run that another process drives; in a program it can also be answered and cancelled. */
+/** A run that another process drives; a program can also speak to it, each time with another operation. */
 export const AttachedRun = z.object({ id: text });
 
 const Account = z.strictObject({ account: text, limits, spending });

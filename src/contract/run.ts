@@ -45,6 +45,12 @@ export interface Pause {
   sinceMs: number;
 }
 
+/** Of a task. */
+export interface TaskPause extends Pause {
+  /** The task around it that was paused; absent where it was paused by itself. */
+  with?: string;
+}
+
 /** Why something failed; each has its own line in a report. */
 export type FailReason =
   | 'exit' // the command ended with another code than 0, or by a signal
@@ -187,7 +193,7 @@ export interface TaskView {
   /** While it runs, and waits for something. */
   held?: Held;
   /** A person has paused it, or a task that it belongs to; see the run for a pause of all. */
-  paused?: Pause;
+  paused?: TaskPause;
   /** While it runs, and its agent said how far it is. */
   progress?: Progress;
   /** Of one that stands for others: how many of them have ended. */

@@ -17,6 +17,7 @@ import type { RunReport } from '../contract/report.ts';
 import type { RunView } from '../contract/run.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import type { AttachedRun } from '../operations/attach.ts';
+import { speakTo, type SpokenTo } from './speak-to-run.ts';
 import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
 import type { LiveRun } from '../operations/run.ts';
 import { EnginePool } from '../run/engine-pool.ts';
@@ -119,8 +120,9 @@ export class Bosun implements AsyncDisposable {
   }
 
   /** Watches a run that another process drives; the signal stops that, and the run continues. */
-  attach(run: string | undefined, options: Rest<'attach', 'run'>): Promise<AttachedRun> {
-    return this.#ask('attach', named(run), options);
+  async attach(run: string | undefined, options: Rest<'attach', 'run'>): Promise<AttachedRun & SpokenTo> {
+    const attached = await this.#ask('attach', named(run), options);
+    return { ...attached, ...speakTo(attached.id, { cwd: this.#cwd, by: this.#by }) };
   }
 
   /** Resolves with the runs as they ended; without names, with the only one at work. */

@@ -9,8 +9,8 @@ import { fittingAnswer } from './fitting-answer.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
+import { untilTaken } from './until-taken.ts';
 
-const POLL_MS = 25;
 /** How long an answer waits to be taken up, and how long the word to cancel: nobody cancels again where it was slow. */
 const TAKEN_MS_MAX = 2000;
 const CANCELLING_MS_MAX = 5000;
@@ -117,12 +117,9 @@ async function isTakenUp(
   question: string,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < TAKEN_MS_MAX; waitedMs += POLL_MS) {
-    const view = await store.run(run);
-    if (!view?.questions.some(({ id }) => id === question)) return true;
-    await pollAgain(signal);
-  }
-  return false;
+  const look = async (): Promise<true | undefined> =>
+    (await store.run(run))?.questions.some(({ id }) => id === question) ? undefined : true;
+  return (await untilTaken(look, { msMax: TAKEN_MS_MAX, signal })) ?? false;
 }
 
 /** Says something to the agent of a task that is at work. */
@@ -171,24 +168,19 @@ async function requireDriven(journal: Journal, run: RunView): Promise<void> {
 }
 
 async function ended(journal: Journal, id: string, options: CancelOptions): Promise<RunView> {
-  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+  const { signal } = options;
+  const look = async (): Promise<RunView | undefined> => {
     const run = await findRun(journal, id);
-    if (!isOpen(run) || (await shownState(journal, run)) === 'interrupted') return run;
-    if (waitedMs === CANCELLING_MS_MAX) {
-      const { pid } = (await journal.store.driver(id)) ?? { pid: 0 };
-      const pending = await journal.store.requests(id);
-      if (pending.some(({ request }) => request.do === 'cancel')) throw deaf(id, pid);
-      options.waits?.(
-        `run ${id} is being cancelled, and its work is kept: waiting for process ${pid} to end`,
-      );
-    }
-    await pollAgain(options.signal);
-  }
-}
-
-async function pollAgain(signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const isOver = !isOpen(run) || (await shownState(journal, run)) === 'interrupted';
+    return isOver ? run : undefined;
+  };
+  const soon = await untilTaken(look, { msMax: CANCELLING_MS_MAX, signal });
+  if (soon) return soon;
+  const { pid } = (await journal.store.driver(id)) ?? { pid: 0 };
+  const pending = await journal.store.requests(id);
+  if (pending.some(({ request }) => request.do === 'cancel')) throw deaf(id, pid);
+  options.waits?.(`run ${id} is being cancelled, and its work is kept: waiting for process ${pid} to end`);
+  return (await untilTaken(look, { msMax: Infinity, signal }))!;
 }
 
 /** It is stopped (Ctrl-Z, a debugger), or its disk hangs. */

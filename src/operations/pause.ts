@@ -2,36 +2,36 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
 import type { Paused, Unpaused } from '../contract/outputs.ts';
-import { isOpen, type Pause, type RunView, type TaskView } from '../contract/run.ts';
+import { isOpen, type RunView, type TaskPause, type TaskView } from '../contract/run.ts';
 import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 import { requireTask } from './find-task.ts';
+import { untilTaken } from './until-taken.ts';
 
-const POLL_MS = 25;
 /** How long an engine may take to react. */
 const TAKEN_MS_MAX = 5000;
 const ENDED: readonly TaskView['state'][] = ['done', 'failed', 'skipped', 'cancelled'];
 
 interface Target {
   run: RunView;
+  /** Undefined where all of the run is meant. */
   task: TaskView | undefined;
+  tasks: readonly TaskView[];
 }
+
+type Wanted = 'pause' | 'continue';
 
 /** Resolves once its engine has taken note: nothing is started from then on. */
 export async function pauseRun(options: Asked<'pause'>): Promise<Paused> {
   await using journal = await openJournal(options.cwd);
   const target = await targetOf(journal, options);
   const { run, task } = target;
-  await requireAtWork(journal, run);
-  if (task && ENDED.includes(task.state))
-    throw new BosunError(
-      'wrong-state',
-      `task ${nameOf(task)} of run ${run.id} is ${task.state}: there is nothing to pause`,
-    );
+  await requireAtWork(journal, run, 'pause');
+  if (task && ENDED.includes(task.state)) throw hasEnded(run, task);
   const names = { run: run.id, ...(task && { task: task.id }) };
   const before = pauseIn(target);
   if (before) return { ...names, paused: before, isAlready: true, attempts: [] };
   await journal.store.request(run.id, { do: 'pause', by: options.by, ...(task && { task: task.id }) });
-  const now = await taken(journal, target, options.signal, (view) => pauseIn(view) !== undefined);
+  const now = await taken(journal, target, 'pause', options.signal, (view) => pauseIn(view) !== undefined);
   const events = await journal.store.read(run.id, { afterSeq: run.lastSeq, withoutOutput: true });
   const attempts = events.flatMap(({ event }) =>
     event.type === 'attempt.pausing' ? [{ task: event.task, how: event.how, because: event.because }] : [],
@@ -45,43 +45,52 @@ export async function unpauseRun(options: Asked<'unpause'>): Promise<Unpaused> {
   const target = await targetOf(journal, options);
   const { run, task } = target;
   const names = { run: run.id, ...(task && { task: task.id }) };
-  const nothing = { ...names, isContinued: false, isStillPaused: false };
   const state = await shownState(journal, run);
-  if (state !== 'running' && state !== 'paused') {
-    if (!task) return nothing;
+  const isAtWork = state === 'running' || state === 'paused';
+  if (!task && !(isAtWork && isPausedByItself(target)))
+    return { ...names, isContinued: false, isStillPaused: false };
+  if (!isAtWork)
     throw new BosunError(
       'wrong-state',
       `run ${run.id} is ${state}, and a task alone cannot continue; continue all of it with: bosun resume ${run.id}`,
     );
-  }
-  const tasks = task ? [] : await journal.store.tasks(run.id);
-  const isAnyPaused = task ? task.paused : (run.paused ?? tasks.some(({ paused }) => paused));
-  if (task && !isAnyPaused)
-    throw new BosunError(
-      'wrong-state',
-      run.paused
+  if (task && !isPausedByItself(target)) throw notByItself(run, task);
+  await journal.store.request(run.id, { do: 'unpause', by: options.by, ...(task && { task: task.id }) });
+  const now = await taken(journal, target, 'continue', options.signal, (view) => !isPausedByItself(view));
+  const pausedWith = now.task?.paused?.with;
+  return {
+    ...names,
+    isContinued: true,
+    isStillPaused: task !== undefined && (now.run.paused ?? pausedWith) !== undefined,
+    ...(pausedWith !== undefined && { pausedWith }),
+  };
+}
+
+function notByItself(run: RunView, task: TaskView): BosunError {
+  const around = task.paused?.with;
+  return new BosunError(
+    'wrong-state',
+    around !== undefined
+      ? `task ${nameOf(task)} is paused with ${around}; continue with: bosun resume ${around} --run ${run.id}`
+      : run.paused
         ? `task ${nameOf(task)} is paused with all of run ${run.id}; continue with: bosun resume ${run.id}`
         : `task ${nameOf(task)} of run ${run.id} is not paused: it is ${task.state}`,
-    );
-  if (!isAnyPaused) return nothing;
-  await journal.store.request(run.id, { do: 'unpause', by: options.by, ...(task && { task: task.id }) });
-  const now = await taken(journal, target, options.signal, (view) => pauseIn(view) === undefined);
-  const isStillPaused = task !== undefined && now.run.paused !== undefined;
-  return { ...names, isContinued: true, isStillPaused };
+  );
 }
 
 /** A run is meant where a run and a task have that name. */
 async function targetOf(journal: Journal, { name, run: id }: Asked<'pause'>): Promise<Target> {
   const named = name === undefined || id !== undefined ? undefined : await journal.store.run(name);
   const run = named ?? (await findRun(journal, id));
-  if (named || name === undefined) return { run, task: undefined };
   const tasks = await journal.store.tasks(run.id);
+  if (named || name === undefined) return { run, task: undefined, tasks };
   const isTask = tasks.some((task) => task.id === name || task.label === name);
   if (!isTask && id === undefined) await findRun(journal, name); // throws, and says which runs there are
-  return { run, task: await requireTask(run.id, tasks, name) };
+  return { run, task: await requireTask(run.id, tasks, name), tasks };
 }
 
-async function requireAtWork(journal: Journal, run: RunView): Promise<void> {
+/** `wanted` is what cannot be done otherwise. */
+async function requireAtWork(journal: Journal, run: RunView, wanted: Wanted): Promise<void> {
   const state = await shownState(journal, run);
   if (state === 'running' || state === 'paused') return;
   const why = {
@@ -91,38 +100,54 @@ async function requireAtWork(journal: Journal, run: RunView): Promise<void> {
     failed: `has failed; continue with: bosun resume ${run.id}`,
     cancelled: `is cancelled; continue with: bosun resume ${run.id}`,
   }[state];
-  throw new BosunError('wrong-state', `run ${run.id} cannot be paused: it ${why}`);
+  const cannot = wanted === 'pause' ? 'be paused' : 'continue';
+  throw new BosunError('wrong-state', `run ${run.id} cannot ${cannot}: it ${why}`);
 }
 
 /** The pause of the task itself or of one around it; of the run where no task is meant. */
-function pauseIn({ run, task }: Target): Pause | undefined {
+function pauseIn({ run, task }: Target): TaskPause | undefined {
   return task ? task.paused : run.paused;
+}
+
+/** Not only with what is around it; of a run, any of its tasks counts too. */
+function isPausedByItself({ run, task, tasks }: Target): boolean {
+  const isOwn = ({ paused }: TaskView): boolean => paused !== undefined && paused.with === undefined;
+  return task ? isOwn(task) : run.paused !== undefined || tasks.some(isOwn);
 }
 
 async function taken(
   journal: Journal,
   { run, task }: Target,
+  wanted: Wanted,
   signal: AbortSignal | undefined,
   isSo: (now: Target) => boolean,
 ): Promise<Target> {
   const { store } = journal;
-  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+  const look = async (): Promise<Target | undefined> => {
     const now = await findRun(journal, run.id);
-    const tasks = task ? await store.tasks(run.id) : [];
-    const target = { run: now, task: tasks.find(({ id }) => id === task?.id) };
-    if (isSo(target)) return target;
+    const tasks = await store.tasks(run.id);
+    const target = { run: now, task: tasks.find(({ id }) => id === task?.id), tasks };
+    const hasTaskEnded = target.task !== undefined && ENDED.includes(target.task.state);
+    if (isSo(target) && !hasTaskEnded) return target;
     if (!isOpen(now)) throw new BosunError('wrong-state', `run ${run.id} has just ended: it is ${now.state}`);
-    await requireAtWork(journal, now);
-    if (waitedMs >= TAKEN_MS_MAX) {
-      const { pid } = (await store.driver(run.id)) ?? { pid: 0 };
-      throw new BosunError(
-        'busy',
-        `run ${run.id} has not reacted yet: its bosun process (${pid}) is busy or stopped (after Ctrl-Z: kill -CONT ${pid}); it will as soon as it can`,
-      );
-    }
-    signal?.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+    if (hasTaskEnded) throw hasEnded(run, target.task!);
+    await requireAtWork(journal, now, wanted);
+    return undefined;
+  };
+  const target = await untilTaken(look, { msMax: TAKEN_MS_MAX, signal });
+  if (target) return target;
+  const { pid } = (await store.driver(run.id)) ?? { pid: 0 };
+  throw new BosunError(
+    'busy',
+    `run ${run.id} has not reacted yet: its bosun process (${pid}) is busy or stopped (after Ctrl-Z: kill -CONT ${pid}); it will ${wanted} as soon as it can`,
+  );
+}
+
+function hasEnded(run: RunView, task: TaskView): BosunError {
+  return new BosunError(
+    'wrong-state',
+    `task ${nameOf(task)} of run ${run.id} is ${task.state}: there is nothing to pause or continue`,
+  );
 }
 
 function nameOf({ id, label }: TaskView): string {

@@ -5,7 +5,6 @@
 import { spellActor, type Actor } from '../contract/actor.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
-import { inputProblem, tellProblem } from '../contract/input-schema.ts';
 import {
   ERRORS_OF_ALL,
   OPERATIONS,
@@ -18,6 +17,7 @@ import {
 import type { Operation } from '../contract/operation.ts';
 import type { ReadTo } from '../contract/outputs.ts';
 import type { AttachOptions } from './attach.ts';
+import { checkInput } from './check-input.ts';
 import type { ConformanceOptions } from './conformance/conformance.ts';
 import type { ExecOptions } from './exec.ts';
 import type { CancelOptions } from './interrupt.ts';
@@ -123,12 +123,10 @@ export async function* followLogs(
 }
 
 function checked<Name extends OperationName>(name: Name, input: InputOf<Name>, by: Actor): InputOf<Name> {
-  const { input: schema, actors }: Operation = OPERATIONS[name];
+  const { actors }: Operation = OPERATIONS[name];
   if (!actors.includes(by.kind))
     throw new BosunError('not-trusted', `${name} is not for ${by.kind}s: ask a person`);
-  const problem = inputProblem(schema, input);
-  if (problem) throw new BosunError('usage', `${name}: ${tellProblem(problem)}`);
-  return input;
+  return checkInput(name, input);
 }
 
 /** For tests: what comes out is as the table says, be it an answer or an error. */

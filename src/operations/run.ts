@@ -18,6 +18,7 @@ import { holdObjects, requireObjects } from '../system/git/hold-objects.ts';
 import { FILE_NAMES } from './check.ts';
 import { EnginePool, type EngineUse } from '../run/engine-pool.ts';
 import type { Engine } from '../run/open-engine.ts';
+import { checkInput } from './check-input.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 import { checkIsolation } from '../run/isolation.ts';
 import { requireTask } from './find-task.ts';
@@ -235,14 +236,35 @@ function live(
     isolation,
     notes,
     finished,
+    ...wordsTo(drive, who),
+  };
+}
+
+/** What is said to it here is held against the table as what comes from another process is. */
+function wordsTo(
+  drive: Drive,
+  who: string,
+): Pick<LiveRun, 'cancel' | 'answer' | 'pause' | 'unpause' | 'steer'> {
+  const named = (task: string | undefined): { name?: string } => (task === undefined ? {} : { name: task });
+  return {
     cancel: (mode, by = who) => drive.cancel(mode, by),
     answer(question, answer, by = who) {
+      checkInput('answer', { question, ...(typeof answer === 'string' ? { answer } : { chosen: answer }) });
       const asked = drive.state.questions.get(question);
       if (asked) drive.answer(question, fittingAnswer(asked, answer), by);
     },
-    pause: (task, by = who) => drive.pause(task, by),
-    unpause: (task, by = who) => drive.unpause(task, by),
-    steer: (task, text, by = who) => drive.steer(task, text, by),
+    pause(task, by = who) {
+      checkInput('pause', named(task));
+      drive.pause(task, by);
+    },
+    unpause(task, by = who) {
+      checkInput('unpause', named(task));
+      drive.unpause(task, by);
+    },
+    steer(task, text, by = who) {
+      checkInput('steer', { task, text });
+      drive.steer(task, text, by);
+    },
   };
 }
 

@@ -5,24 +5,26 @@ import { isOpen, type RunView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 
 export type WaitOptions = Reading<'wait'> & {
-  /** Is told, each time, of a run that is paused: it may take long. */
-  paused?(run: RunView): void;
+  /** Is told, once of each, of a run that waits for a person: with the pause, or the questions, that are new. */
+  needsPerson?(run: RunView): void;
 };
 
 /** Resolves with the runs as they ended; rejects where nobody drives one that has not. */
-export async function waitForRuns({ cwd, runs = [], signal, paused }: WaitOptions): Promise<RunView[]> {
+export async function waitForRuns({ cwd, runs = [], signal, needsPerson }: WaitOptions): Promise<RunView[]> {
   await using journal = await openJournal(cwd);
   const named = runs.length === 0 ? [undefined] : runs;
   const ids = await Promise.all(named.map(async (run) => (await findRun(journal, run)).id));
-  const told = new Map<string, number>();
+  const told = new Set<string>();
+  const isNew = (what: string): boolean => !told.has(what) && told.add(what).has(what);
   for await (const _ of journal.store.changes(signal ?? new AbortController().signal)) {
     const views = await Promise.all(ids.map((id) => findRun(journal, id)));
     for (const view of views) {
       const state = await shownState(journal, view);
-      if (state === 'paused' && told.get(view.id) !== view.paused!.sinceMs) {
-        told.set(view.id, view.paused!.sinceMs);
-        paused?.(view);
-      }
+      const { paused, questions, ...rest } = view;
+      const isPaused = state === 'paused' && isNew(`${view.id} ${paused!.sinceMs}`);
+      const asked = isOpen(view) ? questions.filter(({ id }) => isNew(`${view.id} ${id}`)) : [];
+      if (isPaused || asked.length > 0)
+        needsPerson?.({ ...rest, ...(isPaused && { paused: paused! }), questions: asked });
       if (state === 'interrupted')
         throw new BosunError(
           'wrong-state',

@@ -212,4 +212,59 @@ describe('a paused task', () => {
     expect((await world.typed('resume', id)).stderr).toContain(`run ${id} continues`);
     expect(await world.typed('wait', id)).toMatchObject({ code: 0 });
   });
+
+  it('within another that is paused continues with that one', async () => {
+    await using world = await makeWorld(
+      WORKFLOW.replace(/ {2}second:[^]*/, '  each: { for-each: [a, b], run: "echo 1 > ${{ each }}.txt" }\n'),
+    );
+    const id = await begun(world);
+    expect((await world.typed('pause', 'each')).code).toBe(0);
+    const refused = await world.typed('resume', 'each.1');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(
+      `task each[a] is paused with each; continue with: bosun resume each --run ${id}`,
+    );
+    expect((await world.typed('pause', 'each.1')).stderr).toMatch(
+      /was paused already, by .* ago; continue with: bosun resume each --run work-1/,
+    );
+    expect((await world.typed('resume', 'each')).code).toBe(0);
+    expect((await world.typed('pause', 'each.1')).code).toBe(0);
+    expect((await world.typed('pause', 'each')).code).toBe(0);
+    expect((await world.typed('resume', 'each.1')).stderr).toBe(
+      `task each.1 is not paused by itself any more, but each is: bosun resume each --run ${id}\n`,
+    );
+    await world.go();
+    expect((await world.typed('resume', id)).code).toBe(0);
+    expect(await world.typed('wait', id)).toMatchObject({ code: 0 });
+  });
+
+  it('alone makes the run wait for its engine when all of it is to continue', async () => {
+    await using world = await makeWorld();
+    const id = await begun(world);
+    expect((await world.typed('pause', 'second')).code).toBe(0);
+    const pid = await engineOf(world, id);
+    process.kill(pid, 'SIGSTOP');
+    const resumed = await world.typed('resume', id);
+    process.kill(pid, 'SIGCONT');
+    expect(resumed.stderr).toContain('it will continue as soon as it can');
+    await world.go();
+    expect(await world.typed('wait', id)).toMatchObject({ code: 0 });
+  });
+
+  it('that asks is told by wait, with what to type', async () => {
+    await using world = await makeWorld(`
+name: ask
+tasks:
+  ship: { approve: { question: Ship it?, timeout: 1m, default: 'no' } }
+`);
+    expect((await world.typed('run', '--detach')).code).toBe(0);
+    const waiting = start(world.repository.path, 'wait');
+    await waiting.prints(
+      'ship of run ask-1 asks: Ship it?; answer with: bosun answer ship yes|no --run ask-1 (else no in',
+    );
+    expect((await world.typed('answer', 'ship', 'yes')).code).toBe(0);
+    const { code, stdout, stderr } = await waiting.finished;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr.match(/asks:/g)).toHaveLength(1);
+  });
 });

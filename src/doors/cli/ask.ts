@@ -38,7 +38,12 @@ export function ask<Name extends OperationName>(
   input: InputOf<Name>,
   ...[rest]: {} extends Rest<Name> ? [Rest<Name>?] : [Rest<Name>]
 ): Promise<Answer<Name>> {
-  return perform(name, input, { ...rest, cwd: process.cwd(), by: whoTypes() } as unknown as Around<Name>);
+  return perform(name, input, { ...rest, ...aroundHere() });
+}
+
+/** Where, and who asks. */
+export function aroundHere(): { cwd: string; by: Actor } {
+  return { cwd: process.cwd(), by: whoTypes() };
 }
 
 /** By the login; there is none for a user whom the system does not know. */

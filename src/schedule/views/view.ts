@@ -3,7 +3,7 @@ import { formOf } from '../../contract/question.ts';
 import type { Held, RunView, TaskView } from '../../contract/run.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
-import { hasEnded, nearestPause, type Node, type State } from '../state.ts';
+import { hasEnded, nearestPaused, type Node, type State } from '../state.ts';
 
 export function runView(state: State): RunView {
   return {
@@ -85,7 +85,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
   const message = messageOf(node);
   const found = agentOf(node, node.started?.purpose ?? 'work');
   const agent = agentOf(node, 'work')?.name;
-  const paused = hasEnded(node) ? undefined : nearestPause(node);
+  const paused = hasEnded(node) ? undefined : nearestPaused(node);
   const runtime = node.fallback?.runtime ?? found?.agent.runtime ?? 'cli';
   return {
     id: node.id,
@@ -105,7 +105,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
     ...(node.changedCount !== undefined && { changedCount: node.changedCount }),
     ...(node.outsideCount && { outsideCount: node.outsideCount }),
     ...(held && { held }),
-    ...(paused && { paused }),
+    ...(paused && { paused: { ...paused.paused!, ...(paused !== node && { with: paused.id }) } }),
     ...(node.progress && node.state === 'running' && { progress: node.progress }),
     ...(node.state === 'expanded' && {
       within: { ended: node.children.length - node.open, all: node.children.length },

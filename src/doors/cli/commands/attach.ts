@@ -1,7 +1,8 @@
 /** `bosun attach` */
 import type { RunView } from '../../../contract/run.ts';
 import type { AttachedRun } from '../../../operations/attach.ts';
-import { ask, inputOf } from '../ask.ts';
+import { speakTo } from '../../speak-to-run.ts';
+import { aroundHere, ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';
@@ -24,14 +25,15 @@ export async function run(typed: Typed): Promise<number> {
     });
     if (typed.args[0] === undefined) show.say(`attached to run ${attached.id}`);
     const orSay = (asked: Promise<void>): void => void asked.catch(({ message }: Error) => show.say(message));
+    const run = speakTo(attached.id, aroundHere());
     show.attach?.(
       {
-        answer: (question, answer) => orSay(attached.answer(question, answer)),
-        steer: (task, text) => orSay(attached.steer(task, text)),
-        pause: (task) => orSay(attached.pause(task)),
-        unpause: (task) => orSay(attached.unpause(task)),
+        answer: (question, answer) => orSay(run.answer(question, answer)),
+        steer: (task, text) => orSay(run.steer(task, text)),
+        pause: (task) => orSay(run.pause(task)),
+        unpause: (task) => orSay(run.unpause(task)),
       },
-      { press: detach, cancel: () => orSay(attached.cancel('graceful')) },
+      { press: detach, cancel: () => orSay(run.cancel('graceful')) },
     );
     ended = await attached.finished;
   } finally {

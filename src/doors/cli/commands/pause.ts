@@ -1,4 +1,5 @@
 /** `bosun pause` */
+import { shellWord } from '../../../base/shell-word.ts';
 import type { PauseHow } from '../../../contract/event.ts';
 import type { Paused } from '../../../contract/outputs.ts';
 import { safeJson } from '../../../report/text/plain.ts';
@@ -17,7 +18,8 @@ export async function run(typed: Typed): Promise<number> {
 
 function tell({ run, task, paused, isAlready, attempts }: Paused): string {
   const what = task === undefined ? `run ${run}` : `task ${task} of run ${run}`;
-  const next = `continue with: bosun resume ${task === undefined ? run : `${task} --run ${run}`}`;
+  const own = paused.with ?? task;
+  const next = `continue with: bosun resume ${own === undefined ? run : `${shellWord(own)} --run ${run}`}`;
   if (isAlready) return `${what} was paused already, ${tellPause(paused, Date.now())}; ${next}`;
   const told = (['stop', 'hold', 'finish'] as const).flatMap((how) => {
     const those = attempts.filter((attempt) => attempt.how === how).length;

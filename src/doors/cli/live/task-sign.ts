@@ -1,6 +1,7 @@
 /** How a task looks in `status` and in the live view: its sign and word, and what it waits for. Pure. */
 import { formatDuration } from '../../../base/units.ts';
 import type { Pause, Progress, RunView, TaskView } from '../../../contract/run.ts';
+import { tellPause } from '../figures.ts';
 import { glyphOf, toneOf, type Tone } from '../../../report/words.ts';
 
 export interface TaskSign {
@@ -28,8 +29,9 @@ const AT_WORK: ReadonlySet<TaskView['state']> = new Set(['running', 'merging', '
 
 export function signOf(task: Shown, { waits, paused: run }: ShownBy, nowMs: number): TaskSign {
   const { state, held, within, retry, message } = task;
-  const paused = task.paused ?? (NEXT.has(state) ? run : undefined);
+  const paused = task.paused ?? (NEXT.has(state) || AT_WORK.has(state) ? run : undefined);
   if (held?.by === 'pause' || (paused && !AT_WORK.has(state))) return pausedSign(held, paused, nowMs);
+  if (paused) return pausingSign(task, paused, waits, nowMs);
   if (held) return heldSign(held, waits, nowMs);
   const plain = { glyph: glyphOf(state), word: state, tone: toneOf(state) };
   if (within) return { ...plain, word: 'running', line: `${within.ended} of ${within.all} done` };
@@ -50,9 +52,20 @@ export function tellProgress({ text, percent }: Progress): string {
 }
 
 function pausedSign(held: TaskView['held'], paused: Pause | undefined, nowMs: number): TaskSign {
-  const when = paused === undefined ? '' : `by ${paused.by}, ${formatDuration(nowMs - paused.sinceMs)} ago`;
+  const when = paused === undefined ? '' : tellPause(paused, nowMs);
   const line = held ? `${held.text}; its next model request waits` : when;
   return { glyph: PAUSED, word: 'paused', tone: 'ask', line };
+}
+
+/** It is paused, and still at work or asking. */
+function pausingSign({ state, held }: Shown, paused: Pause, waits: Waits, nowMs: number): TaskSign {
+  const when = tellPause(paused, nowMs);
+  if (!held && state === 'running')
+    return { glyph: PAUSED, word: 'pausing', tone: 'ask', line: `${when}; still at work` };
+  const { word, line }: Pick<TaskSign, 'word' | 'line'> = held
+    ? heldSign(held, waits, nowMs)
+    : { word: state };
+  return { glyph: PAUSED, word, tone: 'ask', line: [`paused ${when}`, line].filter(Boolean).join('; ') };
 }
 
 function heldSign(held: NonNullable<TaskView['held']>, waits: Waits, nowMs: number): TaskSign {
