@@ -58,7 +58,7 @@ it('a task that is paused while it works or asks looks paused', () => {
   );
   expect(shown({ state: 'asking', paused })).toBe('⏸ asking  paused by anna, 3.0s ago');
   expect(shown({ state: 'merging' }, paused)).toBe('⏸ merging  paused by anna, 3.0s ago');
-  expect(shown({ state: 'done' }, paused)).toBe('✔ done  undefined');
+  expect(shown({ state: 'done' }, paused)).toBe('✓ done  undefined');
 });
 
 it('tasks that wait for an answer are counted as asking, however many are listed', async () => {
