@@ -10,8 +10,9 @@ import type { WorkflowSource } from '../src/contract/workflow.ts';
 import { openCrew } from '../src/crew/crew.ts';
 import { workflow } from '../src/definition/builder.ts';
 import type { Attempt } from '../src/attempt/attempt.ts';
-import { startDecided } from './fixtures/decided-run.ts';
+import type { CrewTools } from '../src/crew/tools.ts';
 import { crewTools } from './fixtures/crew-tools.ts';
+import { startDecided } from './fixtures/decided-run.ts';
 import { driveAttempts } from './fixtures/drive-attempts.ts';
 
 type Agents = NonNullable<WorkflowSource['agents']>;
@@ -267,7 +268,10 @@ describe('a request', () => {
       (text: string) =>
       async (attempt: Attempt): Promise<void> => {
         const socketPath = path.join(directory, `${attempt.start.task}.sock`);
-        await using _ = await openCrew({ socketPath, tools: crewTools(attempt.crew) });
+        await using _ = await openCrew({
+          socketPath,
+          tools: crewTools(attempt.crew as unknown as Partial<CrewTools>),
+        });
         const PATH = `${path.resolve('bin')}:${process.env.PATH}`;
         const env = { PATH, HOME: tmpdir(), BOSUN_SOCKET: socketPath };
         said[attempt.start.task] = (await promisify(execFile)('sh', ['-c', text], { env })).stdout;

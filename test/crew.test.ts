@@ -205,6 +205,7 @@ describe('the table of tools', () => {
     expect(verbs).toEqual([
       ['request_access', 'request-access'],
       ['send', 'send'],
+      ['publish', 'publish'],
       ['inbox', 'inbox'],
       ['wait_for', 'wait-for'],
       ['answer_access', 'answer'],

@@ -3,7 +3,15 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event, EventOf } from '../src/contract/event.ts';
 import { isAnswerTo, isYesNo, type Answer, type AnswerForm } from '../src/contract/question.ts';
-import { hasFailed, hasLost, isMet, isTolerated, type Node, type State } from '../src/schedule/state.ts';
+import {
+  hasFailed,
+  hasLost,
+  isMet,
+  isPast,
+  isTolerated,
+  type Node,
+  type State,
+} from '../src/schedule/state.ts';
 import { brokenIn } from '../src/schedule/decide/replan.ts';
 import { takenPlaces } from '../src/schedule/decide/waits.ts';
 import { runsAnyway } from '../src/schedule/decide/halt.ts';
@@ -25,6 +33,7 @@ describe('decide', () => {
     const rounds = new Map<string, number>();
     const messages = new Map<string, number>();
     const pauses = new Map<string, number>();
+    const publications = { made: 0, started: 0, awaited: 0, mergedAfter: 0, missing: 0, lost: 0 };
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const replans = { asked: 0, gaveUp: 0, done: 0 };
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
@@ -81,6 +90,7 @@ describe('decide', () => {
               if (hasStopped && !node.parent && isFirst && !runsAnyway(node)) {
                 throw new Error(`${node.id} started although the workflow stops on failure`);
               }
+              countStart(state, node, event, publications);
               if (event.from.length === 0) throw new Error(`${node.id} starts from nothing`);
             }
             if (event.type === 'tasks.ready') for (const id of event.tasks) ready.add(id);
@@ -158,7 +168,16 @@ describe('decide', () => {
               if (left) throw new Error(`${left.id} is open although ${closing.type}`);
               closing = undefined;
             }
+            if (event.type === 'publication.made') publications.made++;
+            if (event.type === 'merge.deferred') {
+              publications.awaited++;
+              if (!event.until.some((id) => !hasEnded(state.nodes.get(id)!)))
+                throw new Error(`${event.task} waits for nobody`);
+            }
+            if (event.type === 'task.merging') checkMerge(state, event.task, publications);
             if (event.type === 'task.finished') {
+              if (isNeedMissing(event)) publications.missing++;
+              if (isPublisherLost(event)) publications.lost++;
               if (ended.has(event.task)) throw new Error(`${event.task} ended twice`);
               ended.add(event.task);
               const node = state.nodes.get(event.task)!;
@@ -187,7 +206,8 @@ describe('decide', () => {
             throw new Error(`stuck: ${state.state}`);
           if (![...state.nodes.values()].every(hasEnded)) throw new Error('the run ended before its tasks');
           const liars = [...state.nodes.values()].filter(
-            (node) => node.state === 'done' && node.kind !== 'race' && brokenIn(node).length > 0,
+            (node) =>
+              node.state === 'done' && node.kind !== 'race' && brokenIn(node).some((child) => !isPast(child)), // of rounds only the last counts
           );
           if (liars.length > 0) throw new Error(`${liars[0]!.id} is done, but a task within it failed`);
           if (asked.size > 0) throw new Error(`${[...asked][0]} was never answered`);
@@ -198,6 +218,7 @@ describe('decide', () => {
               throw new Error(`${node.id} does not have what it was granted`);
           }
           watch.end(state);
+          if (state.deferred.size > 0) throw new Error('work waits to be merged for ever');
           if (state.running !== 0 || state.todo.size !== 0 || state.open !== 0)
             throw new Error('something is left over');
           if (state.state === 'done' && [...state.top.values()].some(hasFailed))
@@ -223,6 +244,8 @@ describe('decide', () => {
     for (const [what, count] of Object.entries(replans)) expect(count, what).toBeGreaterThan(0);
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const kind of MESSAGES) expect(messages.get(kind) ?? 0, kind).toBeGreaterThan(0);
+    for (const [what, count] of Object.entries(publications))
+      expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     expect([...reasons].toSorted()).toEqual(['conflict', 'fallback', 'feedback', 'lost', 'paused', 'replan']);
     for (const what of [...PAUSES, 'again'])
       expect(pauses.get(what) ?? 0, what).toBeGreaterThan(HISTORIES / 50_000);
@@ -277,6 +300,56 @@ function countPause(state: State, event: EventOf<'attempt.pausing'>, pauses: Map
     throw new Error(`${task} is stopped although it could not continue`);
   const kind = `${how}: ${because}`;
   pauses.set(kind, (pauses.get(kind) ?? 0) + 1);
+}
+
+interface Publications {
+  started: number;
+  mergedAfter: number;
+  lost: number;
+}
+
+/** What a task needs of others is there when it starts, as one of the commits it starts from. */
+function countStart(
+  state: State,
+  node: Node,
+  event: EventOf<'attempt.started'>,
+  publications: Publications,
+): void {
+  for (const { name, versions } of node.apis) {
+    if (runsAnyway(node)) continue;
+    const standing = versions.filter(({ task }) => {
+      const publisher = state.nodes.get(task)!;
+      return !hasEnded(publisher) || publisher.state === 'done';
+    });
+    if (standing.length === 0) throw new Error(`${node.id} started without api:${name}`);
+    const { commit, task } = standing.at(-1)!;
+    const { state: at, results } = state.nodes.get(task)!;
+    const isThere =
+      at === 'done'
+        ? event.from.includes(state.shadow) || results.every((one) => event.from.includes(one))
+        : !commit || event.from.includes(commit);
+    if (event.purpose === 'work' && !isThere)
+      throw new Error(`${node.id} starts without the files of ${task}`);
+    if (event.publications) publications.started++;
+  }
+  for (const { task } of event.publications ?? [])
+    if (hasEnded(state.nodes.get(task)!)) throw new Error(`${node.id} rests on ${task}, which has ended`);
+}
+
+/** Files of a task that is not merged come to the branch with no other. */
+function checkMerge(state: State, id: string, publications: Publications): void {
+  for (const { task } of state.nodes.get(id)!.restsOn) {
+    if (state.nodes.get(task)!.state !== 'done') throw new Error(`${id} is merged before ${task}`);
+    publications.mergedAfter++;
+  }
+}
+
+function isNeedMissing({ outcome }: EventOf<'task.finished'>): boolean {
+  return outcome.kind === 'skipped' && /^it needs api:.* ended without publishing$/.test(outcome.message);
+}
+
+function isPublisherLost({ outcome }: EventOf<'task.finished'>): boolean {
+  return outcome.kind === 'skipped' && /^it needs api:.*, which published version/.test(outcome.message);
 }
 
 /** One turn at a time, each from what the one before left, and not for ever. */
@@ -362,6 +435,7 @@ const ANSWERS_ATTEMPT = new Set([
 const MESSAGES = [
   'delivered', 'given', 'acknowledged', 'kept', 'passed on', 'refused: unknown', 'refused: self', 'refused: ended',
   'refused: nobody', 'wait: met', 'wait: ended', 'wait: expired', 'wait: cancelled', 'wait: circle',
+  'told of a version', 'nobody to tell of a version', 'publication: met', 'publication: ended', 'publication: circle',
 ]; // prettier-ignore
 
 const ANSWERS = [

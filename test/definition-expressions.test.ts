@@ -79,6 +79,24 @@ describe('expressions that cannot work', () => {
     expect(() => parseWorkflow(HEAD + text, 'bosun.yaml')).not.toThrow();
   });
 
+  test('an interface has one publisher, which ends before who needs it has to', () => {
+    const text =
+      '  a: { run: x, publishes: [p] }\n  b: { run: x, publishes: [p, q], continuous: { every: 1m } }\n  c: { run: x, needs: [api:q] }\n';
+    expect(messages(invalidTasks(text))).toEqual([
+      '8:28: task "b" publishes "p", but task "a" does too; an interface has one publisher: rename or remove one',
+      '9:24: task "c" needs "api:q", but "b", which publishes it, is continuous and ends after all other tasks; let another task publish it, or remove the need',
+    ]);
+  });
+
+  test('an interface is there only for a task that needs it', () => {
+    const text =
+      '  a: { run: x, publishes: [p, my-p] }\n  b: { run: "${{ apis.p.value }}" }\n  c: { run: "${{ apis.my-p.value }}", needs: [api:my-p] }\n';
+    expect(messages(invalidTasks(text))).toEqual([
+      '8:18: "run" of task "b" speaks of the interface "p", which need not be published by then; add api:p to "needs"',
+      '9:18: "-" means minus in an expression; write apis[\'my-p\'] and not apis.my-p',
+    ]);
+  });
+
   test('what has only published has not ended', () => {
     const text = '  a: { run: x, publishes: [p] }\n  b: { run: "${{ tasks.a.output }}", needs: [api:p] }\n';
     expect(messages(invalidTasks(text))).toEqual([

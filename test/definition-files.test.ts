@@ -9,7 +9,6 @@ import type { Json, Workflow } from '../src/contract/workflow.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { resolveInputs } from '../src/definition/inputs.ts';
 import { loadWorkflow, parseWorkflow } from '../src/definition/load.ts';
-import { refuseUnsupported } from '../src/definition/check/supported.ts';
 import { caught, invalid, messages } from './fixtures/definition.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures/workflows');
@@ -266,51 +265,6 @@ describe('inputs', () => {
       '4:34: the default of input "b" must be one of u, v, but is "w"',
       '5:18: option the number 1 of input "c" must be text, as its type says',
     ]);
-  });
-});
-
-describe('what a run cannot do yet', () => {
-  test('is listed in one message', async () => {
-    const { workflow } = await loadWorkflow(join(FIXTURES, 'calculator.yaml'));
-    const { message } = caught(() => refuseUnsupported(workflow), 'not-supported');
-    expect(message.split('\n')[0]).toBe(
-      'workflow "calculator" is valid, but "bosun run" cannot do all of it yet:',
-    );
-    expect(message.split('\n').slice(1, -1)).toEqual(['  task "design": publishes']);
-  });
-
-  test('is found in the files that are used', () => {
-    const inner = workflow({
-      name: 'inner',
-      tasks: { a: { run: 'true', publishes: ['p'] }, b: { run: 'true', needs: ['api:p'] } },
-    });
-    const outer: Workflow = {
-      ...workflow({ name: 'outer', tasks: { a: { run: 'true' } } }),
-      nested: { 'inner.yaml': inner },
-    };
-    expect(
-      caught(() => refuseUnsupported(outer), 'not-supported')
-        .message.split('\n')
-        .slice(1, -1),
-    ).toEqual(['  inner.yaml: task "a": publishes', '  inner.yaml: task "b": needs: api:p']);
-  });
-
-  test('is nothing where the agents are commands', () => {
-    const able = workflow({
-      name: 'x',
-      workspace: { copy: ['node_modules'], setup: 'npm ci' },
-      agents: {
-        dev: {
-          runtime: 'cli',
-          command: 'cat',
-          scope: { env: { A: '1' } },
-          limits: { minutes: 1, output: '1MB' },
-        },
-        idle: { runtime: 'claude-code' },
-      },
-      tasks: { a: { agent: 'dev', prompt: 'x', workspace: 'none' } },
-    });
-    expect(() => refuseUnsupported(able)).not.toThrow();
   });
 });
 

@@ -33,7 +33,7 @@ test('every event of random histories is one, and none with a field of another k
 });
 
 /** What others wrote may be anything, what something cost may be unknown, and nobody may have answered. */
-const ANY_KIND = new Set(['output', 'body', 'items', 'usd', 'env', 'inputs', 'answer', 'default']);
+const ANY_KIND = new Set(['output', 'value', 'body', 'items', 'usd', 'env', 'inputs', 'answer', 'default']);
 const REQUIRED = new Set(['type', 'task', 'attempt', 'id', 'kind', 'outcome', 'by']);
 
 function kindOf(value: unknown): string {
@@ -41,7 +41,7 @@ function kindOf(value: unknown): string {
 }
 
 /** Only looked at from outside: they were checked when they came in. */
-const OUTSIDE_ONLY = new Set(['workflow', 'expansion', 'output', 'body', 'items', 'inputs', 'env']);
+const OUTSIDE_ONLY = new Set(['workflow', 'expansion', 'output', 'value', 'body', 'items', 'inputs', 'env']);
 
 /** Every field of it, also within. */
 function placesIn(value: unknown): { of: Record<string, unknown>; name: string }[] {

@@ -67,9 +67,7 @@ describe('tasks that a task wrote', () => {
       'tasks.a.needs[0]: task "a" needs "plan", but there is no such task',
     );
     expect(problem({ a: { agent: 'devv', prompt: 'x' } })).toContain('did you mean "dev"?');
-    expect(problem({ a: { run: 'x', publishes: ['p'] } })).toBe(
-      'the output asks for what a run cannot do yet: task "a": publishes',
-    );
+    expect(problem({ a: { run: 'x', needs: ['api:p'] } })).toContain('no task publishes "p"');
     expect(problem({ a: { uses: 'x.yaml' } })).toContain('which the workflow itself does not use');
     const many = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`t${n}`, { run: 'x' }]));
     expect(problem(many)).toBe('the output has 1001 tasks; at most 1000 are allowed');
@@ -188,6 +186,7 @@ describe('tasks that a task wrote', () => {
       name: 'a',
       description: null,
       needs: null,
+      publishes: null,
       agent: null,
       prompt: null,
       run: 'x',

@@ -127,11 +127,11 @@ describe('a call of a tool', () => {
     ];
     for (const { result } of wrong) expect(result).toMatchObject({ isError: true });
     expect(JSON.stringify(wrong[0])).toContain('params.paths of request_access');
-    expect(await ask('publish', {})).toMatchObject({
+    expect(await ask('pulbish', {})).toMatchObject({
       error: {
         code: -32602,
         message:
-          'there is no tool of that name; there are request_access, send, inbox, wait_for, answer_access, ask, report_progress, done',
+          'there is no tool of that name; there are request_access, send, publish, inbox, wait_for, answer_access, ask, report_progress, done',
       },
     });
   });
@@ -223,7 +223,7 @@ describe('the protocol', () => {
       expect(list).toMatchObject({
         ...cached,
         ...complete,
-        tools: [{ name: 'request_access' }, {}, {}, {}, {}, {}, {}, {}],
+        tools: [{ name: 'request_access' }, {}, {}, {}, {}, {}, {}, {}, {}],
       });
       const input = { name: 'request_access', arguments: { paths: ['a'] } };
       expect((await server.ask('tools/call', modern('2026-07-28', input))).result).toEqual({
@@ -306,6 +306,7 @@ describe('the protocol', () => {
     expect(tools.map(({ name }: { name: string }) => name)).toEqual([
       'request_access',
       'send',
+      'publish',
       'inbox',
       'wait_for',
       'answer_access',

@@ -30,6 +30,25 @@ function toldIn(decisions: Decision[]): string[] {
 const message: WaitFor = { kind: 'message' };
 const from = (task: string): WaitFor => ({ kind: 'message', task });
 const end = (task: string): WaitFor => ({ kind: 'end', task });
+const api = (name: string, publisher: string, version = 1): WaitFor => ({
+  kind: 'publication',
+  publisher,
+  name,
+  version,
+});
+
+function publishes(task: string, version = 1): Fact {
+  return {
+    type: 'publication.made',
+    task,
+    attempt: 1,
+    name: 'x',
+    version,
+    value: `v${version}`,
+    commit: `p${version}`,
+    changedCount: 1,
+  };
+}
 
 describe('a wait', () => {
   it('for a message is over when one comes, or when one is there', () => {
@@ -51,6 +70,20 @@ describe('a wait', () => {
     take(waits('a', end('c')));
     expect(toldIn(take(ends('b')))).toEqual([]);
     expect(toldIn(take(ends('c')))).toEqual(['a met: c has ended (done)']);
+  });
+
+  it('for a publication is over when that version or a later one is there, or can never come', () => {
+    const { take } = startDecided({ tasks: { a: run, b: { ...run, publishes: ['x'] } } });
+    take(waits('a', api('x', 'b')));
+    expect(toldIn(take(publishes('b')))).toEqual(['a met: b published x version 1 with 1 changed file:\nv1']);
+    take(waits('a', api('x', 'b', 2)));
+    expect(toldIn(take(publishes('b', 2)))).toEqual([
+      'a met: b published x version 2 with 1 changed file:\nv2',
+    ]);
+    take(waits('a', api('x', 'b', 3)));
+    expect(toldIn(take(ends('b')))).toEqual([
+      'a ended: b has ended (done) and did not publish version 3 of x',
+    ]);
   });
 
   it('is over when its time is up, and when the run is cancelled', () => {
@@ -128,6 +161,30 @@ describe('a circle', () => {
     const heard = waiting.flatMap(([task, what]) => toldIn(take(waits(task, what))));
     expect(heard).toEqual([`circle: nobody of these can go on: ${told}`]);
     expect([state.agentWaits.size, state.away]).toEqual([0, 0]);
+  });
+
+  const publisher = { ...run, publishes: ['x'] };
+  const needy = { ...run, needs: ['api:x'] };
+
+  it('is one where a publisher waits for work that is merged after its own', () => {
+    const { take } = startDecided({ tasks: { a: publisher, b: needy } });
+    take(publishes('a'));
+    expect(take(ends('b')).map(({ type }) => type)).toEqual(['merge.deferred']);
+    expect(toldIn(take(waits('a', end('b'))))).toEqual([
+      'circle: nobody of these can go on: a waits for the end of b',
+    ]);
+    expect(take(ends('a')).map(({ type }) => type)).toContain('run.finished');
+  });
+
+  it('is one where a publisher waits for who needs its publication', () => {
+    const { take } = startDecided({ tasks: { a: publisher, b: needy, c: run } });
+    expect(toldIn(take(waits('a', from('b'))))).toEqual([
+      'circle: nobody is left who could send it: a waits for a message from b',
+    ]);
+    take(waits('a', message)); // c may speak
+    expect(toldIn(take(waits('c', api('x', 'a'))))).toEqual([
+      'circle: nobody of these can go on: a waits for a message, c waits for x from a',
+    ]);
   });
 
   it('is one where everybody waits for anybody, and where one is left alone', () => {

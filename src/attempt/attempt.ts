@@ -2,6 +2,7 @@
 import type { RunOutput } from '../runtime/output/output.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
+import type { PublishedFiles } from '../contract/publication.ts';
 import type { Agent, Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
 import type { Question, Said } from '../contract/question.ts';
@@ -54,8 +55,13 @@ export interface Stop {
   now: AbortController;
 }
 
-/** The tools that reach the run; the others concern the attempt alone. */
-export type EngineTools = Omit<CrewTools, 'report_progress' | 'done'>;
+/** Makes a commit of the publisher's files as they are now, its `n`th; undefined for a task that works on none. */
+export type TakeFiles = (n: number) => Promise<PublishedFiles | undefined>;
+
+/** The tools that reach the run; the others concern the attempt alone. The files it publishes only the attempt knows. */
+export interface AttemptCrew extends Omit<CrewTools, 'publish' | 'report_progress' | 'done'> {
+  publish(input: Parameters<CrewTools['publish']>[0], files: TakeFiles): ReturnType<CrewTools['publish']>;
+}
 
 export interface Attempt {
   run: string;
@@ -76,8 +82,10 @@ export interface Attempt {
   stop: StopSignal;
   /** What the task's agents were granted beyond their scopes, up to now. */
   readonly granted: readonly string[];
+  /** The task's files when they were last published: later commits descend from that. */
+  readonly published: string | undefined;
   /** What does the work behind the tools that the attempt can ask us with; none where nobody is to ask. */
-  crew: EngineTools | undefined;
+  crew: AttemptCrew | undefined;
   /** What the attempt is told with the answer of a tool that it calls: messages wait. */
   notice?(tool: ToolName): string | undefined;
   /** Resolves when a request to a model may go. */

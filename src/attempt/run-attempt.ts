@@ -14,10 +14,10 @@ import { hasMachineFailed, machineError } from '../base/machine-failure.ts';
 import { awakeMs, whenAwakeFor } from '../base/awake.ts';
 import { parseDurationMs, parseSizeBytes } from '../base/units.ts';
 import { keepArtifacts } from '../collect/artifacts.ts';
-import { attemptRef, collect } from '../collect/collect.ts';
+import { attemptRef } from '../collect/collect.ts';
 import { BosunError, HelperDied } from '../contract/errors.ts';
 import { eventProblem } from '../contract/check-event.ts';
-import { EVENT_FORMAT, type EventOf } from '../contract/event.ts';
+import { EVENT_FORMAT, type BuiltOn, type EventOf } from '../contract/event.ts';
 import type { AgentError } from '../contract/model.ts';
 import type { Collected, FailReason, Outcome } from '../contract/run.ts';
 import { takesCommand } from '../contract/runtimes.ts';
@@ -27,9 +27,10 @@ import { failed } from '../runtime/agent/command.ts';
 import { speaks } from '../runtime/agent/choose-model.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result } from '../runtime/runtime.ts';
-import { effectiveLimits, effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';
+import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import { giveFiles, type GivenFiles } from './given-files.ts';
 import { judgeWork, type Ending } from './judge-work.ts';
+import { collectFiles } from './collect-files.ts';
 import { attemptRuntime, outputSchema, Surroundings } from './surroundings.ts';
 import type { Base, Workspace, Workspaces } from '../workspace/workspace.ts';
 
@@ -109,6 +110,7 @@ async function live(
   const job = jobOf(attempt, around, sink, workspace, given);
   const runtime = await attemptRuntime(attempt).load();
   const result = explained(await runtime.run(job), around.modelError);
+  await around.workEnded();
 
   let collected: Collected | undefined;
   try {
@@ -147,12 +149,23 @@ async function prepareWorkspace(
   const { start, task, workflow, continues } = attempt;
   const options = task.workspace ?? workflow.workspace ?? {};
   if (options === 'none') return undefined;
-  const commit = continues?.base ?? (await joinBases(git, start.from, attempt.shadow)) ?? attempt.shadow;
+  const joined = continues?.base ?? (await joinBases(git, start.from, attempt.shadow));
+  if (joined === undefined && start.publications) throw unjoinable(start.publications);
+  const commit = joined ?? attempt.shadow;
   const base = await makeBase(workspaces, attempt, around, commit, options, sink);
   const workspace =
     (continues && (await workspaces.open(continues.workspace, base))) ??
     (await workspaces.create(base, workspaceId(attempt.run, start.task, start.attempt)));
   return workspace;
+}
+
+/** All that is merged would do in place of needs that conflict, but it does not have what is only published. */
+function unjoinable(publications: readonly BuiltOn[]): BosunError {
+  const names = publications.map(({ name, version, task }) => `${name} version ${version} by ${task}`);
+  return new BosunError(
+    'conflict',
+    `the files that were published (${names.join(', ')}) conflict with those of its other needs; let one of these tasks need the other`,
+  );
 }
 
 async function makeBase(
@@ -305,19 +318,10 @@ async function collectWork(
 ): Promise<Collected> {
   const { start, task, run, stop } = attempt;
   using waiting = impatient(stop.now);
-  const collected = await collect({
-    git: stages.git,
-    changes: await workspace.changes(waiting.signal),
-    scope: {
-      ...withGranted(effectiveScope(task, attempt.agent), attempt.granted),
-      named: attempt.globsOfPeople,
-    },
-    parent: workspace.base.commit,
-    // what the task brings to the branch, not what was done to the conflict
-    ...(start.purpose === 'resolve' && { since: `${workspace.base.commit}^1` }),
+  const collected = await collectFiles(stages, attempt, workspace, {
     ref: attemptRef(run, start.task, start.attempt),
     message: `${start.task}: attempt ${start.attempt} (${outcome.kind})\n`,
-    atMs: attempt.nowMs(),
+    signal: waiting.signal,
   });
   const globs = start.artifacts ?? task.artifacts;
   if (!globs) return { ...collected, artifacts: [] };

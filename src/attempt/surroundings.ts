@@ -5,10 +5,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Attempt, EngineTools, Stages } from './attempt.ts';
+import type { Attempt, AttemptCrew, Stages } from './attempt.ts';
 import { DoneOutput } from './done-output.ts';
 import { HeldTime } from './held-time.ts';
 import { Progress } from './progress.ts';
+import { publishFiles } from './collect-files.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { asksModels } from '../contract/runtimes.ts';
@@ -106,6 +107,8 @@ export class Surroundings implements AsyncDisposable {
   /** What the agent itself runs in; it may be granted more of its workspace. */
   #running: Running | undefined;
   #workspace: Workspace | undefined;
+  /** Publications under way. */
+  readonly #publishing = new Set<Promise<unknown>>();
 
   static async make(stages: Stages, attempt: Attempt): Promise<Surroundings> {
     const made = new Surroundings(stages, attempt);
@@ -319,6 +322,7 @@ export class Surroundings implements AsyncDisposable {
       const tools: CrewTools = {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
+        publish: (input) => this.#publish(crew, input),
         ask: (input, left) => this.held.ask(crew.ask(input, left)),
         report_progress: progress.report,
         done: done.give,
@@ -384,9 +388,35 @@ export class Surroundings implements AsyncDisposable {
     };
   }
 
+  /** The agent is done: nothing more is published, and what is under way is in the journal. */
+  async workEnded(): Promise<void> {
+    this.#running = undefined;
+    await Promise.allSettled(this.#publishing);
+  }
+
+  async #publish(
+    crew: AttemptCrew,
+    input: Parameters<CrewTools['publish']>[0],
+  ): ReturnType<CrewTools['publish']> {
+    const running = this.#running;
+    const workspace = this.#workspace;
+    if (running === undefined)
+      throw new BosunError('wrong-state', 'only an agent at work can publish, not its check');
+    const publishing = crew.publish(
+      input,
+      async (n) => workspace && publishFiles(this.#stages, this.#attempt, { running, workspace }, n),
+    );
+    this.#publishing.add(publishing);
+    try {
+      return await publishing;
+    } finally {
+      this.#publishing.delete(publishing);
+    }
+  }
+
   /** A yes is in the journal before it takes effect in what runs. */
   async #requestAccess(
-    crew: EngineTools,
+    crew: AttemptCrew,
     input: Parameters<CrewTools['request_access']>[0],
   ): ReturnType<CrewTools['request_access']> {
     const answer = await crew.request_access(input);

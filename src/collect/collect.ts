@@ -26,6 +26,8 @@ export interface CollectRequest {
   scope: VetScope;
   /** The commit the workspace started from. */
   parent: string;
+  /** A further parent: what was published of this work before. These files take the place of those, whatever they are. */
+  published?: string | undefined;
   /** What the changes are told against, where not the parent. */
   since?: string;
   /** The private ref that keeps the commit, see `attemptRef`. */
@@ -66,12 +68,14 @@ interface Made {
 }
 
 async function commitOf(request: CollectRequest, changes: readonly Change[]): Promise<Made> {
-  const { git, parent } = request;
-  if (changes.length === 0) return { commit: parent, paths: [], refused: [] };
+  const { git, parent, published } = request;
+  if (changes.length === 0 && (published === undefined || published === parent))
+    return { commit: parent, paths: [], refused: [] };
   const { commit, refused } = await writeCommit({ ...request, changes });
   await git.stored(commit, parent);
   const paths = knownPaths(changes, refused) ?? (await git.changedPaths(parent, commit));
-  return { commit: paths.length === 0 ? parent : commit, paths, refused };
+  const isNew = paths.length > 0 || (published !== undefined && published !== parent);
+  return { commit: isNew ? commit : parent, paths, refused };
 }
 
 /** All that the attempt left, also what its scope does not allow, as a commit of its own: nothing is lost. */
@@ -113,6 +117,11 @@ function knownPaths(changes: readonly Change[], refused: string[]): ChangedPath[
 }
 
 const CHANGE = { A: 'added', M: 'modified', T: 'modified', D: 'deleted' } as const;
+
+/** The `n`th time that a task has published. */
+export function publicationRef(run: string, task: string, attempt: number, n: number): string {
+  return `${attemptRef(run, task, attempt)}+published-${n}`;
+}
 
 /** Keeps what a run started from, also where nothing came of it. */
 export function baseRef(run: string): string {

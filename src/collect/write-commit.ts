@@ -39,7 +39,14 @@ export async function writeCommit(request: CollectRequest): Promise<Written> {
   }
 }
 
-async function writeOnce({ git, changes, parent, message, atMs }: CollectRequest): Promise<Written> {
+async function writeOnce({
+  git,
+  changes,
+  parent,
+  published,
+  message,
+  atMs,
+}: CollectRequest): Promise<Written> {
   const hashName = git.repository.objectFormat;
   using pack = new PackWriter(git.directory, hashName);
   const refused: string[] = [];
@@ -56,7 +63,8 @@ async function writeOnce({ git, changes, parent, message, atMs }: CollectRequest
   const trees = { reader: git.trees, idLength: hashName === 'sha1' ? 20 : 32, write };
   const tree = (await editTree(trees, `${parent}^{tree}`, edits)) ?? write(Buffer.alloc(0));
   const who = `${IDENTITY.name} <${IDENTITY.email}> ${Math.max(0, Math.floor(atMs / 1000))} +0000`;
-  const text = `tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\n${message}`;
+  const parents = [...new Set([parent, published ?? parent])].map((id) => `parent ${id}\n`).join('');
+  const text = `tree ${tree}\n${parents}author ${who}\ncommitter ${who}\n\n${message}`;
   const commit = pack.add('commit', Buffer.from(text));
   await pack.finish();
   return { commit, refused };

@@ -97,6 +97,7 @@ const agentEvent = byKind([
 const waitFor = byKind([
   object({ kind: literal('message'), task: opt(text), agent: opt(text) }),
   object({ kind: literal('end'), task: text }),
+  object({ kind: literal('publication'), publisher: text, name: text, version: count }),
 ]);
 
 const of = { task: text, attempt: count };
@@ -209,6 +210,7 @@ export const EVENT_SCHEMAS = {
       body: opt(json),
       bodyRef: opt(ref),
       urgent: opt(literal(true)),
+      publication: opt(object({ name: text, version: count })),
     }),
   'message.read': () =>
     event('message.read', {
@@ -220,6 +222,16 @@ export const EVENT_SCHEMAS = {
   'wait.began': () => event('wait.began', { ...of, id: text, for: waitFor, timeoutMs: count }),
   'wait.expired': () => event('wait.expired', { ...of, id: text }),
   'wait.left': () => event('wait.left', { ...of, id: text }),
+  'publication.made': () =>
+    event('publication.made', {
+      ...of,
+      name: text,
+      version: count,
+      value: opt(json),
+      valueRef: opt(ref),
+      commit: opt(text),
+      changedCount: count,
+    }),
   'attempt.denied': () => event('attempt.denied', { ...of, host: text, port: count, why: text }),
   'attempt.finished': () =>
     event('attempt.finished', {
@@ -248,6 +260,7 @@ export const EVENT_SCHEMAS = {
       ...of,
       purpose: oneOf(['work', 'resolve']),
       from: texts,
+      publications: opt(list(object({ name: text, version: count, task: text }))),
       continues: opt(count),
       prompt: text,
       promptRef: opt(ref),
@@ -310,6 +323,7 @@ export const EVENT_SCHEMAS = {
   'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),
+  'merge.deferred': () => event('merge.deferred', { ...of, until: texts }),
   'access.asked': () =>
     event('access.asked', { ...of, id: text, globs: texts, owners: texts, timeoutMs: count }),
   'access.answered': () =>

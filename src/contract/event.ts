@@ -110,6 +110,8 @@ export type Fact =
       body?: Json;
       bodyRef?: ValueRef;
       urgent?: true;
+      /** It says that this was published, to those who work on an earlier version. */
+      publication?: { name: string; version: number };
     }
   /** An attempt is given messages of its inbox, and acknowledges what it was given before. */
   | {
@@ -126,6 +128,8 @@ export type Fact =
   | { type: 'wait.expired'; task: string; attempt: number; id: string }
   /** It waits no longer: it hung up. */
   | { type: 'wait.left'; task: string; attempt: number; id: string }
+  /** An agent publishes an interface that its task announces: a value, and its files as they are now. */
+  | ({ type: 'publication.made'; task: string; attempt: number } & Published)
   /** A connection that the scope does not allow. */
   | { type: 'attempt.denied'; task: string; attempt: number; host: string; port: number; why: string }
   | {
@@ -175,6 +179,8 @@ export type Decision =
       purpose: 'work' | 'resolve';
       /** Commits whose merge the workspace starts from. */
       from: string[];
+      /** What it starts from of tasks that are not done yet. */
+      publications?: BuiltOn[];
       /** The attempt whose workspace is gone on with: a failed check goes back to the same agent. */
       continues?: number;
       /** The rendered prompt; for `run` the command, its expressions replaced by variables of `env`. */
@@ -263,6 +269,8 @@ export type Decision =
   /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
   | { type: 'task.resting'; task: string; delayMs?: number }
   | { type: 'task.merging'; task: string; attempt: number; commit: string }
+  /** Its work is done, and is merged once these tasks are: it started from what they had published. */
+  | { type: 'merge.deferred'; task: string; attempt: number; until: string[] }
   /** The agents of these tasks are asked: they own what is wanted. */
   | {
       type: 'access.asked';
@@ -368,6 +376,27 @@ export interface GivenFile {
   diff: { from: string; to: string };
 }
 
+/** One version of an interface. */
+export interface Published {
+  name: string;
+  /** 1, 2, …: of this name, whoever publishes it. */
+  version: number;
+  value?: Json;
+  valueRef?: ValueRef;
+  /** The publisher's files at that moment; absent for a task that works on none. */
+  commit?: string;
+  /** How many of them differ from what it started from. */
+  changedCount: number;
+}
+
+/** A publication that work rests on: it can be merged once the task that made it is done. */
+export interface BuiltOn {
+  name: string;
+  version: number;
+  /** Who published it. */
+  task: string;
+}
+
 /** In place of a value that is too large for an event: the store has it under the hash of its JSON text. */
 export interface ValueRef {
   hash: string;
@@ -375,7 +404,11 @@ export interface ValueRef {
 }
 
 /** What an agent waits for: a message (of a task, of an agent, or of anybody), or the end of a task. */
-export type WaitFor = { kind: 'message'; task?: string; agent?: string } | { kind: 'end'; task: string };
+export type WaitFor =
+  | { kind: 'message'; task?: string; agent?: string }
+  | { kind: 'end'; task: string }
+  /** This version of what the task `publisher` announces, or a later one. */
+  | { kind: 'publication'; publisher: string; name: string; version: number };
 
 /** `ended`: what it waits for cannot come any more. */
 type WaitEnd = 'met' | 'expired' | 'ended' | 'cancelled';

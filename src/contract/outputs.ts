@@ -257,8 +257,6 @@ export const Checked = z.strictObject({
   ignored: texts,
   /** Which files belong to which tasks, as written; empty where no task declares a write scope. */
   owners: z.array(z.strictObject({ pattern: text, task: text, agent: text, shared: flag })),
-  /** What is valid and cannot be run yet, one line each. */
-  refused: texts,
   /** What it asks for beyond the repository, a line each. */
   asks: texts,
 });

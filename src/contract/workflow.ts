@@ -146,6 +146,9 @@ const OnConflict = z
 
 const OnFailure = z.enum(['stop', 'continue']);
 
+/** How a need that a publication meets begins. */
+export const API_NEED = 'api:';
+
 const need = z
   .string()
   .regex(

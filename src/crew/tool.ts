@@ -36,6 +36,8 @@ export interface CrewTool<Input extends InputSchema = InputSchema, Answer = neve
     options?: Readonly<Record<string, readonly [flags: string, about: string]>>;
     /** The field that takes all words that are left, as one text. */
     rest?: string;
+    /** An option that fills a field with the text of a file, which the command reads itself. */
+    fromFile?: { field: string; option: readonly [flags: string, about: string] };
     /** Where no words are given, they are read from stdin. */
     readsStdin?: true;
     /** Words that one could type after the verb, and why. */

@@ -5,6 +5,7 @@
  */
 import type { AccessAnswer, OwnerSaid } from '../contract/access.ts';
 import type { Inbox, InboxMessage, Sent, Waited } from '../contract/message.ts';
+import type { PublishAnswer } from '../contract/publication.ts';
 import type { Json } from '../contract/workflow.ts';
 import { PERSON_TOOLS } from './person-tools.ts';
 import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
@@ -20,6 +21,8 @@ const ID_CHARS_MAX = 1000;
 const NAME_CHARS_MAX = 1000;
 /** Of one wait. */
 const WAIT_SECONDS_MAX = 600;
+/** Far more than there can be. */
+const VERSION_MAX = 100_000;
 /** More than a message may have: what is too long is told in bytes. */
 const TEXT_CHARS_MAX = 128 * 1024;
 
@@ -96,6 +99,43 @@ export const TOOLS = {
     ],
   }),
 
+  publish: tool({
+    description:
+      'Publishes an interface that your task announces: a value, and your files as they are now. Tasks that wait for it ' +
+      'start at once, on your files of this moment, while you go on; what you write later reaches them only with your ' +
+      'result, or when you publish again, which makes the next version. Publish as soon as others can build on it: ' +
+      'files that are complete, and a value that says what they need to know.',
+    input: {
+      type: 'object',
+      properties: {
+        name: {
+          type: 'string',
+          maxLength: NAME_CHARS_MAX,
+          description: 'As the workflow announces it. With a wrong name you are told which there are.',
+        },
+        value: { description: 'A text, or any JSON: what those who wait for it are told.' },
+      },
+      required: ['name'],
+    },
+    command: {
+      verb: 'publish',
+      usage: '<name>',
+      options: { value: ['--value <text>', 'publish: what those who wait for it are told; a text or JSON'] },
+      fromFile: {
+        field: 'value',
+        option: ['--file <path>', 'publish: the same, from a file; - for stdin'],
+      },
+      example: ['storage --file docs/api.md', 'let the tasks that wait for it start'],
+    },
+    say: ({ name, version, isNew, changedCount, outsideCount, waiters }: PublishAnswer) => [
+      isNew
+        ? `published ${name} version ${version} with ${changedCount} changed ${changedCount === 1 ? 'file' : 'files'}` +
+          (waiters.length > 0 ? `, for ${waiters.join(', ')}` : '')
+        : `${name} version ${version} has this value and these files already; nothing new is published`,
+      ...(outsideCount > 0 ? [`left out: ${outsideCount} outside your scope`] : []),
+    ],
+  }),
+
   inbox: tool({
     description:
       'Gives you the messages that other agents sent you, oldest first, and what they ask of you: they want to change ' +
@@ -132,17 +172,25 @@ export const TOOLS = {
 
   wait_for: tool({
     description:
-      'Waits until something happens: a message for you (of one task or agent, where you name it), or the end of a ' +
-      'task. Do not wait for what you can do without: your minutes count meanwhile. Where agents wait for each other, ' +
+      'Waits until something happens: a message for you (of one task or agent, where you name it), the end of a ' +
+      'task, or a publication: what another task announces as its interface. Do not wait for what you can do without: your minutes count meanwhile. Where agents wait for each other, ' +
       'all of them are told at once; then go on with your work, or send a message. A message that came is read with inbox.',
     input: {
       type: 'object',
       properties: {
-        for: { type: 'string', enum: ['message', 'end'] },
+        for: { type: 'string', enum: ['message', 'end', 'publication'] },
         name: {
           type: 'string',
           maxLength: NAME_CHARS_MAX,
-          description: 'The task whose end you wait for; or the task or agent whose message, else anybody.',
+          description:
+            'The task whose end you wait for; the interface; or the task or agent whose message, else anybody.',
+        },
+        version: {
+          type: 'number',
+          minimum: 1,
+          maximum: VERSION_MAX,
+          description:
+            'Of a publication: this one or a later one. If you do not say: one later than what you started from.',
         },
         timeout: {
           type: 'number',
@@ -155,11 +203,14 @@ export const TOOLS = {
     },
     command: {
       verb: 'wait-for',
-      usage: 'message [task|agent] | end <task>',
-      options: { timeout: ['--timeout <duration>', 'wait-for: such as 30s; 5m if not given'] },
+      usage: 'message [task|agent] | end <task> | publication <name>',
+      options: {
+        version: ['--at-least <version>', 'wait-for: this version of a publication or a later one'],
+        timeout: ['--timeout <duration>', 'wait-for: such as 30s; 5m if not given'],
+      },
       example: ['end build --timeout 10m', 'exit code 0: it has ended, 1: not'],
     },
-    say: ({ text }: Waited) => [text],
+    say: ({ text }: Waited) => text.split(/\r?\n/).map((line, n) => (n === 0 ? line : `  | ${line}`)),
     isYes: ({ over }) => over === 'met',
   }),
 
@@ -274,7 +325,10 @@ export function examples(): [typed: string, why: string][] {
 
 /** All options of the command, whatever the verb. */
 export function options(): { flags: string; about: string }[] {
-  const all = TOOL_NAMES.flatMap((name) => Object.values(rowOf(name).command.options ?? {}));
+  const all = TOOL_NAMES.flatMap((name) => {
+    const { options: own = {}, fromFile } = rowOf(name).command;
+    return [...Object.values(own), ...(fromFile ? [fromFile.option] : [])];
+  });
   return [...new Map(all).entries()].map(([flags, about]) => ({ flags, about }));
 }
 
@@ -345,7 +399,7 @@ function parsedObject(text: string): unknown {
 }
 
 /** As the command's parser names it. */
-function keyOf(flags: string): string {
+export function keyOf(flags: string): string {
   const name = /--([a-z-]+)/.exec(flags)![1]!;
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -9,15 +9,12 @@ import type { Workflow } from '../contract/workflow.ts';
 import { listedFiles } from '../system/git/repository.ts';
 import { ownership, type Owner } from './check/ownership.ts';
 import { reachOf } from './reach.ts';
-import { unsupported } from './check/supported.ts';
 import { warnAboutGlobs } from './check/warn-about-globs.ts';
 import { throwProblems } from './source/problem.ts';
 
 export interface Examined {
   /** Which files belong to which tasks, as written; empty where no task declares a write scope. */
   owners: Owner[];
-  /** What is valid and cannot be run yet, one line each. */
-  refused: string[];
   /** What it asks for beyond the repository, a line each. */
   asks: string[];
   /** Globs that match nothing. */
@@ -59,7 +56,6 @@ function examined({ workflow, top, listing }: Question): Examined {
   const isThere = (name: string): boolean => existsSync(join(top, name));
   return {
     owners: ownership(workflow).owners,
-    refused: unsupported(workflow),
     asks: reachOf(workflow, top),
     globWarnings: listing ? warnAboutGlobs(workflow, listedFiles(listing), isThere) : [],
   };

@@ -80,6 +80,7 @@ function attemptOn(
     globsOfPeople: [],
     stop: { graceful: end, now: end },
     granted: [],
+    published: undefined,
     crew: undefined,
     admit: () => Promise.resolve({ isAdmitted: false, kind: 'refused', message: 'a check has no model' }),
     ask: () => Promise.resolve({ answer: 'no', by: 'ended' }),

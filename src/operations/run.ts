@@ -8,7 +8,6 @@ import type { RunView } from '../contract/run.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { resolveInputs } from '../definition/inputs.ts';
-import { refuseUnsupported } from '../definition/check/supported.ts';
 import type { Isolation } from '../contract/isolation.ts';
 import { createRun } from '../run/create-run.ts';
 import type { Drive } from '../run/drive.ts';
@@ -69,7 +68,6 @@ export interface LiveRun {
 export async function startRun(options: StartOptions): Promise<LiveRun> {
   const { source } = options;
   const workflow = withUsd(options);
-  refuseUnsupported(workflow);
   const inputs = resolveInputs(workflow, options.inputs ?? {});
   return driven(options, async ({ engine, repository: inspect }, undo) => {
     const repository = await inspect();

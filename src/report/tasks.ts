@@ -74,7 +74,7 @@ function reportTask(
     state: standing(node, shownState),
     agent: agentOf(node.task),
     title: titleOf(node),
-    needs: node.needs.map(({ id }) => id),
+    needs: [...node.needs, ...node.apis.map(({ publisher }) => publisher)].map(({ id }) => id),
     attempts: reportAttempts(attempts, filesMax),
     startedAtMs: node.startedAtMs ?? null,
     endedAtMs: node.state === 'skipped' ? null : (node.endedAtMs ?? null),

@@ -22,6 +22,7 @@ import { lostRequests, type LostRequests } from './lost-requests.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { MessageDesk } from './message-desk.ts';
 import { PauseGate } from './pause-gate.ts';
+import { PublicationDesk } from './publication-desk.ts';
 import { RunAttempts } from './run-attempts.ts';
 import { RunTimers } from './run-timers.ts';
 import type { SharedBudgets } from './shared-budgets.ts';
@@ -68,6 +69,7 @@ export class Drive implements Disposable {
   readonly #steers: SteerDesk;
   readonly #waits: WaitDesk;
   readonly #asks: AskDesk;
+  readonly #publications: PublicationDesk;
   readonly #ledger: Ledger;
   readonly #pauses: PauseGate;
   readonly #shared: SharedBudgets | undefined;
@@ -115,6 +117,7 @@ export class Drive implements Disposable {
     });
     this.#asks = new AskDesk(loop);
     this.#pauses = new PauseGate(loop);
+    this.#publications = new PublicationDesk(loop, stages.git);
     this.#shared = machine?.budgets(state.id);
     this.#ledger = new Ledger({
       loop,
@@ -133,6 +136,7 @@ export class Drive implements Disposable {
       landings,
       waits,
       asks: this.#asks,
+      publications: this.#publications,
       ledger: this.#ledger,
       pauses: this.#pauses,
       workspaces: this.#workspaces,
@@ -167,6 +171,7 @@ export class Drive implements Disposable {
       this.#landings.close();
       this.#waits.close();
       this.#asks.close();
+      this.#publications.close();
       this.#attempts.stopAll();
       this.#timers.close();
       await Promise.allSettled([...this.#underWay, this.#attempts[Symbol.asyncDispose]()]);
@@ -285,6 +290,7 @@ export class Drive implements Disposable {
     this.#lost?.heard(fact);
     this.#landings.heard(fact);
     if (fact.type === 'wait.expired') this.#waits.expired(fact);
+    this.#publications.heard(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();
     if (fact.type === 'task.steered') this.#steers.tell(fact.task);
     if (PAUSES.has(fact.type)) this.#lookAtPauses();
@@ -298,6 +304,7 @@ export class Drive implements Disposable {
   /** What a decision of an earlier engine still asks for. */
   #actAgain(node: Node): void {
     const { id, attempt } = node;
+    if (node.mergesAfter) return;
     if (node.state === 'merging') {
       this.#act({ type: 'task.merging', task: id, attempt, commit: commitOf(this.state, node) });
     } else if (node.state === 'delayed') {

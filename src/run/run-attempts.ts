@@ -20,6 +20,7 @@ import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
 import type { MessageDesk } from './message-desk.ts';
 import type { PauseGate } from './pause-gate.ts';
+import type { PublicationDesk } from './publication-desk.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import type { SteerDesk } from './steer-desk.ts';
 import type { WaitDesk } from './wait-desk.ts';
@@ -36,6 +37,7 @@ export interface RunAttemptsOptions {
   landings: Landings;
   waits: WaitDesk;
   asks: AskDesk;
+  publications: PublicationDesk;
   ledger: Ledger;
   pauses: PauseGate;
   workspaces: TaskWorkspaces;
@@ -138,8 +140,20 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   #attemptOf(node: Node, start: EventOf<'attempt.started'>): { attempt: Attempt; stop: Stop } {
-    const { access, asks, messages, steers, landings, waits, ledger, pauses, workspaces, printed, nowMs } =
-      this.#options;
+    const {
+      access,
+      asks,
+      messages,
+      steers,
+      landings,
+      waits,
+      publications,
+      ledger,
+      pauses,
+      workspaces,
+      printed,
+      nowMs,
+    } = this.#options;
     const { state } = this.#loop;
     const stop = { graceful: new AbortController(), now: new AbortController() };
     const continued = workspaces.of(node.id, start.continues);
@@ -159,9 +173,13 @@ export class RunAttempts implements AsyncDisposable {
       get granted() {
         return node.granted;
       },
+      get published() {
+        return node.published;
+      },
       crew: {
         ...access.toolsFor(node.id, start.attempt),
         ...messages.toolsFor(node.id, start.attempt),
+        ...publications.toolsFor(node.id, start.attempt),
         ...asks.toolsFor(node.id, start.attempt),
         ...waits.toolsFor(node.id, start.attempt),
       },

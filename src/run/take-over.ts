@@ -94,6 +94,7 @@ async function snapshotLost(
         named: globsOfPeople(node, purpose),
       },
       parent: commit,
+      published: node.published,
       ref: attemptRef(state.id, node.id, node.attempt),
       message: `${node.id}: attempt ${node.attempt} (lost)\n`,
       atMs,

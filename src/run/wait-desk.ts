@@ -1,18 +1,22 @@
 /**
- * Where attempts of a run wait: for a message, or the end of a task. It makes facts of it, keeps the time, and answers
+ * Where attempts of a run wait: for a message, a publication, or the end of a task. It makes facts of it, keeps the time, and answers
  * once it is in the journal that the wait is over. It decides nothing, and never leaves anybody waiting.
  */
+import { didYouMean } from '../base/suggest.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf, WaitFor } from '../contract/event.ts';
 import type { Waited } from '../contract/message.ts';
+import { API_NEED } from '../contract/workflow.ts';
 import type { CrewTools } from '../crew/tools.ts';
-import { nodeOf, type State } from '../schedule/state.ts';
+import { nodeOf, type Node, type State } from '../schedule/state.ts';
 import { findTask, isAgent, tellUnknown } from '../schedule/workflow/addressees.ts';
+import { findInterface, versionUnder } from '../schedule/workflow/publications.ts';
 import type { Loop } from './loop.ts';
 import type { RunTimers } from './run-timers.ts';
 
 /** Of one attempt. */
 const WAITS_MAX = 1000;
+const NAMES_SHOWN_MAX = 20;
 /** Where nobody says how long. */
 const WAIT_SECONDS_DEFAULT = 300;
 
@@ -89,8 +93,10 @@ export class WaitDesk {
     this.#waiting.delete(id);
   }
 
-  #wanted(task: string, { for: kind, name }: Pick<Input, 'for' | 'name'>): WaitFor {
+  #wanted(task: string, { for: kind, name, version }: Omit<Input, 'timeout'>): WaitFor {
     const { state } = this.#loop;
+    if (kind === 'publication') return publicationOf(nodeOf(state, task), name, version);
+    if (version !== undefined) throw new BosunError('usage', 'only a publication has a version');
     if (kind === 'end') return { kind, task: this.#taskToEnd(state, task, name) };
     if (name === undefined) return { kind };
     const sender = findTask(state, name);
@@ -109,6 +115,27 @@ export class WaitDesk {
         throw new BosunError('usage', `${name} is your own task: it does not end before you do`);
     return node.id;
   }
+}
+
+/** Without a version: one that is later than what the task works on. */
+function publicationOf(node: Node, name: string | undefined, version: number | undefined): WaitFor {
+  if (name === undefined) throw new BosunError('usage', 'name the interface that you wait for');
+  const plain = name.startsWith(API_NEED) ? name.slice(API_NEED.length) : name;
+  const found = findInterface(node, plain);
+  if (!found) throw new BosunError('not-found', tellUnpublished(node, plain));
+  for (let around: Node | undefined = node; around; around = around.parent)
+    if (around === found.publisher) throw new BosunError('usage', `your own task publishes ${plain}`);
+  const wanted = version === undefined ? versionUnder(node, found) + 1 : Math.max(1, Math.floor(version));
+  return { kind: 'publication', publisher: found.publisher.id, name: found.name, version: wanted };
+}
+
+function tellUnpublished(node: Node, name: string): string {
+  const names: string[] = [];
+  for (let around: Node | undefined = node; around; around = around.parent)
+    names.push(...around.interfaces.keys());
+  const known = [...new Set(names)];
+  const shown = known.slice(0, NAMES_SHOWN_MAX).join(', ') || 'nothing';
+  return `no task publishes ${JSON.stringify(name.slice(0, 100))}${didYouMean(name, known)}; this workflow announces ${shown}`;
 }
 
 const OVER: Waited = { over: 'cancelled', text: 'the run is over' };

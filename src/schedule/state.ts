@@ -9,7 +9,16 @@ import type {
   Conflict,
   Outcome,
 } from '../contract/run.ts';
-import type { Ask, BudgetMark, EventOf, PauseHow, RoundReason, ValueRef } from '../contract/event.ts';
+import type {
+  Ask,
+  BudgetMark,
+  BuiltOn,
+  EventOf,
+  PauseHow,
+  Published,
+  RoundReason,
+  ValueRef,
+} from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
@@ -32,6 +41,8 @@ export interface Node {
   readonly parent: Node | undefined;
   /** The names its needs and expressions speak of: its siblings. */
   readonly siblings: Map<string, Node>;
+  /** What it and its siblings publish, by name. */
+  readonly interfaces: Map<string, Interface>;
   readonly kind: 'work' | 'approve' | 'for-each' | 'uses' | 'handoff' | 'race' | 'continuous';
   readonly order: string;
   readonly each?: { value: Json; index: number };
@@ -46,7 +57,9 @@ export interface Node {
   state: TaskState;
   needs: Node[];
   dependents: Node[];
-  /** Needs that have not ended. */
+  /** What it needs of others before they have ended. */
+  apis: Interface[];
+  /** Needs that have not ended, and interfaces that may still be published. */
   unmet: number;
   children: Node[];
   /** Children that have not ended. */
@@ -85,6 +98,13 @@ export interface Node {
   paused?: Pause;
   /** What was decided on the attempt that runs when a pause came. */
   pausing?: PauseHow;
+  /** What its work rests on of tasks that were not done when it started. */
+  restsOn: BuiltOn[];
+  /** Tasks whose end it waits for with its merge. */
+  mergesAfter?: string[];
+  /** How often its agents have published, and their files when they last did. */
+  publications: number;
+  published?: string;
   /** Starts from all that is merged, not from its needs alone. */
   onTop?: boolean;
   stopping?: 'graceful' | 'now';
@@ -160,6 +180,20 @@ export interface Node {
   spending?: Spending;
 }
 
+/** What tasks of one level may publish under a name. */
+export interface Interface {
+  readonly name: string;
+  /** The task that announces it, and those that need it, as they are written. */
+  readonly publisher: Node;
+  readonly waiters: Node[];
+  /** All versions, the newest last. */
+  readonly versions: Publication[];
+}
+
+export interface Publication extends Published {
+  readonly task: string;
+}
+
 /** A request for access that has no answer yet. */
 export interface AccessRequest {
   readonly id: string;
@@ -228,6 +262,8 @@ export interface State {
   todo: Queue<Node>;
   /** Nodes that wait for a slot. Entries whose node has moved on are passed over. */
   ready: Queue<Node>;
+  /** Nodes that wait with their merge for the end of a publisher. */
+  deferred: Set<Node>;
   /** The nodes of continuous tasks. */
   continuous: Node[];
   running: number;

@@ -30,6 +30,12 @@ export function slim(event: Event, keep: (value: Value) => void): Event {
       const { body: _, ...rest } = event;
       return { ...rest, bodyRef };
     }
+    case 'publication.made': {
+      const valueRef = event.value !== undefined && refOf(event.value, keep);
+      if (!valueRef) return event;
+      const { value: _, ...rest } = event;
+      return { ...rest, valueRef };
+    }
     case 'attempt.started': {
       const prompt = refOf(event.prompt, keep);
       const env = event.env && refOf(event.env, keep);
@@ -59,6 +65,11 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
       const { bodyRef, ...rest } = event;
       if (!bodyRef || bodyRef.bytes > bytesMax) return event;
       return { ...rest, body: read(bodyRef) };
+    }
+    case 'publication.made': {
+      const { valueRef, ...rest } = event;
+      if (!valueRef || valueRef.bytes > bytesMax) return event;
+      return { ...rest, value: read(valueRef) };
     }
     case 'attempt.started': {
       const { promptRef, envRef, ...rest } = event;

@@ -161,16 +161,14 @@ describe('the command line', () => {
 });
 
 describe('bosun check', () => {
-  it('shows the tasks, and what run would refuse for now', async () => {
+  it('shows the tasks', async () => {
     await using repository = await makeRepository({
       files: { 'bosun.yaml': readFileSync('test/fixtures/workflows/calculator.yaml', 'utf8') },
     });
-    const { code, stdout, stderr } = await bosun(repository.path, 'check');
+    const { code, stdout } = await bosun(repository.path, 'check');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok: 6 tasks, 3 agents/);
     expect(stdout).toMatch(/└─ implement +developer \(opencode\)/);
-    expect(stderr).toContain('task "design": publishes');
-    expect((await bosun(repository.path, 'run')).code).toBe(2);
   });
 
   it('names the place of what is wrong, with exit code 2', async () => {

@@ -1,41 +1,7 @@
 /** An engine that is killed while its agents talk: what was sent is there, and nobody gets it twice. */
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Event } from '../../src/contract/event.ts';
-import { Bosun } from '../../src/index.ts';
-import { makeRepository } from '../fixtures/repository.ts';
-
-const PROGRAM = path.resolve('test/fixtures/talk-crash-program.ts');
-/** Far more than such a run has; reaching it is a failure. */
-const POINTS_MAX = 100;
-const AT_ONCE = 2;
-
-/** A process of its own, since it is to be killed. */
-async function engine(repository: string, dieAt: number): Promise<string> {
-  try {
-    const args = [PROGRAM, 'run', repository, String(dieAt)];
-    return (await promisify(execFile)(process.execPath, args)).stdout.trim();
-  } catch (error) {
-    const { signal, stderr } = error as { signal: string | null; stderr: string };
-    if (signal === 'SIGKILL') return 'killed';
-    throw new Error(`the engine failed: ${stderr}`, { cause: error });
-  }
-}
-
-async function crashAt(point: number): Promise<'reached' | 'past the end'> {
-  await using repository = await makeRepository({ files: { 'README.md': 'hello\n' } });
-  const first = await engine(repository.path, point);
-  const bosun = new Bosun(repository.path);
-  if (first === 'killed' && (await bosun.status()).run.state === 'interrupted')
-    expect((await (await bosun.resume()).finished).state, `killed at point ${point}`).toBe('done');
-  expect((await bosun.status()).run.state).toBe('done');
-  const events: Event[] = [];
-  for await (const page of bosun.events()) events.push(...page.map(({ event }) => event));
-  checkMessages(events, `killed at point ${point}`);
-  return first === 'killed' ? 'reached' : 'past the end';
-}
+import { killEverywhere } from '../fixtures/kill-everywhere.ts';
 
 /** As the journal has it, and as the reader printed it. */
 function checkMessages(events: readonly Event[], at: string): void {
@@ -75,16 +41,6 @@ function checkMessages(events: readonly Event[], at: string): void {
 }
 
 it('loses no message and gives none twice, wherever the engine is killed', { timeout: 900_000 }, async () => {
-  let next = 1;
-  let isPast = false;
-  let reached = 0;
-  const worker = async (): Promise<void> => {
-    while (!isPast && next < POINTS_MAX) {
-      if ((await crashAt(next++)) === 'past the end') isPast = true;
-      else reached++;
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  expect(isPast).toBe(true);
+  const reached = await killEverywhere('talk', (_, events, at) => checkMessages(events, at));
   expect(reached).toBeGreaterThan(8);
 });

@@ -1,5 +1,5 @@
 /** Checks the expressions of a workflow as far as that can be done before it runs. */
-import { judgeOf, type Scope, type Task, type Workflow } from '../../contract/workflow.ts';
+import { API_NEED, judgeOf, type Scope, type Task, type Workflow } from '../../contract/workflow.ts';
 import { didYouMean } from '../../base/suggest.ts';
 import { splitTemplate } from '../../schedule/expression/template.ts';
 import {
@@ -94,8 +94,8 @@ function checkScope(place: Place, scope: Scope, path: Path): Problem[] {
         part.kind === 'expression' ? [part.expression] : [],
       );
       const isOther = expressions.some((one) => {
-        const { tasks, every, inputs, each } = references(one);
-        return !each || every || tasks.size + inputs.size > 0;
+        const { tasks, every, apis, inputs, each } = references(one);
+        return !each || every || tasks.size + apis.size + inputs.size > 0;
       });
       const problem = isOther
         ? 'may speak of "each" and "index" only: who owns which files must be known when the items are'
@@ -201,6 +201,14 @@ function checkOne(place: Place, expression: string, path: Path): Problem[] {
       ...problem(`${describe(path)} speaks of the input "${name}", which is not declared${near}`),
     );
   }
+  for (const name of found.apis) {
+    if (workflow.tasks[task]!.needs.includes(`${API_NEED}${name}`)) continue;
+    problems.push(
+      ...problem(
+        `${describe(path)} speaks of the interface "${name}", which need not be published by then; add ${API_NEED}${name} to "needs"`,
+      ),
+    );
+  }
   for (const name of found.tasks) {
     if (!Object.hasOwn(workflow.tasks, name)) {
       const near = didYouMean(name, Object.keys(workflow.tasks));
@@ -222,12 +230,19 @@ function checkOne(place: Place, expression: string, path: Path): Problem[] {
   return problems;
 }
 
-/** `tasks.my-task`, where that is meant as a name. */
+/** `tasks.my-task` or `apis.my-api`, where that is meant as a name. */
 function findDashed(expression: string, workflow: Workflow): { of: string; name: string } | undefined {
-  for (const match of expression.matchAll(/\b(tasks|inputs)\.([A-Za-z_]\w*(?:-\w+)+)/g)) {
-    const of = match[1] as 'tasks' | 'inputs';
+  const names = {
+    tasks: workflow.tasks,
+    inputs: workflow.inputs,
+    apis: Object.fromEntries(
+      Object.values(workflow.tasks).flatMap(({ publishes = [] }) => publishes.map((name) => [name, true])),
+    ),
+  };
+  for (const match of expression.matchAll(/\b(tasks|inputs|apis)\.([A-Za-z_]\w*(?:-\w+)+)/g)) {
+    const of = match[1] as keyof typeof names;
     for (let name = match[2]!; name.includes('-'); name = name.slice(0, name.lastIndexOf('-'))) {
-      if (Object.hasOwn(workflow[of], name)) return { of, name };
+      if (Object.hasOwn(names[of], name)) return { of, name };
     }
   }
   return undefined;

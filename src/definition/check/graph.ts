@@ -1,11 +1,10 @@
 /** Checks who needs whom: unknown names, circles, needs that can never be met. */
-import type { Tasks } from '../../contract/workflow.ts';
+import { API_NEED, type Tasks } from '../../contract/workflow.ts';
 import { didYouMean } from '../../base/suggest.ts';
 import type { Problem } from '../source/problem.ts';
 
 const SUGGESTIONS_MAX = 50;
 const CIRCLE_NAMES_SHOWN_MAX = 20;
-const API = 'api:';
 
 export interface Graph {
   problems: Problem[];
@@ -22,27 +21,28 @@ interface Edge {
 export function checkGraph(tasks: Tasks): Graph {
   const names = Object.keys(tasks);
   const numbers = new Map(names.map((name, n) => [name, n]));
-  const publishers = findPublishers(tasks);
   const problems: Problem[] = [];
+  const publishers = findPublishers(tasks, problems);
   const edges = names.map((name, n): Edge[] => {
     const found: Edge[] = [];
     for (const [at, need] of tasks[name]!.needs.entries()) {
       const problem = (message: string): void =>
         void problems.push({ path: ['tasks', name, 'needs', at], message });
-      if (need.startsWith(API)) {
-        const published = need.slice(API.length);
+      if (need.startsWith(API_NEED)) {
+        const published = need.slice(API_NEED.length);
         const from = publishers.get(published);
-        if (!from) {
+        if (from === undefined) {
           const near = didYouMean(published, publishers.keys());
           problem(
             `task "${name}" needs "${need}", a need that can never be met: no task publishes "${published}"${near || `; add "publishes: [${published}]" to one`}`,
           );
-        } else if (from.length === 1) {
-          // Of several, any one will do: none of them has to come first.
-          if (from[0] === name)
-            problem(`task "${name}" needs "${need}", which it publishes itself; remove the need`);
-          else found.push({ to: numbers.get(from[0]!)!, at });
-        }
+        } else if (from === name)
+          problem(`task "${name}" needs "${need}", which it publishes itself; remove the need`);
+        else if (tasks[from]!.continuous)
+          problem(
+            `task "${name}" needs "${need}", but "${from}", which publishes it, is continuous and ends after all other tasks; let another task publish it, or remove the need`,
+          );
+        else found.push({ to: numbers.get(from)!, at });
         continue;
       }
       const to = numbers.get(need);
@@ -75,7 +75,7 @@ export function checkGraph(tasks: Tasks): Graph {
 
   // A publication comes before its task has ended, so that such a need makes nothing upstream.
   const ended = edges.map((list, n) =>
-    list.filter((e) => !tasks[names[n]!]!.needs[e.at]!.startsWith(API)).map((e) => e.to),
+    list.filter((e) => !tasks[names[n]!]!.needs[e.at]!.startsWith(API_NEED)).map((e) => e.to),
   );
   let upstream: Uint32Array[] | undefined;
   return {
@@ -90,13 +90,18 @@ export function checkGraph(tasks: Tasks): Graph {
   };
 }
 
-function findPublishers(tasks: Tasks): Map<string, string[]> {
-  const publishers = new Map<string, string[]>();
+/** One for each interface, so that who needs it knows whom it waits for. */
+function findPublishers(tasks: Tasks, problems: Problem[]): Map<string, string> {
+  const publishers = new Map<string, string>();
   for (const [name, task] of Object.entries(tasks)) {
-    for (const published of task.publishes ?? []) {
-      const known = publishers.get(published);
-      if (known) known.push(name);
-      else publishers.set(published, [name]);
+    for (const [at, published] of (task.publishes ?? []).entries()) {
+      const other = publishers.get(published);
+      if (other === undefined) publishers.set(published, name);
+      else {
+        const twice = other === name ? ' twice' : `, but task "${other}" does too`;
+        const message = `task "${name}" publishes "${published}"${twice}; an interface has one publisher: rename or remove one`;
+        problems.push({ path: ['tasks', name, 'publishes', at], message });
+      }
     }
   }
   return publishers;

@@ -6,7 +6,6 @@ import { checkWith } from '../inputs.ts';
 import { checkBounds, NO_BOUNDS, withinBounds, type Planner } from './bounds.ts';
 import { formatPath, type Problem } from '../source/problem.ts';
 import { schemaProblems, show } from '../source/schema-problems.ts';
-import { unsupported } from '../check/supported.ts';
 
 const PROBLEMS_SHOWN_MAX = 10;
 /** Of all tasks together: each is looked at whenever a task ends. */
@@ -59,10 +58,6 @@ export function checkExpansion(
     for (const [name, task] of Object.entries(parsed.data))
       problems.push(...checkBounds(name, task, workflow, planner));
   if (problems.length > 0) return { problem: told(problems) };
-  const { nested: _, budget: __, ...rest } = expanded;
-  const refused = unsupported(rest);
-  if (refused.length > 0)
-    return { problem: `the output asks for what a run cannot do yet: ${refused.join('; ')}` };
   const tasks = Object.entries(parsed.data).map(([name, task]) => [
     name,
     withinBounds(task, workflow, planner),

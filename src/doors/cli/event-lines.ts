@@ -242,6 +242,17 @@ export class EventLines {
         );
       case 'task.conflicted':
         return { text: this.#conflict(event), color: 'bad' };
+      case 'publication.made': {
+        const files = event.changedCount > 0 ? ` with ${count(event.changedCount, 'changed file')}` : '';
+        return { text: `published ${event.name} version ${event.version}${files}` };
+      }
+      case 'merge.deferred': {
+        const names = filesOf(event.until.map((id) => this.#names.of(id)));
+        return {
+          text: `is merged after ${names}, since it started from what that published`,
+          color: 'quiet',
+        };
+      }
       case 'access.requested':
         return { text: `wants to change ${filesOf(event.globs)}  (${event.id})` };
       case 'access.asked':

@@ -1,6 +1,6 @@
 /** What agents say to each other and wait for, as lines for people. It makes nothing harmless: whoever prints the lines does. */
 import { formatDuration } from '../../base/units.ts';
-import type { EventOf } from '../../contract/event.ts';
+import type { EventOf, WaitFor } from '../../contract/event.ts';
 import type { TaskNames } from '../../schedule/views/task-names.ts';
 import type { Told } from './agent-events.ts';
 
@@ -14,6 +14,7 @@ const IDS_SHOWN_MAX = 3;
 export function tellMessage(event: MessageEvent, names: TaskNames): Told | undefined {
   switch (event.type) {
     case 'message.sent':
+      if (event.publication) return undefined; // that it was published is told
       return { text: `→ ${event.to}: ${bodyOf(event)}  (${event.id}${event.urgent ? ', urgent' : ''})` };
     case 'message.delivered': {
       const to = event.to.map((task) => names.of(task));
@@ -35,11 +36,15 @@ export function tellWait(event: WaitEvent, names: TaskNames): Told | undefined {
   if (event.type === 'wait.ended')
     return event.why === 'met' ? undefined : { text: `waits no longer: ${event.text}`, color: 'quiet' };
   const { for: what, timeoutMs } = event;
-  const who = what.task === undefined ? undefined : names.of(what.task);
-  const from = who ?? (what.kind === 'message' ? what.agent : undefined);
-  const thing =
-    what.kind === 'end' ? `the end of ${who}` : `a message${from === undefined ? '' : ` from ${from}`}`;
-  return { text: `waits for ${thing}, at most ${formatDuration(timeoutMs)}`, color: 'quiet' };
+  return { text: `waits for ${thingOf(what, names)}, at most ${formatDuration(timeoutMs)}`, color: 'quiet' };
+}
+
+function thingOf(what: WaitFor, names: TaskNames): string {
+  if (what.kind === 'end') return `the end of ${names.of(what.task)}`;
+  if (what.kind === 'publication')
+    return `${what.name}${what.version > 1 ? ` version ${what.version}` : ''} from ${names.of(what.publisher)}`;
+  const from = what.task === undefined ? what.agent : names.of(what.task);
+  return `a message${from === undefined ? '' : ` from ${from}`}`;
 }
 
 function bodyOf({ body, bodyRef }: EventOf<'message.sent'>): string {

@@ -168,6 +168,11 @@ function readStat(pid: number, directory: string): ProcessEntry | undefined {
   return text === undefined ? undefined : parseStat(pid, text);
 }
 
+/** The state of a process or thread by its directory in /proc, as of `ProcessEntry`; that of the dead where it is gone. */
+export function readState(directory: string): string {
+  return readStat(0, directory)?.state ?? 'X';
+}
+
 /** The process's fair share of the memory it touches, and of that what files in memory have; undefined where that may not be read. */
 export function shareOf({
   pid,

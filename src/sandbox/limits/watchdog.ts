@@ -25,6 +25,8 @@ export interface WatchRequest {
   inMemory?: readonly string[];
   /** Asked now and then for a breach that something else saw. */
   probe?(): Breach | undefined;
+  /** Whether its processes are held still for a moment: then none of them may be continued. */
+  isStill?(): boolean;
   /** Called once at most, after the tree was sent SIGKILL. */
   onBreach(breach: Breach): void;
 }
@@ -159,7 +161,7 @@ export class Watchdog {
     watched.pids = tree.map(({ pid }) => pid);
     let unseenMs = UNSEEN_MS_MAX;
     if (throttle !== undefined) {
-      throttle.tick(tree, nowMs);
+      if (request.isStill?.() !== true) throttle.tick(tree, nowMs);
       unseenMs = 0;
     }
     if (limits.processes !== undefined) {

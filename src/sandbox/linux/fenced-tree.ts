@@ -1,7 +1,9 @@
 /** A tree behind a fence while it lives: which process is its first, how it is asked to end, what it may use. */
 import type { Readable } from 'node:stream';
+import { BosunError } from '../../contract/errors.ts';
 import type { Breach } from '../../system/process/fence.ts';
 import { childOfLauncher } from './child-of-launcher.ts';
+import { holdStill } from './hold-still.ts';
 import { ProcessTable } from '../limits/process-table.ts';
 
 const STATUS_CHARS_MAX = 4096;
@@ -32,6 +34,7 @@ export class FencedTree {
   #timer: NodeJS.Timeout | undefined;
   #breach: Breach | undefined;
   #isOver = false;
+  #isStill = false;
 
   /** `channel` is where bwrap says that the first process is there, and at the end how the command ended. */
   constructor(launcherPid: () => number | undefined, channel: Readable, hold: Hold) {
@@ -57,6 +60,24 @@ export class FencedTree {
       if (pid !== undefined && startTicks !== undefined) this.#init = { pid, startTicks };
     }
     return this.#init;
+  }
+
+  /** Its processes do nothing for now. */
+  get isStill(): boolean {
+    return this.#isStill;
+  }
+
+  /** One at a time. */
+  async still<T>(act: () => Promise<T>): Promise<T> {
+    const { init } = this;
+    if (init === undefined || this.#isOver || this.#isStill)
+      throw new BosunError('busy', 'your processes cannot be held still now; try again');
+    this.#isStill = true;
+    try {
+      return await holdStill(init.pid, act);
+    } finally {
+      this.#isStill = false;
+    }
   }
 
   /** bwrap and the first process inside take no notice of it: they end when the command does. */

@@ -181,7 +181,7 @@ export class LinuxLauncher implements Launcher {
     ]);
     const options = `${bwrapOptions(surroundings, env, { native: this.#native, etc }).join('\0')}\0`;
     const { child, status } = this.#startFenced(plan, input, { filter: seccomp, options });
-    const tree = new FencedTree(
+    const tree: FencedTree = new FencedTree(
       () => child.pid,
       status,
       (initPid, onBreach) =>
@@ -190,6 +190,7 @@ export class LinuxLauncher implements Launcher {
           limits: fence.limits,
           disk: diskOf(surroundings),
           inMemory: IN_MEMORY,
+          isStill: () => tree.isStill,
           onBreach,
         }),
     );
@@ -205,6 +206,7 @@ export class LinuxLauncher implements Launcher {
       signal: (signal) => tree.signal(signal),
       kill: () => killSandbox(child.pid),
     });
+    running.still = (act) => tree.still(act);
     if (canWiden) running.grant = (directories) => this.#grant(tree, fence.at ?? cwd, directories);
     return {
       stdin: child.stdin,

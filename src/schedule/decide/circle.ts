@@ -3,9 +3,18 @@
  * until their time is up. Pure. An agent that waits is taken to do nothing else; where it cannot tell, it says nothing.
  */
 import type { EventOf } from '../../contract/event.ts';
-import { hasEnded, nodeOf, type Node, type State, type Wait } from '../state.ts';
+import {
+  hasEnded,
+  nodeOf,
+  withAllWithin,
+  type Interface,
+  type Node,
+  type State,
+  type Wait,
+} from '../state.ts';
 import { isReader } from '../workflow/addressees.ts';
-import { describeWait, sendersOf, takenPlaces } from './waits.ts';
+import { isSettled } from '../workflow/publications.ts';
+import { awaitedInterface, describeWait, sendersOf, takenPlaces } from './waits.ts';
 
 /** How far needs are followed: beyond it, somebody is taken to be able to go on. */
 const DEPTH_MAX = 200;
@@ -50,6 +59,8 @@ class Outlook {
 
   canBeMet(wait: Wait): boolean {
     if (wait.for.kind === 'end') return this.#canEnd(nodeOf(this.#state, wait.for.task), 0);
+    if (wait.for.kind === 'publication')
+      return this.#canBePublished(awaitedInterface(this.#state, wait.for), 0);
     const isSender = sendersOf(wait);
     for (const node of this.#state.nodes.values()) if (isSender(node) && this.#canSpeak(node)) return true;
     return false;
@@ -62,12 +73,28 @@ class Outlook {
     if (node.state !== 'expanded') return this.#canGoOn(node, 0);
     if (node.kind === 'handoff') return this.#canEndAll(node.children, 0);
     if (node.kind !== 'continuous') return false; // those within speak for themselves
-    return (node.resting && node.delayMs !== undefined) || this.#canAnyEnd(node);
+    if (node.resting && node.delayMs !== undefined) return true;
+    if (node.task.continuous?.on?.includes('publication') && this.#canAnyWork()) return true;
+    return this.#canAnyEnd(node);
   }
 
   #canAnyEnd({ siblings }: Node): boolean {
     for (const other of siblings.values())
       if (other.kind !== 'continuous' && !hasEnded(other) && this.#canEnd(other, 0)) return true;
+    return false;
+  }
+
+  #canAnyWork(): boolean {
+    for (const node of this.#state.nodes.values())
+      if (node.state === 'running' && !this.#stuck.has(node)) return true;
+    return false;
+  }
+
+  /** By one of those that the publisher stands for, or it ends and it is certain that nothing comes. */
+  #canBePublished({ publisher }: Interface, depth: number): boolean {
+    if (this.#canEnd(publisher, depth + 1)) return true;
+    for (const node of withAllWithin(publisher))
+      if (node.children.length === 0 && !hasEnded(node) && this.#canGoOn(node, depth + 1)) return true;
     return false;
   }
 
@@ -88,7 +115,15 @@ class Outlook {
       case 'ready':
         return this.#hasPlace;
       case 'waiting':
-        return this.#canEndAll(node.needs, depth);
+        return (
+          this.#canEndAll(node.needs, depth) &&
+          node.apis.every((needed) => isSettled(this.#state, needed) || this.#canBePublished(needed, depth))
+        );
+      case 'merging':
+        return this.#canEndAll(
+          (node.mergesAfter ?? []).map((id) => nodeOf(this.#state, id)),
+          depth,
+        );
       case 'expanded':
         if (node.kind === 'continuous') {
           const others = [...node.siblings.values()].filter(({ kind }) => kind !== 'continuous');

@@ -15,11 +15,12 @@ import { decidePausing } from './pause.ts';
 import { decideRace, giveUp, pickFirst } from './race.ts';
 import { brokenIn, gaveUp, replan } from './replan.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
-import { inherited } from '../fold/attempts.ts';
 import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
 import { decideReopened } from './reopen.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
+import { lostBasis, missingInterface, originOf, originOnTop, tellMissing } from '../workflow/publications.ts';
+import { decideMerge } from './publications.ts';
 import { groupOutput } from '../workflow/outputs.ts';
 import { renderInputs, renderText, renderWork, expressionScope } from '../workflow/prompt.ts';
 import { decideWait, takenPlaces } from './waits.ts';
@@ -57,6 +58,7 @@ export function decide(state: State): Decision | undefined {
 function decideNode(state: State, node: Node): Decision {
   if (node.state === 'expanded') return decideGroup(state, node);
   if (node.merged) return complete(state, node);
+  if (node.mergesAfter) return node.ended ? afterSuccess(state, node) : decideRace(state, node);
   if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
   if (node.conflicted) return afterConflict(state, node);
   if (state.cancelling) return cancelNode(state, node);
@@ -79,6 +81,8 @@ function admit(state: State, node: Node): Decision {
       broken.state === 'skipped' ? 'was skipped' : broken.state === 'cancelled' ? 'was cancelled' : 'failed';
     return skipped(node, 'need', `it needs ${broken.id}, which ${how}`);
   }
+  const missing = missingInterface(state, node);
+  if (missing && !runsAnyway(node)) return skipped(node, 'need', tellMissing(state, missing));
   const condition = node.task.if;
   const isForEachItem = node.kind === 'for-each' && condition !== undefined && mentionsEach(condition);
   const holds =
@@ -142,8 +146,15 @@ function ask(state: State, node: Node): Decision {
 
 function startAttempt(state: State, node: Node): Decision {
   if (node.scopeProblem !== undefined) throw new ExpressionError(node.scopeProblem);
+  const missing = missingInterface(state, node);
+  if (missing && !runsAnyway(node)) return skipped(node, 'need', tellMissing(state, missing));
   const attempt = node.attempt + 1;
   const { resolving, next } = node;
+  const { commits, publications } = resolving
+    ? { commits: [resolving.marked], publications: [] }
+    : (node.onTop || node.isReplanning ? originOnTop : originOf)(state, node);
+  const lost = lostBasis(state, publications);
+  if (lost !== undefined) return skipped(node, 'need', lost);
   const { count: _, ...fallback } = node.fallback ?? { count: 0 };
   const work = renderWork(state, node);
   return {
@@ -151,11 +162,8 @@ function startAttempt(state: State, node: Node): Decision {
     task: node.id,
     attempt,
     purpose: resolving ? 'resolve' : 'work',
-    from: resolving
-      ? [resolving.marked]
-      : node.onTop || node.isReplanning
-        ? [state.shadow]
-        : inherited(state, node),
+    from: commits,
+    ...(publications.length > 0 && { publications }),
     ...work,
     ...(node.isJudge && { files: judgeFiles(node) }),
     ...(next?.continues !== undefined && { continues: next.continues }),
@@ -169,12 +177,7 @@ function afterSuccess(state: State, node: Node): Decision {
   // A candidate's work is merged by its race, once it is picked; a judge's never.
   if (node.candidate !== undefined) return pickFirst(node) ?? complete(state, node);
   if (node.isJudge) return complete(state, node);
-  const { collected, attempt } = node.ended!;
-  // A conflict may be settled by leaving the files as they are: also then the task's work is to be merged.
-  if (collected && (collected.changedCount > 0 || node.resolving)) {
-    return { type: 'task.merging', task: node.id, attempt, commit: collected.commit };
-  }
-  return complete(state, node);
+  return decideMerge(state, node) ?? complete(state, node);
 }
 
 function afterAnswer(node: Node): Decision {

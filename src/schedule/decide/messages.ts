@@ -1,6 +1,7 @@
 /** Which inboxes a message goes to, or why to none. Pure, as all of decide. */
 import type { Decision, EventOf } from '../../contract/event.ts';
 import { addresseesOf, inboxesOf } from '../workflow/addressees.ts';
+import { onEarlierVersion } from '../workflow/publications.ts';
 import { nodeOf, type Message, type Node, type State } from '../state.ts';
 
 /** Unread ones, and those that are not acknowledged, of one task. */
@@ -35,6 +36,7 @@ function decideMessage(state: State, message: Message): Decision {
     text,
   });
   if (state.cancelling) return refused('cancelled', 'the run is being cancelled');
+  if (message.publication) return toldOfPublication(state, message, message.publication);
   const found = addresseesOf(state, nodeOf(state, task), to);
   if ('why' in found) return { type: 'message.refused', task, attempt, id, ...found };
   const { inboxes } = found;
@@ -47,6 +49,20 @@ function decideMessage(state: State, message: Message): Decision {
     return refused('full', `the inbox of ${namesOf(full)} has ${INBOX_MESSAGES_MAX} messages already`);
   const open = inboxes.filter((node) => !full.includes(node));
   return { ...delivered(message, open), ...(full.length > 0 && { full: full.map(({ id: name }) => name) }) };
+}
+
+/** Those who work on an earlier version hear of it; where nobody does, it goes nowhere. */
+function toldOfPublication(
+  state: State,
+  message: Message,
+  { name, version }: NonNullable<Message['publication']>,
+): Decision {
+  const published = nodeOf(state, message.task).interfaces.get(name);
+  // What came after the end of its attempt was never published.
+  const isThere = published?.versions.some((one) => one.version === version && one.task === message.task);
+  const readers = published && isThere ? onEarlierVersion(state, published) : [];
+  const open = readers.filter(({ inbox }) => inbox.size < INBOX_MESSAGES_MAX);
+  return delivered(message, open.slice(0, READERS_MAX));
 }
 
 function delivered({ task, attempt, id }: Message, inboxes: readonly Node[]): EventOf<'message.delivered'> {

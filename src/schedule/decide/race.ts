@@ -9,6 +9,7 @@
  */
 import type { Decision, EventOf } from '../../contract/event.ts';
 import type { FailReason } from '../../contract/run.ts';
+import { awaitPublishers } from './publications.ts';
 import { candidatesOf, offersOf, personsPick, pickOf, pickQuestion } from '../workflow/race.ts';
 import { hasLost, nodeOf, type Node, type State } from '../state.ts';
 
@@ -18,7 +19,7 @@ const REASON_CHARS_MAX = 200;
 export function decideRace(state: State, node: Node): Decision {
   const { id: task, picked } = node;
   if (state.cancelling) return { type: 'task.finished', task, outcome: { kind: 'cancelled' } };
-  if (picked) return takeWork(node, nodeOf(state, picked.candidate));
+  if (picked) return awaitPublishers(state, node) ?? takeWork(node, nodeOf(state, picked.candidate));
   const offers = offersOf(node);
   if (offers.length === 0) return failed(node, 'tasks', describeFailures(node));
   const { judge } = node.task;

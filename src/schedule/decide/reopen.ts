@@ -4,6 +4,7 @@
  */
 import type { EventOf, Reopened } from '../../contract/event.ts';
 import { canGoOn } from '../fold/session.ts';
+import { standing } from '../workflow/publications.ts';
 import { candidatesOf } from '../workflow/race.ts';
 import { hasEnded, hasFailed, isMet, isPast, isWithin, type Node, type State } from '../state.ts';
 
@@ -26,7 +27,8 @@ function rule(
 }
 
 /** With whatever was left out because of them, and the groups around; what is done stays done. */
-function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
+function reopened(state: State, again: (node: Node) => boolean): Set<Node> {
+  const { nodes } = state;
   const open = new Set<Node>();
   /** Those of `open` that are there only for a task within. */
   const around = new Set<Node>();
@@ -40,7 +42,7 @@ function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
   // The walk goes on to what is added meanwhile.
   for (const node of open) {
     // A condition is asked again where something it may speak of is done again.
-    for (const dependent of node.dependents) if (dependent.state !== 'failed') take(dependent);
+    for (const dependent of followersOf(node)) if (dependent.state !== 'failed') take(dependent);
     const { parent } = node;
     if (parent && hasEnded(parent) && !open.has(parent)) {
       around.add(parent);
@@ -49,6 +51,7 @@ function reopened({ nodes }: State, again: (node: Node) => boolean): Set<Node> {
     if (around.has(node)) continue;
     // What it needs and did not get has to come first.
     for (const need of node.needs) if (!isMet(need)) take(need);
+    for (const needed of node.apis) if (!standing(state, needed)) take(needed.publisher);
     if (isRunAgain(node)) for (const candidate of candidatesOf(node)) open.add(candidate);
     else for (const child of node.children) if (child.state !== 'failed') take(child);
   }
@@ -62,6 +65,12 @@ function isRunAgain({ kind, outcome }: Node): boolean {
     outcome?.kind === 'failed' &&
     (outcome.reason === 'judge' || outcome.reason === 'conflict')
   );
+}
+
+/** Those that need it, or what it publishes; of what a task became, those of the task. */
+function followersOf(node: Node): Node[] {
+  const published = (node.task.publishes ?? []).map((name) => node.interfaces.get(name)!);
+  return [...node.dependents, ...published.flatMap(({ waiters }) => waiters)];
 }
 
 /** One that was ended in the middle goes on right there, where its agent remembers. */

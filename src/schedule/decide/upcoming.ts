@@ -2,7 +2,7 @@
  * Guesses which tasks start next, so that their surroundings can be made while they wait. Pure. A wrong guess costs a
  * sandbox that nobody uses; it decides nothing.
  */
-import { inherited } from '../fold/attempts.ts';
+import { originOf, originOnTop } from '../workflow/publications.ts';
 import { hasEnded, pauseOf, type Node, type State } from '../state.ts';
 
 export interface Upcoming {
@@ -44,7 +44,7 @@ function isFirst(node: Node): boolean {
 }
 
 function fromOf(state: State, node: Node): string[] {
-  return node.onTop ? [state.shadow] : inherited(state, node);
+  return (node.onTop ? originOnTop : originOf)(state, node).commits;
 }
 
 function hasNoWorkspace({ task, workflow }: Node): boolean {

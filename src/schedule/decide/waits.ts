@@ -1,9 +1,10 @@
 /** When a wait of an agent is over, and what it hears then. Pure, as all of decide. */
 import { formatDuration } from '../../base/units.ts';
-import type { EventOf } from '../../contract/event.ts';
+import type { EventOf, WaitFor } from '../../contract/event.ts';
 import { unreadBy } from '../fold/messages.ts';
 import { agentOf } from '../workflow/agent-of.ts';
-import { hasEnded, isWithin, nodeOf, type Node, type State, type Wait } from '../state.ts';
+import { tellPublication, standingFrom } from '../workflow/publications.ts';
+import { hasEnded, isWithin, nodeOf, type Interface, type Node, type State, type Wait } from '../state.ts';
 
 type Over = Pick<EventOf<'wait.ended'>, 'why' | 'text'>;
 
@@ -24,9 +25,33 @@ export function takenPlaces({ running, away, workflow }: State): number {
 
 function overOf(state: State, wait: Wait): Over | undefined {
   if (state.cancelling) return { why: 'cancelled', text: 'the run is being cancelled' };
-  const over = wait.for.kind === 'end' ? afterEnd(state, wait.for.task) : afterMessage(state, wait);
+  const over = happened(state, wait);
   if (over || !wait.isExpired) return over;
   return { why: 'expired', text: `nothing came within ${formatDuration(wait.timeoutMs)}` };
+}
+
+function happened(state: State, wait: Wait): Over | undefined {
+  if (wait.for.kind === 'end') return afterEnd(state, wait.for.task);
+  return wait.for.kind === 'publication' ? afterPublication(state, wait.for) : afterMessage(state, wait);
+}
+
+type ForPublication = WaitFor & { kind: 'publication' };
+
+export function awaitedInterface(state: State, { publisher, name }: ForPublication): Interface {
+  return nodeOf(state, publisher).interfaces.get(name)!;
+}
+
+function afterPublication(state: State, what: ForPublication): Over | undefined {
+  const awaited = awaitedInterface(state, what);
+  const found = standingFrom(state, awaited, what.version);
+  if (found) return { why: 'met', text: tellPublication(state, found) };
+  const { publisher, name } = awaited;
+  if (!hasEnded(publisher)) return undefined;
+  const version = what.version > 1 ? ` version ${what.version} of` : '';
+  return {
+    why: 'ended',
+    text: `${publisher.label} has ended (${publisher.state}) and did not publish${version} ${name}`,
+  };
 }
 
 function afterEnd(state: State, task: string): Over | undefined {
@@ -64,6 +89,8 @@ export function sendersOf({ for: what, task: reader }: Wait): (node: Node) => bo
 /** What it waits for, in words. */
 export function describeWait(state: State, wait: Wait): string {
   if (wait.for.kind === 'end') return `the end of ${nodeOf(state, wait.for.task).label}`;
+  if (wait.for.kind === 'publication')
+    return `${wait.for.name} from ${nodeOf(state, wait.for.publisher).label}`;
   return isAnybody(wait) ? 'a message' : `a message from ${nameOf(state, wait)}`;
 }
 

@@ -129,6 +129,7 @@ function environment(failed: boolean, limits: { maxAstNodes: number; maxDepth: n
     limits,
   })
     .registerVariable('tasks', 'map')
+    .registerVariable('apis', 'map')
     .registerVariable('inputs', 'map')
     .registerVariable('each', 'dyn')
     .registerVariable('index', 'int')
@@ -219,7 +220,16 @@ function context(references: References, scope: ExpressionScope): Record<string,
     if (task === undefined) continue;
     tasks[name] = toCel(Object.fromEntries(Object.entries(task).filter(isGiven)));
   }
-  const values: Record<string, unknown> = { tasks, inputs: toCel(scope.inputs), run: toCel(scope.run) };
+  const apis = Object.entries(scope.apis ?? {}).map(([name, api]): [string, unknown] => [
+    name,
+    toCel(Object.fromEntries(Object.entries(api).filter(isGiven))),
+  ]);
+  const values: Record<string, unknown> = {
+    tasks,
+    apis: Object.fromEntries(apis),
+    inputs: toCel(scope.inputs),
+    run: toCel(scope.run),
+  };
   if (scope.each !== undefined) values['each'] = toCel(scope.each);
   if (scope.index !== undefined) values['index'] = BigInt(scope.index);
   return values;

@@ -8,6 +8,8 @@ import type { Allowance } from './budget.ts';
 export interface ExpressionScope {
   /** What each task gave, by its name. Only the tasks that the expression names are looked up. */
   tasks: Record<string, Readonly<Record<string, Lazy | undefined>>>;
+  /** What was published, by the name of the interface: those that the task needs. */
+  apis?: Record<string, Readonly<Record<string, Lazy | undefined>>>;
   inputs: Readonly<Record<string, Json>>;
   /** The item and its place, in a task of `for-each`. */
   each?: Json;
@@ -25,7 +27,7 @@ export class ExpressionError extends Error {
 
 /** How far names are followed in messages. */
 const NAME_CHARS_MAX = 200;
-const VARIABLES = ['tasks', 'inputs', 'each', 'index', 'run'];
+const VARIABLES = ['tasks', 'apis', 'inputs', 'each', 'index', 'run'];
 
 interface CelProblem {
   code?: string;

@@ -11,6 +11,8 @@ export interface References {
   /** Tasks by name; `every` where the name is computed. */
   tasks: ReadonlySet<string>;
   every: boolean;
+  /** Interfaces by name; none for a name that is computed. */
+  apis: ReadonlySet<string>;
   inputs: ReadonlySet<string>;
   /** Whether it names `each` or `index`. */
   each: boolean;
@@ -23,6 +25,7 @@ export function refer(ast: ASTNode, expression: string): References {
   const found = {
     tasks: new Set<string>(),
     every: false,
+    apis: new Set<string>(),
     inputs: new Set<string>(),
     each: false,
     always: false,
@@ -32,7 +35,7 @@ export function refer(ast: ASTNode, expression: string): References {
       node.op === '.' || node.op === '.?' || node.op === '[]' || node.op === '[?]' ? node.args : undefined;
     if (path?.[0].op === 'id' && !hidden.has(path[0].args)) {
       const key = typeof path[1] === 'string' ? path[1] : path[1].op === 'value' ? path[1].args : undefined;
-      if (path[0].args === 'tasks' || path[0].args === 'inputs') {
+      if (path[0].args === 'tasks' || path[0].args === 'inputs' || path[0].args === 'apis') {
         if (typeof key === 'string') return void found[path[0].args].add(key);
       }
     }

@@ -6,6 +6,7 @@ import { closeAsked } from './asked.ts';
 import { hasStoppedClock } from './held.ts';
 import { forgetWaits } from './waits.ts';
 import { move, push, queue } from './moves.ts';
+import { originOf } from '../workflow/publications.ts';
 import type { Node, State } from '../state.ts';
 
 export function attemptEnded(
@@ -46,7 +47,7 @@ export function attemptEnded(
       ? [event.collected.commit]
       : node.isReplanning
         ? node.started!.from
-        : inherited(state, node);
+        : originOf(state, node).commits;
   push(state, node);
 }
 
@@ -95,13 +96,4 @@ export function delay(state: State, node: Node, delayMs: number, atMs: number): 
   move(state, node, 'delayed');
   node.delayMs = delayMs;
   node.retryAtMs = atMs + delayMs;
-}
-
-/** The commits a node starts from: the results of its needs, else what the task around it started from. */
-export function inherited(state: State, node: Node): string[] {
-  const results = new Set(node.needs.flatMap((need) => need.results));
-  if (results.size > 0) return [...results];
-  if (!node.parent) return [state.base];
-  // Tasks that an expand task wrote go on from what that task itself did.
-  return node.parent.results.length > 0 ? node.parent.results : inherited(state, node.parent);
 }

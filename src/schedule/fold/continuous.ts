@@ -16,6 +16,14 @@ export function callContinuous(state: State, ended: Node): void {
   }
 }
 
+/** Something was published: rounds do not call each other by that. */
+export function callOnPublication(state: State, publisher: Node): void {
+  if (state.continuous.length === 0 || isWithinContinuous(publisher)) return;
+  for (const node of state.continuous)
+    if (node.state === 'expanded' && node.task.continuous!.on?.includes('publication'))
+      endRest(state, node, 'isCalled');
+}
+
 export function endRest(state: State, node: Node, why: 'isDue' | 'isCalled'): void {
   node[why] = true;
   if (node.resting) push(state, node);

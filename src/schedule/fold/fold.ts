@@ -10,7 +10,7 @@ import { turnClocks } from '../money/budget.ts';
 import { skippedMs } from '../idle.ts';
 import { changeAccess, ownerEnded, personSaid } from './access.ts';
 import { answerGiven, askAnswered, attemptAsked, forgetAsked, questionAsked, setLimits } from './asked.ts';
-import { again, attemptEnded, delay, inherited, keepOutput, noteGiven } from './attempts.ts';
+import { again, attemptEnded, delay, keepOutput, noteGiven } from './attempts.ts';
 import { noteSpending } from './budget.ts';
 import { cancel, stopForBudget } from './cancel.ts';
 import { noteHeld, noteWait } from './held.ts';
@@ -21,10 +21,12 @@ import { noteSession } from './session.ts';
 import { skip } from './skip.ts';
 import { move, push, queue, unpush } from './moves.ts';
 import { callContinuous, endRest } from './continuous.ts';
+import { publish, publisherEnded } from './publications.ts';
 import { expanded } from './expand.ts';
 import { addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { newState } from './new-state.ts';
 import { reopen } from './reopen.ts';
+import { originOf, unique } from '../workflow/publications.ts';
 import { hasEnded, nodeOf, taskPauseOf, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
@@ -194,6 +196,8 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'wait.left':
     case 'wait.ended':
       return changeWait(state, node, event);
+    case 'publication.made':
+      return publish(state, node, event);
     case 'question.asked':
       if (state.asked.has(event.id)) {
         keepQuestion(state, event, atMs);
@@ -217,7 +221,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
         attemptEnded(state, node, event, atMs);
       return;
     case 'task.merged':
-      if (node.state !== 'merging' || event.attempt !== node.attempt) return;
+      if (node.state !== 'merging' || node.mergesAfter || event.attempt !== node.attempt) return;
       node.merged = event;
       node.results = [event.result];
       state.shadow = event.shadow;
@@ -231,6 +235,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
 
   // What follows are decisions: each answers for the node at the head of `todo`, or starts one that was ready.
   if (state.todo.peek() === node) unpush(state, node);
+  if (state.deferred.delete(node)) delete node.mergesAfter;
   switch (event.type) {
     case 'task.admitted':
       node.admitted = true;
@@ -252,6 +257,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       delete node.waitsForSlot;
       delete node.pausing;
       if (event.continues === undefined) {
+        node.restsOn = event.publications ?? [];
         delete node.workspace;
         delete node.workspaceBase;
         delete node.given;
@@ -273,6 +279,11 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return;
     case 'task.merging':
       move(state, node, 'merging');
+      return;
+    case 'merge.deferred':
+      move(state, node, 'merging');
+      node.mergesAfter = event.until;
+      state.deferred.add(node);
       return;
     case 'question.asked':
       move(state, node, 'asking');
@@ -311,6 +322,7 @@ function picked(state: State, node: Node, { candidate, because }: EventOf<'task.
   const won = nodeOf(state, candidate);
   node.picked = { candidate, because };
   node.results = won.results;
+  node.restsOn = won.restsOn;
   if (won.changedCount !== undefined) node.changedCount = won.changedCount;
   for (const child of node.children) if (child !== won && !hasEnded(child)) push(state, child);
   if (node.open === 0) push(state, node);
@@ -332,9 +344,15 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   const { outcome } = event;
   if (outcome.kind === 'lost') throw new Error('a task is never lost');
   if (outcome.kind !== 'done') node.results = [];
-  if (node.children.length > 0 && node.kind !== 'race')
+  if (node.children.length > 0 && node.kind !== 'race') {
     node.results = [...new Set(node.children.flatMap((child) => child.results))];
-  if (node.results.length === 0) node.results = inherited(state, node);
+    node.restsOn = unique(node.children.flatMap((child) => child.restsOn));
+  }
+  if (node.results.length === 0) {
+    const { commits, publications } = originOf(state, node);
+    node.results = commits;
+    node.restsOn = publications;
+  }
   node.outcome = outcome;
   node.endedAtMs = atMs;
   keepOutput(node, event);
@@ -354,6 +372,7 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
     dependent.unmet--;
     if (dependent.unmet === 0 && dependent.state === 'waiting') push(state, dependent);
   }
+  publisherEnded(state, node); // counts anew, so it comes after
   if (node.parent && --node.parent.open === 0) push(state, node.parent);
   callContinuous(state, node);
   for (const id of event.halts ?? []) {

@@ -17,6 +17,7 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     top: new Map(),
     todo: new Queue(),
     ready: new Queue(),
+    deferred: new Set(),
     pausedTasks: new Set(),
     continuous: [],
     running: 0,

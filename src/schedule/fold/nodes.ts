@@ -1,11 +1,11 @@
 /** Makes the nodes of a run from tasks: at its start, and when for-each, uses, expand, handoff, race or rounds add some. */
 import type { EventOf } from '../../contract/event.ts';
-import type { Json, Task, Workflow } from '../../contract/workflow.ts';
+import { API_NEED, type Json, type Task, type Workflow } from '../../contract/workflow.ts';
 import { ExpressionError } from '../expression/failure.ts';
 import { turnTask } from '../workflow/handoff.ts';
 import { candidateTask, judgeTask } from '../workflow/race.ts';
 import { hasTemplate, itemScope } from '../workflow/item-scope.ts';
-import type { Node, State } from '../state.ts';
+import type { Interface, Node, State } from '../state.ts';
 import { itemNames, roundName, turnName } from '../views/task-names.ts';
 
 export function addTasks(
@@ -16,6 +16,7 @@ export function addTasks(
   parent: Node | undefined,
 ): Node[] {
   const siblings = parent ? new Map<string, Node>() : state.top;
+  const interfaces = new Map<string, Interface>();
   const added = Object.entries(tasks).map(([name, task], position) => {
     const place = parent ? freePlace(state, parent, name) : name;
     const node = makeNode({
@@ -27,19 +28,27 @@ export function addTasks(
       inputs,
       parent,
       siblings,
+      interfaces,
       order: orderOf(parent, position + (parent?.children.length ?? 0)),
     });
     siblings.set(name, node);
     return node;
   });
+  for (const publisher of added)
+    for (const name of publisher.task.publishes ?? [])
+      interfaces.set(name, { name, publisher, waiters: [], versions: [] });
   for (const node of added) {
     for (const need of node.task.needs) {
+      if (need.startsWith(API_NEED)) {
+        needInterface(node, need.slice(API_NEED.length));
+        continue;
+      }
       const needed = siblings.get(need);
       if (!needed) throw new Error(`task ${node.id} needs ${need}, which is not there`);
       node.needs.push(needed);
       needed.dependents.push(node);
     }
-    node.unmet = node.needs.length;
+    node.unmet = node.needs.length + node.apis.length;
   }
   return register(state, added, parent);
 }
@@ -49,6 +58,13 @@ function freePlace(state: State, { id }: Node, name: string): string {
   let place = name;
   for (let n = 2; state.nodes.has(`${id}/${place}`); n++) place = `${name}-${n}`;
   return place;
+}
+
+function needInterface(node: Node, name: string): void {
+  const needed = node.interfaces.get(name);
+  if (!needed) throw new Error(`task ${node.id} needs ${name}, which nobody publishes`);
+  node.apis.push(needed);
+  needed.waiters.push(node);
 }
 
 /** The items of a for-each: the same task, once for each value. They start at once: their needs were met. */
@@ -111,7 +127,10 @@ export function addJudge(state: State, group: Node): Node {
 function within(
   group: Node,
   index: number,
-): Pick<Node, 'id' | 'name' | 'workflow' | 'inputs' | 'parent' | 'siblings' | 'order' | 'each'> {
+): Pick<
+  Node,
+  'id' | 'name' | 'workflow' | 'inputs' | 'parent' | 'siblings' | 'interfaces' | 'order' | 'each'
+> {
   return {
     id: `${group.id}.${index + 1}`,
     name: group.name,
@@ -119,6 +138,7 @@ function within(
     inputs: group.inputs,
     parent: group,
     siblings: group.siblings,
+    interfaces: group.interfaces,
     order: orderOf(group, index),
     ...(group.each && { each: group.each }),
   };
@@ -185,6 +205,7 @@ function makeNode(
     | 'inputs'
     | 'parent'
     | 'siblings'
+    | 'interfaces'
     | 'order'
     | 'each'
     | 'turn'
@@ -199,6 +220,7 @@ function makeNode(
     state: 'waiting',
     needs: [],
     dependents: [],
+    apis: [],
     unmet: 0,
     children: [],
     open: 0,
@@ -206,6 +228,8 @@ function makeNode(
     failures: 0,
     rounds: 0,
     results: [],
+    restsOn: [],
+    publications: 0,
     granted: [],
     requests: 0,
     questions: 0,

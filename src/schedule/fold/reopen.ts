@@ -1,7 +1,8 @@
 /** Opens tasks of a run again, as it was decided which. */
 import type { EventOf, Reopened } from '../../contract/event.ts';
-import { hasEnded, nodeOf, type Node, type State } from '../state.ts';
+import { nodeOf, type Node, type State } from '../state.ts';
 import { move, push } from './moves.ts';
+import { countUnmet } from './publications.ts';
 
 /** A run that is gone on with has not ended, and is no longer being cancelled. */
 export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
@@ -18,7 +19,7 @@ export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
   const reopened = new Set(tasks.map((each) => open(state, nodeOf(state, each.task), each)));
   for (const node of state.nodes.values()) {
     if (node.state !== 'waiting') continue;
-    node.unmet = node.needs.filter((need) => !hasEnded(need)).length;
+    node.unmet = countUnmet(state, node);
     if (reopened.has(node) && node.unmet === 0) push(state, node);
   }
   for (const node of reopened) if (node.state === 'expanded' && node.open === 0) push(state, node);
@@ -32,6 +33,7 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
   node.results = node.own ?? [];
   delete node.replans;
   delete node.isReplanning;
+  node.restsOn = [];
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
     'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',

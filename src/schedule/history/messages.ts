@@ -54,6 +54,7 @@ export class MessageLog {
   #delivered({ id, to, keptBy }: EventOf<'message.delivered'>): void {
     const message = this.#byId.get(id);
     if (!message) return;
+    if (to.length === 0) return void this.#byId.delete(id); // nobody worked on an earlier version of what is published
     message.readers = message.readers.filter(({ task }) => task !== keptBy);
     for (const task of to) message.readers.push({ task, readAtMs: null });
   }

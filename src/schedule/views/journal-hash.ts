@@ -75,11 +75,12 @@ const LEFT_OUT = new Set<string>([
   'wait.left',
   'wait.ended',
   'wait.circled',
+  'merge.deferred',
 ]);
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from files commit shadow result marked snapshot replayed note halts stops'.split(
+  'atMs durationMs pid session source workspace base from files publications commit shadow result marked snapshot replayed note halts stops'.split(
     ' ',
   ),
 );

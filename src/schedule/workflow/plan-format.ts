@@ -28,7 +28,13 @@ const TASK_FIELDS: Record<string, Json> = {
   needs: {
     type: ['array', 'null'],
     items: { type: 'string' },
-    description: 'Names of tasks of this plan that must be done first.',
+    description:
+      'Names of tasks of this plan that must be done first, or api:NAME for what one of them publishes before its end.',
+  },
+  publishes: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'Names of interfaces that the task publishes while it works, for tasks that need api:NAME.',
   },
   agent: text('Who does it: one of the agents named in the prompt. Not together with run.'),
   prompt: text('What the agent is told.'),
@@ -67,6 +73,7 @@ export function planFormat({ agents }: Pick<Workflow, 'agents'>, tasksMax: numbe
     `It is JSON of this form, with at most ${tasksMax} tasks:`,
     '{ "tasks": [{ "name": "parser", "description": "Write the parser", "needs": [], "agent": "NAME", "prompt": "…", "check": "npm test", "scope": { "write": ["src/parser/**"] } }, { "name": "lint", "needs": ["parser"], "run": "npm run lint" }] }',
     'A task has either an agent and a prompt, or a run command. A task without an agent may change no more than you may.',
+    'A task with "publishes": ["NAME"] tells its agent to publish that interface as soon as others can build on it; a task that needs "api:NAME" then starts at once, on its files of that moment.',
     '"write" of its scope names the files that a task owns: tasks that do not need each other must not own the same file.',
     lines.length > 0
       ? `The agents are:\n${lines.join('\n')}`

@@ -8,6 +8,7 @@ import { Later, type Lazy } from '../expression/values.ts';
 import type { GroupResult } from '../../contract/report.ts';
 import { groupResult, membersOf, RESULT_CHARS_MAX } from './group-result.ts';
 import { outputReader } from './outputs.ts';
+import { standing, standingFor, tellPublication } from './publications.ts';
 import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
 import { judgePrompt } from './race.ts';
@@ -35,7 +36,7 @@ export function renderWork(state: State, node: Node): Work {
     ? resolvePrompt(state, node)
     : task.run !== undefined
       ? renderCommand(task.run, fill, env, RUN_VARIABLE)
-      : withFormat(node, promptOf(state, node, fill));
+      : withFormat(node, withPublications(state, node, promptOf(state, node, fill)));
   if (task.check !== undefined) renderCommand(task.check, fill, env, CHECK_VARIABLE);
   const score = scoreOf(task);
   if (score !== undefined) renderCommand(score, fill, env, SCORE_VARIABLE);
@@ -54,6 +55,24 @@ function promptOf(state: State, node: Node, fill: (text: string) => string): str
   if (!node.isJudge) return own;
   const { prompt, run } = node.parent!.task;
   return judgePrompt(state, node, prompt === undefined ? (run ?? '') : fill(prompt), own);
+}
+
+/** Who publishes is told what it announces, and who starts from a publication what was said with it. */
+function withPublications(state: State, node: Node, prompt: string): string {
+  const { publishes = [] } = node.task;
+  const started = standingFor(state, node).map((publication) =>
+    tellPublication(state, publication).replaceAll('\n', '\n  | '),
+  );
+  return [
+    prompt,
+    ...(started.length > 0 ? [`You start from what other agents published:\n${started.join('\n')}`] : []),
+    ...(publishes.length > 0
+      ? [
+          `Others wait for what you publish (${publishes.join(', ')}), and start from your files of that moment: ` +
+            'use the tool publish, or bosun agent publish NAME, as soon as they can build on it.',
+        ]
+      : []),
+  ].join('\n\n');
 }
 
 /** A planner is told what a plan looks like: nobody should have to write that into every prompt. */
@@ -175,12 +194,23 @@ export function expressionScope(
   }
   return {
     tasks,
+    apis: apisScope(state, asking),
     inputs: node.inputs,
     run: { id: state.id, name: state.workflow.name },
     failed: asking.needs.some(hasFailed),
     allowance,
     ...(node.each && { each: node.each.value, index: node.each.index }),
   };
+}
+
+/** The version that stands when the task starts. */
+function apisScope(state: State, { apis }: Node): NonNullable<ExpressionScope['apis']> {
+  const found = apis.map((needed): [string, Readonly<Record<string, Lazy | undefined>>] => {
+    const { value = null, valueRef, version } = standing(state, needed) ?? {};
+    const later = valueRef && new Later(() => state.read(valueRef), valueRef.bytes);
+    return [needed.name, { value: later ?? value, version, task: needed.publisher.name }];
+  });
+  return Object.fromEntries(found);
 }
 
 function taskScope(node: Node, outputOf: (node: Node) => Lazy): ExpressionScope['tasks'][string] {

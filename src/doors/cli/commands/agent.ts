@@ -1,14 +1,17 @@
 /** `bosun agent`: what an agent inside an attempt asks of the engine. What there is to ask, the crew's table says. */
+import { open } from 'node:fs/promises';
 import { BosunError } from '../../../contract/errors.ts';
 import { callEngine } from '../../../crew/client.ts';
 import {
   inputOf,
+  keyOf,
   linesOf,
   plainLine,
   REQUEST_BYTES_MAX,
   rowOf,
   TOOL_NAMES,
   usages,
+  type ToolName,
 } from '../../../crew/tools.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { isOn, type Typed } from '../command.ts';
@@ -22,7 +25,8 @@ export async function run(typed: Typed): Promise<number> {
   const name = TOOL_NAMES.find((known) => rowOf(known).command.verb === verb);
   const isPiped = name && rowOf(name).command.readsStdin && typedWords.length === 0 && !process.stdin.isTTY;
   const words = isPiped ? [await stdinText()] : typedWords;
-  const input = name && inputOf(name, words, typed.options);
+  const options = name ? await withFile(name, typed.options) : typed.options;
+  const input = name && inputOf(name, words, options);
   if (!name || !input) {
     const known = usages().map((usage) => `bosun agent ${usage}`);
     throw new BosunError(
@@ -37,6 +41,34 @@ export async function run(typed: Typed): Promise<number> {
   return rowOf(name).isYes?.(answer) === false ? NO : YES;
 }
 
+/** Where a file is named, its text is the value of the option that it stands for. */
+async function withFile(name: ToolName, options: Typed['options']): Promise<Typed['options']> {
+  const { options: flags = {}, fromFile } = rowOf(name).command;
+  if (!fromFile) return options;
+  const { [keyOf(fromFile.option[0])]: file, ...others } = options;
+  if (typeof file !== 'string') return others;
+  const field = keyOf(flags[fromFile.field]![0]);
+  if (others[field] !== undefined)
+    throw new BosunError('usage', `--${field} and --file cannot be used together; remove one of them`);
+  return { ...others, [field]: file === '-' ? await stdinText() : await fileText(file) };
+}
+
+async function fileText(file: string): Promise<string> {
+  try {
+    const handle = await open(file);
+    try {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(REQUEST_BYTES_MAX + 1));
+      if (bytesRead > REQUEST_BYTES_MAX) throw tooMuch(file);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    if (cause instanceof BosunError) throw cause;
+    throw new BosunError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
 /** No more than the engine takes. */
 async function stdinText(): Promise<string> {
   const chunks: Buffer[] = [];
@@ -44,11 +76,14 @@ async function stdinText(): Promise<string> {
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > REQUEST_BYTES_MAX)
-      throw new BosunError(
-        'usage',
-        `stdin has more than ${REQUEST_BYTES_MAX} bytes, which is all that a call may have`,
-      );
+    if (bytes > REQUEST_BYTES_MAX) throw tooMuch('stdin');
   }
   return Buffer.concat(chunks).toString();
+}
+
+function tooMuch(what: string): BosunError {
+  return new BosunError(
+    'usage',
+    `${what} has more than ${REQUEST_BYTES_MAX} bytes, which is all that a call may have`,
+  );
 }

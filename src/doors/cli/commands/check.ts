@@ -7,7 +7,7 @@ import { count } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
 import type { Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
-import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint, say } from '../output.ts';
+import { columnsOfStream, hasColor, painter, writeOut, type Paint, say } from '../output.ts';
 import { renderTree } from '../live/task-tree.ts';
 import { withTrust } from '../with-trust.ts';
 
@@ -17,11 +17,6 @@ const PATTERN_COLUMNS_MAX = 50;
 export async function run(typed: Typed): Promise<number> {
   const checked = await withTrust(() => ask('check', inputOf('check', typed)));
   tellWorkflow(checked, 'ok');
-  if (checked.refused.length > 0) {
-    writeError(
-      `\nbosun run would refuse it for now:\n${checked.refused.map((line) => `  ${line}\n`).join('')}`,
-    );
-  }
   return 0;
 }
 

@@ -1,7 +1,6 @@
 /** `bosun run` */
 import { BosunError } from '../../../contract/errors.ts';
 import { resolveInputs } from '../../../definition/inputs.ts';
-import { refuseUnsupported } from '../../../definition/check/supported.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
 import { say } from '../output.ts';
@@ -17,7 +16,6 @@ export async function run(typed: Typed): Promise<number> {
   if (isOn(typed, 'dryRun')) {
     resolveInputs(workflow, inputs);
     tellWorkflow(checked, 'would run');
-    refuseUnsupported(workflow);
     return 0;
   }
   for (const warning of checked.warnings) say(warning, 'warning');

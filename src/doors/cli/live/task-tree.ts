@@ -1,5 +1,5 @@
 /** The tasks of a workflow as a tree for people: each below the last of the tasks that it needs. */
-import type { Task, Workflow } from '../../../contract/workflow.ts';
+import { API_NEED, type Task, type Workflow } from '../../../contract/workflow.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { formatCount } from '../../../base/format-count.ts';
@@ -90,7 +90,7 @@ function describeTask(task: Task, workflow: Workflow): string {
   if (task.check !== undefined) parts.push(`check: ${task.check}`);
   if (task.attempts > 1) parts.push(`up to ${task.attempts} attempts`);
   if (task.expand) parts.push('its output is further tasks');
-  if (task.needs.length > 1 || task.needs.some((need) => need.startsWith('api:')))
+  if (task.needs.length > 1 || task.needs.some((need) => need.startsWith(API_NEED)))
     parts.push(`needs ${task.needs.join(', ')}`);
   return plainLine(parts.filter(Boolean).join(' · '));
 }

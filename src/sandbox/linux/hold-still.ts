@@ -1,0 +1,62 @@
+/**
+ * Stops all processes of a sandbox for a moment, so that its files can be read as they are: nothing is half written, and
+ * no name becomes a link while we look at it. It never ends a process, and leaves none stopped that it stopped.
+ */
+import { setTimeout } from 'node:timers/promises';
+import { BosunError } from '../../contract/errors.ts';
+import { namesIn } from '../../system/files/names-in.ts';
+import { ProcessTable, readState, type ProcessEntry } from '../limits/process-table.ts';
+
+/** Long, for a machine that has other things to do. */
+const STILL_MS_MAX = 5000;
+const AGAIN_MS = 1;
+/** Stopped, traced by one that is stopped, or dead. */
+const STILL = /[TtZX]/;
+
+/** `initPid` is the first process inside, which is ours and only waits. */
+export async function holdStill<T>(initPid: number, act: () => Promise<T>): Promise<T> {
+  const stopped = new Map<number, number>();
+  try {
+    await stopAll(initPid, stopped);
+    return await act();
+  } finally {
+    for (const [pid, startTicks] of [...stopped].toReversed())
+      if (new ProcessTable().read(pid)?.startTicks === startTicks) send(pid, 'SIGCONT');
+  }
+}
+
+/** Who forks before it is stopped leaves one more: so it is still when two looks in a row find the same, all stopped. */
+async function stopAll(initPid: number, stopped: Map<number, number>): Promise<void> {
+  const table = new ProcessTable();
+  const untilMs = performance.now() + STILL_MS_MAX;
+  for (let before: string | undefined; ;) {
+    const all = table.trees(new Set([initPid]), performance.now()).get(initPid) ?? [];
+    const inside = all.filter(({ pid }) => pid !== initPid);
+    const moving = inside.filter((entry) => !isStill(entry));
+    const seen = inside.map(({ pid, startTicks }) => `${pid}.${startTicks}`).join();
+    if (moving.length === 0 && seen === before) return;
+    before = moving.length === 0 ? seen : undefined;
+    // Parents first, so that no parent sees its child stop.
+    for (const { pid, startTicks } of moving.toSorted((a, b) => a.startTicks - b.startTicks)) {
+      stopped.set(pid, startTicks);
+      send(pid, 'SIGSTOP');
+    }
+    if (performance.now() > untilMs)
+      throw new BosunError('busy', 'your processes could not be held still; try again once they do less');
+    if (moving.length > 0) await setTimeout(AGAIN_MS);
+  }
+}
+
+/** All its threads: one may be on its way out of a system call when the first is stopped already. */
+function isStill({ pid, state, threads }: ProcessEntry): boolean {
+  if (threads < 2) return STILL.test(state);
+  return namesIn(`/proc/${pid}/task`).every((thread) => STILL.test(readState(`/proc/${pid}/task/${thread}`)));
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // it is gone
+  }
+}
