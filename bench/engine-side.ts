@@ -8,6 +8,7 @@ import { Bosun, workflow } from '../src/index.ts';
 const [repo, url, count] = process.argv.slice(2) as [string, string, string];
 process.env.ANTHROPIC_BASE_URL = url;
 process.env.ANTHROPIC_API_KEY = 'sk-bench-0123456789';
+process.env.BOSUN_AGENTS = count; // more than a machine is given by itself
 const program = path.join(import.meta.dirname, 'small-agent.mjs');
 
 const begun = new Set<string>();

@@ -15,6 +15,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   many: () => import('./many.ts'),
   fences: () => import('./fences.ts'),
   cancel: () => import('./cancel.ts'),
+  crew: () => import('./crew.ts'),
   grant: () => import('./grant.ts'),
   gateway: () => import('./gateway.ts'),
   agents: () => import('./agents.ts'),

@@ -11,6 +11,7 @@ import { workflowOf } from './bosun.ts';
 import { run, spawnMs } from './command.ts';
 import { installedBosun } from './installed.ts';
 import { atMost, interleave, roundsOr, type Bench, type Figure } from './measure.ts';
+import { processorMs, residentMb } from './processor.ts';
 import { git, makeRepository } from './repository.ts';
 
 const RUNS = 10;
@@ -24,7 +25,6 @@ const ATTACH_MS_MAX = 300;
 const IDLE_MS = 20_000;
 const IDLE_PERCENT_MAX = 0.3;
 const IDLE_MB_MAX = 130;
-const MS_PER_TICK = 10;
 
 const bosun = installedBosun();
 
@@ -121,17 +121,6 @@ async function* idleFigures(repo: string): AsyncIterable<Figure> {
   const mb = residentMb(pid);
   yield atMost(1, { name: 'the same, in memory', value: mb, unit: 'MB', baseline: IDLE_MB_MAX });
   await run([bosun, 'cancel', id, '--now'], { cwd: repo }).catch(() => {});
-}
-
-function processorMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
-}
-
-function residentMb(pid: number): number {
-  const kb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kb) / 1024;
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,13 +1,14 @@
 /** How much memory the engine takes while 100 agents are at work, each in the middle of a model's answer. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram } from './command.ts';
 import { atMost, progress, type Bench, type Figure } from './measure.ts';
+import { residentMb } from './processor.ts';
 import { makeRepository } from './repository.ts';
 import { scratch } from './scratch.ts';
 
 const AGENTS = 100;
-const MB_MAX = 200;
+const MB_MAX = 180;
 
 export const bench: Bench = {
   name: 'memory',
@@ -45,9 +46,4 @@ function configOf(text: string): string {
   mkdirSync(path.join(directory, 'bosun'));
   writeFileSync(path.join(directory, 'bosun', 'config.yaml'), text);
   return directory;
-}
-
-function residentMb(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1024;
 }

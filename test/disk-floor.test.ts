@@ -1,7 +1,7 @@
 /** What stays free of a disk that sandboxes fill, and what of it cannot be looked at. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statfs, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,8 +34,8 @@ function start(command: string): Disposable & { pid: number } {
 }
 
 /**
- * Fills a file, 4 MB every `everyMs` that this process has: on a machine that others use the watchdog, which is in here,
- * gets less time, and so what it watches is not faster than it can be.
+ * Fills a file, 4 MB every `everyMs` that this process has, after a look at the disk such as the watchdog's: on a machine
+ * that others use the watchdog, which is in here, gets less time, and so what it watches is not faster than it can be.
  */
 function startFilling(file: string, everyMs: number): Disposable & { pid: number } {
   const fill = `while (sysread(STDIN, $_, 1) && syswrite(F, "x" x 4194304)) { syswrite(STDOUT, ".") } sleep 20`;
@@ -43,7 +43,7 @@ function startFilling(file: string, everyMs: number): Disposable & { pid: number
   const child = spawn('perl', ['-e', script], { stdio: ['pipe', 'pipe', 'ignore'], detached: true });
   child.stdin.on('error', () => {}); // it was ended
   const next = (): void => void child.stdin.write('.');
-  child.stdout.on('data', () => setTimeout(next, everyMs));
+  child.stdout.on('data', () => statfs(path.dirname(file), () => setTimeout(next, everyMs)));
   setTimeout(next, 200);
   const pid = child.pid!;
   return { pid, [Symbol.dispose]: () => void child.kill('SIGKILL') };

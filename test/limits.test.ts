@@ -98,6 +98,16 @@ for (const [whose, before] of identities) {
         /^ran \d+ processes and threads; 40 are allowed$/,
       ));
 
+    test('ends a tree that grew after it was quiet for long', () =>
+      stops(
+        {
+          argv: ['sh', '-c', 'sleep 2; exec perl "$0" 150', 'HOGS/forks.pl'],
+          limits: { processes: 40 },
+        },
+        'processes',
+        /^ran \d+ processes and threads; 40 are allowed$/,
+      ));
+
     test('ends who writes too much into one file', () =>
       stops(
         { argv: ['sh', 'HOGS/disk-file.sh', 'DIR', '200'], limits: { diskBytes: 50 * MB } },

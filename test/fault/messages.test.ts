@@ -42,5 +42,6 @@ function checkMessages(events: readonly Event[], at: string): void {
 
 it('loses no message and gives none twice, wherever the engine is killed', { timeout: 900_000 }, async () => {
   const reached = await killEverywhere('talk', (_, events, at) => checkMessages(events, at));
-  expect(reached).toBeGreaterThan(8);
+  // Each of the two messages is sent, delivered and read; who waits when depends on who is faster.
+  expect(reached).toBeGreaterThanOrEqual(6);
 });

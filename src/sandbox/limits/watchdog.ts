@@ -13,7 +13,7 @@ import { HELPER_TASKS } from './prlimit.ts';
 import { BufferCount } from './buffers-used.ts';
 import { MemoryLook } from './memory-look.ts';
 import { memoryFiles } from './memory-used.ts';
-import { ProcessTable, type ProcessEntry } from './process-table.ts';
+import { newestTask, ProcessTable, type ProcessEntry } from './process-table.ts';
 
 export interface WatchRequest {
   /** The sandbox's first process as this machine numbers it: all others descend from it. */
@@ -42,8 +42,9 @@ interface Watched {
   startTicks: number;
   /** Its processes when they were last counted. */
   pids: number[];
-  /** When its processes must be counted again. */
+  /** When its processes must be counted again, and how long that was after the last count. */
   dueAtMs: number;
+  unseenMs: number;
   memory: { look: MemoryLook; buffers: BufferCount } | undefined;
   throttle: CpuThrottle | undefined;
   leaveDisk: (() => void) | undefined;
@@ -58,6 +59,8 @@ const UNSEEN_MS_MAX = 500;
 /** Share of a core for counting processes, and for reading what memory is whose where it may be too much. */
 const SHARE = 0.1;
 const LOOK_SHARE = 0.25;
+/** Whose parent vanished during a count is found by the next one. */
+const COUNTS_MIN = 2;
 /** How long the memory of all sandboxes may be read in one go: the engine has other work. */
 const LOOK_MS_MAX = 30;
 
@@ -69,6 +72,8 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
   #quietUntilMs = 0;
+  /** Of the machine, when all were last counted, and how often they were since it became that. */
+  #newest: { task: string | undefined; counts: number } = { task: undefined, counts: 0 };
 
   constructor({ tickMs = TICK_MS, freeBytesMin = FREE_BYTES_MIN }: WatchdogOptions = {}) {
     this.#tickMs = tickMs;
@@ -81,11 +86,13 @@ export class Watchdog {
     const init = this.#table.read(initPid);
     if (init === undefined) return () => {};
     this.#table.forget();
+    const unseenMs = unseenAtFirstMs(limits);
     const watched: Watched = {
       request,
       startTicks: init.startTicks,
       pids: [initPid],
-      dueAtMs: performance.now() + unseenAtFirstMs(limits),
+      dueAtMs: performance.now() + unseenMs,
+      unseenMs,
       memory:
         limits.memoryBytes === undefined
           ? undefined
@@ -103,6 +110,7 @@ export class Watchdog {
       });
     }
     this.#watched.set(initPid, watched);
+    this.#newest.counts = 0; // it was not counted yet
     this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
     return () => this.#leave(watched);
   }
@@ -115,8 +123,23 @@ export class Watchdog {
     const nowMs = performance.now();
     this.#disk.tick(nowMs, this.#tickMs);
     if (nowMs < this.#quietUntilMs || this.#isLooking) return;
-    const due = [...this.#watched.values()].some((watched) => watched.dueAtMs <= nowMs);
-    if (due) void this.#lookAtAll(nowMs);
+    const due = [...this.#watched.values()].filter((watched) => watched.dueAtMs <= nowMs);
+    if (due.length === 0) return;
+    const task = newestTask();
+    const isNew = task === undefined || task !== this.#newest.task;
+    if (!isNew && this.#newest.counts >= COUNTS_MIN && due.every(isOnlyCounted))
+      return this.#foundNoMore(due, nowMs);
+    this.#newest = { task, counts: isNew ? 1 : this.#newest.counts + 1 };
+    void this.#lookAtAll(nowMs);
+  }
+
+  /** Where nobody on this machine has started anything since the last count there are no more than there were. */
+  #foundNoMore(due: readonly Watched[], nowMs: number): void {
+    for (const watched of due) {
+      const breach = watched.request.probe?.();
+      if (breach !== undefined) this.#end(watched, breach);
+      else watched.dueAtMs = nowMs + watched.unseenMs;
+    }
   }
 
   async #lookAtAll(nowMs: number): Promise<void> {
@@ -196,6 +219,7 @@ export class Watchdog {
     }
     const breach = request.probe?.();
     if (breach !== undefined) return this.#end(watched, breach, tree);
+    watched.unseenMs = unseenMs;
     watched.dueAtMs = nowMs + unseenMs;
   }
 
@@ -229,6 +253,11 @@ export class Watchdog {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/** What its processes use is not looked at, only how many there are. */
+function isOnlyCounted({ memory, throttle }: Watched): boolean {
+  return memory === undefined && throttle === undefined;
 }
 
 /** As long as it takes to use up what is allowed, from nothing. */
