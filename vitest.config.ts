@@ -66,15 +66,15 @@ const each = {
 
 /** Whoever runs the tests as an ordinary user has no need of it. */
 const ordinaryUser = {
-  extends: false,
+  extends: false as const,
   test: {
     ...each,
     name: 'ordinary user',
     include: AS_USER_TOO,
-    globalSetup: 'test/fixtures/equip-ordinary-user.ts',
+    globalSetup: ['test/fixtures/package-built.ts', 'test/fixtures/equip-ordinary-user.ts'],
     setupFiles: 'test/fixtures/become-ordinary-user.ts',
   },
-} as const;
+};
 
 export default defineConfig({
   test: {
@@ -84,7 +84,13 @@ export default defineConfig({
       { extends: false, test: { ...each, name: 'alone', include: ALONE, isolate: false } },
       {
         extends: false,
-        test: { ...each, name: 'real', include: ALL, exclude: ['**/node_modules/**', ...ALONE] },
+        test: {
+          ...each,
+          name: 'real',
+          include: ALL,
+          exclude: ['**/node_modules/**', ...ALONE],
+          globalSetup: 'test/fixtures/package-built.ts',
+        },
       },
       ...(process.getuid?.() === 0 ? [ordinaryUser] : []),
     ],

@@ -5,22 +5,25 @@
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 
-const SRC = path.resolve(import.meta.dirname, '../src');
-const OUT = path.resolve(import.meta.dirname, '../dist/cli');
+const ROOT = path.resolve(import.meta.dirname, '..');
+export const SRC = path.join(ROOT, 'src');
 
-const bundle = await rolldown({
-  input: { main: path.join(SRC, 'main.ts') },
-  platform: 'node',
-  // Loaded by name when they are needed, or not ours to bring.
-  external: ['string-width', 're2js', '@anthropic-ai/claude-agent-sdk'],
-  plugins: [{ name: 'places', transform: (code, id) => withPlaces(code, id) }],
-});
-await bundle.write({
-  dir: OUT,
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name]-[hash].js',
-});
+/** `out` is the `cli` of a directory in which each file of src has its own, as tsc would have written it. */
+export async function bundle(out: string): Promise<void> {
+  await using made = await rolldown({
+    input: { main: path.join(SRC, 'main.ts') },
+    platform: 'node',
+    // Loaded by name when they are needed, or not ours to bring.
+    external: ['string-width', 're2js', '@anthropic-ai/claude-agent-sdk'],
+    plugins: [{ name: 'places', transform: (code, id) => withPlaces(code, id) }],
+  });
+  await made.write({
+    dir: out,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  });
+}
 
 /** A file that asks where it is gets the place that tsc gave it: paths to other parts of the package start from there. */
 function withPlaces(code: string, id: string): string | null {
@@ -33,3 +36,5 @@ function withPlaces(code: string, id: string): string | null {
     .replaceAll('import.meta.filename', resolved(own))
     .replaceAll('import.meta.url', `new URL(${JSON.stringify(own)}, import.meta.url).href`);
 }
+
+if (import.meta.main) await bundle(path.join(ROOT, 'dist', 'cli'));

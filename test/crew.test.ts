@@ -10,9 +10,8 @@ import { describe, expect, it } from 'vitest';
 import { openCrew, type Crew } from '../src/crew/crew.ts';
 import { inputOf, TOOLS, type CrewTools } from '../src/crew/tools.ts';
 import { openSocketPath } from '../src/system/net/socket-path.ts';
+import { BOSUN } from './fixtures/cli.ts';
 import { crewTools, grantsAfter, inboxWith } from './fixtures/crew-tools.ts';
-
-const BOSUN = path.resolve('bin/bosun');
 
 interface World extends AsyncDisposable {
   crew: Crew;

@@ -6,11 +6,9 @@ import { describe, expect, it } from 'vitest';
 import type { Recorded } from '../../src/contract/event.ts';
 import type { RunReport } from '../../src/contract/report.ts';
 import { COMMANDS } from '../../src/doors/cli/table.ts';
-import { bosun, eventsIn, start } from '../fixtures/cli.ts';
+import { BOSUN, bosun, eventsIn, start } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 import { openTerminal } from '../fixtures/terminal.ts';
-
-const BOSUN = path.resolve('bin/bosun');
 
 function repositoryWith(workflow: string, more: Record<string, string> = {}): Promise<TestRepository> {
   return makeRepository({ files: { 'README.md': 'hello\n', 'bosun.yaml': workflow, ...more } });

@@ -176,7 +176,7 @@ describe('a detached run', () => {
 
   it('survives the end of the session that started it', async () => {
     await using repository = await makeRepository({ files: { 'bosun.yaml': PATIENT } });
-    const script = `${path.resolve('bin/bosun')} run --detach; kill -HUP 0; kill -TERM 0`;
+    const script = `${BOSUN} run --detach; kill -HUP 0; kill -TERM 0`;
     const typed = await startProgram(['setsid', 'sh', '-c', script], repository.path).finished;
     const id = typed.stdout.trim();
     expect(id).toBe('patient-1');
