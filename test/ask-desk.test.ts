@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Said } from '../src/contract/question.ts';
+import { defaultAnswer, type Said } from '../src/contract/question.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
 
 const WORK = { tasks: { work: { run: 'true' } } };
@@ -30,6 +30,15 @@ describe('a question of an agent', () => {
     const answer = { answer: 'a, b', chosen: ['a', 'b'], by: 'anna', note: 'both' };
     loop.submit({ type: 'question.answered', id: 'work+1.1', ...answer });
     expect(await said).toEqual(answer);
+  });
+
+  it('with a default of several choices has all of them when its time is up', async () => {
+    const { loop, ask } = open();
+    const said = ask({ question: 'Which?', choices: ['a', 'b', 'c'], several: true, default: 'a, c' });
+    const [asked] = loop.of('question.asked');
+    loop.submit({ type: 'question.answered', id: asked!.id, ...defaultAnswer(asked!), by: 'time-out' });
+    expect(loop.of('attempt.answered')).toHaveLength(1);
+    expect(await said).toEqual({ answer: 'a, c', chosen: ['a', 'c'], by: 'time-out' });
   });
 
   it('stays open where what is said does not fit', async () => {

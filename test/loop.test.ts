@@ -9,7 +9,7 @@ import { createRun } from '../src/run/create-run.ts';
 import { loadRun } from '../src/run/load-run.ts';
 import { Loop } from '../src/run/loop.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
-import type { Store } from '../src/store/store.ts';
+import type { Request, Store } from '../src/store/store.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'bosun-loop-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -40,15 +40,19 @@ interface Driven extends AsyncDisposable {
   onBatch: (events: Event[]) => void;
 }
 
-async function drive(): Promise<Driven> {
+/** `before` is asked of the engine before this one, `meanwhile` of this one while it starts. */
+async function drive(before: Request[] = [], meanwhile: Request[] = []): Promise<Driven> {
   const file = path.join(directory, `${performance.now()}.db`);
   const [own, store] = [openSqliteStore(file), openSqliteStore(file)];
   const run = { workflow: WORKFLOW, source: 'test', inputs: {}, base: 'c0', dirty: false };
   const { id, claim } = await createRun(own, run, 0);
   claim[Symbol.dispose](); // other journals of these tests are in the same place
   const events: Event[] = [];
+  for (const request of before) await store.request(id, request);
+  const older = new Set((await store.requests(id)).map((request) => request.id));
+  for (const request of meanwhile) await store.request(id, request);
   const loop = new Loop({
-    older: new Set(),
+    older,
     store: own,
     ...(await loadRun(own, id)),
     nowMs: () => 0,
@@ -119,4 +123,34 @@ test('a request is in the store until the journal has what it asks for', async (
   await expect.poll(() => events.some(({ type }) => type === 'task.steered'), PATIENT).toBe(true);
   expect(kept.length).toBeGreaterThan(1);
   expect(kept).not.toContain(false);
+});
+
+test('a request for a task that is not there leads to nothing, and the run goes on', async () => {
+  await using driven = await drive();
+  const { store, id, events } = driven;
+  for (const request of [
+    { do: 'steer', task: 'nobody', text: 'x', by: 'me' },
+    { do: 'pause', task: 'nobody', by: 'me' },
+    { do: 'steer', task: 'talks', text: 'y', by: 'me' },
+  ] satisfies Request[])
+    await store.request(id, request);
+  await expect.poll(() => events.some(({ type }) => type === 'task.steered'), PATIENT).toBe(true);
+  await expect.poll(() => store.requests(id), PATIENT).toEqual([]);
+  expect(JSON.stringify(events)).not.toContain('nobody');
+});
+
+test('what a person wanted of an engine that is gone is not done by the next one', async () => {
+  await using driven = await drive([
+    { do: 'pause', by: 'me' },
+    { do: 'steer', task: 'talks', text: 'kept', by: 'me' },
+  ]);
+  const { store, id, events } = driven;
+  await expect.poll(() => store.requests(id), PATIENT).toEqual([]);
+  expect(events.some(({ type }) => type === 'task.steered')).toBe(true);
+  expect(events.some(({ type }) => type === 'run.paused')).toBe(false);
+});
+
+test('what a person wants while an engine starts is done', async () => {
+  await using driven = await drive([], [{ do: 'pause', by: 'me' }]);
+  await expect.poll(() => driven.events.some(({ type }) => type === 'run.paused'), PATIENT).toBe(true);
 });

@@ -271,6 +271,28 @@ describe('the gate for requests', () => {
     expect(isTaken).toBe(true);
   });
 
+  it('has a slot for the next request where one gave up during the pause', async () => {
+    const loop = loopOf();
+    const gate = new PauseGate(loop);
+    let isTaken = false;
+    const slot = new AgentSlot(async () => {
+      isTaken = true;
+      return { [Symbol.dispose]: () => void (isTaken = false) };
+    });
+    await slot.have(() => {}, new AbortController().signal);
+    loop.submit({ type: 'run.paused', by: 'eve' });
+    const gone = new AbortController();
+    const given = gate.admit({ ...asking(loop, slot), signal: gone.signal }, () => loop.admit('a'));
+    await sleep(1);
+    gone.abort();
+    expect(await given).toMatchObject({ isAdmitted: false });
+    expect(isTaken).toBe(false);
+    loop.submit({ type: 'run.unpaused', by: 'eve' });
+    gate.changed();
+    expect(await gate.admit(asking(loop, slot), () => loop.admit('a'))).toMatchObject({ isAdmitted: true });
+    expect(isTaken).toBe(true);
+  });
+
   it('lets nobody wait who is gone', async () => {
     const loop = loopOf();
     const gate = new PauseGate(loop);

@@ -9,11 +9,20 @@ import { nodeOf, type State } from '../src/schedule/state.ts';
 const WORKFLOW = workflow({
   name: 'w',
   concurrency: 1,
-  tasks: { plan: { run: 'true', expand: true, replan: 2 }, other: { run: 'true' } },
+  tasks: {
+    plan: { run: 'true', expand: true, replan: 2, retry: { attempts: 3, backoff: '1s' } },
+    other: { run: 'true' },
+  },
 });
 
 /** Its planner has written two tasks, the second of which needs the first; they wait until `other` has ended. */
 function planned(): { state: State; tell(...facts: Fact[]): Event[] } {
+  const { state, tell } = begun();
+  tell(ended('plan', 1, 'done'));
+  return { state, tell };
+}
+
+function begun(): { state: State; tell(...facts: Fact[]): Event[] } {
   const event = { type: 'run.created', id: 'w-1', workflow: WORKFLOW, source: 'test', inputs: {} } as const;
   const state = create({ ...event, base: 'c0', dirty: false }, 0);
   const tell = (...facts: Fact[]): Event[] => {
@@ -32,7 +41,6 @@ function planned(): { state: State; tell(...facts: Fact[]): Event[] } {
     }
     return events;
   };
-  tell(ended('plan', 1, 'done'));
   return { state, tell };
 }
 
@@ -49,6 +57,35 @@ describe('a planner', () => {
     expect(tell(ended('other', 1, 'done'), ended('plan/a', 1, 'failed'))).toContainEqual(
       expect.objectContaining({ type: 'task.again', task: 'plan', why: 'replan' }),
     );
+  });
+
+  it('is told what failed also by the retry of an attempt that failed itself', () => {
+    const { tell } = planned();
+    const told = tell(ended('other', 1, 'done'), ended('plan/a', 1, 'failed'));
+    const again = told.find((event) => event.type === 'attempt.started' && event.task === 'plan');
+    const feedback = expect.stringContaining('- a failed: no') as string;
+    expect(again).toMatchObject({ attempt: 2, feedback });
+    const retried = tell(ended('plan', 2, 'failed'), { type: 'timer.fired', task: 'plan', attempt: 2 });
+    const third = retried.find((event) => event.type === 'attempt.started');
+    expect(third).toMatchObject({ attempt: 3, feedback: (again as { feedback: string }).feedback });
+  });
+
+  it('that ends while the run is cancelled has its tasks cancelled with it, and a resume goes on with them', () => {
+    const { state, tell } = begun();
+    tell({ type: 'run.cancelling', mode: 'graceful', by: 'test' });
+    tell(ended('plan', 1, 'done'));
+    const states = (): Record<string, string> =>
+      Object.fromEntries([...state.nodes].map(([id, node]) => [id, node.state]));
+    expect(states()).toEqual({
+      plan: 'cancelled',
+      other: 'cancelled',
+      'plan/a': 'cancelled',
+      'plan/b': 'cancelled',
+    });
+    expect(state.state).toBe('cancelled');
+    const resumed = tell({ type: 'run.resumed', by: 'test' });
+    expect(resumed.filter(({ type }) => type === 'attempt.started')).toMatchObject([{ task: 'other' }]);
+    expect(states()).toMatchObject({ plan: 'expanded', 'plan/a': 'ready', 'plan/b': 'waiting' });
   });
 
   it('is not asked again where its tasks were only skipped, since the run stops', () => {

@@ -12,10 +12,12 @@ export function environmentOf(
 ): Record<string, string> {
   const env = machineEnvironment(isFenced);
   const scope = effectiveScope(task, agent);
-  if (isFenced && crew !== undefined)
-    env.PATH = [env.PATH, path.join(PACKAGE, 'bin')].filter(Boolean).join(':');
   const own = { BOSUN_RUN: run, BOSUN_TASK: start.task, BOSUN_ATTEMPT: String(start.attempt) };
-  return { ...env, ...scope.env, ...start.env, ...own };
+  const all: Record<string, string> = { ...env, ...scope.env, ...start.env, ...own };
+  // Another bosun of this machine may speak otherwise: the engine's own comes first.
+  if (isFenced && crew !== undefined)
+    all.PATH = [path.join(PACKAGE, 'bin'), all.PATH].filter(Boolean).join(':');
+  return all;
 }
 
 /** What every command gets, whoever's it is. */

@@ -141,6 +141,7 @@ const task = z.strictObject({
   reason: z.nullable(reason),
   message: z.nullable(text),
   picked: z.nullable(text),
+  isReplaced: opt(z.literal(true)),
   result: z.nullable(
     z.strictObject({
       done: count,

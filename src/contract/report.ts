@@ -136,6 +136,8 @@ export interface TaskReport {
   message: string | null;
   /** Of a race: the id of the candidate that was picked; `message` says why. */
   picked: string | null;
+  /** A planner wrote other tasks in its place. */
+  isReplaced?: true;
   /** Its commit on the run's branch. */
   commit: string | null;
   /** What its agents asked for beyond their scopes. */

@@ -81,6 +81,7 @@ function reportTask(
     reason: node.outcome?.kind === 'failed' ? node.outcome.reason : null,
     message: messageOf(state, node, shownState),
     picked: node.picked?.candidate ?? null,
+    ...(node.isReplaced && { isReplaced: true as const }),
     commit: node.branchCommit ?? null,
     access,
     denied,

@@ -86,12 +86,12 @@ export function failuresOf({ tasks }: Pick<RunReport, 'tasks'>): TaskReport[] {
   return tasks.filter((task) => task.state === 'failed' && task.reason !== 'tasks' && !isMoot(task));
 }
 
-/** Whether a task is a candidate, or the judge, of a race that is done: what became of it matters no more. */
+/** Whether it matters no more what became of a task: of a candidate or the judge of a race that is done, or if a planner replaced it. */
 export function mootIn(tasks: readonly TaskReport[]): (task: TaskReport) => boolean {
   const won = new Set(
     tasks.filter(({ group, state }) => group === 'race' && state === 'done').map(({ id }) => id),
   );
-  return ({ parent }) => parent !== null && won.has(parent);
+  return ({ parent, isReplaced }) => isReplaced === true || (parent !== null && won.has(parent));
 }
 
 /** The tasks with a commit on the branch, each with the task whose attempts made it: of a race, its pick. */

@@ -1,8 +1,10 @@
 /** What agents ask people, how far they say they are, and what they give before their end: in a fence, with the real command. */
+import { chmod } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { bosun } from '../fixtures/cli.ts';
-import { startFenced, told } from '../fixtures/fenced-run.ts';
+import { bosun, BOSUN } from '../fixtures/cli.ts';
+import { runFenced, startFenced, told } from '../fixtures/fenced-run.ts';
 import { makeRepository } from '../fixtures/repository.ts';
 
 const TASKS = `
@@ -109,6 +111,31 @@ tasks:
       expect(all.ended('works').durationMs).toBeLessThan(15_000);
       expect(all.ended('waits')).toMatchObject({ outcome: { kind: 'done' }, output: 'better than never' });
       expect(all.ended('waits').durationMs).toBeGreaterThan(6000);
+    },
+  );
+
+  it(
+    "has the engine's own bosun, whatever else the PATH has, also in a login shell",
+    { timeout: 120_000 },
+    async () => {
+      await using repository = await makeRepository({ files: { 'README.md': 'hello\n' } });
+      await using other = await makeRepository({ files: { bosun: '#!/bin/sh\necho another\n' } });
+      await chmod(path.join(other.path, 'bosun'), 0o755);
+      const PATH = `${other.path}:${process.env.PATH}`;
+      const told = await runFenced(
+        repository,
+        `
+tasks:
+  plain: { run: 'command -v bosun; bosun agent report-progress here' }
+  login: { run: 'sh -lc "command -v bosun; bosun agent report-progress here"' }
+  own: { run: 'command -v bosun', env: { PATH: ${JSON.stringify(PATH)} } }
+`,
+        { PATH },
+      );
+      const printed = (task: string): string[] => told.printed(task).trim().split('\n');
+      expect(printed('plain')).toEqual([BOSUN, 'reported']);
+      expect(printed('login')).toEqual([BOSUN, 'reported']);
+      expect(printed('own')).toEqual([BOSUN]);
     },
   );
 });

@@ -77,6 +77,8 @@ describe('a handoff', () => {
     const again = await bosun(repository.path, 'resume');
     expect(again.code, again.stdout).toBe(0);
     expect(again.stdout).toContain('fix[developer 3]');
+    expect(again.stderr).toContain('fix[developer 3]');
+    expect(again.stderr).not.toMatch(/fix\.\d/);
   });
 
   it('ends where a turn fails for another reason than its check', async () => {

@@ -56,6 +56,7 @@ describe('a planner with replan', () => {
       'plan done',
       'after done',
     ]);
+    expect((await bosun(repository.path, 'report')).stdout).not.toContain('bosun retry');
     await bosun(repository.path, 'merge');
     expect(await repository.git('show', 'HEAD:both.txt')).toBe('1\n1');
   });
@@ -81,6 +82,8 @@ describe('a planner with replan', () => {
       'plan',
       'plan/two-2',
     ]);
+    const report = (await bosun(once.path, 'report')).stdout;
+    expect(report.match(/bosun retry \S+/g)).toEqual(['bosun retry plan/two-2']);
   });
 });
 

@@ -84,6 +84,11 @@ export class EventLines {
     this.#names = new TaskNames(options.labels);
   }
 
+  /** Learns the names of what came before the events that are rendered. */
+  know(events: readonly Recorded[]): void {
+    for (const { event } of events) this.#names.add(event);
+  }
+
   /** Each line ends with a line feed; empty for events that are not worth telling. */
   render(recorded: Recorded): string {
     const { run, atMs } = recorded;

@@ -10,7 +10,7 @@ import { plainLine, safeJson } from '../../report/text/plain.ts';
 import { renderTextReport } from '../../report/text/text.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { ask } from './ask.ts';
-import { isOn, type Typed } from './command.ts';
+import { given, isOn, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
 import { isApart, tellDetached } from './detach.ts';
 import { exitOf } from './exit-codes.ts';
@@ -112,16 +112,22 @@ const SILENT: Show = { seen() {}, say: (text) => say(text) };
 
 /** `earlier`: a run that is gone on with, whose past is shown too. */
 export async function openShow(typed: Typed, earlier?: Watched['earlier']): Promise<Show> {
-  if (isOn(typed, 'json')) return showJson();
-  return isTerminal() ? LiveShow.open(earlier) : showLines(isOn(typed, 'verbose'));
+  if (isOn(typed, 'json')) return showJson(earlier);
+  return isTerminal() ? LiveShow.open(earlier) : showLines(isOn(typed, 'verbose'), earlier);
+}
+
+/** The events of an earlier run: what tasks are called depends on them. */
+async function recall(earlier: Watched['earlier'], know: (events: Recorded[]) => void): Promise<void> {
+  if (earlier) await ask('logs', { ...given('run', earlier.run), withoutOutput: true }, { seen: know });
 }
 
 export function isTerminal(): boolean {
   return process.stderr.isTTY && process.env.TERM !== 'dumb' && isForeground();
 }
 
-function showJson(): Show {
+async function showJson(earlier: Watched['earlier']): Promise<Show> {
   const names = new TaskNames();
+  await recall(earlier, (events) => events.forEach(({ event }) => names.add(event)));
   return {
     seen: (events) => {
       writeOut(events.map((recorded) => `${safeJson(recorded)}\n`).join(''));
@@ -137,8 +143,9 @@ function showJson(): Show {
   };
 }
 
-function showLines(withOutput: boolean): Show {
+async function showLines(withOutput: boolean, earlier: Watched['earlier']): Promise<Show> {
   const lines = new EventLines({ paint: painter(hasColor(process.stderr)), withOutput });
+  await recall(earlier, (events) => lines.know(events));
   return {
     seen: (events) => writeError(events.map((recorded) => lines.render(recorded)).join('')),
     say: (text) => say(text),

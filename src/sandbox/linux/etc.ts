@@ -3,8 +3,19 @@
  * them mounted by itself would make every start slower by milliseconds. Nothing that others may not read is copied.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
+import { PACKAGE } from '../../base/package-directory.ts';
+import { shellWord } from '../../base/shell-word.ts';
 
 /** Names for the user inside, and no look-ups over the network that is not there. */
 const OWN = path.resolve(import.meta.dirname, '../../../native/etc');
@@ -30,6 +41,11 @@ const COPIED = [
 /** These have so many files that to mount them costs less. */
 const MOUNTED = ['alternatives', 'fonts', 'java-17-openjdk', 'java-21-openjdk', 'pki', 'ssl'];
 const OTHERS_MAY_READ = 0o004;
+const BIN = path.join(PACKAGE, 'bin');
+/** A login shell forgets the PATH that it was given; where an agent may use our command, ours still comes first. */
+const PROFILE_END = `
+if [ -x ${shellWord(path.join(BIN, 'bosun'))} ]; then PATH=${shellWord(BIN)}:$PATH; fi
+`;
 
 /** Options of bwrap. */
 export function etcMounts(prepared: string): string[] {
@@ -50,7 +66,7 @@ function mounted(): string[] {
 export function prepareEtc(directory: string): string {
   const stats = COPIED.map((name) => statSync(`/etc/${name}`, { throwIfNoEntry: false }));
   const seen = stats.map((stat) => (stat ? `${stat.mtimeMs} ${stat.size}` : '')).join('\n');
-  const hash = createHash('sha256').update(`1\n${OWN}\n${seen}`).digest('hex').slice(0, 16);
+  const hash = createHash('sha256').update(`${PROFILE_END}\n${OWN}\n${seen}`).digest('hex').slice(0, 16);
   const prepared = path.join(directory, `etc-${hash}`);
   if (existsSync(prepared)) return prepared;
   const fresh = `${prepared}.new-${process.pid}`;
@@ -60,6 +76,8 @@ export function prepareEtc(directory: string): string {
   }
   for (const name of mounted()) mkdirSync(path.join(fresh, name));
   cpSync(OWN, fresh, { recursive: true });
+  const profile = path.join(fresh, 'profile');
+  if (existsSync(profile)) appendFileSync(profile, PROFILE_END);
   try {
     renameSync(fresh, prepared);
   } catch (error) {

@@ -13,7 +13,7 @@ import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
 import { decidePausing } from './pause.ts';
 import { decideRace, giveUp, pickFirst } from './race.ts';
-import { brokenIn, gaveUp, replan } from './replan.ts';
+import { brokenIn, gaveUp, replan, tellBroken } from './replan.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
@@ -157,6 +157,7 @@ function startAttempt(state: State, node: Node): Decision {
   if (lost !== undefined) return skipped(node, 'need', lost);
   const { count: _, ...fallback } = node.fallback ?? { count: 0 };
   const work = renderWork(state, node);
+  const feedback = next?.feedback ?? tellBroken(state, node);
   return {
     type: 'attempt.started',
     task: node.id,
@@ -167,7 +168,7 @@ function startAttempt(state: State, node: Node): Decision {
     ...work,
     ...(node.isJudge && { files: judgeFiles(node) }),
     ...(next?.continues !== undefined && { continues: next.continues }),
-    ...(next?.feedback !== undefined && { feedback: next.feedback }),
+    ...(feedback !== undefined && { feedback }),
     ...(next?.session !== undefined && { session: next.session }),
     ...('runtime' in fallback && { fallback }),
   };
@@ -198,7 +199,9 @@ function afterAnswer(node: Node): Decision {
 }
 
 function complete(state: State, node: Node): Decision {
-  if (node.expansion && (node.children.length === 0 || node.isReplanning) && !state.cancelling) {
+  // A first plan is written down also while the run is cancelled: a resume goes on with its tasks.
+  const isPlan = node.children.length === 0 || (node.isReplanning && !state.cancelling);
+  if (node.expansion && isPlan) {
     if (node.isReplanning && Object.keys(node.expansion).length === 0) return gaveUp(node);
     checkRoom(state, Object.keys(node.expansion).length);
     return { type: 'task.expanded', task: node.id, kind: 'expand' };

@@ -35,6 +35,13 @@ export function replan(state: State, node: Node, broken: readonly Node[]): Decis
   };
 }
 
+/** What a planner is told that writes tasks again, in whichever attempt: a retry has to know it too. */
+export function tellBroken(state: State, node: Node): string | undefined {
+  const broken = node.isReplanning ? brokenIn(node) : [];
+  if (broken.length === 0) return undefined;
+  return tell(state, node, broken, Math.max(0, (node.task.replan ?? 0) - (node.replans ?? 0)));
+}
+
 /** A planner that has nothing to put in the place of what failed. */
 export function gaveUp(node: Node): Decision {
   const broken = brokenIn(node);

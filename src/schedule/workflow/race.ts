@@ -117,7 +117,7 @@ export function pickQuestion(state: State, group: Node): Question {
     text: `Which candidate of ${group.label} is merged? See what each changed, as with: ${example}`,
     default: null,
     choices: [
-      ...offers.map((offer) => ({ label: offer.candidate!, about: describeBriefly(state, offer) })),
+      ...offers.map((offer) => ({ label: choiceOf(offer), about: describeBriefly(state, offer) })),
       { label: NONE_OF_THEM, about: 'the race fails, and all work is kept' },
     ],
   });
@@ -128,7 +128,13 @@ export function personsPick(group: Node): Pick | undefined {
   const { answer, by, note } = group.answer!;
   if (answer === null) return undefined;
   const reasons = `${by} said so${note === undefined ? '' : `: ${note}`}`;
-  return { candidate: offersOf(group).find(({ candidate }) => candidate === answer), reasons };
+  const candidate = offersOf(group).find((offer) => choiceOf(offer) === answer || offer.candidate === answer);
+  return { candidate, reasons };
+}
+
+/** Where one failed, the number of another is not its place in the list: only places are numbers there. */
+function choiceOf({ candidate = '' }: Node): string {
+  return /^\d+$/.test(candidate) ? `candidate ${candidate}` : candidate;
 }
 
 /** Candidates whose work can be taken. */

@@ -3,7 +3,7 @@ import type { RunView } from '../../../contract/run.ts';
 import type { AttachedRun } from '../../../operations/attach.ts';
 import { speakTo } from '../../speak-to-run.ts';
 import { aroundHere, ask, inputOf } from '../ask.ts';
-import { isOn, type Typed } from '../command.ts';
+import { given, isOn, type Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';
 import { isTerminal, openShow, tellReport } from '../watch.ts';
@@ -14,7 +14,8 @@ export async function run(typed: Typed): Promise<number> {
   const end = new AbortController();
   const detach = (): void => end.abort();
   for (const signal of SIGNALS) process.on(signal, detach);
-  const show = await openShow(typed);
+  // A live view is told the past with all else.
+  const show = await openShow(typed, isTerminal() ? undefined : given('run', typed.args[0]));
   let attached: AttachedRun;
   let ended: RunView | undefined;
   try {
