@@ -208,6 +208,8 @@ describe('the table of tools', () => {
       ['inbox', 'inbox'],
       ['wait_for', 'wait-for'],
       ['answer_access', 'answer'],
+      ['outputs', 'outputs'],
+      ['take', 'take'],
       ['ask', 'ask'],
       ['report_progress', 'report-progress'],
       ['done', 'done'],

@@ -2,6 +2,7 @@
 import type { RunOutput } from '../runtime/output/output.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
+import type { Produced } from '../contract/produced.ts';
 import type { PublishedFiles } from '../contract/publication.ts';
 import type { Agent, Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
@@ -59,8 +60,13 @@ export interface Stop {
 export type TakeFiles = (n: number) => Promise<PublishedFiles | undefined>;
 
 /** The tools that reach the run; the others concern the attempt alone. The files it publishes only the attempt knows. */
-export interface AttemptCrew extends Omit<CrewTools, 'publish' | 'report_progress' | 'done'> {
+export interface AttemptCrew extends Omit<
+  CrewTools,
+  'publish' | 'outputs' | 'take' | 'report_progress' | 'done'
+> {
   publish(input: Parameters<CrewTools['publish']>[0], files: TakeFiles): ReturnType<CrewTools['publish']>;
+  /** What the attempt may read of others, or what is called so; it makes files of it. */
+  produced(name?: string): Produced[];
 }
 
 export interface Attempt {

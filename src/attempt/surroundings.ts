@@ -9,7 +9,8 @@ import type { Attempt, AttemptCrew, Stages } from './attempt.ts';
 import { DoneOutput } from './done-output.ts';
 import { HeldTime } from './held-time.ts';
 import { Progress } from './progress.ts';
-import { publishFiles } from './collect-files.ts';
+import { OutputFiles } from './output-files.ts';
+import { Publisher } from './publisher.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { asksModels } from '../contract/runtimes.ts';
@@ -107,8 +108,7 @@ export class Surroundings implements AsyncDisposable {
   /** What the agent itself runs in; it may be granted more of its workspace. */
   #running: Running | undefined;
   #workspace: Workspace | undefined;
-  /** Publications under way. */
-  readonly #publishing = new Set<Promise<unknown>>();
+  readonly #publisher: Publisher;
 
   static async make(stages: Stages, attempt: Attempt): Promise<Surroundings> {
     const made = new Surroundings(stages, attempt);
@@ -136,6 +136,7 @@ export class Surroundings implements AsyncDisposable {
   private constructor(stages: Stages, attempt: Attempt) {
     this.#stages = stages;
     this.#attempt = attempt;
+    this.#publisher = new Publisher(stages, attempt);
     this.#scope = effectiveScope(attempt.task, attempt.agent);
     this.files = stages.home.attempt(attempt.run, attempt.start.task, attempt.start.attempt);
     this.memory = stages.home.memory(attempt.run, attempt.start.task);
@@ -319,10 +320,13 @@ export class Surroundings implements AsyncDisposable {
         new Progress((told) => emit({ type: 'attempt.progress', task, attempt, ...told })),
       );
       const done = new DoneOutput(outputSchema(this.#attempt), (output) => this.#attempt.give(output));
+      const seen = (): string | undefined => this.#workspace && this.seenAt(this.#workspace);
+      const outputs = new OutputFiles(this.#stages, this.#attempt, directory, seen);
       const tools: CrewTools = {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
-        publish: (input) => this.#publish(crew, input),
+        publish: (input) => this.#publisher.publish(crew, input, this.#running, this.#workspace),
+        ...outputs.toolsFor(crew),
         ask: (input, left) => this.held.ask(crew.ask(input, left)),
         report_progress: progress.report,
         done: done.give,
@@ -391,27 +395,7 @@ export class Surroundings implements AsyncDisposable {
   /** The agent is done: nothing more is published, and what is under way is in the journal. */
   async workEnded(): Promise<void> {
     this.#running = undefined;
-    await Promise.allSettled(this.#publishing);
-  }
-
-  async #publish(
-    crew: AttemptCrew,
-    input: Parameters<CrewTools['publish']>[0],
-  ): ReturnType<CrewTools['publish']> {
-    const running = this.#running;
-    const workspace = this.#workspace;
-    if (running === undefined)
-      throw new BosunError('wrong-state', 'only an agent at work can publish, not its check');
-    const publishing = crew.publish(
-      input,
-      async (n) => workspace && publishFiles(this.#stages, this.#attempt, { running, workspace }, n),
-    );
-    this.#publishing.add(publishing);
-    try {
-      return await publishing;
-    } finally {
-      this.#publishing.delete(publishing);
-    }
+    await this.#publisher.settled();
   }
 
   /** A yes is in the journal before it takes effect in what runs. */

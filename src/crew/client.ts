@@ -1,6 +1,7 @@
 /** The agent's end of its socket: one request, one answer. It is loaded at each call, so it imports little. */
 import { connect } from 'node:net';
 import { BosunError, ERRORS, type ErrorCode } from '../contract/errors.ts';
+import type { Take } from '../contract/produced.ts';
 import { openSocketPath } from '../system/net/socket-path.ts';
 import { readLines } from './lines.ts';
 import { ANSWER_BYTES_MAX, type ToolName } from './tools.ts';
@@ -13,8 +14,25 @@ export interface Answered {
   notice?: string;
 }
 
+/** The same, with what is left to do here: the engine touches no file of an agent at work. */
+export async function callTool(
+  name: ToolName,
+  params: unknown,
+  options: { signal?: AbortSignal } = {},
+): Promise<Answered> {
+  const answered = await callEngine(name, params, options);
+  if (name !== 'take') return answered;
+  const { applyInside } = await import('../system/git/apply-inside.ts'); // not with every start
+  const take = answered.answer as Take;
+  const why = await applyInside(take.workspace, take.patch, take.paths);
+  return {
+    ...answered,
+    answer: { ...take, isApplied: why === undefined, ...(why !== undefined && { why }) },
+  };
+}
+
 /** Waits as long as the answer takes: the engine sees to it that there is one. `signal` is who waits no longer. */
-export function callEngine(
+function callEngine(
   method: ToolName,
   params: unknown,
   { signal }: { signal?: AbortSignal } = {},

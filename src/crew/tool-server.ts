@@ -4,7 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
-import { callEngine } from './client.ts';
+import { callTool } from './client.ts';
 import { readLines } from './lines.ts';
 import { CALLS_MAX, linesOf, plainLine, rowOf, TOOL_NAMES, type ToolName } from './tools.ts';
 import { isFields, type Fields } from '../base/fields.ts';
@@ -152,7 +152,7 @@ function listed(name: ToolName): object {
 /** What goes wrong is told as the tool's result: so the model reads it, and can do better. */
 async function call(name: ToolName, input: Fields, signal: AbortSignal): Promise<object> {
   try {
-    const { answer: said, notice } = await callEngine(name, relative(input), { signal });
+    const { answer: said, notice } = await callTool(name, relative(input), { signal });
     const text = linesOf(name, said).join('\n') || (rowOf(name).nothing ?? '');
     const told = notice === undefined ? [] : [{ type: 'text', text: plainLine(notice) }];
     return { content: [{ type: 'text', text }, ...told] };

@@ -8,6 +8,7 @@ import type { Inbox, InboxMessage, Sent, Waited } from '../contract/message.ts';
 import type { PublishAnswer } from '../contract/publication.ts';
 import type { Json } from '../contract/workflow.ts';
 import { PERSON_TOOLS } from './person-tools.ts';
+import { WORK_TOOLS } from './work-tools.ts';
 import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
 
 /** A call, and what it is answered. A message of 64 KB may be twice as long once it is written as JSON. */
@@ -235,6 +236,7 @@ export const TOOLS = {
     isYes: ({ accepted }) => accepted,
   }),
 
+  ...WORK_TOOLS,
   ...PERSON_TOOLS,
 };
 

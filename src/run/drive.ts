@@ -2,6 +2,7 @@
  * Drives one run from where its journal stands to its end: carries out what `decide` decided, and turns what
  * happens into facts. A new run and one that was interrupted are driven alike.
  */
+import path from 'node:path';
 import type { Stages } from '../attempt/attempt.ts';
 import type { runAttempt } from '../attempt/run-attempt.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -21,6 +22,7 @@ import { Loop, type LoopOptions } from './loop.ts';
 import { lostRequests, type LostRequests } from './lost-requests.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { MessageDesk } from './message-desk.ts';
+import { OutputsDesk } from './outputs-desk.ts';
 import { PauseGate } from './pause-gate.ts';
 import { PublicationDesk } from './publication-desk.ts';
 import { RunAttempts } from './run-attempts.ts';
@@ -137,6 +139,7 @@ export class Drive implements Disposable {
       waits,
       asks: this.#asks,
       publications: this.#publications,
+      outputs: new OutputsDesk(state, path.join(stages.home.run(state.id), 'artifacts')),
       ledger: this.#ledger,
       pauses: this.#pauses,
       workspaces: this.#workspaces,

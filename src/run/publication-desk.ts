@@ -141,7 +141,7 @@ function newsOf(state: State, node: Node, made: EventOf<'publication.made'>): Ev
     attempt,
     id: `${task}+p${node.publications + 1}`,
     to: `${API_NEED}${name}`,
-    body: tellPublication(state, made),
+    body: `${tellPublication(state, made)}\nTo apply what changed to your files: take ${API_NEED}${name}`,
     publication: { name, version },
   };
 }

@@ -19,6 +19,7 @@ import type { Landings } from './landings.ts';
 import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
 import type { MessageDesk } from './message-desk.ts';
+import type { OutputsDesk } from './outputs-desk.ts';
 import type { PauseGate } from './pause-gate.ts';
 import type { PublicationDesk } from './publication-desk.ts';
 import type { SharedMachine } from './shared-machine.ts';
@@ -38,6 +39,7 @@ export interface RunAttemptsOptions {
   waits: WaitDesk;
   asks: AskDesk;
   publications: PublicationDesk;
+  outputs: OutputsDesk;
   ledger: Ledger;
   pauses: PauseGate;
   workspaces: TaskWorkspaces;
@@ -148,6 +150,7 @@ export class RunAttempts implements AsyncDisposable {
       landings,
       waits,
       publications,
+      outputs,
       ledger,
       pauses,
       workspaces,
@@ -180,6 +183,7 @@ export class RunAttempts implements AsyncDisposable {
         ...access.toolsFor(node.id, start.attempt),
         ...messages.toolsFor(node.id, start.attempt),
         ...publications.toolsFor(node.id, start.attempt),
+        produced: (name) => outputs.produced(node.id, name),
         ...asks.toolsFor(node.id, start.attempt),
         ...waits.toolsFor(node.id, start.attempt),
       },

@@ -273,9 +273,11 @@ export class EngineGit {
     to: string,
     write: (piece: Buffer) => Promise<void> | void,
     stop?: AbortSignal,
+    paths: readonly string[] = [],
   ): Promise<void> {
     stop?.throwIfAborted();
-    const child = this.start([...DIFF, from, to]);
+    const only = paths.length > 0 ? ['--', ...paths] : [];
+    const child = this.start(['--literal-pathspecs', ...DIFF, from, to, ...only]);
     child.stdin!.end();
     let said = '';
     child.stderr!.on(

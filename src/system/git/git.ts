@@ -2,7 +2,7 @@
  * The only file that runs git, and never so that it runs what others wrote: no hook, driver, filter or transport
  * that a repository names. Three ways: `git` is free of everybody's configuration; `gitInRepository` reads and sets
  * refs in the user's git directory and can do nothing else; `gitOnFiles` works on the user's files with the user's
- * own configuration, never the repository's. Never runs git inside a workspace.
+ * own configuration, never the repository's. The engine never runs git inside a workspace.
  */
 import { remedyFor } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';

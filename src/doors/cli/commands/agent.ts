@@ -1,7 +1,7 @@
 /** `bosun agent`: what an agent inside an attempt asks of the engine. What there is to ask, the crew's table says. */
 import { open } from 'node:fs/promises';
 import { BosunError } from '../../../contract/errors.ts';
-import { callEngine } from '../../../crew/client.ts';
+import { callTool } from '../../../crew/client.ts';
 import {
   inputOf,
   keyOf,
@@ -34,7 +34,7 @@ export async function run(typed: Typed): Promise<number> {
       `"${['agent', ...typed.args].join(' ')}" is not a call; write: ${known.join(', ')}, or bosun agent mcp`,
     );
   }
-  const { answer, notice } = await callEngine(name, input);
+  const { answer, notice } = await callTool(name, input);
   const lines = isOn(typed, 'json') ? [safeJson(answer)] : linesOf(name, answer);
   writeOut(lines.map((line) => `${line}\n`).join(''));
   if (notice !== undefined) writeError(`${plainLine(notice)}\n`);
