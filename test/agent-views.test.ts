@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
+import { describeUnit } from '../src/schedule/money/budget-words.ts';
 import { EventLines } from '../src/doors/cli/event-lines.ts';
 import { renderFrame } from '../src/doors/cli/live/frame.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
@@ -197,4 +198,21 @@ it('a question that ended with its attempt does not make a log say that the budg
     expect(told).toContain('stopped: its budget');
     expect(told.includes('too small')).toBe(by === 'person');
   }
+});
+
+it('the column of names has room for those that are known, from the first line on', () => {
+  const lines = new EventLines({ paint: painter(false), withOutput: true, names: ['fix[developer 2]'] });
+  const line = (task: string): string =>
+    lines.render({
+      run: 'w-1',
+      seq: 1,
+      atMs: 0,
+      event: { type: 'attempt.output', task, attempt: 1, stream: 'stdout', text: 'x' },
+    });
+  expect(line('a').indexOf('│')).toBe(line('fix[developer 2]').indexOf('│'));
+});
+
+it('one of something is told in the singular', () => {
+  expect([1, 2].map((n) => describeUnit('requests', n))).toEqual(['1 request', '2 requests']);
+  expect(describeUnit('minutes', 1)).toBe('1 minute');
 });

@@ -61,6 +61,12 @@ describe('a question of an agent', () => {
     ]);
   });
 
+  it('is not empty', () => {
+    const { loop, ask } = open();
+    expect(() => ask({ question: ' \n', text: true })).toThrow('the question is empty');
+    expect(loop.of('attempt.asked')).toEqual([]);
+  });
+
   it('has no default that does not fit', () => {
     const { ask } = open();
     expect(() => ask({ question: 'Which?', choices: ['a'], default: 'c' })).toThrow('choose one of: [1] a');

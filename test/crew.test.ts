@@ -329,6 +329,18 @@ describe('the socket', () => {
     expect(await next()).toMatchObject({ id: 7, result: { requests: [{ id: 'one+1' }] } });
   });
 
+  it('refuses a field that is not there, by its name', async () => {
+    await using world = await open();
+    const { socket, next } = client(world.crew);
+    socket.write(request(1, 'request_access', { paths: ['a'], path: 'b' }));
+    expect(await next()).toMatchObject({
+      error: {
+        code: -32602,
+        message: 'params of request_access: there is no field "path"; there are: paths',
+      },
+    });
+  });
+
   it('tells an agent nothing of what went wrong inside', async () => {
     await using world = await open({ request_access: () => Promise.reject(new Error('/secret/path')) });
     const { code, stderr } = await world.bosun('request-access', 'a');

@@ -67,6 +67,8 @@ describe('files', () => {
     expect(await invalidFile(join(FIXTURES, 'broken.ts'))).toBe(
       `${join(FIXTURES, 'broken.ts')}: tasks.design.needs[0]: task "design" needs "desing", but there is no such task; did you mean "design"?`,
     );
+    const idle = join(FIXTURES, 'idle-agent.ts');
+    expect((await loadWorkflow(idle)).warnings).toEqual([`${idle}: agent "idle" is named by no task`]);
     write({ 'none.mjs': 'export const a = 1;', 'throws.mjs': 'throw new Error("boom");' });
     expect(await invalidFile(join(directory, 'none.mjs'))).toContain(
       'has no default export; write "export default workflow({ … })"',

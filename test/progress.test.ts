@@ -56,6 +56,25 @@ describe('an output that is given before the end', () => {
     expect(given).toEqual(['{"a":1}', null]);
   });
 
+  it(
+    'that takes long to check delays nobody else, and is not checked for ever',
+    { timeout: 60_000 },
+    async () => {
+      const slow = { type: 'string', pattern: '^(a+)+$' };
+      const hostile = new DoneOutput(slow, async () => {});
+      const given = Array.from({ length: 16 }, () => hostile.give({ output: `${'a'.repeat(40)}!` }));
+      const other = new DoneOutput(schema, async () => {});
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const beganMs = performance.now();
+      expect(await other.give({ output: { verdict: 'accept' } })).toEqual({ accepted: true });
+      expect(performance.now() - beganMs).toBeLessThan(2000);
+      const why = (await Promise.all(given)).map((answer) => answer.why ?? '');
+      expect(why[0]).toContain('it took more than 3 seconds');
+      expect(why.at(-1)).toContain('took more than 10 seconds in all');
+      expect(why.filter((each) => each.includes('it took more'))).toHaveLength(4);
+    },
+  );
+
   it('is refused after the hundredth', async () => {
     let count = 0;
     const done = new DoneOutput(undefined, async () => void count++);

@@ -278,6 +278,16 @@ describe('an agent', () => {
     expect(events.filter(({ type }) => type === 'wait.left')).toHaveLength(1);
   });
 
+  it('for a message of nobody is told whom there is, without words that only messages know', async () => {
+    await driveAttempts(two, {
+      one: async ({ crew }) => {
+        const waited = crew!.wait_for({ for: 'message', name: 'parent' });
+        await expect(waited).rejects.toThrow(/^there is no task or agent "parent"; tasks: two$/);
+      },
+      two: async () => {},
+    });
+  });
+
   it('in a circle with another is told, with all in it', async () => {
     const told: unknown[] = [];
     const events = await driveAttempts(two, {

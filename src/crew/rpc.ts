@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 import { ERRORS } from '../contract/errors.ts';
-import { rowOf, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
+import { rowOf, schemaOfInput, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
 
 /** Why a request is not answered; goes back as it is. */
 export class RpcError extends Error {
@@ -50,7 +50,7 @@ export function readRequest(line: string): RpcRequest {
   if (!read.success) {
     const [issue] = read.error.issues;
     const where = ['params', ...(issue?.path ?? [])].join('.');
-    throw new RpcError(ERRORS.usage.rpc, `${where} of ${method}: ${issue && problemOf(issue)}`, id);
+    throw new RpcError(ERRORS.usage.rpc, `${where} of ${method}: ${issue && problemOf(issue, method)}`, id);
   }
   return { id, method, params: read.data };
 }
@@ -61,13 +61,18 @@ function isTool(method: string): method is ToolName {
 
 function schemaOf(name: ToolName): z.ZodType {
   const schema =
-    schemas.get(name) ?? z.fromJSONSchema(rowOf(name).input as unknown as z.core.JSONSchema.JSONSchema);
+    schemas.get(name) ?? z.fromJSONSchema(schemaOfInput(name) as unknown as z.core.JSONSchema.JSONSchema);
   schemas.set(name, schema);
   return schema;
 }
 
-/** A model has to know what the limit is. */
-function problemOf(issue: z.core.$ZodIssue): string {
+/** A model has to know what the limit is, and which fields there are. */
+function problemOf(issue: z.core.$ZodIssue, method: ToolName): string {
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    const known = Object.keys(rowOf(method).input.properties).join(', ');
+    return `there is no field ${JSON.stringify(key.slice(0, 100))}; there ${known === '' ? 'is none' : `are: ${known}`}`;
+  }
   const unit = 'origin' in issue && issue.origin === 'string' ? 'characters' : 'items';
   if (issue.code === 'too_big') return `has more than ${issue.maximum} ${unit}`;
   if (issue.code === 'too_small') return `needs at least ${issue.minimum} of its ${unit}`;

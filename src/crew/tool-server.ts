@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import { callTool } from './client.ts';
 import { readLines } from './lines.ts';
-import { CALLS_MAX, linesOf, plainLine, rowOf, TOOL_NAMES, type ToolName } from './tools.ts';
+import { CALLS_MAX, linesOf, plainLine, rowOf, schemaOfInput, TOOL_NAMES, type ToolName } from './tools.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
@@ -145,8 +145,7 @@ async function answerTools(method: string, params: Fields, signal: AbortSignal):
 }
 
 function listed(name: ToolName): object {
-  const { description, input } = rowOf(name);
-  return { name, description, inputSchema: input };
+  return { name, description: rowOf(name).description, inputSchema: schemaOfInput(name) };
 }
 
 /** What goes wrong is told as the tool's result: so the model reads it, and can do better. */

@@ -275,6 +275,11 @@ export function rowOf(name: ToolName): CrewTool<InputSchema, unknown> {
   return TOOLS[name];
 }
 
+/** What a call is held to, and a model is told: these fields and no others. */
+export function schemaOfInput(name: ToolName): InputSchema & { additionalProperties: false } {
+  return { ...rowOf(name).input, additionalProperties: false };
+}
+
 /** What others said must not look like a line of ours. */
 export function linesOf(name: ToolName, answer: unknown): string[] {
   return rowOf(name).say(answer).map(plainLine);

@@ -9,6 +9,7 @@ import { inThread, ThreadFailure } from '../base/in-thread.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { isBuilt } from './builder.ts';
+import { warnAbout } from './check/check.ts';
 import {
   define,
   defineText,
@@ -120,7 +121,10 @@ async function loadModule(path: string, options: LoadOptions): Promise<Loaded> {
     hooks.deregister();
   }
   if (value === undefined) return fail('has no default export; write "export default workflow({ … })"');
-  if (isBuilt(value)) return { workflow: value, warnings: [], isLarge: false };
+  if (isBuilt(value)) {
+    const warnings = warnAbout(value).map((warning) => `${path}: ${warning}`);
+    return { workflow: value, warnings, isLarge: false };
+  }
   if (typeof value !== 'object' || value === null) return fail('its default export is not a workflow');
   const { nested: _, ...source } = value as Record<string, unknown>;
   const locate = (problem: Problem) => ({

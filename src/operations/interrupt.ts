@@ -136,17 +136,17 @@ export async function steerTask({
   const tasks = await journal.store.tasks(run.id);
   const running = tasks.filter((view) => view.state === 'running' && view.steerable !== false);
   const names = running.map((view) => view.label ?? view.id).join(', ');
-  const others = names === '' ? 'no agent that can is running now' : `agents that can: ${names}`;
+  const others = names === '' ? 'no agent is running now' : `running agents: ${names}`;
   const found = await requireTask(run.id, tasks, task, ` (${others})`);
   if (found.state !== 'running')
     throw new BosunError(
       'wrong-state',
-      `task ${task} is ${found.state}: only a running agent can be steered; ${others}`,
+      `task ${task} is ${found.state}: only a running agent can be sent a message; ${others}`,
     );
   if (found.steerable === false)
     throw new BosunError(
       'wrong-state',
-      `task ${task} runs a plain command, which cannot be steered; ${others}`,
+      `task ${task} runs a plain command, which reads no messages; ${others}`,
     );
   await journal.store.request(run.id, { do: 'steer', task: found.id, text, by });
   return { run: run.id };

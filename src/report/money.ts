@@ -6,7 +6,7 @@ import type { BudgetMark } from '../contract/event.ts';
 import { NO_TOKENS, tokensInAll, type Spending } from '../contract/model.ts';
 import { formatDuration } from '../base/units.ts';
 import type { BudgetUnit } from '../contract/budget-units.ts';
-import { describeUsd } from '../schedule/money/budget-words.ts';
+import { describeUnit, describeUsd } from '../schedule/money/budget-words.ts';
 
 type Limits = Partial<Record<BudgetUnit, number>>;
 
@@ -22,7 +22,7 @@ export function tellSpending(spending: Spending | undefined, limits: Limits = {}
     requests > 0 || limits.tokens !== undefined
       ? `${shortCount(tokensInAll(tokens))}${of(limits.tokens === undefined ? undefined : shortCount(limits.tokens))} tokens`
       : '',
-    limits.requests === undefined ? '' : `${requests} of ${limits.requests} requests`,
+    limits.requests === undefined ? '' : `${requests} of ${describeUnit('requests', limits.requests)}`,
   ];
   return parts.filter(Boolean).join(' · ');
 }

@@ -45,6 +45,8 @@ export class AskDesk {
   toolsFor(task: string, attempt: number): Pick<CrewTools, 'ask'> {
     return {
       ask: ({ question: text, choices, several, text: freeText, default: fallback, timeout }, left) => {
+        if (text.trim() === '')
+          throw new BosunError('usage', 'the question is empty; say what you want to know');
         const question = boundedQuestion({
           text,
           default: null,

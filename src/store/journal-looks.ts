@@ -1,6 +1,7 @@
 /**
- * When to look at the journal for what others wrote: soon after its files have changed, where the system says so, and now
- * and then in any case. An idle engine does nothing but this, so it wakes only twice a second. It reads nothing.
+ * When to look at the journal for what others wrote: soon after its files have changed, where the system says so, and
+ * twice a second in any case. Where it does not (there are too many watches, or none), twenty times a second: an idle
+ * engine then costs more. It reads nothing.
  */
 import { watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';

@@ -41,7 +41,7 @@ describe('the live view', { timeout: 60_000 }, () => {
     await terminal.press('-l', 'Use the \u001b[31mparser');
     await terminal.shows('parser▏');
     await terminal.press('Enter');
-    await terminal.shows(`sent to ${LONG}`);
+    await terminal.shows(`message queued for ${LONG}`);
     await terminal.press('C-c');
     await terminal.shows('detached');
     const { stdout } = await bosun(repository.path, 'logs');
@@ -58,7 +58,7 @@ describe('the live view', { timeout: 60_000 }, () => {
     await using terminal = await openTerminal(['run'], { cwd: repository.path, columns: 120 });
     await terminal.shows('p pause');
     await terminal.press('s');
-    await terminal.shows('no agent takes messages now');
+    await terminal.shows('no agent is running that a message could be sent to');
     await terminal.press('Down', 'Down', 'Enter');
     await terminal.shows('d diff · esc back · p pause · Ctrl-C stops');
     await terminal.press('p');

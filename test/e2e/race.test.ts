@@ -42,7 +42,7 @@ tasks:
         type: 'task.picked',
         task: 'write',
         candidate: 'write.2',
-        because: 'its score is 3, of others 1',
+        because: 'it has the highest score, 3 (short: 1)',
       },
     ]);
     const starts = of(events, 'attempt.started').filter(({ task }) => task.startsWith('write.'));

@@ -23,7 +23,7 @@ describe('a run whose bosun process was killed', () => {
     await engine.prints('│ begun');
     // While it lives: what cannot hear is named.
     expect(await said('steer', 'long', 'hello')).toContain(
-      'task long runs a plain command, which cannot be steered; no agent that can is running now',
+      'task long runs a plain command, which reads no messages; no agent is running now',
     );
     expect(await said('steer', 'after', 'hello')).toContain('task after is waiting: only a running agent');
     expect(await said('steer', 'lon', 'hello')).toContain('has no task lon; did you mean long?');

@@ -38,6 +38,8 @@ export interface LineOptions {
   withOutput: boolean;
   /** What people call tasks, by id, where no event that is rendered says it. */
   labels?: Iterable<readonly [string, string]>;
+  /** Of tasks that are known already: their column has room for all of them from the first line on. */
+  names?: Iterable<string>;
 }
 
 const PAUSING = {
@@ -82,6 +84,7 @@ export class EventLines {
   constructor(options: LineOptions) {
     this.#options = options;
     this.#names = new TaskNames(options.labels);
+    this.#makeRoom([...(options.names ?? [])]);
   }
 
   /** Learns the names of what came before the events that are rendered. */

@@ -33,7 +33,7 @@ const write: Check = {
     const found = ended.isDone
       ? `hello.txt ${text === undefined ? 'is not there' : 'is not as told'}`
       : ended.why;
-    const fact = `${seconds(ended.tookMs)}, ${length} requests`;
+    const fact = `${seconds(ended.tookMs)}, ${length} ${length === 1 ? 'request' : 'requests'}`;
     return [
       verdict('write', isWritten ? 'yes' : 'no', isWritten ? fact : `${found}; ${fact}`),
       compareUsage(trial),

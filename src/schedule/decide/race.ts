@@ -71,11 +71,13 @@ function pickBest(node: Node, offers: readonly Node[], best: 'highest' | 'lowest
   const sign = best === 'highest' ? 1 : -1;
   const scoreOf = ({ score = -sign * Infinity }: Node): number => sign * score;
   const won = offers.reduce((first, other) => (scoreOf(other) > scoreOf(first) ? other : first));
-  const others = offers.filter((offer) => offer !== won).map(({ score }) => score);
+  const others = offers
+    .filter((offer) => offer !== won)
+    .map(({ candidate, score }) => `${candidate}: ${score}`);
   return pick(
     node,
     won,
-    `its score is ${won.score}${others.length > 0 ? `, of others ${others.join(', ')}` : ''}`,
+    `it has the ${best} score, ${won.score}${others.length > 0 ? ` (${others.join(', ')})` : ''}`,
   );
 }
 

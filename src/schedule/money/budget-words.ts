@@ -35,7 +35,7 @@ export function describeStop(
 export function describeUnit(unit: BudgetUnit, value: number): string {
   if (unit === 'usd') return describeUsd(value);
   const rounded = unit === 'minutes' ? Math.round(value * 10) / 10 : Math.round(value);
-  return `${formatCount(rounded)} ${unit}`;
+  return `${formatCount(rounded)} ${rounded === 1 ? unit.slice(0, -1) : unit}`;
 }
 
 /** Cents are nothing to look at where all of it is less than one. */

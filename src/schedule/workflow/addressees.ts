@@ -24,7 +24,7 @@ export function addresseesOf(state: State, sender: Node, to: string): Addressees
     const inboxes = inboxesWithin(state.top.values(), { except: sender, agent });
     return orNobody(inboxes, `no other task of agent ${agent}`);
   }
-  return { why: 'unknown', text: tellUnknown(state, sender, to) };
+  return { why: 'unknown', text: tellUnknown(state, sender, to, ['all', 'children', 'parent']) };
 }
 
 /** Where a message that such a task keeps can go now; only itself where nobody is there for it yet. */
@@ -119,17 +119,16 @@ function* nestedAgents({ workflow }: State): Generator<{ name: string }> {
     for (const name of Object.keys(nested.agents)) yield { name };
 }
 
-/** That there is nobody of that name, and who there is. */
-export function tellUnknown(state: State, sender: Node, to: string): string {
+/** That there is nobody of that name, and who there is; `words` are those that stand for others. */
+export function tellUnknown(state: State, sender: Node, to: string, words: readonly string[] = []): string {
   const tasks = inboxesWithin(state.top.values(), { except: sender }).map(({ label }) => label);
   const agents = [...agentNames(state)];
-  const words = ['all', 'children', 'parent'];
   const shown = tasks.slice(0, NAMES_SHOWN_MAX).join(', ');
   const more = tasks.length > NAMES_SHOWN_MAX ? ` and ${tasks.length - NAMES_SHOWN_MAX} more` : '';
   const parts = [
     `tasks: ${shown || 'none that is left to read it'}${more}`,
     ...(agents.length > 0 ? [`agents: ${agents.slice(0, NAMES_SHOWN_MAX).join(', ')}`] : []),
-    `or ${words.join(', ')}`,
+    ...(words.length > 0 ? [`or ${words.join(', ')}`] : []),
   ];
   const name = to.slice(0, WORD_CHARS_MAX);
   const near = didYouMean(name, [...tasks, ...agents, ...words]);

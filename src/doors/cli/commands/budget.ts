@@ -30,7 +30,8 @@ function tell({ run, accounts, shared }: Budgets, asJson: boolean): void {
 }
 
 function lineOf({ account, limits, spending }: AccountView): string {
-  const unknown = spending.unpriced > 0 ? `, ${spending.unpriced} requests of unknown price` : '';
+  const unknown =
+    spending.unpriced > 0 ? `, ${describeUnit('requests', spending.unpriced)} of unknown price` : '';
   const usd = `${spending.estimated ? '~' : ''}${describeUsd(spending.usd)}${spending.estimated ? ' (estimated)' : ''}`;
   const spent = `${usd}, ${describeUnit('tokens', tokensInAll(spending.tokens))}, ${describeUnit('requests', spending.requests)}${unknown}`;
   const allowed = wordsOf(limits);

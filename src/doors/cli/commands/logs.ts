@@ -1,6 +1,7 @@
 /** `bosun logs` */
 import type { Recorded } from '../../../contract/event.ts';
 import type { ReadTo } from '../../../contract/outputs.ts';
+import type { TaskView } from '../../../contract/run.ts';
 import { ask, inputOf } from '../ask.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { EventLines } from '../event-lines.ts';
@@ -11,11 +12,13 @@ export async function run(typed: Typed): Promise<number> {
   const asJson = isOn(typed, 'json');
   const input = inputOf('logs', typed);
   const { run, task } = input;
+  const tasks = asJson ? [] : await tasksOf(run);
   const lines = new EventLines({
     paint: painter(hasColor(process.stdout)),
     withOutput: true,
+    names: tasks.filter(({ id, label }) => task === undefined || id === task || label === task).map(nameOf),
     // What named its items is not among the events of one task.
-    ...(task !== undefined && { labels: await labelsOf(run) }),
+    ...(task !== undefined && { labels: tasks.map((each) => [each.id, nameOf(each)] as const) }),
   });
   const render = (recorded: Recorded): string =>
     asJson ? `${safeJson(recorded)}\n` : lines.render(recorded);
@@ -25,10 +28,12 @@ export async function run(typed: Typed): Promise<number> {
   return 0;
 }
 
-/** What people call the tasks of a run, by id, where that is not the id itself. */
-async function labelsOf(run: string | undefined): Promise<Map<string, string>> {
-  const { tasks } = await ask('status', { ...given('run', run), limit: Number.MAX_SAFE_INTEGER });
-  return new Map(tasks.flatMap(({ id, label }) => (label === undefined ? [] : [[id, label]])));
+async function tasksOf(run: string | undefined): Promise<TaskView[]> {
+  return (await ask('status', { ...given('run', run), limit: Number.MAX_SAFE_INTEGER })).tasks;
+}
+
+function nameOf({ id, label = id }: TaskView): string {
+  return label;
 }
 
 /** Why there is no more. */

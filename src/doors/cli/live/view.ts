@@ -250,13 +250,13 @@ export class LiveView {
     if (!found)
       return this.notice(
         hearers.length === 0
-          ? 'no agent takes messages now: a message needs a running agent'
-          : `choose a task first (↑↓): ${hearers.map(({ label }) => label).join(', ')} take messages`,
+          ? 'no agent is running that a message could be sent to'
+          : `choose an agent first (↑↓): ${hearers.map(({ label }) => label).join(', ')}`,
       );
     const { id, label } = found;
     this.#type(`to ${fitColumns(spellControls(label), STEERED_COLUMNS_MAX)}`, (text) => {
       this.#keys.steer(id, text);
-      this.notice(`sent to ${label}`);
+      this.notice(`message queued for ${label}`);
     });
   }
 
