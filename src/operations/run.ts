@@ -14,9 +14,10 @@ import type { Drive } from '../run/drive.ts';
 import { baseRef } from '../collect/collect.ts';
 import { commitDirtyTree } from '../system/git/dirty-tree.ts';
 import { holdObjects, requireObjects } from '../system/git/hold-objects.ts';
+import type { Repository } from '../system/git/repository.ts';
 import { FILE_NAMES } from './check.ts';
 import { EnginePool, type EngineUse } from '../run/engine-pool.ts';
-import type { Engine } from '../run/open-engine.ts';
+import type { Engine, EngineOptions } from '../run/open-engine.ts';
 import { checkInput } from './check-input.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 import { checkIsolation } from '../run/isolation.ts';
@@ -69,13 +70,18 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
   const { source } = options;
   const workflow = withUsd(options);
   const inputs = resolveInputs(workflow, options.inputs ?? {});
-  return driven(options, async ({ engine, repository: inspect }, undo) => {
+  let changing: Promise<string[]> | undefined;
+  const onInspected = (repository: Repository): void => {
+    changing = repository.changed('all');
+    changing.catch(() => {}); // it is awaited below, unless something else is wrong first
+  };
+  return driven({ ...options, onInspected }, async ({ engine, repository: inspect }, undo) => {
     const repository = await inspect();
     const isolation = checkIsolation(engine, workflow, source);
     checkTrust({ ...options, workflow, top: repository.top, kind: engine.sandbox.kind });
     await engine.checkModels(workflow);
     const notes = [...engine.notes.splice(0), ...isolation.notes, ...ignoredIn(engine.home.config)];
-    const changed = await repository.changed('all');
+    const changed = await (changing ?? repository.changed('all'));
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // Workflows and agents are read as they are.
     const own = [source, ...FILE_NAMES].map((file) =>
@@ -178,7 +184,7 @@ interface Ready {
 
 /** What `begin` adds to the stack, and the engine, are there until the run has ended. */
 async function driven(
-  options: WatchOptions & Asking,
+  options: WatchOptions & Asking & Pick<EngineOptions, 'onInspected'>,
   begin: (use: EngineUse, undo: AsyncDisposableStack) => Promise<Ready>,
 ): Promise<LiveRun> {
   const { engines = new EnginePool(), cwd } = options;

@@ -46,22 +46,33 @@ export interface EngineOptions extends ModelOptions {
   unfenced?: boolean;
   /** For what frees more than it writes: where the disk is full, it gets the space that was set aside. */
   freesSpace?: boolean;
+  /** Is told of the repository where an engine is opened for it, while the rest is made ready. */
+  onInspected?(repository: Repository): void;
 }
 
 /** Any number of engines may be at work in a repository; each run is driven by one of them. */
 export async function openEngine(
   cwd: string,
-  { unfenced = false, freesSpace = false, ...modelOptions }: EngineOptions = {},
+  { unfenced = false, freesSpace = false, onInspected, ...modelOptions }: EngineOptions = {},
 ): Promise<Engine> {
   const repository = await inspectRepository(cwd);
+  onInspected?.(repository);
   const home = await createHome(repository, freesSpace);
   assertOurs(home.journal, home.lock);
   await using undo = new AsyncDisposableStack();
   const engines = undo.use(await EnginesAtWork.join(home, () => clearAttempts(home)));
+  // It takes longest, and does not need the rest.
+  const trying = chooseSandbox(home.sandbox, unfenced);
+  undo.defer(() =>
+    trying.then(
+      () => {},
+      () => {},
+    ),
+  ); // something else may be wrong first
   const store = undo.use(openSqliteStore(home.journal));
   const recovered = await recoverMerge(home);
   const git = undo.use(await openEngineGit(repository));
-  const sandbox = await chooseSandbox(home.sandbox, unfenced);
+  const sandbox = await trying;
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);
   const workspaces = undo.use(openWorkspaces(git, sandbox, (action) => engines.whileAlone(action)));
   const models = undo.use(new Models(home, modelOptions));

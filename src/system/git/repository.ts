@@ -5,6 +5,7 @@ import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { git, gitInRepository, IDENTITY, gitReason, splitNul, type Identity } from './git.ts';
 import { openWorkTree } from './work-tree.ts';
+import type { Captured } from '../process/process.ts';
 import { assertRootsAlone } from '../files/owned.ts';
 import { sandboxUid } from '../process/sandbox-user.ts';
 import { findGit } from '../files/state-directory.ts';
@@ -35,23 +36,18 @@ export interface Repository {
 }
 
 export async function inspectRepository(cwd: string): Promise<Repository> {
-  await checkGitVersion();
-  if (!existsSync(cwd))
+  const version = checkGitVersion();
+  version.catch(() => {}); // it is awaited below, when there is a directory to ask in
+  if (!existsSync(cwd)) {
+    await version;
     throw new BosunError('no-repository', `${cwd} does not exist: name a directory inside a git repository`);
+  }
   const found = sandboxUid === undefined ? undefined : findGit(cwd);
   if (found !== undefined) assertRootsAlone(found.top, found.commonDir);
-  const facts = await gitInRepository(
-    [
-      'rev-parse',
-      '--path-format=absolute',
-      '--is-bare-repository',
-      '--show-object-format',
-      '--is-shallow-repository',
-      '--git-dir',
-      '--git-common-dir',
-    ],
-    { cwd, codes: [0, 128] },
-  );
+  // All at once: every command that drives a run waits for them, and each is a process.
+  const asked = ask(cwd);
+  await version;
+  const facts = await asked.facts;
   if (facts.code !== 0) throw notARepository(cwd, facts.stderr);
   // A path with a line break in it makes more lines.
   if (facts.stdout.toString().split('\n').length !== 6)
@@ -66,10 +62,7 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
     string,
     string,
   ];
-  const top = await gitInRepository(['rev-parse', '--path-format=absolute', '--show-toplevel'], {
-    cwd,
-    codes: [0, 128],
-  });
+  const top = await asked.top;
   if (top.code !== 0) {
     throw new BosunError(
       'no-repository',
@@ -80,22 +73,16 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
   }
   const directory = top.stdout.toString().replace(/\n$/, '');
   await refuseForeignTree(directory, gitDir);
-  const head = await gitInRepository(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], {
-    cwd: directory,
-    codes: [0, 1, 128],
-  });
+  const head = await asked.head;
   if (head.code !== 0) {
     throw new BosunError(
       'no-repository',
       `${directory} has no commit yet, and agents start from one: git add -A && git commit -m "Start"`,
     );
   }
+  const branch = await asked.branch;
   let excludes: Promise<string[]> | undefined; // read once: it is asked for at every collection
   let identity: Promise<Identity> | undefined;
-  const branch = await gitInRepository(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
-    cwd: directory,
-    codes: [0, 1],
-  });
   const place = { top: directory, gitDir, commonDir, objectFormat, head: head.stdout.toString().trim() };
   return {
     ...place,
@@ -109,6 +96,27 @@ export async function inspectRepository(cwd: string): Promise<Repository> {
     excludes: () => (excludes ??= readExcludes(commonDir)),
     identity: () => (identity ??= readIdentity(directory)),
   };
+}
+
+/** What git says of a repository; whoever needs an answer awaits it. */
+function ask(cwd: string): Record<'facts' | 'top' | 'head' | 'branch', Promise<Captured>> {
+  const parse = (...args: string[]): Promise<Captured> =>
+    gitInRepository(['rev-parse', ...args], { cwd, codes: [0, 1, 128] });
+  const asked = {
+    facts: parse(
+      '--path-format=absolute',
+      '--is-bare-repository',
+      '--show-object-format',
+      '--is-shallow-repository',
+      '--git-dir',
+      '--git-common-dir',
+    ),
+    top: parse('--path-format=absolute', '--show-toplevel'),
+    head: parse('--verify', '--quiet', 'HEAD^{commit}'),
+    branch: gitInRepository(['symbolic-ref', '--quiet', '--short', 'HEAD'], { cwd, codes: [0, 1] }),
+  };
+  for (const answer of Object.values(asked)) answer.catch(() => {}); // an earlier one may say why
+  return asked;
 }
 
 /** A repository that came from elsewhere may name any directory as its work tree: that one has to agree. */

@@ -3,6 +3,7 @@
  * configuration it has a short list of settings that say how files look, and nothing that names a command. Filters
  * (git-lfs for instance) run where the user's own configuration defines them, as with `git add` and `git checkout`.
  */
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
@@ -164,7 +165,7 @@ export interface WorkTreeOptions extends Omit<GitOptions, 'cwd'> {
 
 /** As written in the repository's own files, without what these include. */
 async function readSettings({ commonDir, gitDir }: RepositoryPlace): Promise<[string, string][]> {
-  const files = [path.join(commonDir, 'config'), path.join(gitDir, 'config.worktree')];
+  const files = [path.join(commonDir, 'config'), path.join(gitDir, 'config.worktree')].filter(existsSync);
   const lists = await Promise.all(
     files.map((file) =>
       git(['config', '--file', file, '--no-includes', '--list', '-z'], { cwd: '/', codes: [0, 1, 128] }),
