@@ -60,8 +60,6 @@ const each = {
   pool: 'forks',
   // Agents and clocks are waited for: with two of these for a core, what works has the cores meanwhile.
   maxWorkers: 4,
-  // Real processes, agents and clocks on machines that others use: what fails twice has failed, and a second try is told.
-  retry: 1,
 } as const;
 
 /** Whoever runs the tests as an ordinary user has no need of it. */

@@ -38,7 +38,7 @@ function start(command: string): Disposable & { pid: number } {
  * that others use the watchdog, which is in here, gets less time, and so what it watches is not faster than it can be.
  */
 function startFilling(file: string, everyMs: number): Disposable & { pid: number } {
-  const fill = `while (sysread(STDIN, $_, 1) && syswrite(F, "x" x 4194304)) { syswrite(STDOUT, ".") } sleep 20`;
+  const fill = `while (sysread(STDIN, $_, 1) && syswrite(F, "x" x 4194304)) { syswrite(STDOUT, ".") } sleep 40`;
   const script = `open(F, ">", "${file}") or die; ${fill}`;
   const child = spawn('perl', ['-e', script], { stdio: ['pipe', 'pipe', 'ignore'], detached: true });
   child.stdin.on('error', () => {}); // it was ended
@@ -83,7 +83,7 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
     using watchdog = new Watchdog();
     const fill =
       'for my $n (1 .. 9000) { open(my $f, ">", "$n") or exit; select(undef, undef, undef, 0.0005) }';
-    using filling = start(`cd ${disk.directory}; sleep 0.2; perl -e '${fill}'; sleep 20`);
+    using filling = start(`cd ${disk.directory}; sleep 0.2; perl -e '${fill}'; sleep 40`);
     watchdog.watch({
       initPid: filling.pid,
       limits: {},
@@ -136,10 +136,10 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
         onBreach: ({ message }) => breaches.push(`${path.basename(layer)} ${message}`),
       });
     // The first has a limit and is walked through all the time; the others have none.
-    watch(layers[0]!, { diskBytes: 512 * MB }, 'sleep 20');
+    watch(layers[0]!, { diskBytes: 512 * MB }, 'sleep 40');
     const make = 'open(my $f, ">", "$n") or last';
-    watch(layers[1]!, {}, `sleep 0.2; perl -e 'for my $n (1 .. 9000) { ${make} } sleep 20'`);
-    await vi.waitUntil(() => breaches.length > 0, { timeout: 5000, interval: 10 });
+    watch(layers[1]!, {}, `sleep 0.2; perl -e 'for my $n (1 .. 9000) { ${make} } sleep 40'`);
+    await vi.waitUntil(() => breaches.length > 0, { timeout: 20_000, interval: 10 });
     expect(breaches).toEqual([
       expect.stringMatching(/^hog made at least \d+ files and directories and the disk has/),
     ]);
@@ -147,8 +147,8 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
     await rm(layers[1]!, { recursive: true });
     await sleep(1200);
     const hold = `${make}; unlink "$n"; push @held, $f`;
-    watch(layers[2]!, {}, `ulimit -n 9000; perl -e 'for my $n (1 .. 8800) { ${hold} } sleep 20'`);
-    await vi.waitUntil(() => breaches.length > 1, { timeout: 5000, interval: 10 });
+    watch(layers[2]!, {}, `ulimit -n 9000; perl -e 'for my $n (1 .. 8800) { ${hold} } sleep 40'`);
+    await vi.waitUntil(() => breaches.length > 1, { timeout: 20_000, interval: 10 });
     expect(breaches[1]).toMatch(/^unlinked made at least \d+ files and directories and the disk has/);
   });
 
@@ -164,7 +164,7 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
       disk: [disk.directory],
       onBreach: ({ message }) => breaches.push(message),
     });
-    await vi.waitUntil(() => breaches.length > 0, { timeout: 5000, interval: 10 });
+    await vi.waitUntil(() => breaches.length > 0, { timeout: 20_000, interval: 10 });
     expect(breaches).toEqual([expect.stringMatching(/^left open files on their way over a socket, /)]);
   });
 });
@@ -197,12 +197,12 @@ describe.runIf(process.getuid?.() !== 0)('what an ordinary user may not look int
   const execute = 'cp "$(command -v sleep)" only; chmod 111 only;';
 
   test('for a moment is nothing', async () => {
-    expect(await watched(`${close} sleep 2; rmdir shut; ${execute} ./only 2; sleep 20`, 6000)).toEqual([]);
+    expect(await watched(`${close} sleep 2; rmdir shut; ${execute} ./only 2; sleep 40`, 6000)).toEqual([]);
   });
 
   test('for long ends it, with what it was', async () => {
     const [closed, hidden] = await Promise.all([
-      watched(`${close} sleep 20`, 12_000),
+      watched(`${close} sleep 40`, 12_000),
       watched(`${execute} ./only 20`, 12_000),
     ]);
     expect(closed).toEqual([expect.stringMatching(/^kept a directory closed to its own user, /)]);

@@ -49,7 +49,7 @@ for (const [whose, before] of identities) {
       return result;
     };
     const stops = async (hogCase: Omit<HogCase, 'waitMs'>, limit: Breach['limit'], message: RegExp) => {
-      const { breaches, hogAlive } = await hog({ waitMs: 9000, ...hogCase });
+      const { breaches, hogAlive } = await hog({ waitMs: 20_000, ...hogCase });
       expect(breaches).toEqual([{ limit, message: expect.stringMatching(message) as string }]);
       expect(hogAlive).toBe(false);
     };

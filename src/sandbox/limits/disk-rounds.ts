@@ -142,14 +142,20 @@ export class DiskRounds {
 
   /** The one that may have used up its room by now, else the one that waits longest. */
   #choose(nowMs: number, free: Map<number, number>): Watched | undefined {
+    const isUrgent = nowMs >= this.#urgentAtMs;
     let longest: Watched | undefined;
+    let isAnyFull = false;
     for (const one of this.#watched) {
       const freeBytes = free.get(one.device) ?? Infinity;
-      if (one.limitBytes === undefined && !this.#isFull(one.device)) continue;
-      if (nowMs >= this.#urgentAtMs && one.freeBytes - freeBytes > roomBytes(one)) return one;
-      if (one.dueAtMs <= nowMs && (longest === undefined || one.dueAtMs < longest.dueAtMs)) longest = one;
+      const isFull = this.#isFull(one.device);
+      if (one.limitBytes === undefined && !isFull) continue;
+      if (isUrgent && one.freeBytes - freeBytes > roomBytes(one)) return one;
+      if (one.dueAtMs > nowMs) continue;
+      isAnyFull ||= isFull;
+      if (longest === undefined || one.dueAtMs < longest.dueAtMs) longest = one;
     }
-    return this.#creditMs > 0 ? longest : undefined;
+    // Whose fault a full disk is cannot wait until there is time to spare.
+    return this.#creditMs > 0 || (isAnyFull && isUrgent) ? longest : undefined;
   }
 
   async #look(one: Watched, freeBytes: number): Promise<void> {
