@@ -79,4 +79,41 @@ describe('real agents that are paused', { timeout: 2 * SLOW_MS }, () => {
     expect(code).toBe(0);
     expect(await world.remains()).toEqual(NOTHING_LEFT);
   });
+
+  it('hear afterwards what they were told before, and have the output that they gave', async () => {
+    const agents = ['claude', 'codex'];
+    await using world = await RealWorld.make({
+      rules: [
+        { when: { conversation: 'Mind the QUAGGA' }, text: 'I do' },
+        { when: { conversation: 'You were interrupted' }, text: 'nobody said anything' },
+      ],
+      answers: [
+        { run: `bosun agent done '"given before"'` },
+        { run: NAP },
+        { text: 'well rested', delay: '10m' },
+      ],
+    });
+    await world.write({ concurrency: agents.length, tasks: tasksOf(agents) });
+    await using started = world.bosun('run', '--json');
+    await world.running(NAP, agents);
+    for (const agent of agents) {
+      await using steer = world.bosun('steer', agent, 'Mind the QUAGGA.');
+      expect((await steer.finished).code).toBe(0);
+    }
+    await using pause = world.bosun('pause', '--json');
+    expect((JSON.parse((await pause.finished).stdout) as Paused).attempts).toHaveLength(agents.length);
+    expect(await world.left()).toEqual([]);
+    await using resume = world.bosun('resume');
+    expect((await resume.finished).code).toBe(0);
+    const { code, ended, events } = told(await started.finished);
+    expect(agents.map((agent) => ended(agent))).toMatchObject(
+      agents.map(() => ({ attempt: 2, outcome: { kind: 'done' }, output: 'given before' })),
+    );
+    expect(code).toBe(0);
+    const heard = world.asks.filter(({ body }) => JSON.stringify(body).includes('QUAGGA'));
+    expect(new Set(heard.map(({ dialect }) => dialect))).toEqual(new Set(['anthropic', 'openai']));
+    const read = events.filter((event) => event.type === 'attempt.steered');
+    expect(read.map(({ task }) => task).toSorted()).toEqual(agents);
+    expect(await world.remains()).toEqual(NOTHING_LEFT);
+  });
 });
