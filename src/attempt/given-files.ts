@@ -1,4 +1,4 @@
-/** Makes the files that an attempt is given to read besides its workspace, each cut to a size, in its own directory. */
+/** Makes the files that an attempt is given to read besides its workspace, in its own directory; changes are cut to a size. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Attempt, Stages } from './attempt.ts';
@@ -22,8 +22,13 @@ export async function giveFiles(
   const directory = path.join(files, 'given');
   await mkdir(directory, { recursive: true });
   const written: string[] = [directory];
-  for (const { name, diff } of start.files) {
+  for (const { name, diff, text } of start.files) {
     const file = path.join(directory, name);
+    written.push(file);
+    if (!diff) {
+      await writeFile(file, text ?? '', { mode: 0o644 });
+      continue;
+    }
     const pieces: Buffer[] = [];
     let bytes = 0;
     await git.streamDiff(diff.from, diff.to, (piece) => {
@@ -33,7 +38,6 @@ export async function giveFiles(
     const left = bytes - GIVEN_FILE_BYTES_MAX;
     if (left > 0) pieces.push(Buffer.from(`\n… (${left} bytes more)\n`));
     await writeFile(file, Buffer.concat(pieces), { mode: 0o644 });
-    written.push(file);
   }
   give(launcher.uid, ...written);
   const names = start.files.map(({ name }) => name).join(', ');

@@ -268,7 +268,16 @@ export const EVENT_SCHEMAS = {
       env: opt(textMap),
       envRef: opt(ref),
       artifacts: opt(texts),
-      files: opt(list(object({ name: text, diff: object({ from: text, to: text }) }))),
+      files: opt(
+        list(
+          object({
+            name: text,
+            diff: opt(object({ from: text, to: text })),
+            text: opt(text),
+            textRef: opt(ref),
+          }),
+        ),
+      ),
       session: opt(session),
       fallback: opt(object({ runtime, model: opt(text), because: text })),
     }),

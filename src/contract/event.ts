@@ -370,10 +370,12 @@ export interface Reopened {
 /** What a round of a continuous task is for: its time has come (`every`), or what it listens to happened (`on`). */
 export type RoundReason = 'first' | 'every' | 'on' | 'final';
 
-/** A file that is made for an attempt: the changes between two commits. */
+/** A file that is made for an attempt: the changes between two commits, or a text. */
 export interface GivenFile {
   name: string;
-  diff: { from: string; to: string };
+  diff?: { from: string; to: string };
+  text?: string;
+  textRef?: ValueRef;
 }
 
 /** One version of an interface. */

@@ -2,7 +2,7 @@
  * Large values of events are kept beside them, each once: the event carries a reference. `slim` makes the event as it
  * is recorded, `whole` the event as it was. Knows nothing of where values are kept.
  */
-import type { Event, ValueRef } from '../contract/event.ts';
+import type { Event, GivenFile, ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 
 /** A value of up to this size stays in its event. */
@@ -39,9 +39,10 @@ export function slim(event: Event, keep: (value: Value) => void): Event {
     case 'attempt.started': {
       const prompt = refOf(event.prompt, keep);
       const env = event.env && refOf(event.env, keep);
-      const { env: inline, ...rest } = event;
+      const { env: inline, files, ...rest } = event;
       return {
         ...rest,
+        ...(files && { files: files.map((file) => slimFile(file, keep)) }),
         ...(prompt && { prompt: '', promptRef: prompt }),
         ...(env ? { envRef: env } : inline && { env: inline }),
       };
@@ -73,7 +74,9 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
     }
     case 'attempt.started': {
       const { promptRef, envRef, ...rest } = event;
-      if (!promptRef && !envRef) return event;
+      const files = rest.files?.map((file) => wholeFile(file, read, bytesMax));
+      if (files) rest.files = files;
+      if (!promptRef && !envRef) return files ? { ...event, files } : event;
       const hasPrompt = promptRef && promptRef.bytes <= bytesMax;
       const hasEnv = envRef && envRef.bytes <= bytesMax;
       return {
@@ -85,6 +88,17 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
     default:
       return event;
   }
+}
+
+function slimFile(file: GivenFile, keep: (value: Value) => void): GivenFile {
+  const { text, ...rest } = file;
+  const textRef = text !== undefined && refOf(text, keep);
+  return textRef ? { ...rest, textRef } : file;
+}
+
+function wholeFile(file: GivenFile, read: (ref: ValueRef) => Json, bytesMax: number): GivenFile {
+  const { textRef, ...rest } = file;
+  return textRef && textRef.bytes <= bytesMax ? { ...rest, text: read(textRef) as string } : file;
 }
 
 function refOf(value: Json, keep: (value: Value) => void): ValueRef | undefined {

@@ -70,12 +70,32 @@ describe('outputs', () => {
   });
 });
 
+describe('what a prompt gets from a need', () => {
+  it('is an outline where it is long, with the whole as a file that the agent can read', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      `tasks:
+  long: { run: 'yes word | head -n 20000 > $BOSUN_OUTPUT' }
+  reader:
+    needs: [long]
+    agent: { runtime: cli, command: 'grep -c . $BOSUN_FILES/value-1.txt; head -c 150' }
+    prompt: 'It said \${{ tasks.long.output }}'
+`,
+    );
+    expect(run.printed('reader')).toContain('20000\nIt said word\nword\n');
+    const started = run.events.find((event) => event.type === 'attempt.started' && event.task === 'reader');
+    expect(started).toMatchObject({ files: [{ name: 'value-1.txt' }] });
+    expect(JSON.stringify(started)).toContain('… (19975 lines)');
+  });
+});
+
 describe('take', () => {
   const TAKE = `tasks:
   work:
     publishes: [spec]
     run: |
-      bosun agent publish spec --value one
+      echo v1 > v1.txt; bosun agent publish spec --value one
       bosun agent wait-for message waits
       echo two > a.txt; echo two > b.txt; chmod +x b.txt; echo new > 'new file.txt'
       bosun agent publish spec --value two

@@ -156,7 +156,8 @@ function startAttempt(state: State, node: Node): Decision {
   const lost = lostBasis(state, publications);
   if (lost !== undefined) return skipped(node, 'need', lost);
   const { count: _, ...fallback } = node.fallback ?? { count: 0 };
-  const work = renderWork(state, node);
+  const { files: texts = [], ...work } = renderWork(state, node);
+  const files = [...(node.isJudge ? judgeFiles(node) : []), ...texts];
   const feedback = next?.feedback ?? tellBroken(state, node);
   return {
     type: 'attempt.started',
@@ -166,7 +167,7 @@ function startAttempt(state: State, node: Node): Decision {
     from: commits,
     ...(publications.length > 0 && { publications }),
     ...work,
-    ...(node.isJudge && { files: judgeFiles(node) }),
+    ...((node.isJudge || files.length > 0) && { files }),
     ...(next?.continues !== undefined && { continues: next.continues }),
     ...(feedback !== undefined && { feedback }),
     ...(next?.session !== undefined && { session: next.session }),

@@ -47,15 +47,20 @@ export function parseTemplate(text: string): TemplatePart[] {
   return parts;
 }
 
-/** A text with its expressions replaced: text as it is, nothing as "", lists and maps as JSON. */
-export function render(text: string, scope: ExpressionScope): string {
+/** A text with its expressions replaced: text as it is, nothing as "", lists and maps as JSON; `fit` may shorten each. */
+export function render(
+  text: string,
+  scope: ExpressionScope,
+  fit: (value: string, expression: string) => string = (value) => value,
+): string {
   if (!text.includes('${{')) return text;
   let result = '';
   for (const part of split(text)) {
     if (part.kind === 'text') result += part.text;
     else {
       const value = run(part.expression, scope);
-      result += typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+      const shown = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
+      result += fit(shown, part.expression.trim());
     }
     if (result.length > RENDERED_CHARS_MAX) {
       throw new ExpressionError(

@@ -6,11 +6,11 @@ import { asksModels } from '../../contract/runtimes.ts';
 import type { Json, Task } from '../../contract/workflow.ts';
 import type { Node, State } from '../state.ts';
 import { objectWith } from './object-in-text.ts';
+import type { PromptContext } from './prompt-context.ts';
 import { cut, outputOf, said, textOf } from './said.ts';
 
 const ROUNDS_DEFAULT = 3;
-/** What is told of an agent's words; longer ones are cut. */
-const SAID_CHARS_MAX = 8000;
+/** What is told of an agent's reasons; longer ones are cut. */
 const REASONS_CHARS_MAX = 4000;
 
 /** What an agent is asked to end with, where its runtime can be held to it. */
@@ -88,7 +88,7 @@ export function rejectionOf(state: State, group: Node, last: Node): Rejection | 
 }
 
 /** The prompt of a turn: the request, what the agent before said, and why it came back. */
-export function turnPrompt(state: State, node: Node, request: string): string {
+export function turnPrompt(state: State, node: Node, request: string, context: PromptContext): string {
   const group = node.parent!;
   const order = group.task.handoff!;
   const { at, agent, rejected } = node.turn!;
@@ -97,10 +97,11 @@ export function turnPrompt(state: State, node: Node, request: string): string {
   parts.push(
     `You are ${agent} in a chain of agents that work on this one after another, each from what the one before left: ${order.join(' → ')}.`,
   );
-  if (before)
-    parts.push(
-      `${before.turn!.agent} worked on it before you and said:\n\n${said(outputOf(state, before), SAID_CHARS_MAX)}`,
-    );
+  if (before) {
+    const { agent: other } = before.turn!;
+    const words = context.fit(said(outputOf(state, before)), `what ${other} said`);
+    parts.push(`${other} worked on it before you and said:\n\n${words}`);
+  }
   if (rejected) parts.push(`It was sent back to you. What has to change:\n\n${rejected.reasons}`);
   if (at > 0)
     parts.push(

@@ -1,4 +1,5 @@
 /** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
+import type { GivenFile } from '../../contract/event.ts';
 import { EXPANSION_TASKS_MAX, judgeOf, type Input, type Json, type Task } from '../../contract/workflow.ts';
 import { normalizeGlob } from '../../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from '../expression/expression.ts';
@@ -11,6 +12,7 @@ import { outputReader } from './outputs.ts';
 import { standing, standingFor, tellPublication } from './publications.ts';
 import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
+import { PromptContext } from './prompt-context.ts';
 import { judgePrompt } from './race.ts';
 import { hasFailed, writtenAs, type Node, type State } from '../state.ts';
 
@@ -23,6 +25,7 @@ interface Work {
   prompt: string;
   env?: Record<string, string>;
   artifacts?: string[];
+  files?: GivenFile[];
 }
 
 /** What an attempt is given: the prompt of an agent, or the command of a `run` task. */
@@ -30,13 +33,15 @@ export function renderWork(state: State, node: Node): Work {
   const { task } = node;
   const allowance = openAllowance();
   const fill = (text: string): string => renderText(state, node, text, allowance);
+  const context = new PromptContext();
+  const fitted = (text: string): string => renderText(state, node, text, allowance, context);
   const env: Record<string, string> = {};
   for (const [key, text] of Object.entries(task.env ?? {})) env[key] = fill(text);
   const prompt = node.resolving
     ? resolvePrompt(state, node)
     : task.run !== undefined
       ? renderCommand(task.run, fill, env, RUN_VARIABLE)
-      : withFormat(node, withPublications(state, node, promptOf(state, node, fill)));
+      : withFormat(node, withPublications(state, node, promptOf(state, node, fitted, context)));
   if (task.check !== undefined) renderCommand(task.check, fill, env, CHECK_VARIABLE);
   const score = scoreOf(task);
   if (score !== undefined) renderCommand(score, fill, env, SCORE_VARIABLE);
@@ -46,12 +51,17 @@ export function renderWork(state: State, node: Node): Work {
   for (const [key, value] of [...Object.entries(env), ['the prompt', prompt] as const])
     if (value.includes('\0'))
       throw new ExpressionError(`${key} would hold a NUL character, which no command or variable can hold`);
-  return { prompt, ...(Object.keys(env).length > 0 && { env }), ...(artifacts && { artifacts }) };
+  return {
+    prompt,
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(artifacts && { artifacts }),
+    ...(context.files.length > 0 && { files: context.files }),
+  };
 }
 
-function promptOf(state: State, node: Node, fill: (text: string) => string): string {
+function promptOf(state: State, node: Node, fill: (text: string) => string, context: PromptContext): string {
   const own = fill(node.task.prompt ?? '');
-  if (node.turn) return turnPrompt(state, node, own);
+  if (node.turn) return turnPrompt(state, node, own, context);
   if (!node.isJudge) return own;
   const { prompt, run } = node.parent!.task;
   return judgePrompt(state, node, prompt === undefined ? (run ?? '') : fill(prompt), own);
@@ -125,8 +135,16 @@ function artifactGlob(glob: string): string {
 }
 
 /** Texts that are filled in together share what their expressions may cost. */
-export function renderText(state: State, node: Node, text: string, allowance?: Allowance): string {
-  return text.includes('${{') ? render(text, expressionScope(state, node, text, allowance)) : text;
+export function renderText(
+  state: State,
+  node: Node,
+  text: string,
+  allowance?: Allowance,
+  context?: PromptContext,
+): string {
+  if (!text.includes('${{')) return text;
+  const fit = context && ((value: string, expression: string) => context.fit(value, expression));
+  return render(text, expressionScope(state, node, text, allowance), fit);
 }
 
 /** What a task does in one line: what its author says of it, or how its prompt begins. */

@@ -6,7 +6,7 @@ export function outputOf(state: State, { output, outputRef }: Node): Json {
   return outputRef ? state.read(outputRef) : (output ?? null);
 }
 
-export function said(output: Json, charsMax: number): string {
+export function said(output: Json, charsMax = Infinity): string {
   return output === null || output === '' ? '(nothing)' : cut(textOf(output), charsMax);
 }
 
