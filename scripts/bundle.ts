@@ -57,7 +57,7 @@ function withPlaces(code: string, id: string): string | null {
   if (!id.startsWith(`${SRC}${path.sep}`) || !code.includes('import.meta.')) return null;
   const own = path.join('..', path.relative(SRC, id)).replace(/\.ts$/, '.js');
   const resolved = (file: string): string =>
-    `process.getBuiltinModule('node:path').resolve(import.meta.dirname, ${JSON.stringify(file)})`;
+    `globalThis.process.getBuiltinModule('node:path').resolve(import.meta.dirname, ${JSON.stringify(file)})`;
   return code
     .replaceAll('import.meta.dirname', resolved(path.dirname(own)))
     .replaceAll('import.meta.filename', resolved(own))
@@ -69,7 +69,8 @@ function withoutFacades(code: string): string {
   return code.replaceAll(
     /^import (?:([\w$]+)(?:, )?)?(?:\{ ([^}]*) \})? from "(node:[\w/]+)";$/gm,
     (_, whole: string | undefined, names: string | undefined, module: string) => {
-      const taken = `process.getBuiltinModule("${module}")`;
+      // A library may import `process` by that name: then it is not there yet.
+      const taken = `globalThis.process.getBuiltinModule("${module}")`;
       const parts = [whole, names && `{ ${names.replaceAll(' as ', ': ')} }`].filter(Boolean);
       return parts.map((part) => `const ${part} = ${taken};`).join(' ');
     },
