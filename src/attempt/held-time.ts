@@ -63,6 +63,7 @@ export class HeldTime {
   #idleSinceMs(): number {
     const cpuMs = this.#since && this.#cpuMs();
     if (this.#since?.cpuMs === undefined || cpuMs === undefined) return 0;
-    return Math.max(0, awakeMs() - this.#since.ms - (cpuMs - this.#since.cpuMs));
+    const usedMs = Math.max(0, cpuMs - this.#since.cpuMs); // another program may have begun
+    return Math.max(0, awakeMs() - this.#since.ms - usedMs);
   }
 }
