@@ -22,7 +22,7 @@ export async function bundle(out: string): Promise<void> {
     // zod only asks whether this is a Cloudflare worker, and Node takes a while to make it.
     transform: { define: { navigator: 'undefined' } },
   });
-  await made.write({
+  const { output } = await made.write({
     dir: out,
     format: 'esm',
     // Of a .js file Node has to look for the package.json that says what it is.
@@ -44,6 +44,12 @@ export async function bundle(out: string): Promise<void> {
       ],
     },
   });
+  const quick = output.flatMap((each) =>
+    each.type === 'chunk' && each.name === 'quick' ? each.moduleIds : [],
+  );
+  const library = quick.find((id) => id.includes(`${path.sep}node_modules${path.sep}`));
+  if (quick.length === 0 || library !== undefined)
+    throw new Error(`bosun status must be quick, but imports ${library}: take that import out of its way`);
 }
 
 /** One file of these and all that they import, but for what a group of a higher priority has. */

@@ -8,7 +8,8 @@ import {
   references,
   unwrap,
 } from '../../schedule/expression/expression.ts';
-import { hasTemplate, isTemplate, ITEM_FIELDS, templateProblem } from '../../schedule/workflow/item-scope.ts';
+import { isTemplate } from '../../schedule/workflow/glob-template.ts';
+import { hasTemplate, ITEM_FIELDS, templateProblem } from '../../schedule/workflow/item-scope.ts';
 import type { Graph } from './graph.ts';
 import { describe, type Path, type Problem } from '../source/problem.ts';
 

@@ -11,7 +11,7 @@ import { describe, type Problem } from '../source/problem.ts';
 import { scopesOf } from './scopes-of.ts';
 import { namesIn } from '../../system/files/names-in.ts';
 import { realPath } from '../../system/files/real-path.ts';
-import { isTemplate } from '../../schedule/workflow/item-scope.ts';
+import { isTemplate } from '../../schedule/workflow/glob-template.ts';
 
 const PATHS_MAX = 2000;
 

@@ -4,7 +4,7 @@ import { normalizeGlob, parseGlob } from '../../base/glob-syntax.ts';
 import { compileGlobs, fixedNames } from '../../base/globs.ts';
 import { didYouMean, suggest } from '../../base/suggest.ts';
 import type { Scope, Workflow } from '../../contract/workflow.ts';
-import { isTemplate } from '../../schedule/workflow/item-scope.ts';
+import { isTemplate } from '../../schedule/workflow/glob-template.ts';
 import { describe } from '../source/problem.ts';
 import { scopesOf } from './scopes-of.ts';
 

@@ -9,7 +9,7 @@ import { parseDurationMs, parseSizeBytes } from '../../base/units.ts';
 import { BUDGET_UNITS } from '../../contract/budget-units.ts';
 import type { Agent, Budget, Limits, Scope, Task, Workflow } from '../../contract/workflow.ts';
 import { effectiveLimits, effectiveScope } from '../../schedule/workflow/scope-of.ts';
-import { isTemplate, templateBound } from '../../schedule/workflow/item-scope.ts';
+import { isTemplate, templateBound } from '../../schedule/workflow/glob-template.ts';
 import { describe, type Path, type Problem } from '../source/problem.ts';
 
 /** What holds for the planner itself. */

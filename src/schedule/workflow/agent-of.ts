@@ -1,6 +1,6 @@
 /** Finds who does an attempt: the task's agent, or the one that its conflicts go to. Nobody for a plain command. */
 import type { Agent, Scope } from '../../contract/workflow.ts';
-import { isTemplate, templateBound } from './item-scope.ts';
+import { isTemplate, templateBound } from './glob-template.ts';
 import { effectiveLimits, effectiveScope } from './scope-of.ts';
 import { writtenAs, type Node } from '../state.ts';
 

@@ -4,6 +4,7 @@ import type { Json, Scope, Task } from '../../contract/workflow.ts';
 import { evaluate, parseTemplate } from '../expression/expression.ts';
 import { openAllowance } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/failure.ts';
+import { isTemplate } from './glob-template.ts';
 
 /** The fields that may speak of `each` and `index`. What reaches beyond the repository is for people to write out. */
 export const ITEM_FIELDS = ['write', 'shared', 'hide'] as const;
@@ -14,16 +15,6 @@ const WILDCARDS = /[*?[\]{}()!\\]/g;
 
 export function hasTemplate({ scope = {} }: Pick<Task, 'scope'>): boolean {
   return ITEM_FIELDS.some((field) => scope[field]?.some(isTemplate));
-}
-
-export function isTemplate(glob: string): boolean {
-  return glob.includes('${{');
-}
-
-/** All that it may come to name, while its items are not known. */
-export function templateBound(glob: string): string {
-  const start = glob.slice(0, glob.indexOf('${{'));
-  return `${start.slice(0, start.lastIndexOf('/') + 1)}**`;
 }
 
 /** They are all filled in at once, when the task becomes its items. */

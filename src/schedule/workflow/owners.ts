@@ -2,7 +2,7 @@
 import { parseGlob, type Glob } from '../../base/glob-syntax.ts';
 import { overlapOf } from '../../base/globs.ts';
 import type { Agent, Task, Workflow } from '../../contract/workflow.ts';
-import { isTemplate, templateBound } from './item-scope.ts';
+import { isTemplate, templateBound } from './glob-template.ts';
 import { effectiveScope } from './scope-of.ts';
 import type { Node, State } from '../state.ts';
 
