@@ -68,6 +68,8 @@ export class Loop {
   #isAwaited = false;
   #hasStarted = false;
   #later: NodeJS.Timeout | undefined;
+  /** When that is, by the steady clock. */
+  #laterAtMs = 0;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -109,13 +111,17 @@ export class Loop {
   }
 
   /** For what nothing waits for: it is recorded with whatever comes next, or a little later. */
-  note(fact: Fact): void {
+  note(fact: Fact, laterMs = NOTE_MS): void {
     if (this.#over.signal.aborted) return;
     this.#inbox.push({ fact });
-    this.#later ??= setTimeout(() => {
+    const atMs = performance.now() + laterMs;
+    if (this.#later && this.#laterAtMs <= atMs) return;
+    clearTimeout(this.#later);
+    this.#laterAtMs = atMs;
+    this.#later = setTimeout(() => {
       this.#later = undefined; // a turn may be under way, which then looks for what came meanwhile
       this.#schedule();
-    }, NOTE_MS);
+    }, laterMs);
   }
 
   /** Facts that nothing follows from as long as nobody drives the run. */
@@ -176,7 +182,7 @@ export class Loop {
     const touched = new Set<Node>();
     const jumpedMs = this.#jumps.take(atMs);
     const take = (event: Event): void => {
-      const before = state.nodes.size;
+      const before = { nodes: state.nodes.size, isPaused: isAnyPaused(state) };
       const recorded = this.#values.slim(event);
       apply(state, recorded, atMs);
       events.push(recorded);
@@ -226,12 +232,14 @@ export class Loop {
   }
 
   /** Notes whose view a batch changes: the node, those within it that are new, and the ones around it. */
-  #touch(event: Event, nodesBefore: number, touched: Set<Node>): void {
+  #touch(event: Event, before: { nodes: number; isPaused: boolean }, touched: Set<Node>): void {
     const { state } = this.#options;
     if (event.type === 'tasks.ready') {
       for (const id of event.tasks) touched.add(nodeOf(state, id));
       return;
     }
+    // A run that was killed goes on with all its tasks as they stood.
+    if (event.type === 'run.reopened' && event.tasks.length === 0 && !before.isPaused) return;
     if (ON_ALL_TASKS.has(event.type)) {
       for (const node of state.nodes.values()) touched.add(node);
       return;
@@ -255,7 +263,7 @@ export class Loop {
     touched.add(node);
     if (event.type === 'task.paused' || event.type === 'task.unpaused')
       for (const within of withAllWithin(node)) touched.add(within);
-    if (state.nodes.size > nodesBefore || event.type === 'task.picked')
+    if (state.nodes.size > before.nodes || event.type === 'task.picked')
       for (const child of node.children) touched.add(child);
   }
 
@@ -284,6 +292,10 @@ export class Loop {
     this.#over.abort();
     clearTimeout(this.#later);
   }
+}
+
+function isAnyPaused({ paused, pausedTasks }: State): boolean {
+  return paused !== undefined || pausedTasks.size > 0;
 }
 
 function factOf(request: Request): Fact {
