@@ -15,6 +15,7 @@ interface Target {
   run: RunView;
   /** Undefined where all of the run is meant. */
   task: TaskView | undefined;
+  /** Not those of a whole run that nobody drives. */
   tasks: readonly TaskView[];
 }
 
@@ -82,8 +83,11 @@ function notByItself(run: RunView, task: TaskView): BosunError {
 async function targetOf(journal: Journal, { name, run: id }: Asked<'pause'>): Promise<Target> {
   const named = name === undefined || id !== undefined ? undefined : await journal.store.run(name);
   const run = named ?? (await findRun(journal, id));
-  const tasks = await journal.store.tasks(run.id);
-  if (named || name === undefined) return { run, task: undefined, tasks };
+  const isWhole = named !== undefined || name === undefined;
+  // Of what nobody drives nothing is paused: a resume need not read thousands of tasks to learn that.
+  const isIdle = isWhole && (await journal.store.driver(run.id)) === undefined;
+  const tasks = isIdle ? [] : await journal.store.tasks(run.id);
+  if (isWhole) return { run, task: undefined, tasks };
   const isTask = tasks.some((task) => task.id === name || task.label === name);
   if (!isTask && id === undefined) await findRun(journal, name); // throws, and says which runs there are
   return { run, task: await requireTask(run.id, tasks, name), tasks };

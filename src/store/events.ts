@@ -4,7 +4,7 @@ import type { Recorded } from '../contract/event.ts';
 import type { RunView } from '../contract/run.ts';
 import type { ReadOptions, Store } from './store.ts';
 
-const EVENTS_PER_PAGE = 200;
+const EVENTS_PER_PAGE = 500;
 const RUNS_PER_PAGE = 500;
 
 /** The events of a run, in order. */

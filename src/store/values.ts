@@ -58,13 +58,13 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
     case 'attempt.finished':
     case 'attempt.gave':
     case 'task.finished': {
+      if (!event.outputRef || event.outputRef.bytes > bytesMax) return event;
       const { outputRef, ...rest } = event;
-      if (!outputRef || outputRef.bytes > bytesMax) return event;
       return { ...rest, output: read(outputRef) };
     }
     case 'message.sent': {
+      if (!event.bodyRef || event.bodyRef.bytes > bytesMax) return event;
       const { bodyRef, ...rest } = event;
-      if (!bodyRef || bodyRef.bytes > bytesMax) return event;
       return { ...rest, body: read(bodyRef) };
     }
     case 'publication.made': {
@@ -73,6 +73,8 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
       return { ...rest, value: read(valueRef) };
     }
     case 'attempt.started': {
+      // A resume asks for thousands that have none.
+      if (!event.promptRef && !event.envRef && !event.files) return event;
       const { promptRef, envRef, ...rest } = event;
       const files = rest.files?.map((file) => wholeFile(file, read, bytesMax));
       if (files) rest.files = files;

@@ -10,7 +10,7 @@ export function workspaceName(id: string, atMs: number): string {
 export function newestOf(names: readonly string[], id: string): string | undefined {
   const start = `agent-${fileName(id)}-`;
   return names
-    .filter((name) => isWorkspaceName(name) && name.startsWith(start) && name.length === start.length + 19)
+    .filter((name) => name.startsWith(start) && name.length === start.length + 19 && isWorkspaceName(name))
     .toSorted()
     .at(-1);
 }
