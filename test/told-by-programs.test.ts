@@ -2,6 +2,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { workflow } from '../src/definition/builder.ts';
+import { Bosun } from '../src/doors/library.ts';
 import { perform } from '../src/operations/perform.ts';
 import { createRun } from '../src/run/create-run.ts';
 import { openEngine } from '../src/run/open-engine.ts';
@@ -29,6 +30,22 @@ it('a task that is not there can be neither paused nor spoken to, and the run go
   );
   expect(refused).toEqual(Array.from({ length: 3 }, () => 'run w-1 has no task "nobody"'));
   expect(events.at(-1)).toMatchObject({ type: 'run.finished', state: 'done' });
+});
+
+it('what a program says to its live run is held to the table of operations', async () => {
+  await using repository = await makeRepository();
+  await using bosun = new Bosun(repository.path, { name: 'test' });
+  const live = await bosun.run(workflow({ name: 'w', tasks: { work: { run: 'sleep 60' } } }));
+  for (const [word, why] of [
+    [() => live.steer('work', 'x'.repeat(10_000_000)), /^steer: text /],
+    [() => live.pause(7 as never), /^pause: name /],
+    [() => live.unpause({} as never), /^unpause: name /],
+    [() => live.answer('work', 'x'.repeat(100_000)), /^answer: answer /],
+    [() => live.cancel('soon' as never), /^cancel: the mode must be graceful or now/],
+  ] as const)
+    expect(word).toThrow(why);
+  live.cancel('now');
+  expect((await live.finished).state).toBe('cancelled');
 });
 
 it('the journal is closed where whoever is told of its events throws', async () => {

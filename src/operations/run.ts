@@ -251,7 +251,11 @@ function wordsTo(
 ): Pick<LiveRun, 'cancel' | 'answer' | 'pause' | 'unpause' | 'steer'> {
   const named = (task: string | undefined): { name?: string } => (task === undefined ? {} : { name: task });
   return {
-    cancel: (mode, by = who) => drive.cancel(mode, by),
+    cancel(mode, by = who) {
+      if (!['graceful', 'now'].includes(mode))
+        throw new BosunError('usage', 'cancel: the mode must be graceful or now');
+      drive.cancel(mode, by);
+    },
     answer(question, answer, by = who) {
       checkInput('answer', { question, ...(typeof answer === 'string' ? { answer } : { chosen: answer }) });
       const asked = drive.state.questions.get(question);
