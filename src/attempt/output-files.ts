@@ -136,7 +136,8 @@ export class OutputFiles {
     const changes = diff ? await git.changedPaths(diff.from, diff.to) : [];
     const seen = changes.filter((change) => !isHidden(change.path.toString()));
     const hiddenCount = changes.length - seen.length;
-    if (hiddenCount > 0) notes.push(`${hiddenCount} changed files are hidden from you, and left out`);
+    if (hiddenCount > 0)
+      notes.push(`left out, since it is hidden from you: ${hiddenCount} of ${changes.length} changed files`);
     let patch: Buffer | undefined;
     if (diff && seen.length > 0) {
       await add('files.txt', seen.map((one) => `${one.status} ${one.path.toString()}\n`).join(''));

@@ -14,6 +14,8 @@ import type { Loop } from './loop.ts';
 
 /** Of one task, in all its attempts: each is a commit. */
 const PUBLICATIONS_MAX = 100;
+/** Of one attempt, also of what is there already: each call takes its files. */
+const CALLS_MAX = 1000;
 /** As JSON. What is larger belongs into a file, which is published with it. */
 const VALUE_BYTES_MAX = 64 * 1024;
 
@@ -25,6 +27,7 @@ export class PublicationDesk {
   readonly #waiting = new Map<Fact, PromiseWithResolvers<void>>();
   /** By publisher: versions are counted, and each commit of its files knows the one before. */
   readonly #last = new Map<Node, Promise<unknown>>();
+  readonly #calls = new Map<string, number>();
 
   constructor(loop: Pick<Loop, 'state' | 'submit' | 'isOver'>, git: Pick<EngineGit, 'text'>) {
     this.#loop = loop;
@@ -38,6 +41,13 @@ export class PublicationDesk {
   async #publish(task: string, attempt: number, wanted: Wanted, files: TakeFiles): Promise<PublishAnswer> {
     const node = nodeOf(this.#loop.state, task);
     const published = announced(node, wanted.name);
+    const calls = (this.#calls.get(`${task}@${attempt}`) ?? 0) + 1;
+    if (calls > CALLS_MAX)
+      throw new BosunError(
+        'busy',
+        `you have published ${CALLS_MAX} times, which is all you may; go on without`,
+      );
+    this.#calls.set(`${task}@${attempt}`, calls);
     const bytes = wanted.value === undefined ? 0 : Buffer.byteLength(JSON.stringify(wanted.value));
     if (bytes > VALUE_BYTES_MAX)
       throw new BosunError(

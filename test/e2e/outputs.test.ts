@@ -62,7 +62,7 @@ describe('outputs', () => {
 `,
     );
     const printed = run.printed('reader');
-    expect(printed).toContain('1 changed files are hidden from you, and left out');
+    expect(printed).toContain('left out, since it is hidden from you: 1 of 2 changed files');
     expect(printed).toContain('+two');
     expect(printed).toContain('nothing\n');
     expect(printed).not.toContain('sesame');

@@ -135,9 +135,14 @@ function retryOf({ state, attempt, failures, retryAtMs, task }: Node): Pick<Task
   return { retry: { atMs: retryAtMs, attempt: attempt + 1, attemptsMax } };
 }
 
+function mergesAfter([first, ...others]: readonly string[]): string {
+  return `is merged after ${first}${others.length > 0 ? ` and ${others.length} more` : ''}`;
+}
+
 function messageOf(node: Node): string | undefined {
   const race = raceMessageOf(node);
   if (race !== undefined) return race;
+  if (node.mergesAfter) return mergesAfter(node.mergesAfter);
   const outcome =
     node.outcome ?? (node.state === 'delayed' || node.state === 'ready' ? node.lastOutcome : undefined);
   return outcome && 'message' in outcome ? outcome.message : undefined;

@@ -40,11 +40,11 @@ export function versionUnder({ restsOn }: Node, { name, versions }: Interface): 
   return found?.version ?? 0;
 }
 
-/** Those at work on an earlier version than the newest. */
+/** Those at work on an earlier version than the newest; not those whose work only waits to be merged. */
 export function onEarlierVersion(state: State, published: Interface): Node[] {
   const newest = published.versions.at(-1)?.version ?? 0;
   return [...state.nodes.values()].filter((node) => {
-    const version = hasEnded(node) ? 0 : versionUnder(node, published);
+    const version = hasEnded(node) || node.state === 'merging' ? 0 : versionUnder(node, published);
     return version > 0 && version < newest && isReader(node);
   });
 }
