@@ -85,6 +85,8 @@ export interface Attempt {
   printed: RunOutput;
   /** Files a resolved conflict must no longer have markers in. */
   conflictFiles: string[];
+  /** It is a turn of a handoff, and may send the work back. */
+  mayReject: boolean;
   stop: StopSignal;
   /** What the task's agents were granted beyond their scopes, up to now. */
   readonly granted: readonly string[];

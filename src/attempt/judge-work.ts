@@ -10,6 +10,7 @@ import { checkExpansionApart } from '../definition/expansion/thread.ts';
 import { runCommand, type CommandEnd } from '../runtime/agent/command.ts';
 import { outputProblem } from '../runtime/output/structured-output.ts';
 import type { Job } from '../runtime/runtime.ts';
+import { rejectIn } from '../schedule/workflow/handoff.ts';
 import { checkCommand, scoreCommand } from '../schedule/workflow/prompt.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
@@ -41,6 +42,8 @@ export async function judgeWork(
     const problem = await outputProblem(task.output, ending.output ?? null);
     if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
   }
+  // What goes back to another agent need not be good enough yet.
+  if (attempt.mayReject && rejectIn(ending.output ?? null)) return ending;
   if (task.check !== undefined) {
     const check = await runCheck(around, job, workspace, checkCommand(task.check));
     if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')

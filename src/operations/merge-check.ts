@@ -77,6 +77,7 @@ function attemptOn(
     shadow: commit,
     printed: { leftBytes: OUTPUT_BYTES_MAX },
     conflictFiles: [],
+    mayReject: false,
     globsOfPeople: [],
     stop: { graceful: end, now: end },
     granted: [],

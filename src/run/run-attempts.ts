@@ -178,6 +178,7 @@ export class RunAttempts implements AsyncDisposable {
       shadow: state.shadow,
       printed,
       conflictFiles: node.resolving?.conflict.files ?? [],
+      mayReject: (node.turn?.at ?? 0) > 0 && start.purpose === 'work',
       stop: { graceful: stop.graceful.signal, now: stop.now.signal },
       get granted() {
         return node.granted;

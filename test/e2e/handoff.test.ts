@@ -57,6 +57,16 @@ describe('a handoff', () => {
     expect(agents).toEqual(['architect', 'developer', 'developer']);
   });
 
+  it('that is sent back is not checked meanwhile: what has to change is what the agent said', async () => {
+    await using repository = await chain("check: 'test $(wc -l < code.txt) -ge 2'", 2);
+    const { code, stdout } = await bosun(repository.path, 'run', '--json');
+    expect(code, stdout).toBe(0);
+    const events = eventsIn(stdout);
+    expect(of(events, 'task.handed').map(({ rejected }) => rejected?.reasons)).toContain('one more line');
+    const failed = of(events, 'attempt.finished').filter(({ outcome }) => outcome.kind === 'failed');
+    expect(failed).toEqual([]);
+  });
+
   it('whose check fails after the last agent goes back to the one before, told what the check said', async () => {
     await using repository = await chain(`check: 'echo "too few" >&2; test $(wc -l < code.txt) -ge 2'`, 1);
     const { code, stdout } = await bosun(repository.path, 'run', '--json');

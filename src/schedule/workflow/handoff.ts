@@ -80,11 +80,17 @@ export function rejectionOf(state: State, group: Node, last: Node): Rejection | 
     return { to: before, reasons: cut(last.feedback ?? last.outcome.message, REASONS_CHARS_MAX) };
   }
   if (last.state !== 'done' || at === 0) return undefined;
-  const verdict = objectWith('verdict', outputOf(state, last));
-  if (verdict?.verdict !== 'reject') return undefined;
+  const verdict = rejectIn(outputOf(state, last));
+  if (verdict === undefined) return undefined;
   const named =
     typeof verdict.to === 'string' ? group.task.handoff!.slice(0, at).lastIndexOf(verdict.to) : -1;
   return { to: named < 0 ? before : named, reasons: cut(reasonsIn(verdict), REASONS_CHARS_MAX) };
+}
+
+/** What an agent said that sends the work back. */
+export function rejectIn(output: Json): Record<string, Json> | undefined {
+  const verdict = objectWith('verdict', output);
+  return verdict?.verdict === 'reject' ? verdict : undefined;
 }
 
 /** The prompt of a turn: the request, what the agent before said, and why it came back. */
