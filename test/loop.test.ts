@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
@@ -33,6 +34,8 @@ const said = (text: string) =>
 interface Driven extends AsyncDisposable {
   loop: Loop;
   id: string;
+  /** The journal. */
+  file: string;
   /** As another process has it. */
   store: Store;
   events: Event[];
@@ -65,6 +68,7 @@ async function drive(before: Request[] = [], meanwhile: Request[] = []): Promise
   const driven: Driven = {
     loop,
     id,
+    file,
     store,
     events,
     onBatch: () => {},
@@ -153,4 +157,35 @@ test('what a person wanted of an engine that is gone is not done by the next one
 test('what a person wants while an engine starts is done', async () => {
   await using driven = await drive([], [{ do: 'pause', by: 'me' }]);
   await expect.poll(() => driven.events.some(({ type }) => type === 'run.paused'), PATIENT).toBe(true);
+});
+
+test('what may wait is recorded with the next fact, and holds up none that is due sooner', async () => {
+  await using driven = await drive();
+  const batches: string[][] = [];
+  driven.onBatch = (events) => batches.push(events.map(({ type }) => type));
+  driven.loop.note(said('may wait'), 60_000);
+  driven.loop.note(said('due soon'));
+  await expect.poll(() => batches, PATIENT).toEqual([['attempt.output', 'attempt.output']]);
+  driven.loop.note(said('may wait'), 60_000);
+  driven.loop.submit({ type: 'run.noted', text: 'due now' });
+  await expect.poll(() => batches[1], PATIENT).toEqual(['attempt.output', 'run.noted']);
+});
+
+test('a run that goes on as it stood writes none of its tasks again, one that was paused all of them', async () => {
+  await using driven = await drive();
+  const { loop, events, file } = driven;
+  using journal = new DatabaseSync(file);
+  journal.exec(`
+    CREATE TABLE written (task TEXT);
+    CREATE TRIGGER log AFTER UPDATE ON task BEGIN INSERT INTO written VALUES (new.id); END;
+  `);
+  const reopened = (): number => events.filter(({ type }) => type === 'run.reopened').length;
+  const written = (): unknown => journal.prepare('SELECT count(*) AS tasks FROM written').get();
+  loop.submit({ type: 'run.resumed', by: 'test' });
+  await expect.poll(reopened, PATIENT).toBe(1);
+  expect(written()).toEqual({ tasks: 0 });
+  loop.submit({ type: 'run.paused', by: 'test' });
+  loop.submit({ type: 'run.resumed', by: 'test' });
+  await expect.poll(reopened, PATIENT).toBe(2);
+  expect(written()).toEqual({ tasks: 3 });
 });
