@@ -213,6 +213,9 @@ describe('the table of tools', () => {
       ['ask', 'ask'],
       ['report_progress', 'report-progress'],
       ['done', 'done'],
+      ['spawn', 'spawn'],
+      ['children', 'children'],
+      ['cancel_child', 'cancel-child'],
     ]);
   });
 

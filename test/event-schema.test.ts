@@ -41,7 +41,17 @@ function kindOf(value: unknown): string {
 }
 
 /** Only looked at from outside: they were checked when they came in. */
-const OUTSIDE_ONLY = new Set(['workflow', 'expansion', 'output', 'value', 'body', 'items', 'inputs', 'env']);
+const OUTSIDE_ONLY = new Set([
+  'workflow',
+  'expansion',
+  'child',
+  'output',
+  'value',
+  'body',
+  'items',
+  'inputs',
+  'env',
+]);
 
 /** Every field of it, also within. */
 function placesIn(value: unknown): { of: Record<string, unknown>; name: string }[] {

@@ -14,6 +14,7 @@ import type { Home } from '../store/home.ts';
 import type { Steered, StopSignal } from '../runtime/runtime.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import type { Launcher } from '../system/process/process.ts';
+import type { Check } from '../schedule/workflow/prompt.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
 
 /** The parts of the machine that an attempt is made of. */
@@ -75,6 +76,8 @@ export interface Attempt {
   task: Task;
   workflow: Workflow;
   agent: Agent | undefined;
+  /** What its work must pass, in this order. */
+  checks: readonly Check[];
   /** Of what it may change, the globs that people wrote. */
   globsOfPeople: readonly string[];
   /** The workspace that `start.continues` speaks of. */

@@ -11,7 +11,7 @@ import { runCommand, type CommandEnd } from '../runtime/agent/command.ts';
 import { outputProblem } from '../runtime/output/structured-output.ts';
 import type { Job } from '../runtime/runtime.ts';
 import { rejectIn } from '../schedule/workflow/handoff.ts';
-import { checkCommand, scoreCommand } from '../schedule/workflow/prompt.ts';
+import { scoreCommand } from '../schedule/workflow/prompt.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -44,12 +44,12 @@ export async function judgeWork(
   }
   // What goes back to another agent need not be good enough yet.
   if (attempt.mayReject && rejectIn(ending.output ?? null)) return ending;
-  if (task.check !== undefined) {
-    const check = await runCheck(around, job, workspace, checkCommand(task.check));
+  for (const { text, command } of attempt.checks) {
+    const check = await runCheck(around, job, workspace, command);
     if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')
       return { ...ending, outcome: check.outcome };
     if (check.outcome.kind === 'failed') {
-      const message = `the check \`${task.check}\` failed: ${check.outcome.message}`;
+      const message = `the check \`${text}\` failed: ${check.outcome.message}`;
       return notEnough(ending, 'check', message, `${check.stdoutTail}${check.stderrTail}`.trim());
     }
   }

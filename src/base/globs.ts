@@ -89,6 +89,27 @@ export function covers(outer: Glob, inner: Glob): boolean {
   });
 }
 
+/**
+ * What `allowed` gives of `globs`, if it gives all of them. A plain path could be a directory: where only the path
+ * itself is allowed and not what may be below it, the glob that allows it is given in its place.
+ */
+export function narrow(
+  allowed: readonly string[],
+  globs: readonly Glob[],
+): { granted: string[]; beyond?: undefined } | { granted?: undefined; beyond: string } {
+  const outer = allowed.map(parseGlob);
+  const granted: string[] = [];
+  for (const glob of globs) {
+    const isWhole = glob.patterns.every((pattern) =>
+      outer.some((one) => covers(one, { text: glob.text, patterns: [pattern] })),
+    );
+    const named = isWhole ? glob : outer.find((one) => covers(one, glob));
+    if (!named) return { beyond: glob.text };
+    granted.push(named.text);
+  }
+  return { granted };
+}
+
 /** Whether a pattern is there only because the plain path before it may be a directory. */
 function isBelow(plain: readonly Segment[] | undefined, pattern: readonly Segment[]): boolean {
   if (!plain || literalsOf(plain).length < plain.length || pattern.length !== plain.length + 2) return false;

@@ -6,7 +6,7 @@
 import type { EventOf, EventType } from './event.ts';
 import { RUNTIMES } from './runtimes.ts';
 import { BUDGET_UNITS } from './budget-units.ts';
-import type { Json, Tasks, Workflow } from './workflow.ts';
+import type { Json, Task, Tasks, Workflow } from './workflow.ts';
 import {
   byKind,
   count,
@@ -44,6 +44,7 @@ const question = {
 
 const ref = object({ hash: text, bytes: count });
 const session = object({ id: text, fork: flag });
+const builtOn = list(object({ name: text, version: count, task: text }));
 const tokens = object({ input: count, output: count, cacheRead: count, cacheWrite: count });
 const change = { path: text, change: oneOf(['added', 'modified', 'deleted']) };
 const conflict = object({ files: texts, with: texts });
@@ -145,6 +146,14 @@ export const EVENT_SCHEMAS = {
   'task.unpaused': () => event('task.unpaused', { task: text, by: text }),
   'timer.fired': () => event('timer.fired', of),
   'question.answered': () => event('question.answered', { id: text, ...answer, by: text, note: opt(text) }),
+  'child.requested': () =>
+    event('child.requested', {
+      ...of,
+      id: text,
+      name: text,
+      child: custom<Task>('a map', isMap),
+    }),
+  'child.cancelling': () => event('child.cancelling', { task: text, by: text }),
   'access.requested': () => event('access.requested', { ...of, id: text, globs: texts }),
   'access.said': () => event('access.said', { ...of, id: text, owner: text, answer: yesOrNo }),
   'access.unanswered': () => event('access.unanswered', { ...of, id: text }),
@@ -260,7 +269,7 @@ export const EVENT_SCHEMAS = {
       ...of,
       purpose: oneOf(['work', 'resolve']),
       from: texts,
-      publications: opt(list(object({ name: text, version: count, task: text }))),
+      publications: opt(builtOn),
       continues: opt(count),
       prompt: text,
       promptRef: opt(ref),
@@ -309,9 +318,16 @@ export const EVENT_SCHEMAS = {
       feedback: opt(text),
       session: opt(session),
       fallback: opt(object({ runtime, model: opt(text) })),
+      cancels: opt(texts),
     }),
   'task.delayed': () =>
-    event('task.delayed', { ...of, delayMs: count, because: text, session: opt(session) }),
+    event('task.delayed', {
+      ...of,
+      delayMs: count,
+      because: text,
+      session: opt(session),
+      cancels: opt(texts),
+    }),
   'task.expanded': () =>
     event('task.expanded', {
       task: text,
@@ -331,6 +347,17 @@ export const EVENT_SCHEMAS = {
   'task.picked': () => event('task.picked', { task: text, candidate: text, because: text }),
   'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
+  'child.added': () =>
+    event('child.added', { task: text, id: text, child: text, from: texts, publications: opt(builtOn) }),
+  'child.refused': () => event('child.refused', { task: text, id: text, why: text }),
+  'task.awaiting': () =>
+    event('task.awaiting', {
+      task: text,
+      outcome: byKind([...outcomes, skipped]),
+      output: opt(json),
+      outputRef: opt(ref),
+      cancels: opt(texts),
+    }),
   'task.merging': () => event('task.merging', { ...of, commit: text }),
   'merge.deferred': () => event('merge.deferred', { ...of, until: texts }),
   'access.asked': () =>

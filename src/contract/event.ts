@@ -2,6 +2,7 @@
  * The journal's events. Facts come from the world (an attempt ended, a person answered); decisions come from
  * `decide` and are acted on once they are in the journal. State is a fold over both.
  */
+import type { ChildDecision, ChildFact } from './child.ts';
 import type { AgentError, AgentEvent, ModelUse } from './model.ts';
 import type { BudgetUnit } from './budget-units.ts';
 import type { RuntimeName } from './workflow.ts';
@@ -37,6 +38,7 @@ export type Fact =
   | { type: 'timer.fired'; task: string; attempt: number }
   /** A person answered, or the time was up. */
   | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
+  | ChildFact
   /** The agent asks to change more of the repository than its scope says. */
   | { type: 'access.requested'; task: string; attempt: number; id: string; globs: string[] }
   /** What the agent of an owner that was asked says. */
@@ -228,6 +230,8 @@ export type Decision =
       session?: { id: string; fork: boolean };
       /** In place of the runtime that failed. */
       fallback?: { runtime: RuntimeName; model?: string };
+      /** Its children, where the next attempt does not know of them. */
+      cancels?: string[];
     }
   /** The same after a while, from the start. */
   | {
@@ -238,6 +242,7 @@ export type Decision =
       /** Why the attempt failed, for people. */
       because: string;
       session?: { id: string; fork: boolean };
+      cancels?: string[];
     }
   | {
       type: 'task.expanded';
@@ -268,6 +273,7 @@ export type Decision =
   | { type: 'task.round'; task: string; why: RoundReason }
   /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
   | { type: 'task.resting'; task: string; delayMs?: number }
+  | ChildDecision
   | { type: 'task.merging'; task: string; attempt: number; commit: string }
   /** Its work is done, and is merged once these tasks are: it started from what they had published. */
   | { type: 'merge.deferred'; task: string; attempt: number; until: string[] }
@@ -335,7 +341,7 @@ export type Decision =
   | {
       type: 'task.finished';
       task: string;
-      outcome: Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
+      outcome: EndOutcome;
       /** Of a group whose tasks gave a lot there is none: it is what they gave. */
       output?: Json;
       outputRef?: ValueRef;
@@ -343,6 +349,10 @@ export type Decision =
       halts?: string[];
     }
   | { type: 'run.finished'; state: 'done' | 'failed' | 'cancelled'; because?: 'budget' };
+
+/** How a task ends. */
+export type EndOutcome =
+  Outcome | { kind: 'skipped'; because: 'condition' | 'need' | 'stopped'; message: string };
 
 /**
  * `lost`: it ended with its engine, and counts for nothing. `paused`: it was stopped for a pause, and counts for nothing.

@@ -7,6 +7,7 @@ import type { AccessAnswer, OwnerSaid } from '../contract/access.ts';
 import type { Inbox, InboxMessage, Sent, Waited } from '../contract/message.ts';
 import type { PublishAnswer } from '../contract/publication.ts';
 import type { Json } from '../contract/workflow.ts';
+import { CHILD_TOOLS } from './child-tools.ts';
 import { PERSON_TOOLS } from './person-tools.ts';
 import { WORK_TOOLS } from './work-tools.ts';
 import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
@@ -238,6 +239,7 @@ export const TOOLS = {
 
   ...WORK_TOOLS,
   ...PERSON_TOOLS,
+  ...CHILD_TOOLS,
 };
 
 export type ToolName = keyof typeof TOOLS;
@@ -375,6 +377,7 @@ function takeWords(left: string[], { type }: Field, isRest: boolean): unknown {
 
 /** What was typed, as the field has it; undefined where it does not fit. */
 function valueOf(rules: Field, given: unknown): unknown {
+  if (rules.type === 'array' && typeof given === 'string') return given.split(',');
   if (rules.type === 'object') return parsedObject(String(given));
   if (rules.type === undefined) return parsedOrText(String(given));
   if (rules.type === 'number') {

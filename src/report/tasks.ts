@@ -5,7 +5,7 @@ import type { Json, Task } from '../contract/workflow.ts';
 import { historyOf, type History } from '../schedule/history/history.ts';
 import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
 import { sumCosts } from '../schedule/money/cost.ts';
-import type { Node, State } from '../schedule/state.ts';
+import { isGroup, type Node, type State } from '../schedule/state.ts';
 import { groupResult } from '../schedule/workflow/group-result.ts';
 import { taskView } from '../schedule/views/view.ts';
 import { LIMITS, shareOut } from './limits.ts';
@@ -87,7 +87,7 @@ function reportTask(
     denied,
     deniedLeftOut,
     output,
-    result: node.children.length > 0 ? groupResult(node) : null,
+    result: isGroup(node) ? groupResult(node) : null,
   };
 }
 

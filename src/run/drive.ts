@@ -15,6 +15,7 @@ import { InFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
 import { AccessDesk } from './access-desk.ts';
 import { AskDesk } from './ask-desk.ts';
+import { ChildDesk } from './child-desk.ts';
 import { Landings } from './landings.ts';
 import { Ledger } from './ledger.ts';
 import { loadRun } from './load-run.ts';
@@ -70,6 +71,7 @@ export class Drive implements Disposable {
   readonly #landings: Landings;
   readonly #steers: SteerDesk;
   readonly #waits: WaitDesk;
+  readonly #children: ChildDesk;
   readonly #asks: AskDesk;
   readonly #publications: PublicationDesk;
   readonly #ledger: Ledger;
@@ -110,6 +112,11 @@ export class Drive implements Disposable {
     const waits = (this.#waits = new WaitDesk(loop, this.#timers));
     const landings = (this.#landings = new Landings(loop));
     const steers = (this.#steers = new SteerDesk(loop));
+    this.#children = new ChildDesk({
+      loop,
+      nowMs,
+      wait: (at, task, seconds, left) => waits.wait(at, { kind: 'end', task }, seconds, left),
+    });
     this.#messages = new MessageDesk({
       loop,
       landings,
@@ -136,6 +143,7 @@ export class Drive implements Disposable {
       messages: this.#messages,
       steers,
       landings,
+      children: this.#children,
       waits,
       asks: this.#asks,
       publications: this.#publications,
@@ -172,6 +180,7 @@ export class Drive implements Disposable {
       this.#access.close();
       this.#messages.close();
       this.#landings.close();
+      this.#children.close();
       this.#waits.close();
       this.#asks.close();
       this.#publications.close();
@@ -279,6 +288,10 @@ export class Drive implements Disposable {
         return this.#waits.ended(decision);
       case 'wait.circled':
         return this.#waits.circled(decision);
+      case 'child.added':
+        return this.#children.added(decision);
+      case 'child.refused':
+        return this.#children.refused(decision);
       case 'task.merging':
         return this.#follow(this.#merges.add(decision));
       case 'task.finished':

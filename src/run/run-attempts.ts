@@ -12,9 +12,11 @@ import type { Steered } from '../runtime/runtime.ts';
 import { upcoming } from '../schedule/decide/upcoming.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
 import { agentOf, globsOfPeople } from '../schedule/workflow/agent-of.ts';
+import { checksOf } from '../schedule/workflow/prompt.ts';
 import type { AccessDesk } from './access-desk.ts';
 import { AgentSlot } from './agent-slot.ts';
 import type { AskDesk } from './ask-desk.ts';
+import type { ChildDesk } from './child-desk.ts';
 import type { Landings } from './landings.ts';
 import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
@@ -42,6 +44,7 @@ export interface RunAttemptsOptions {
   messages: MessageDesk;
   steers: SteerDesk;
   landings: Landings;
+  children: ChildDesk;
   waits: WaitDesk;
   asks: AskDesk;
   publications: PublicationDesk;
@@ -152,6 +155,7 @@ export class RunAttempts implements AsyncDisposable {
       access,
       asks,
       messages,
+      children,
       steers,
       landings,
       waits,
@@ -173,6 +177,7 @@ export class RunAttempts implements AsyncDisposable {
       task: node.task,
       workflow: node.workflow,
       agent: agent?.agent,
+      checks: checksOf(node),
       globsOfPeople: globsOfPeople(node, start.purpose),
       continues: continued && { workspace: continued.name, base: continued.base },
       shadow: state.shadow,
@@ -192,6 +197,7 @@ export class RunAttempts implements AsyncDisposable {
         ...publications.toolsFor(node.id, start.attempt),
         produced: (name) => outputs.produced(node.id, name),
         ...asks.toolsFor(node.id, start.attempt),
+        ...children.toolsFor(node.id, start.attempt),
         ...waits.toolsFor(node.id, start.attempt),
       },
       notice: messages.noticeFor(node.id, start.attempt),

@@ -51,6 +51,9 @@ export interface Node {
   /** Within a `race`: the name of this candidate among the others, or that this is who judges them. */
   readonly candidate?: string;
   readonly isJudge?: true;
+  /** A child that the agent of `parent` asked for while it was at work, and what it starts from. */
+  readonly isChild?: true;
+  readonly origin?: Origin;
   /** Within a `continuous` task: what this round is for. */
   readonly round?: RoundReason;
 
@@ -108,6 +111,12 @@ export interface Node {
   /** Starts from all that is merged, not from its needs alone. */
   onTop?: boolean;
   stopping?: 'graceful' | 'now';
+  /** Of a child: nobody wants it any more. */
+  isUnwanted?: boolean;
+  /** Of a child: its parent cancelled it, for good. */
+  isDismissed?: boolean;
+  /** Its own work is over, and it waits for its children. */
+  awaiting?: EventOf<'task.awaiting'>;
   /** A sibling failed and the workflow says to stop: this one is not to be started any more. */
   halted?: boolean;
   /** Stands in `todo`. */
@@ -131,7 +140,7 @@ export interface Node {
   picked?: { candidate: string; because: string };
   /** Of a candidate: what the judge's check printed. */
   score?: number;
-  /** Of an expand task: what it did itself, before its tasks. */
+  /** Of an expand task, and of one that waits for its children: what it did itself. */
   own?: string[];
   expansion?: EventOf<'attempt.finished'>['expansion'];
   /** Of an expand task: it writes tasks in place of those that failed, and how often it has been asked to. */
@@ -155,6 +164,8 @@ export interface Node {
   inbox: Map<Message, InboxEntry>;
   /** Its attempt waits for others or for a person, and does nothing else. */
   isAway?: boolean;
+  /** How often its agents have asked for a child. */
+  spawns?: number;
 
   /** For people: never read by decide. */
   held?: Held;
@@ -192,6 +203,12 @@ export interface Interface {
 
 export interface Publication extends Published {
   readonly task: string;
+}
+
+/** Where work starts: commits, and those publications behind them whose tasks are not done. */
+export interface Origin {
+  commits: string[];
+  publications: BuiltOn[];
 }
 
 /** A request for access that has no answer yet. */
@@ -288,6 +305,10 @@ export interface State {
   away: number;
   /** The last event was one that ends no wait, such as something that was printed. */
   isQuiet: boolean;
+  /** Children that were asked for and not decided on, in order. Empty whenever a batch of events is complete. */
+  spawns: Queue<EventOf<'child.requested'>>;
+  /** How much the journal keeps of all that were asked for. */
+  spawnedChars: number;
   /** By account: what was spent, what a person allowed since, how long attempts were at work. */
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;
@@ -377,6 +398,16 @@ export function hasLost({ id, candidate, parent }: Node): boolean {
 export function writtenAs(node: Node): Node {
   const { parent, each, turn, round, candidate, isJudge } = node;
   return parent && (each ?? turn ?? round ?? candidate ?? isJudge) !== undefined ? writtenAs(parent) : node;
+}
+
+/** A task that stands for those within it; one that has children besides its own work does not. */
+export function isGroup(node: Node): boolean {
+  return node.children.some(({ isChild }) => !isChild);
+}
+
+/** Its own work is done, and it waits for its children. */
+export function isAwaiting({ awaiting }: Node): boolean {
+  return awaiting?.outcome.kind === 'done';
 }
 
 /** Whether only continuous tasks are left of those that are written beside this one. */

@@ -235,6 +235,17 @@ export class EventLines {
       case 'task.round':
         this.#names.add(event);
         return { text: ROUNDS[event.why] };
+      case 'child.added':
+        return { text: `has a child: ${this.#names.of(event.child)}` };
+      case 'child.refused':
+        return { text: `gets no child: ${event.why}`, color: 'ask' };
+      case 'child.cancelling':
+        return { text: `is cancelled by ${event.by}`, color: 'ask' };
+      case 'task.awaiting':
+        return {
+          text: event.cancels ? 'its children are cancelled' : 'waits for its children',
+          color: 'quiet',
+        };
       case 'attempt.held':
         if (event.by === 'turn') return undefined; // a rate limit was told of, for all that wait for it
         this.#held.add(event.task);

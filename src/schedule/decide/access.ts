@@ -3,7 +3,7 @@
  * the scope of the agent that asks: first what needs no policy, then `grant`.
  */
 import { parseGlob, type Glob } from '../../base/glob-syntax.ts';
-import { covers, overlapOf } from '../../base/globs.ts';
+import { covers, narrow, overlapOf } from '../../base/globs.ts';
 import { namesSettings } from '../../base/settings-path.ts';
 import type { Decision } from '../../contract/event.ts';
 import { agentScope, globsOfPeople } from '../workflow/agent-of.ts';
@@ -105,27 +105,6 @@ function isRunning(node: Node): boolean {
 function overlapping(texts: readonly string[], globs: readonly Glob[]): string | undefined {
   const parsed = texts.map(parseGlob);
   return globs.find((glob) => parsed.some((other) => overlapOf(other, glob) !== undefined))?.text;
-}
-
-/**
- * What `allowed` gives of `globs`, if it gives all of them. A plain path could be a directory: where only the path
- * itself is allowed and not what may be below it, the glob that allows it is given in its place.
- */
-function narrow(
-  allowed: readonly string[],
-  globs: readonly Glob[],
-): { granted: string[]; beyond?: undefined } | { granted?: undefined; beyond: string } {
-  const outer = allowed.map(parseGlob);
-  const granted: string[] = [];
-  for (const glob of globs) {
-    const isWhole = glob.patterns.every((pattern) =>
-      outer.some((one) => covers(one, { text: glob.text, patterns: [pattern] })),
-    );
-    const named = isWhole ? glob : outer.find((one) => covers(one, glob));
-    if (!named) return { beyond: glob.text };
-    granted.push(named.text);
-  }
-  return { granted };
 }
 
 function namesOf(nodes: readonly Node[]): string {

@@ -49,7 +49,12 @@ export function afterConflict(state: State, node: Node): Decision {
   const { attempt, conflict } = node.conflicted!;
   const because = describeConflict(conflict);
   const tries = node.resolving?.tries ?? 0;
-  if (onConflict(node).startsWith('agent:') && tries < RESOLVE_TRIES_MAX && !state.cancelling)
+  if (
+    onConflict(node).startsWith('agent:') &&
+    tries < RESOLVE_TRIES_MAX &&
+    !state.cancelling &&
+    !node.isUnwanted
+  )
     return { ...again(node, attempt, 'conflict', because), place: 'last' };
   const outcome = { kind: 'failed', reason: 'conflict', message: because } as const;
   return { type: 'task.finished', task: node.id, outcome };

@@ -9,6 +9,7 @@ import type { Json } from '../../contract/workflow.ts';
 import { decideAccess } from './access.ts';
 import { decideAsked, isHeld } from './asked.ts';
 import { decideCircle } from './circle.ts';
+import { decideChild, endAwaiting, withChildren } from './children.ts';
 import { decideContinuous } from './continuous.ts';
 import { decideHandoff } from './handoff.ts';
 import { decidePausing } from './pause.ts';
@@ -18,6 +19,7 @@ import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../e
 import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
 import { decideReopened } from './reopen.ts';
+import { checkRoom } from './room.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
 import { lostBasis, missingInterface, originOf, originOnTop, tellMissing } from '../workflow/publications.ts';
 import { decideMerge } from './publications.ts';
@@ -30,8 +32,6 @@ import { candidateNames, judgeFiles } from '../workflow/race.ts';
 import { hasFailed, nodeOf, type Node, type State } from '../state.ts';
 
 const ITEMS_MAX = 10_000;
-/** Of one run, with all that tasks became: lists within lists, and planners that write planners, grow fast. */
-const RUN_TASKS_MAX = 100_000;
 
 export function decide(state: State): Decision | undefined {
   if (state.goesOn) return decideReopened(state, state.goesOn);
@@ -44,6 +44,8 @@ export function decide(state: State): Decision | undefined {
   if (mail) return mail;
   const wait = state.isQuiet ? undefined : decideWait(state);
   if (wait) return wait;
+  const child = state.spawns.peek();
+  if (child) return decideChild(state, child);
   const isReady = decideReady(state);
   if (isReady) return isReady;
   const waiting = state.todo.peek();
@@ -58,10 +60,12 @@ export function decide(state: State): Decision | undefined {
 function decideNode(state: State, node: Node): Decision {
   if (node.state === 'expanded') return decideGroup(state, node);
   if (node.merged) return complete(state, node);
-  if (node.mergesAfter) return node.ended ? afterSuccess(state, node) : decideRace(state, node);
-  if (node.ended?.outcome.kind === 'done' && node.state === 'running') return afterSuccess(state, node);
+  if (node.mergesAfter && !node.isUnwanted)
+    return node.ended ? afterSuccess(state, node) : decideRace(state, node);
+  if (node.ended?.outcome.kind === 'done' && node.state === 'running' && !node.isUnwanted)
+    return afterSuccess(state, node);
   if (node.conflicted) return afterConflict(state, node);
-  if (state.cancelling) return cancelNode(state, node);
+  if (state.cancelling || node.isUnwanted) return cancelNode(state, node);
   const givenUp = giveUp(node);
   if (givenUp) return givenUp;
   if (node.ended) return afterFailure(node);
@@ -120,13 +124,6 @@ function expandRace(state: State, node: Node): Decision {
   const candidates = candidateNames(node.task.race!);
   checkRoom(state, candidates.length);
   return { type: 'task.expanded', task: node.id, kind: 'race', candidates };
-}
-
-function checkRoom(state: State, more: number): void {
-  if (state.nodes.size + more <= RUN_TASKS_MAX) return;
-  throw new ExpressionError(
-    `it would add ${more} tasks to the ${state.nodes.size} of this run; at most ${RUN_TASKS_MAX} are allowed`,
-  );
 }
 
 function ask(state: State, node: Node): Decision {
@@ -215,6 +212,7 @@ function complete(state: State, node: Node): Decision {
 }
 
 function decideGroup(state: State, node: Node): Decision {
+  if (node.awaiting) return endAwaiting(node);
   if (node.kind === 'handoff') return decideHandoff(state, node);
   if (node.kind === 'race') return decideRace(state, node);
   if (node.kind === 'continuous') return decideContinuous(state, node);
@@ -236,7 +234,12 @@ function endGroup(state: State, node: Node): Decision {
 
 function cancelNode(state: State, node: Node): Decision {
   if (node.state === 'running' && !node.ended) {
-    return { type: 'attempt.stopping', task: node.id, attempt: node.attempt, mode: state.cancelling! };
+    return {
+      type: 'attempt.stopping',
+      task: node.id,
+      attempt: node.attempt,
+      mode: state.cancelling ?? 'graceful',
+    };
   }
   return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
 }
@@ -266,10 +269,10 @@ function skipped(node: Node, because: 'condition' | 'need' | 'stopped', message:
 /** An expression that fails at run time fails its task. Whatever fails a task may leave out others. */
 function orFail(state: State, node: Node, decision: () => Decision): Decision {
   try {
-    return withHalts(state, node, decision());
+    return withHalts(state, node, withChildren(state, node, decision()));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return withHalts(state, node, failed(node, 'expression', error.message));
+    return withHalts(state, node, withChildren(state, node, failed(node, 'expression', error.message)));
   }
 }
 

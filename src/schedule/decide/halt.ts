@@ -11,11 +11,11 @@ export function withHalts(state: State, node: Node, decision: Decision): Decisio
   return halts.length > 0 ? { ...decision, halts } : decision;
 }
 
-/** What runs may end, and what is continuous has its final round. The parent, once it ends, answers for its own level. */
+/** What runs may end, with its children, and what is continuous has its final round. The parent, once it ends, answers for its own level. */
 function haltedBy(state: State, failed: Node): string[] {
   const halts: string[] = [];
   const visit = (node: Node): void => {
-    if (node === failed || hasEnded(node)) return;
+    if (node === failed || hasEnded(node) || node.awaiting) return;
     if (node.state === 'expanded')
       return node.kind === 'continuous' ? undefined : node.children.forEach(visit);
     if (node.state === 'running' || node.state === 'merging' || runsAnyway(node)) return;

@@ -24,6 +24,7 @@ function isPlain(state: State, node: Node): boolean {
     node.task.if === undefined &&
     !node.halted &&
     !hasLost(node) &&
+    !node.isUnwanted &&
     node.needs.every(isMet) &&
     node.apis.every((needed) => standing(state, needed) !== undefined)
   );

@@ -6,7 +6,7 @@ import type { EventOf, Reopened } from '../../contract/event.ts';
 import { canGoOn } from '../fold/session.ts';
 import { standing } from '../workflow/publications.ts';
 import { candidatesOf } from '../workflow/race.ts';
-import { hasEnded, hasFailed, isMet, isPast, isWithin, type Node, type State } from '../state.ts';
+import { hasEnded, hasFailed, isAwaiting, isMet, isPast, isWithin, type Node, type State } from '../state.ts';
 
 export function decideReopened(state: State, wanted: NonNullable<State['goesOn']>): EventOf<'run.reopened'> {
   const [again, because] = rule(state, wanted);
@@ -33,12 +33,21 @@ function reopened(state: State, again: (node: Node) => boolean): Set<Node> {
   /** Those of `open` that are there only for a task within. */
   const around = new Set<Node>();
   const take = (node: Node): void => {
-    if (!hasEnded(node) || node.state === 'done' || isPast(node)) return;
+    const isOver = hasEnded(node) ? node.state !== 'done' : isBeingCut(node);
+    if (!isOver || isPast(node) || isForgotten(node)) return;
     if (around.delete(node)) open.delete(node); // it is looked at again
     open.add(node);
   };
+  // A child goes on where its parent waits for it, or goes on with the conversation that asked for it: one that begins anew
+  // asks anew.
+  const isWaitedFor = (parent: Node): boolean => {
+    if (isAwaiting(parent)) return open.has(parent) || !(hasEnded(parent) || parent.isUnwanted);
+    return open.has(parent) ? canGoOn(parent) : !hasEnded(parent) && !isBeingCut(parent);
+  };
+  const isForgotten = ({ isChild, isDismissed, parent }: Node): boolean =>
+    isChild === true && (isDismissed === true || !isWaitedFor(parent!));
   for (const node of nodes.values())
-    if ((node.state === 'failed' || hasFailed(node)) && again(node)) take(node);
+    if ((node.state === 'failed' || hasFailed(node) || isBeingCut(node)) && again(node)) take(node);
   // The walk goes on to what is added meanwhile.
   for (const node of open) {
     // A condition is asked again where something it may speak of is done again.
@@ -56,6 +65,11 @@ function reopened(state: State, again: (node: Node) => boolean): Set<Node> {
     else for (const child of node.children) if (child.state !== 'failed') take(child);
   }
   return open;
+}
+
+/** It was cancelled, with what is within it, and has not ended yet. */
+function isBeingCut(node: Node): boolean {
+  return !hasEnded(node) && (node.isUnwanted === true || node.awaiting?.outcome.kind === 'cancelled');
 }
 
 /** A race in which nobody was picked, or whose pick does not merge: its candidates are no better the second time. */

@@ -20,6 +20,7 @@ import { changeWait, endCircle, forgetWaits } from './waits.ts';
 import { noteSession } from './session.ts';
 import { skip } from './skip.ts';
 import { move, push, queue, unpush } from './moves.ts';
+import { addChild, awaitChildren, cancelChildren, refuseChild, requestChild, unwant } from './children.ts';
 import { callContinuous, endRest } from './continuous.ts';
 import { publish, publisherEnded } from './publications.ts';
 import { expanded } from './expand.ts';
@@ -27,7 +28,7 @@ import { addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { newState } from './new-state.ts';
 import { reopen } from './reopen.ts';
 import { originOf, unique } from '../workflow/publications.ts';
-import { hasEnded, nodeOf, taskPauseOf, type Node, type State } from '../state.ts';
+import { hasEnded, isGroup, nodeOf, taskPauseOf, type Node, type State } from '../state.ts';
 
 export function create(event: EventOf<'run.created'>, atMs: number): State {
   const state = newState(event, atMs);
@@ -180,6 +181,15 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       askAnswered(state, event);
       if (event.stops) stopForBudget(state, event.stops);
       return;
+    case 'child.requested':
+      return requestChild(state, node, event);
+    case 'child.refused':
+      return refuseChild(state);
+    case 'child.added':
+      return push(state, addChild(state, node, event));
+    case 'child.cancelling':
+      node.isDismissed = true;
+      return unwant(state, node);
     case 'access.requested':
     case 'access.said':
     case 'access.unanswered':
@@ -270,13 +280,17 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.pausing = event.how;
       return;
     case 'task.again':
+      cancelChildren(state, node, event);
       return again(state, node, event, atMs);
     case 'task.delayed':
       delay(state, node, event.delayMs, atMs);
       node.failures++;
       node.next = event.session ? { session: event.session } : {};
       delete node.ended;
-      return;
+      return cancelChildren(state, node, event);
+    case 'task.awaiting':
+      keepOutput(node, event);
+      return awaitChildren(state, node, event);
     case 'task.merging':
       move(state, node, 'merging');
       return;
@@ -345,8 +359,9 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   if (outcome.kind === 'lost') throw new Error('a task is never lost');
   if (outcome.kind !== 'done') node.results = [];
   if (node.children.length > 0 && node.kind !== 'race') {
-    node.results = [...new Set(node.children.flatMap((child) => child.results))];
-    node.restsOn = unique(node.children.flatMap((child) => child.restsOn));
+    const own = isGroup(node) ? { results: [], restsOn: [] } : node;
+    node.results = [...new Set([...own.results, ...node.children.flatMap((child) => child.results)])];
+    node.restsOn = unique([...own.restsOn, ...node.children.flatMap((child) => child.restsOn)]);
   }
   if (node.results.length === 0) {
     const { commits, publications } = originOf(state, node);
@@ -361,6 +376,8 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   delete node.paused;
   node.steers = [];
   state.pausedTasks.delete(node);
+  // One that was cut short while it waited for its children goes on waiting.
+  if (outcome.kind !== 'cancelled') delete node.awaiting;
   // A budget is not the task's own, although one of its attempts asked.
   for (const [id, question] of state.questions)
     if (question.task === node.id && !state.asked.has(id)) state.questions.delete(id);
@@ -373,7 +390,8 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
     if (dependent.unmet === 0 && dependent.state === 'waiting') push(state, dependent);
   }
   publisherEnded(state, node); // counts anew, so it comes after
-  if (node.parent && --node.parent.open === 0) push(state, node.parent);
+  const { parent } = node;
+  if (parent && --parent.open === 0 && parent.state === 'expanded') push(state, parent);
   callContinuous(state, node);
   for (const id of event.halts ?? []) {
     const halted = nodeOf(state, id);

@@ -30,6 +30,8 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     messages: new Map(),
     mail: new Queue(),
     keepers: new Set(),
+    spawns: new Queue(),
+    spawnedChars: 0,
     agentWaits: new Map(),
     away: 0,
     isQuiet: false,

@@ -53,8 +53,8 @@ export function addTasks(
   return register(state, added, parent);
 }
 
-/** A planner that is asked again may call a task like one that failed, which keeps its name. */
-function freePlace(state: State, { id }: Node, name: string): string {
+/** A planner or a parent that is asked again may call a task like one that failed, which keeps its name. */
+export function freePlace(state: State, { id }: Node, name: string): string {
   let place = name;
   for (let n = 2; state.nodes.has(`${id}/${place}`); n++) place = `${name}-${n}`;
   return place;
@@ -179,7 +179,7 @@ function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | '
   }
 }
 
-function register(state: State, added: Node[], parent: Node | undefined): Node[] {
+export function register(state: State, added: Node[], parent: Node | undefined): Node[] {
   for (const node of added) {
     state.nodes.set(node.id, node);
     if (node.kind === 'continuous') state.continuous.push(node);
@@ -193,7 +193,7 @@ function register(state: State, added: Node[], parent: Node | undefined): Node[]
   return added;
 }
 
-function makeNode(
+export function makeNode(
   fields: Pick<
     Node,
     | 'id'
@@ -212,6 +212,8 @@ function makeNode(
     | 'round'
     | 'candidate'
     | 'isJudge'
+    | 'isChild'
+    | 'origin'
   >,
 ): Node {
   return {
@@ -250,6 +252,6 @@ function kindOf(task: Task, isItem: boolean): Node['kind'] {
   return 'work';
 }
 
-function orderOf(parent: Node | undefined, position: number): string {
+export function orderOf(parent: Node | undefined, position: number): string {
   return `${parent?.order ?? ''}${position.toString(36).padStart(4, '0')}`;
 }

@@ -1,6 +1,7 @@
 /** Opens tasks of a run again, as it was decided which. */
 import type { EventOf, Reopened } from '../../contract/event.ts';
-import { nodeOf, type Node, type State } from '../state.ts';
+import { hasEnded, isAwaiting, isGroup, nodeOf, type Node, type State } from '../state.ts';
+import { keepOutput } from './attempts.ts';
 import { move, push } from './moves.ts';
 import { countUnmet } from './publications.ts';
 
@@ -27,7 +28,12 @@ export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
 
 function open(state: State, node: Node, { onTop, continues, session }: Reopened): Node {
   if (onTop) node.onTop = true;
-  move(state, node, node.children.length > 0 ? 'expanded' : 'waiting');
+  const isCut = node.awaiting?.outcome.kind === 'cancelled';
+  const wasOpen = !hasEnded(node);
+  delete node.isUnwanted;
+  // It is wanted again before anything was done about that.
+  if (wasOpen && !isCut) return node;
+  move(state, node, isGroup(node) || isAwaiting(node) ? 'expanded' : 'waiting');
   node.failures = 0;
   node.rounds = 0;
   node.results = node.own ?? [];
@@ -38,12 +44,15 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
     'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',
   ] as const) delete node[key]; // prettier-ignore
+  if (isAwaiting(node)) keepOutput(node, node.awaiting!);
+  else delete node.awaiting;
   delete node.judge; // another one is asked
   if (node.candidate !== undefined) {
     delete node.parent!.judge;
     if (node.parent!.picked?.candidate === node.id) delete node.parent!.picked;
   }
   if (continues !== undefined) node.next = { continues, ...(session && { session }) };
+  if (wasOpen) return node;
   state.open++;
   if (node.parent) node.parent.open++;
   return node;

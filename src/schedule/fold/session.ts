@@ -32,9 +32,9 @@ export function sessionOf(
 
 /** It was ended in the middle, and can go on right there: its workspace is not to go. */
 export function canGoOn(node: Node): boolean {
-  const { session, workspace } = node;
+  const { session, workspace, awaiting } = node;
   return (
-    node.state === 'cancelled' &&
+    (node.state === 'cancelled' || awaiting?.outcome.kind === 'cancelled') &&
     workspace !== undefined &&
     node.isCollected === true &&
     session?.attempt === node.attempt &&

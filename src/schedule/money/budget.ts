@@ -19,7 +19,7 @@ export function isWholeRun(account: string): boolean {
 
 export type BudgetLimits = Partial<Record<BudgetUnit, number>>;
 
-/** The run, the agent, whoever's plan made up that agent, the task, and every task that it belongs to. */
+/** The run, the agent, whoever's plan made up that agent or whose child it is, the task, and every task that it belongs to. */
 export function accountsOf(node: Node): string[] {
   const accounts = [RUN_ACCOUNT, ...agentBudgets(node).keys(), ...sharedAccount(node)];
   for (let at: Node | undefined = node; at; at = at.parent) accounts.push(`task:${at.id}`);
@@ -41,7 +41,7 @@ export function writtenBudgets(state: State, node: Node): Map<string, Budget> {
   return budgets;
 }
 
-/** An agent that a plan made up spends the planner's money: however many there are, they share what that one has. */
+/** An agent that a plan made up spends the planner's money, and a child its parent's: all share what that one has. */
 function agentBudgets(node: Node): Map<string, Budget | undefined> {
   const budgets = new Map<string, Budget | undefined>();
   const add = (of: Node): void => {
@@ -49,6 +49,8 @@ function agentBudgets(node: Node): Map<string, Budget | undefined> {
     if (agent) budgets.set(agentAccount(of, agent.name), agent.agent.budget);
   };
   add(node);
+  // What a child spends is its parent's too, whoever pays for that.
+  if (node.isChild) for (const [account, budget] of agentBudgets(node.parent!)) budgets.set(account, budget);
   if (typeof node.task.agent !== 'object') return budgets;
   for (let at = node.parent; at && at.kind !== 'uses'; at = at.parent) if (at.task.expand) add(at);
   return budgets;

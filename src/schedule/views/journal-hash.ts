@@ -67,6 +67,8 @@ const LEFT_OUT = new Set<string>([
   'task.again',
   'tasks.ready',
   'run.reopened',
+  'task.awaiting',
+  'child.cancelling',
   'message.read',
   'message.delivered',
   'message.refused',
@@ -80,7 +82,7 @@ const LEFT_OUT = new Set<string>([
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from files publications commit shadow result marked snapshot replayed note halts stops'.split(
+  'atMs durationMs pid session source workspace base from files publications commit shadow result marked snapshot replayed note halts stops cancels'.split(
     ' ',
   ),
 );

@@ -53,6 +53,7 @@ function inboxesWithin(
     if (hasEnded(node) || node.kind === 'approve') continue;
     if (isReader(node)) {
       if (node !== only.except && isOfAgent(node, only.agent)) found.push(node);
+      found.push(...inboxesWithin(node.children, only)); // those that it asked for
       continue;
     }
     const within = inboxesWithin(node.children, only);

@@ -10,13 +10,30 @@ type Purpose = 'work' | 'resolve';
 export function agentOf(node: Node, purpose: Purpose): { name: string; agent: Agent } | undefined {
   const found = namedAgent(node, purpose);
   if (!found) return undefined;
-  const { name, agent } = found;
+  const { name } = found;
+  const agent = node.isChild ? heldToParent(found.agent, agentOf(node.parent!, 'work')?.agent) : found.agent;
   const { task } = node;
   if (!task.scope && !task.limits) return { name, agent };
   return {
     name,
     agent: { ...agent, scope: effectiveScope(task, agent), limits: effectiveLimits(task, agent) },
   };
+}
+
+/** A child has the tool servers that its parent has too, and no more turns. */
+function heldToParent(agent: Agent, parent: Agent | undefined): Agent {
+  const { mcp = {}, turns, ...rest } = agent;
+  const known = Object.entries(mcp).filter(([name, server]) => isSame(server, parent?.mcp?.[name]));
+  const most = Math.min(turns ?? Infinity, parent?.turns ?? Infinity);
+  return {
+    ...rest,
+    ...(known.length > 0 && { mcp: Object.fromEntries(known) }),
+    ...(most < Infinity && { turns: most }),
+  };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Also of a plain command, which has no agent. */
@@ -27,9 +44,10 @@ export function agentScope(node: Node, purpose: Purpose): Scope {
 /**
  * The globs that people wrote for what the attempt may change. What an agent wrote is none of them: of a task that one
  * wrote, they are those of the agent of the workflow that it names, else those of the task that wrote it. A value that
- * is filled into a glob names nothing either.
+ * is filled into a glob names nothing either, nor does anything for a child.
  */
 export function globsOfPeople(node: Node, purpose: Purpose): string[] {
+  if (node.isChild) return [];
   const written = writtenAs(node);
   const found = namedAgent(node, purpose);
   const isByAgent = written.parent !== undefined && written.parent.kind !== 'uses';

@@ -1,6 +1,6 @@
 /** What came of a task and of those within it, in one value: who failed and why, and a summary for people. Pure. */
 import type { GroupResult } from '../../contract/report.ts';
-import { hasEnded, type Node } from '../state.ts';
+import { hasEnded, isGroup, type Node } from '../state.ts';
 
 /** Of what is within, so many are told of, and so much of each. */
 const FAILURES_MAX = 100;
@@ -12,7 +12,7 @@ export const RESULT_CHARS_MAX = (FAILURES_MAX + LINES_MAX) * (LINE_CHARS_MAX + 2
 
 /** Those within, or the task alone; nobody in whose place a planner wrote others. */
 export function membersOf(node: Node): Node[] {
-  return node.children.length === 0 ? [node] : node.children.filter(({ isReplaced }) => !isReplaced);
+  return isGroup(node) ? node.children.filter(({ isReplaced }) => !isReplaced) : [node];
 }
 
 export function groupResult(node: Node): GroupResult {

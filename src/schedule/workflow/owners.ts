@@ -4,7 +4,7 @@ import { overlapOf } from '../../base/globs.ts';
 import type { Agent, Task, Workflow } from '../../contract/workflow.ts';
 import { isTemplate, templateBound } from './glob-template.ts';
 import { effectiveScope } from './scope-of.ts';
-import type { Node, State } from '../state.ts';
+import { isGroup, type Node, type State } from '../state.ts';
 
 type Scope = NonNullable<Agent['scope']>;
 
@@ -18,7 +18,7 @@ export function ownersOf(state: State, asking: Node, globs: readonly Glob[]): No
   };
   return [...state.nodes.values()].filter((node) => {
     // What stands for others owns nothing itself: they do.
-    if (node === asking || node.children.length > 0) return false;
+    if (node === asking || isGroup(node)) return false;
     if (areAlike(asking, node)) return false;
     return scopesOf(node.workflow, node.task).some(owns);
   });

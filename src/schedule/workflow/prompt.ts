@@ -36,13 +36,16 @@ export function renderWork(state: State, node: Node): Work {
   const context = new PromptContext();
   const fitted = (text: string): string => renderText(state, node, text, allowance, context);
   const env: Record<string, string> = {};
-  for (const [key, text] of Object.entries(task.env ?? {})) env[key] = fill(text);
+  // What a child has to pass is its parent's check, with the values and variables that the parent has.
+  const elder = elderOf(node);
+  const fillElder = (text: string): string => renderText(state, elder, text, allowance);
+  for (const [key, text] of Object.entries(elder.task.env ?? {})) env[key] = fillElder(text);
   const prompt = node.resolving
     ? resolvePrompt(state, node)
     : task.run !== undefined
       ? renderCommand(task.run, fill, env, RUN_VARIABLE)
       : withFormat(node, withPublications(state, node, promptOf(state, node, fitted, context)));
-  if (task.check !== undefined) renderCommand(task.check, fill, env, CHECK_VARIABLE);
+  if (elder.task.check !== undefined) renderCommand(elder.task.check, fillElder, env, CHECK_VARIABLE);
   const score = scoreOf(task);
   if (score !== undefined) renderCommand(score, fill, env, SCORE_VARIABLE);
   const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
@@ -60,7 +63,9 @@ export function renderWork(state: State, node: Node): Work {
 }
 
 function promptOf(state: State, node: Node, fill: (text: string) => string, context: PromptContext): string {
-  const own = fill(node.task.prompt ?? '');
+  const written = node.task.prompt ?? '';
+  if (node.isChild) return written; // what an agent says is no template
+  const own = fill(written);
   if (node.turn) return turnPrompt(state, node, own, context);
   if (!node.isJudge) return own;
   const { prompt, run } = node.parent!.task;
@@ -105,9 +110,24 @@ function renderCommand(
   return commandOf(command, variable);
 }
 
-/** A check as the shell gets it: its values are in the environment of the attempt. */
-export function checkCommand(check: string): string {
-  return commandOf(check, CHECK_VARIABLE);
+export interface Check {
+  /** As it was written. */
+  text: string;
+  /** As the shell gets it: its values are in the environment of the attempt. */
+  command: string;
+}
+
+/** What the work must pass, in this order: of a child, first what its parent's must. What an agent wrote is no template. */
+export function checksOf(node: Node): Check[] {
+  const { check: text } = node.task;
+  const ofParent = node.isChild ? checksOf(node.parent!) : [];
+  if (text === undefined) return ofParent;
+  return [...ofParent, { text, command: node.isChild ? text : commandOf(text, CHECK_VARIABLE) }];
+}
+
+/** The task of the workflow, or of a plan, that a child and its parents belong to. */
+function elderOf(node: Node): Node {
+  return node.isChild ? elderOf(node.parent!) : node;
 }
 
 /** The same for the check that gives a candidate its score; undefined where there is none. */
@@ -151,7 +171,7 @@ export function renderText(
 export function titleOf(state: State, node: Node): string {
   const { description, prompt, run } = node.task;
   if (description !== undefined || run !== undefined || prompt === undefined) return description ?? node.id;
-  const first = renderText(state, node, prompt)
+  const first = (node.isChild ? prompt : renderText(state, node, prompt))
     .split('\n')
     .find((line) => line.trim() !== '');
   return first ?? node.id;

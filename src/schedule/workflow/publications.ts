@@ -4,16 +4,10 @@
  */
 import type { BuiltOn } from '../../contract/event.ts';
 import { isReader } from './addressees.ts';
-import { hasEnded, type Interface, type Node, type Publication, type State } from '../state.ts';
+import { hasEnded, type Interface, type Node, type Origin, type Publication, type State } from '../state.ts';
 
 /** Of a value, in a message and where a wait ends: the whole of it is with the interface. */
 const VALUE_SHOWN_CHARS_MAX = 4000;
-
-/** Where work starts: commits, and those publications behind them whose tasks are not done. */
-export interface Origin {
-  commits: string[];
-  publications: BuiltOn[];
-}
 
 /** The newest version that stands. */
 export function standing(state: State, needed: Interface): Publication | undefined {
@@ -110,6 +104,7 @@ function tellLost(state: State, { name, version, task }: BuiltOn): string {
 
 /** What a node starts from: the results of its needs and what was published to it, else what the task around it does. */
 export function originOf(state: State, node: Node): Origin {
+  if (node.origin) return notDone(state, node.origin);
   const origin = join([
     ...node.needs.map(({ results, restsOn }) => ({ commits: results, publications: restsOn })),
     ...node.apis.map((needed) => publishedOrigin(state, needed)),

@@ -11,7 +11,7 @@ import {
 import { describeDenied } from '../../../report/words.ts';
 import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
-import type { Node, State } from '../../../schedule/state.ts';
+import { isGroup, type Node, type State } from '../../../schedule/state.ts';
 import { heldOf, runView, taskView } from '../../../schedule/views/view.ts';
 import { signOf, workLine, type ShownBy, type TaskSign } from './task-sign.ts';
 
@@ -202,8 +202,12 @@ function isFolded(node: Node): boolean {
   return false;
 }
 
-function foldedLine({ state, children }: Node): string {
-  return state === 'done' && children.length > 0 ? `all ${children.length} done` : '';
+function foldedLine(node: Node): string {
+  const { state, children } = node;
+  if (state !== 'done' || children.length === 0) return '';
+  if (isGroup(node)) return `all ${children.length} done`;
+  const done = children.filter((child) => child.state === 'done').length;
+  return `${done} of ${children.length} ${children.length === 1 ? 'child' : 'children'} done`;
 }
 
 function mostUrgent(nodes: readonly Node[], limit: number): Node[] {
