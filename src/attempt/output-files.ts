@@ -11,6 +11,7 @@ import { compileGlobs } from '../base/globs.ts';
 import { vetChanges, type VetScope } from '../collect/vet.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Outputs, Produced, ProducedFiles, Take } from '../contract/produced.ts';
+import { API_NEED } from '../contract/workflow.ts';
 import type { CrewTools } from '../crew/tools.ts';
 import { INSIDE } from '../sandbox/linux/bwrap.ts';
 import { effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';
@@ -76,7 +77,7 @@ export class OutputFiles {
       throw new BosunError('usage', 'you work on no files, so that there is nothing to apply it to');
     const { patch, changes, told } = await this.#write(produced);
     if (changes.length === 0)
-      throw new BosunError('usage', `${produced.name} changed nothing that you could take`);
+      throw new BosunError('usage', `${produced.name} has no changes that you could take${hint(produced)}`);
     if (patch === undefined)
       throw new BosunError('usage', `${produced.name} cannot be taken: ${told.notes.join('; ')}`);
     const wrong = this.#outside(changes);
@@ -232,4 +233,9 @@ export class OutputFiles {
 function someOf(words: readonly string[]): string {
   const left = words.length - NAMES_SHOWN_MAX;
   return `${words.slice(0, NAMES_SHOWN_MAX).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+function hint({ name }: Produced): string {
+  if (!name.startsWith(API_NEED)) return '';
+  return `: only tasks that need ${name} may take it before its publisher is done`;
 }

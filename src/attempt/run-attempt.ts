@@ -109,8 +109,8 @@ async function live(
   const given = await giveFiles(stages, attempt, around.files);
   const job = jobOf(attempt, around, sink, workspace, given);
   const runtime = await attemptRuntime(attempt).load();
-  const result = explained(await runtime.run(job), around.modelError);
-  await around.workEnded();
+  const ran = runtime.run(job).finally(() => around.workEnded());
+  const result = explained(await ran, around.modelError);
 
   let collected: Collected | undefined;
   try {

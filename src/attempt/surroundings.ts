@@ -375,7 +375,12 @@ export class Surroundings implements AsyncDisposable {
       return { isAdmitted: false, kind: 'refused', message: describeTurns(turnsMax) };
     this.#turns += count;
     const requestEnded = this.held.request();
-    const admission = await this.held.holdBack(this.#attempt.admit(estimate, signal));
+    const admission = await this.held
+      .holdBack(this.#attempt.admit(estimate, signal))
+      .catch((error: unknown) => {
+        requestEnded();
+        throw error;
+      });
     if (!admission.isAdmitted) {
       requestEnded();
       this.#turns -= count;

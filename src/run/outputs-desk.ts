@@ -97,6 +97,8 @@ export class OutputsDesk {
     const { version, commit } = newest;
     const under = versionUnder(node, needed);
     const before = needed.versions.find((one) => one.version === under)?.commit;
+    // Whoever did not start from it would bring in files that may never be merged.
+    const isForAll = this.#state.nodes.get(newest.task)?.state === 'done';
     const value = newest.valueRef ? this.#state.read(newest.valueRef) : newest.value;
     return {
       name: `${API_NEED}${name}`,
@@ -104,7 +106,8 @@ export class OutputsDesk {
       state: under === version ? `version ${version}, which you started from` : `version ${version}`,
       ...(value !== undefined && { output: value }),
       summary: tellPublication(this.#state, newest),
-      ...(commit !== undefined && { diff: { from: before ?? `${commit}^1`, to: commit } }),
+      ...(commit !== undefined &&
+        (under > 0 || isForAll) && { diff: { from: before ?? `${commit}^1`, to: commit } }),
     };
   }
 }

@@ -135,6 +135,28 @@ describe('take', () => {
     expect(printed).toMatch(/did not take api:spec, and changed nothing: .*\nlink: 1\none\none\n/);
   });
 
+  it('takes no files of a publisher that is at work where the task does not rest on it', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      `tasks:
+  work:
+    publishes: [spec]
+    run: |
+      echo half > a.txt; bosun agent publish spec --value one
+      bosun agent wait-for message other; exit 1
+  other:
+    run: |
+      exec 2>&1
+      bosun agent wait-for publication spec
+      bosun agent take api:spec || echo "not taken: $?"
+      bosun agent send work go
+`,
+    );
+    expect(run.printed('other')).toMatch(/only tasks that need api:spec may take it before[^]*not taken: \d/);
+    expect(run.changed('other')).toEqual([]);
+  });
+
   it('takes nothing that is outside of the scope, and needs files', async () => {
     await using repository = await makeRepository({ files: FILES });
     const run = await runFenced(
