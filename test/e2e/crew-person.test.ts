@@ -108,7 +108,7 @@ tasks:
       expect((await bosun(repository.path, 'answer', 'waits', 'better than never')).code).toBe(0);
       const all = told(await run.finished);
       expect(all.ended('works').outcome).toMatchObject({ kind: 'failed', reason: 'timeout' });
-      expect(all.ended('works').durationMs).toBeLessThan(15_000);
+      expect(all.ended('works').durationMs).toBeLessThan(30_000); // else as long as the question is open
       expect(all.ended('waits')).toMatchObject({ outcome: { kind: 'done' }, output: 'better than never' });
       expect(all.ended('waits').durationMs).toBeGreaterThan(6000);
     },

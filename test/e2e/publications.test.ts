@@ -159,7 +159,7 @@ describe('a task that publishes', () => {
       mkdir real; echo mine > real/passwd; ln -s /etc swap
       (while :; do mv real kept; mv swap real; mv real swap; mv kept real; done) 2> /dev/null & swaps=$!
       (n=0; while :; do n=$((n + 1)); for f in a b; do echo $n > .new; mv .new $f.txt; done; done) & counts=$!
-      for n in 1 2 3 4; do bosun agent publish spec --value $n; done
+      for n in 1 2 3 4; do for try in 1 2 3 4 5; do bosun agent publish spec --value $n && break; done; done
       kill $swaps $counts
 `,
     );
