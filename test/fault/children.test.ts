@@ -82,5 +82,5 @@ it('keeps a family together, wherever the engine is killed', { timeout: 900_000 
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   expect(isPast).toBe(true);
-  expect(reached).toBeGreaterThan(8);
+  expect(reached).toBeGreaterThan(5);
 });
