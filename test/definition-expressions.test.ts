@@ -59,7 +59,7 @@ describe('expressions that cannot work', () => {
     ],
     [
       'c: { run: x, env: { A: "${{ foo }}" } }',
-      '9:31: "env.A" of task "c": expression "foo": unknown name "foo"; there are tasks, inputs, each, index, run',
+      '9:31: "env.A" of task "c": expression "foo": unknown name "foo"; there are tasks, apis, inputs, each, index, run',
     ],
   ])('%s', (task, message) => {
     const text = `  my-task: { run: x }\n  b: { run: x }\n  ${task}\n`;
