@@ -2,10 +2,11 @@
  * Stores changes as one commit, in one pack of the engine's git directory. Files are read as they are now, the large
  * ones in pieces; a file that is cut short meanwhile is read again, with all the others.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { close, closeSync, fstatSync, read, readSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
+import { openBelow } from '../system/files/below.ts';
 import type { Change } from '../system/git/change.ts';
 import { IDENTITY } from '../system/git/git.ts';
 import { PackWriter } from '../system/git/pack-writer.ts';
@@ -16,7 +17,8 @@ const PIECE_BYTES = 256 * 1024;
 /** Up to here a file is read and packed at once: a thread would take longer to be asked. */
 const SMALL_BYTES_MAX = 64 * 1024;
 const TRIES_MAX = 3;
-const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK; // no pipe is waited for
+const readFrom = promisify(read);
+const closeLater = promisify(close);
 
 interface Written {
   commit: string;
@@ -82,45 +84,47 @@ async function editOf(pack: PackWriter, change: Storable): Promise<TreeEdit | { 
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { why: 'it vanished before it was read' };
-    if (code === 'ELOOP' || code === 'EACCES' || code === 'EPERM')
+    if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'EINVAL' || code === 'EACCES' || code === 'EPERM')
       return { why: `it cannot be read (${code})` };
     throw error; // the machine's fault, not the file's: what was not read must not count as collected
   }
 }
 
-async function storeFile(
-  pack: PackWriter,
-  { source, path }: Extract<Change, { kind: 'file' }>,
-): Promise<string> {
-  const small = readSmall(source);
-  if (small !== undefined) return pack.add('blob', small);
-  const file = await open(source, READ_ONLY);
+type FileChange = Extract<Change, { kind: 'file' }>;
+
+async function storeFile(pack: PackWriter, change: FileChange): Promise<string> {
+  const fd = openSource(change);
+  const { size } = fstatSync(fd);
+  if (size <= SMALL_BYTES_MAX) return pack.add('blob', readSmall(fd, size));
   try {
-    const { size } = await file.stat();
-    return await pack.addLarge(size, piecesOf(file, size, path));
+    return await pack.addLarge(size, piecesOf(fd, size, change.path));
   } finally {
-    await file.close();
+    await closeLater(fd);
   }
 }
 
-/** Undefined where the file is too large to be read at once. */
-function readSmall(source: Buffer): Buffer | undefined {
-  const file = openSync(source, READ_ONLY);
+/** No link is followed on the way to it from the top of its layer: an agent that is at work may put one there. */
+function openSource({ source, path }: FileChange): number {
+  const at = source.length - path.length;
+  const isBelow = at > 0 && source.subarray(at).equals(path);
+  const from = isBelow ? at : source.lastIndexOf('/') + 1;
+  return openBelow(source.subarray(0, from - 1), source.subarray(from));
+}
+
+function readSmall(fd: number, size: number): Buffer {
   try {
-    const { size } = fstatSync(file);
-    if (size > SMALL_BYTES_MAX) return undefined;
     const content = Buffer.allocUnsafe(size);
-    return content.subarray(0, readSync(file, content));
+    return content.subarray(0, readSync(fd, content));
   } finally {
-    closeSync(file);
+    closeSync(fd);
   }
 }
 
 /** Exactly `size` bytes: what was added since is left out. */
-async function* piecesOf(file: FileHandle, size: number, path: Buffer): AsyncGenerator<Buffer> {
+async function* piecesOf(fd: number, size: number, path: Buffer): AsyncGenerator<Buffer> {
   for (let left = size; left > 0;) {
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
-    const { bytesRead } = await file.read(piece, 0, piece.length);
+    const { bytesRead } = await readFrom(fd, piece, 0, piece.length, null);
     if (bytesRead === 0) throw new Shrunk(path.toString());
     yield piece.subarray(0, bytesRead);
     left -= bytesRead;

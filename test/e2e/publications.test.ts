@@ -177,6 +177,35 @@ describe('a task that publishes', () => {
   });
 });
 
+it('nothing is taken where a process wakes itself while it is held still', async () => {
+  // A timer that sends SIGCONT; the file takes longer to read than the timer to come.
+  const wakes = `
+    my ($create, $settime) = $ARGV[0] eq 'x64' ? (222, 223) : (107, 110);
+    $SIG{CONT} = sub {};
+    my ($event, $id) = (pack('x8 l l x48', 18, 0), pack('x8'));
+    syscall($create, 1, $event, $id) == 0 or die "no timer: $!";
+    my $every = pack('q4', 0, 100_000_000, 0, 100_000_000);
+    syscall($settime, unpack('l', $id), 0, $every, 0) == 0 or die "not set: $!";
+    for (my $end = time + 20; time < $end;) { select(undef, undef, undef, 0.01) }
+`;
+  await using repository = await makeRepository({ files: { ...FILES, 'wakes.pl': wakes } });
+  const run = await runFenced(
+    repository,
+    `tasks:
+  work:
+    publishes: [spec]
+    run: |
+      exec 2>&1
+      head -c 60000000 /dev/urandom > big
+      perl wakes.pl ${process.arch} & sleep 0.5
+      bosun agent publish spec --value one || echo "not published: $?"
+      kill $!; rm big
+`,
+  );
+  expect(run.printed('work')).toMatch(/your processes (went on while|could not be) [^]*not published: \d/);
+  expect(of(run.events, 'publication.made')).toEqual([]);
+});
+
 describe('a later version', () => {
   it('reaches who works on an earlier one as a message, and whoever waits for it', async () => {
     await using repository = await makeRepository({ files: FILES });
@@ -192,7 +221,7 @@ describe('a later version', () => {
   waits:
     needs: [api:spec]
     run: |
-      cat spec.txt; bosun agent send work ready
+      cat spec.txt; exec 2>&1; bosun agent send work ready
       bosun agent wait-for publication spec; bosun agent inbox
       bosun agent wait-for publication spec --at-least 3 || echo "third: $?"
       bosun agent wait-for publication spce || echo "unknown: $?"

@@ -233,17 +233,16 @@ function checkOne(place: Place, expression: string, path: Path): Problem[] {
 
 /** `tasks.my-task` or `apis.my-api`, where that is meant as a name. */
 function findDashed(expression: string, workflow: Workflow): { of: string; name: string } | undefined {
-  const names = {
-    tasks: workflow.tasks,
-    inputs: workflow.inputs,
-    apis: Object.fromEntries(
-      Object.values(workflow.tasks).flatMap(({ publishes = [] }) => publishes.map((name) => [name, true])),
-    ),
+  const { tasks, inputs } = workflow;
+  const isNamed = {
+    tasks: (name: string) => Object.hasOwn(tasks, name),
+    inputs: (name: string) => Object.hasOwn(inputs, name),
+    apis: (name: string) => Object.values(tasks).some(({ publishes }) => publishes?.includes(name)),
   };
   for (const match of expression.matchAll(/\b(tasks|inputs|apis)\.([A-Za-z_]\w*(?:-\w+)+)/g)) {
-    const of = match[1] as keyof typeof names;
+    const of = match[1] as keyof typeof isNamed;
     for (let name = match[2]!; name.includes('-'); name = name.slice(0, name.lastIndexOf('-'))) {
-      if (Object.hasOwn(names[of], name)) return { of, name };
+      if (isNamed[of](name)) return { of, name };
     }
   }
   return undefined;

@@ -1,7 +1,9 @@
 /**
  * Stops all processes of a sandbox for a moment, so that its files can be read as they are: nothing is half written, and
- * no name becomes a link while we look at it. It never ends a process, and leaves none stopped that it stopped.
+ * no name becomes a link while we look at it. Who wakes itself meanwhile, by a timer say, has nothing of it: what was done
+ * is thrown away. It never ends a process, and leaves none stopped that it stopped.
  */
+import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { BosunError } from '../../contract/errors.ts';
 import { namesIn } from '../../system/files/names-in.ts';
@@ -18,7 +20,11 @@ export async function holdStill<T>(initPid: number, act: () => Promise<T>): Prom
   const stopped = new Map<number, number>();
   try {
     await stopAll(initPid, stopped);
-    return await act();
+    const before = turnsIn(initPid);
+    const done = await act();
+    if (turnsIn(initPid) !== before)
+      throw new BosunError('busy', 'your processes went on while they were held still; nothing was taken');
+    return done;
   } finally {
     for (const [pid, startTicks] of [...stopped].toReversed())
       if (new ProcessTable().read(pid)?.startTicks === startTicks) send(pid, 'SIGCONT');
@@ -44,6 +50,27 @@ async function stopAll(initPid: number, stopped: Map<number, number>): Promise<v
     if (performance.now() > untilMs)
       throw new BosunError('busy', 'your processes could not be held still; try again once they do less');
     if (moving.length > 0) await setTimeout(AGAIN_MS);
+  }
+}
+
+/** Who is there, and how often each thread of it has had its turn on a processor: the kernel counts that, and never back. */
+function turnsIn(initPid: number): string {
+  const all = new ProcessTable().trees(new Set([initPid]), performance.now()).get(initPid) ?? [];
+  return all
+    .filter(({ pid }) => pid !== initPid)
+    .flatMap(({ pid, startTicks }) =>
+      namesIn(`/proc/${pid}/task`).map((thread) => `${pid}.${startTicks}.${thread} ${turnsOf(pid, thread)}`),
+    )
+    .toSorted()
+    .join();
+}
+
+function turnsOf(pid: number, thread: string): string {
+  try {
+    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, 'latin1');
+    return [...status.matchAll(/ctxt_switches:\s+(\d+)/g)].map(([, turns]) => turns).join('+');
+  } catch {
+    return 'gone';
   }
 }
 
