@@ -26,7 +26,7 @@ import { joinBases } from '../merge/merge.ts';
 import { failed } from '../runtime/agent/command.ts';
 import { speaks } from '../runtime/agent/choose-model.ts';
 import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
-import type { Job, Result } from '../runtime/runtime.ts';
+import type { Job, Result, Runtime } from '../runtime/runtime.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import { giveFiles, type GivenFiles } from './given-files.ts';
 import { judgeWork, type Ending } from './judge-work.ts';
@@ -109,8 +109,7 @@ async function live(
   const given = await giveFiles(stages, attempt, around.files);
   const job = jobOf(attempt, around, sink, workspace, given);
   const runtime = await attemptRuntime(attempt).load();
-  const ran = runtime.run(job).finally(() => around.workEnded());
-  const result = explained(await ran, around.modelError);
+  const result = explained(await runToEnd(runtime, job, around), around.modelError);
 
   let collected: Collected | undefined;
   try {
@@ -355,4 +354,12 @@ function failure(reason: FailReason, error: unknown): Outcome {
   // The machine's failure is not the task's: the engine stops, and the attempt is made again once it can go on.
   if (!isRefusal || hasMachineFailed(error)) throw error;
   return { kind: 'failed', reason, message: (machineError(error) ?? (error as Error)).message };
+}
+
+async function runToEnd(runtime: Runtime, job: Job, around: Surroundings): Promise<Result> {
+  try {
+    return await runtime.run(job);
+  } finally {
+    await around.workEnded();
+  }
 }
