@@ -15,8 +15,7 @@ export function installedBosun(): string {
     execFileSync('npm', ['pack', '--silent', '--pack-destination', directory], quiet);
     const tarball = readdirSync(directory).find((name) => name.endsWith('.tgz'))!;
     execFileSync('tar', ['-xzf', tarball, '--strip-components=1'], { ...quiet, cwd: directory });
-    const isOurs = (file: string): boolean => file !== path.join(ROOT, 'build', 'package'); // the tests' own
-    cpSync(path.join(ROOT, 'build'), path.join(directory, 'build'), { recursive: true, filter: isOurs });
+    cpSync(path.join(ROOT, 'build'), path.join(directory, 'build'), { recursive: true });
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(directory, 'node_modules'));
     installed = path.join(directory, 'bin', 'bosun');
   }
