@@ -135,7 +135,15 @@ export class OutputFiles {
     else if (output !== undefined) await add('output.json', `${JSON.stringify(output, null, 2)}\n`);
     await add('summary.txt', `${summary}\n`);
     const changes = diff ? await git.changedPaths(diff.from, diff.to) : [];
-    const seen = changes.filter((change) => !isHidden(change.path.toString()));
+    // A file in the place of a directory: git would give what the directory had with it.
+    const above = new Set(
+      changes
+        .map((change) => change.path.toString())
+        .filter(isHidden)
+        .flatMap(directoriesOf),
+    );
+    const isSeen = (file: string): boolean => !isHidden(file) && !above.has(file);
+    const seen = changes.filter((change) => isSeen(change.path.toString()));
     const hiddenCount = changes.length - seen.length;
     if (hiddenCount > 0)
       notes.push(`left out, since it is hidden from you: ${hiddenCount} of ${changes.length} changed files`);
@@ -238,4 +246,9 @@ function someOf(words: readonly string[]): string {
 function hint({ name }: Produced): string {
   if (!name.startsWith(API_NEED)) return '';
   return `: only tasks that need ${name} may take it before its publisher is done`;
+}
+
+function directoriesOf(file: string): string[] {
+  const names = file.split('/');
+  return names.slice(1).map((_, n) => names.slice(0, n + 1).join('/'));
 }

@@ -70,6 +70,22 @@ describe('outputs', () => {
   });
 });
 
+it('shows nothing hidden of a directory that became a file', async () => {
+  await using repository = await makeRepository({ files: { ...FILES, 'secret/key.txt': 'sesame\n' } });
+  const run = await runFenced(
+    repository,
+    `tasks:
+  work: { run: 'rm -r secret; echo file > secret; echo two > a.txt' }
+  reader:
+    needs: [work]
+    scope: { hide: ['secret/*'] }
+    run: bosun agent outputs; cat /run/bosun/outputs/work@1/changes.patch
+`,
+  );
+  expect(run.printed('reader')).toContain('+two');
+  expect(run.printed('reader')).not.toContain('sesame');
+});
+
 describe('what a prompt gets from a need', () => {
   it('is an outline where it is long, with the whole as a file that the agent can read', async () => {
     await using repository = await makeRepository({ files: FILES });
