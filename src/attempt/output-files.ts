@@ -1,7 +1,7 @@
 /**
  * Writes what other tasks produced as files that the agent can read, while it works: into the directory of its sockets,
  * which it sees read-only, so that nothing of its making is in the way. Bounded in size. What the agent may not see is
- * left out, and a patch is offered only where all of it is in the agent's scope.
+ * left out, and a patch can be taken only where all of it is in the agent's scope.
  */
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Checking a workflow file: what is wrong with it, what it says, and what a run would still refuse. */
+/** Checking a workflow file: what is wrong with it, and what it says. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
