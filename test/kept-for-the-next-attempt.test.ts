@@ -48,6 +48,15 @@ async function ask(attempt: Attempt): Promise<void> {
   admission.settle({ provider, model, tokens, usd: 0 });
 }
 
+/** Until it is there for whoever listens; nobody has got it by this. */
+async function said(attempt: Attempt): Promise<void> {
+  await new Promise<void>((resolve) => void attempt.onSteer(() => resolve()));
+}
+
+function readIn(events: Event[]): Event[] {
+  return events.filter(({ type }) => type === 'attempt.steered');
+}
+
 describe('what a person says to an agent', () => {
   it('reaches the next attempt where this one ended before it could be told', async () => {
     const { heard } = await spokenTo(
@@ -74,7 +83,7 @@ describe('what a person says to an agent', () => {
 
   it('reaches an agent that begins to listen later', async () => {
     const { heard, events } = await spokenTo(async (attempt, own) => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await said(attempt);
       attempt.onSteer((text, about) => {
         own.push(text);
         about?.given?.();
@@ -82,14 +91,31 @@ describe('what a person says to an agent', () => {
       await ask(attempt);
     });
     expect(heard).toEqual([['use zod']]);
-    expect(events.filter(({ type }) => type === 'attempt.steered')).toEqual([
-      { type: 'attempt.steered', task: 'work', attempt: 1, steers: [1] },
-    ]);
+    expect(readIn(events)).toEqual([{ type: 'attempt.steered', task: 'work', attempt: 1, steers: [1] }]);
+  });
+
+  it('is read once, also where the agent made two requests with it at a time', async () => {
+    const { events } = await spokenTo(async (attempt) => {
+      await said(attempt);
+      attempt.onSteer((_, about) => about?.given?.());
+      await Promise.all([ask(attempt), ask(attempt)]);
+    });
+    expect(readIn(events)).toHaveLength(1);
+  });
+
+  it('is not read with the answer to a request that was made before, and had to wait', async () => {
+    const { events } = await spokenTo(async (attempt) => {
+      await said(attempt);
+      const asked = ask(attempt);
+      attempt.onSteer((_, about) => about?.given?.());
+      await asked;
+    });
+    expect(readIn(events)).toEqual([]);
   });
 });
 
 describe('an output that was given before the end', () => {
-  it('is in the journal when it is accepted, and there for an attempt that goes on from it', async () => {
+  it('is in the journal when it is accepted, and a command that begins anew does without it', async () => {
     const before: unknown[] = [];
     const seen: Event[] = [];
     await driveAttempts(
@@ -110,7 +136,6 @@ describe('an output that was given before the end', () => {
       },
       (event) => void seen.push(event),
     );
-    // a command that is lost begins anew
     expect(before).toEqual([undefined, undefined]);
   });
 });

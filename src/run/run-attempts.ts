@@ -203,8 +203,8 @@ export class RunAttempts implements AsyncDisposable {
       notice: messages.noticeFor(node.id, start.attempt),
       admit: async (estimate, signal) => {
         const asking = { node, attempt: start.attempt, slot: this.#slots.get(node.id), signal };
-        const admit = (): Promise<Admission> => ledger.admit(node, start.attempt, estimate, signal);
-        return steers.watch(node.id, start.attempt, estimate, await pauses.admit(asking, admit));
+        const reserve = (): Promise<Admission> => ledger.admit(node, start.attempt, estimate, signal);
+        return steers.watch(node.id, start.attempt, estimate, () => pauses.admit(asking, reserve));
       },
       ask: (question) => asks.askFor(node.id, start.attempt, question),
       onSteer: (listener) => this.#listen(node.id, start.attempt, listener),

@@ -20,6 +20,8 @@ export class SteerDesk {
   readonly #loop: Pick<Loop, 'state' | 'note'>;
   /** By task: it has one attempt at a time. */
   readonly #listening = new Map<string, Set<Listening>>();
+  /** By task: what was noted as read, which the state shows a little later. */
+  readonly #read = new Map<string, Set<number>>();
 
   constructor(loop: Pick<Loop, 'state' | 'note'>) {
     this.#loop = loop;
@@ -44,17 +46,34 @@ export class SteerDesk {
       }
   }
 
-  /** A request of the agent goes to a model: with the answer, the agent has read what it had then. */
-  watch(task: string, attempt: number, { hasTools }: RequestEstimate, admission: Admission): Admission {
-    const steers = this.#inHand(task);
-    if (!admission.isAdmitted || !hasTools || steers.length === 0) return admission;
+  /**
+   * A request of the agent waits to go to a model: with the answer, the agent has read what it had when it asked. Two
+   * requests may be under way with the same words: the first answer counts.
+   */
+  async watch(
+    task: string,
+    attempt: number,
+    { hasTools }: RequestEstimate,
+    admit: () => Promise<Admission>,
+  ): Promise<Admission> {
+    const inHand = this.#inHand(task);
+    const admission = await admit();
+    if (!admission.isAdmitted || !hasTools || inHand.length === 0) return admission;
     return {
       ...admission,
       settle: (use) => {
-        if (use) this.#loop.note({ type: 'attempt.steered', task, attempt, steers });
+        if (use) this.#noteRead(task, attempt, inHand);
         admission.settle(use);
       },
     };
+  }
+
+  #noteRead(task: string, attempt: number, inHand: number[]): void {
+    const read = this.#read.get(task) ?? new Set();
+    const steers = inHand.filter((number) => !read.has(number));
+    if (steers.length === 0) return;
+    this.#read.set(task, new Set([...read, ...steers]));
+    this.#loop.note({ type: 'attempt.steered', task, attempt, steers });
   }
 
   #inHand(task: string): number[] {
