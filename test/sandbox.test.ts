@@ -55,7 +55,7 @@ for (const [kind, make] of [
       const { running, output } = launch(`setsid sh -c 'setsid ${name} & ${name}' & ${name} & echo started`);
       const before = performance.now();
       expect(await running.exited).toEqual({ code: 0, signal: null });
-      expect(performance.now() - before).toBeLessThan(3000);
+      expect(performance.now() - before).toBeLessThan(10_000);
       expect(output()).toBe('started\n');
       expect(await alive(name)).toEqual([]);
     });
