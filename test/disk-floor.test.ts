@@ -34,19 +34,33 @@ function start(command: string): Disposable & { pid: number } {
 }
 
 /**
- * Fills a file, 4 MB every `everyMs` that this process has, after a look at the disk such as the watchdog's: on a machine
+ * Takes a step in perl every `everyMs` that this process has, after a look at the disk such as the watchdog's: on a machine
  * that others use the watchdog, which is in here, gets less time, and so what it watches is not faster than it can be.
  */
-function startFilling(file: string, everyMs: number): Disposable & { pid: number } {
-  const fill = `while (sysread(STDIN, $_, 1) && syswrite(F, "x" x 4194304)) { syswrite(STDOUT, ".") } sleep 40`;
-  const script = `open(F, ">", "${file}") or die; ${fill}`;
-  const child = spawn('perl', ['-e', script], { stdio: ['pipe', 'pipe', 'ignore'], detached: true });
+function startPaced(directory: string, step: string, everyMs: number): Disposable & { pid: number } {
+  const script = `while (sysread(STDIN, $_, 1) && do { ${step} }) { syswrite(STDOUT, ".") } sleep 40`;
+  const child = spawn('perl', ['-e', script], {
+    cwd: directory,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  });
   child.stdin.on('error', () => {}); // it was ended
   const next = (): void => void child.stdin.write('.');
-  child.stdout.on('data', () => statfs(path.dirname(file), () => setTimeout(next, everyMs)));
+  child.stdout.on('data', () => statfs(directory, () => setTimeout(next, everyMs)));
   setTimeout(next, 200);
   const pid = child.pid!;
   return { pid, [Symbol.dispose]: () => void child.kill('SIGKILL') };
+}
+
+/** Fills a file, 4 MB at each step. */
+function startFilling(file: string, everyMs: number): Disposable & { pid: number } {
+  const open = `fileno(F) || open(F, ">", "${file}") || die`;
+  return startPaced(path.dirname(file), `${open}; syswrite(F, "x" x 4194304)`, everyMs);
+}
+
+/** Makes ten files at each step. */
+function startLittering(directory: string, everyMs: number): Disposable & { pid: number } {
+  return startPaced(directory, 'for (1 .. 10) { open(F, ">", ++$n) or exit } 1', everyMs);
 }
 
 describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
@@ -81,16 +95,14 @@ describe.runIf(HAS_SMALL_DISKS)('a disk', () => {
     await using disk = await smallDisk('1-gb-8000-files');
     const breaches: string[] = [];
     using watchdog = new Watchdog();
-    const fill =
-      'for my $n (1 .. 9000) { open(my $f, ">", "$n") or exit; select(undef, undef, undef, 0.0005) }';
-    using filling = start(`cd ${disk.directory}; sleep 0.2; perl -e '${fill}'; sleep 40`);
+    using filling = startLittering(disk.directory, 5);
     watchdog.watch({
       initPid: filling.pid,
       limits: {},
       disk: [disk.directory],
       onBreach: ({ message }) => breaches.push(message),
     });
-    await vi.waitUntil(() => breaches.length > 0, 15_000);
+    await vi.waitUntil(() => breaches.length > 0, { timeout: 40_000, interval: 10 });
     expect(breaches).toEqual([
       expect.stringMatching(
         /^made at least \d+ files and directories and the disk has room for \d+ more; 500 must stay possible$/,

@@ -190,7 +190,8 @@ describe('a detached run', () => {
     const id = await detached(repository, 'run');
     const note = path.join(repository.path, `.git/bosun/runs/${id}/engine.json`);
     const { pid } = JSON.parse(await readFile(note, 'utf8')) as { pid: number };
-    await rm(repository.path, { recursive: true, force: true });
+    // It is still writing: a directory may be filled again while it is emptied.
+    await rm(repository.path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 20_000 }).toBe(false);
   });
 });
