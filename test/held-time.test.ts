@@ -33,9 +33,10 @@ describe('time that an attempt is given back', () => {
     await sleep(MS);
     expect(held.elapsedMs).toBeLessThan(SLACK_MS);
     ended();
+    const endedAtMs = performance.now();
     await Promise.all(asked);
-    expect(held.elapsedMs).toBeGreaterThan(MS / 2);
-    expect(held.elapsedMs).toBeLessThan(2 * MS - SLACK_MS);
+    const idleMs = performance.now() - endedAtMs; // a busy machine is late with either of them
+    expect(Math.abs(held.elapsedMs - idleMs)).toBeLessThan(SLACK_MS);
   });
 
   it('is none where nobody can see what it does', async () => {

@@ -67,7 +67,7 @@ describe('an output that is given before the end', () => {
       await new Promise((resolve) => setTimeout(resolve, 1000));
       const beganMs = performance.now();
       expect(await other.give({ output: { verdict: 'accept' } })).toEqual({ accepted: true });
-      expect(performance.now() - beganMs).toBeLessThan(2000);
+      expect(performance.now() - beganMs).toBeLessThan(8000); // in one line with the others it would take ten more seconds
       const why = (await Promise.all(given)).map((answer) => answer.why ?? '');
       expect(why[0]).toContain('it took more than 3 seconds');
       expect(why.at(-1)).toContain('took more than 10 seconds in all');
