@@ -180,6 +180,30 @@ describe('the live view', () => {
     see(1, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Go on?', default: 'no' });
     expect(frame(model, { hasKeys: false }).join('\n')).toContain('bosun answer ask yes|no --run w-1');
     see(2, { type: 'question.answered', id: 'ask', answer: 'yes', by: 'person' });
-    expect(model.question).toBeUndefined();
+    expect(model.questionFor()).toBeUndefined();
+  });
+
+  it('shows the question of the task that is selected, or of one within it, else the oldest', () => {
+    const { model, see } = modelOf({
+      first: { approve: 'One?' },
+      each: { approve: 'Two?', 'for-each': ['a', 'b'] },
+      other: { run: 'true' },
+    });
+    see(1, { type: 'task.expanded', task: 'each', kind: 'for-each', items: ['a', 'b'] });
+    see(1, { type: 'question.asked', id: 'first', task: 'first', text: 'One?', default: 'no' });
+    see(1, { type: 'question.asked', id: 'each.2', task: 'each.2', text: 'Two?', default: 'no' });
+    const asked = (selected?: string): string | undefined =>
+      frame(model, { selected }).find((line) => /^\? \S+: /.test(line));
+    expect(asked()).toContain('? first: One?  [y]es [n]o · 1 more: ↑↓ selects a task');
+    expect(asked('other')).toContain('? first: One?');
+    expect(asked('each')).toContain('? each[b]: Two?');
+    expect(asked('each.2')).toContain('? each[b]: Two?');
+    see(2, { type: 'question.answered', id: 'each.2', answer: 'yes', by: 'anna' });
+    expect(asked('each.2')).toBe('? first: One?  [y]es [n]o');
+    expect(frame(model, { notice: 'note' }).slice(-3, -1)).toEqual([
+      'answered each[b]: yes, by anna (Two?)',
+      'note',
+    ]);
+    expect(frame(model, { nowMs: 60_000 }).join('\n')).not.toContain('answered');
   });
 });

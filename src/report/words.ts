@@ -148,6 +148,18 @@ export function shortCommit(commit: string): string {
   return commit.slice(0, 8);
 }
 
+const SAID_BY_NOBODY: Record<string, string> = {
+  'time-out': 'since nobody answered in time',
+  ended: 'since whoever asked had ended',
+  left: 'since whoever asked hung up',
+  limit: 'since it had asked too often',
+};
+
+/** `by anna`; where nobody answered, why that is so. */
+export function saidBy(by: string): string {
+  return SAID_BY_NOBODY[by] ?? `by ${by}`;
+}
+
 const GLOBS_SHOWN_MAX = 5;
 
 /** `granted: src/api/** (by person)`; a no with its reason. */

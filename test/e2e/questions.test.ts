@@ -43,6 +43,25 @@ describe('a question with choices', () => {
     expect((await bosun(repository.path, 'logs')).stdout).toContain('which: Postgres, said ');
   });
 
+  it('is answered in the live view for the task that is selected, which says what was answered to whom', async () => {
+    await using repository = await repositoryWith(
+      'name: two\ntasks: { first: { approve: One? }, second: { approve: Two? }, after: { needs: [second], run: sleep 600 } }\n',
+    );
+    await using terminal = await openTerminal(['run'], { cwd: repository.path });
+    await terminal.shows('? first: One?  [y]es [n]o · 1 more: ↑↓ selects a task');
+    await terminal.press('Down', 'Down');
+    await terminal.shows('? second: Two?  [y]es [n]o');
+    await terminal.press('y');
+    await terminal.shows(/answered second: yes, by \S+ \(Two\?\)/);
+    await terminal.shows('? first: One?');
+    await terminal.press('Enter');
+    await terminal.shows('second  log');
+    await terminal.press('n');
+    await terminal.shows(/answered first: no, by \S+ \(One\?\)/);
+    await terminal.press('C-c');
+    await terminal.shows('exit');
+  });
+
   it('is shown and asked for by bosun answer in a terminal', async () => {
     await using repository = await repositoryWith(CHOOSING);
     const run = start(repository.path, 'run');
@@ -69,14 +88,14 @@ tasks:
     await using terminal = await openTerminal(['run'], { cwd: repository.path });
     await terminal.shows('? ask: Which name?');
     await terminal.press('a');
-    await terminal.shows('your answer: ▏');
+    await terminal.shows('answer to ask: ▏');
     await terminal.press('no, ');
     await terminal.press('Escape');
     await terminal.shows('a types an answer');
     await terminal.press('a');
     await terminal.press('use zodd');
     await terminal.press('BSpace');
-    await terminal.shows('your answer: use zod▏');
+    await terminal.shows('answer to ask: use zod▏');
     await terminal.press('Enter');
     await terminal.shows('[3] huge');
     await terminal.press('3');

@@ -6,7 +6,7 @@ import { glyphOf, toneOf } from '../../../report/words.ts';
 import { formatCount } from '../../../base/format-count.ts';
 import { formatElapsed, tellCounts } from '../figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './model.ts';
-import { questionLines } from './question.ts';
+import { answeredLines, questionLines } from './question.ts';
 import type { OpenTask } from './task.ts';
 import type { Paint } from '../output.ts';
 
@@ -53,6 +53,7 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
     ...leftOf(shown, options),
     '',
     ...asked,
+    ...toldLines(model, options),
     footOf(model, options),
   ];
   // A picture as high as the screen would make it scroll.
@@ -62,14 +63,18 @@ export function renderFrame(model: LiveModel, options: FrameOptions): string[] {
 
 /** The tasks that there is room for. */
 export function shownRows(model: LiveModel, options: FrameOptions): LiveRows {
-  const others = OTHER_LINES + questionLines(model, options).length + moneyOf(model, options).length;
+  const others =
+    OTHER_LINES +
+    questionLines(model, options).length +
+    toldLines(model, options).length +
+    moneyOf(model, options).length;
   return model.rows(Math.max(1, options.rows - others), options.nowMs);
 }
 
 /** One task in place of all: its log or its diff, and what needs an answer. */
 function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): string[] {
   const { columns, rows, paint } = options;
-  const asked = questionLines(model, options);
+  const asked = [...questionLines(model, options), ...toldLines(model, options)];
   const row = model.row(open.id, options.nowMs);
   const { glyph, word, tone } = row?.sign ?? { glyph: ' ', word: '', tone: 'quiet' as const };
   const title = fitColumns(
@@ -184,12 +189,17 @@ function pauseKeys(model: LiveModel, task?: string): string {
   return isHeard ? `${pause} · s message` : pause;
 }
 
+/** What was last said and answered, above the keys. */
+function toldLines(model: LiveModel, options: FrameOptions): string[] {
+  const { columns, paint, notice } = options;
+  const noticed = notice === '' ? [] : [paint('ask', fitColumns(plainLine(notice), columns - 1))];
+  return [...answeredLines(model, options), ...noticed];
+}
+
 function footOf(model: LiveModel, options: FrameOptions): string {
-  const { columns, paint, notice, hasKeys } = options;
+  const { columns, paint, hasKeys } = options;
   if (options.typing) return typedOf(options.typing, options);
   const more = hasKeys ? `↑↓ enter open · ${pauseKeys(model)}` : 'bosun logs -f shows all output';
   const keys = columns < NARROW_COLUMNS ? interruptOf(options) : `${interruptOf(options)} · ${more}`;
-  return notice === ''
-    ? paint('quiet', fitColumns(keys, columns - 1))
-    : paint('ask', fitColumns(plainLine(notice), columns - 1));
+  return paint('quiet', fitColumns(keys, columns - 1));
 }

@@ -1,5 +1,5 @@
 /** What a live view shows of a run: a fold over its events. Pure: it draws nothing and reads no clock. */
-import type { Recorded } from '../../../contract/event.ts';
+import type { EventOf, Recorded } from '../../../contract/event.ts';
 import type { Spending } from '../../../contract/model.ts';
 import {
   shownCounts,
@@ -42,6 +42,16 @@ interface LiveHead extends Pick<RunView, 'spending' | 'limits' | 'paused'> {
   counts: State['counts'];
 }
 
+export type ShownQuestion = QuestionView & { label: string };
+
+/** Which question got which answer. */
+export interface GivenAnswer extends Pick<EventOf<'question.answered'>, 'answer' | 'by'> {
+  /** What people call the task that asked. */
+  label: string;
+  text: string;
+  atMs: number;
+}
+
 export interface LiveRows {
   rows: LiveRow[];
   /** Tasks that are not among the rows. */
@@ -69,6 +79,7 @@ export class LiveModel {
   /** When the run began, or was last resumed: no group is at work since longer. */
   #resumedAtMs = 0;
   #state: State | undefined;
+  #lastAnswer: GivenAnswer | undefined;
 
   /** All events of the run, in their order; what agents printed may be left out. */
   see(events: readonly Recorded[]): void {
@@ -76,6 +87,7 @@ export class LiveModel {
       const { event, atMs } = recorded;
       if (event.type === 'run.created' || event.type === 'run.resumed' || event.type === 'task.retried')
         this.#resumedAtMs = atMs;
+      if (event.type === 'question.answered') this.#keepAnswer(event, atMs);
       if (this.#state || event.type === 'run.created') this.#state = foldRecorded(this.#state, recorded);
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
       if (event.type === 'attempt.agent') this.#keepLine(event.task, agentLine(event.event) ?? '');
@@ -102,10 +114,26 @@ export class LiveModel {
     return this.#state?.nodes.size ?? 0;
   }
 
-  /** The one that was asked first. */
-  get question(): (QuestionView & { label: string }) | undefined {
-    const first = this.#state?.questions.values().next().value;
-    return first && { ...first, label: this.#state!.nodes.get(first.task)?.label ?? first.task };
+  /** Of the task that is looked at, or of one within it; else the one that was asked first. */
+  questionFor(task?: string): ShownQuestion | undefined {
+    const open = [...(this.#state?.questions.values() ?? [])];
+    const found =
+      open.find((question) => task !== undefined && this.#isWithin(question.task, task)) ?? open[0];
+    return found && { ...found, label: this.#labelOf(found.task) };
+  }
+
+  /** Whether nobody has answered it yet. */
+  isAsked(question: string): boolean {
+    return this.#state?.questions.has(question) === true;
+  }
+
+  get questionCount(): number {
+    return this.#state?.questions.size ?? 0;
+  }
+
+  /** The last answer that the run took, whoever gave it. */
+  get lastAnswer(): GivenAnswer | undefined {
+    return this.#lastAnswer;
   }
 
   /** Tasks whose agents take messages now, with what people call them. */
@@ -187,6 +215,22 @@ export class LiveModel {
     const elapsedMs =
       endedAtMs === undefined ? untilMs - Math.max(begunMs, this.#resumedAtMs) : endedAtMs - begunMs;
     return (workedMs ?? 0) + Math.max(0, elapsedMs);
+  }
+
+  /** Its question is gone once the event is folded. */
+  #keepAnswer({ id, answer, by }: EventOf<'question.answered'>, atMs: number): void {
+    const question = this.#state?.questions.get(id);
+    if (question)
+      this.#lastAnswer = { label: this.#labelOf(question.task), text: question.text, answer, by, atMs };
+  }
+
+  #labelOf(task: string): string {
+    return this.#state?.nodes.get(task)?.label ?? task;
+  }
+
+  #isWithin(task: string, around: string): boolean {
+    for (let at = this.#state?.nodes.get(task); at; at = at.parent) if (at.id === around) return true;
+    return false;
   }
 
   #keepLine(task: string, text: string): void {

@@ -1,28 +1,35 @@
 /** The question of a live view: its words, its choices, and which keys answer it. Pure; what it gives is safe to print. */
-import { answerWords, isYesNo, type AnswerForm } from '../../../contract/question.ts';
+import { answerWords, isYesNo, sayAnswer, type AnswerForm } from '../../../contract/question.ts';
 import type { QuestionView } from '../../../contract/run.ts';
 import { columnsOf, fitColumns, wrapColumns } from '../../../report/text/columns.ts';
 import { plainLine } from '../../../report/text/plain.ts';
+import { saidBy } from '../../../report/words.ts';
 import { tellDefault } from '../figures.ts';
 import type { FrameOptions } from './frame.ts';
-import type { LiveModel } from './model.ts';
+import type { LiveModel, ShownQuestion } from './model.ts';
 
 /** A question that needs more is not seen whole. */
 const QUESTION_LINES_MAX = 4;
 const CHOICE_LINES_MAX = 9;
+/** How long an answer that was taken is in sight. */
+const ANSWERED_MS = 10_000;
 /** Lines that the rest of the picture needs. */
 const OTHER_LINES = 10;
 
 /** The whole of it: nobody can answer half a question. */
 export function questionLines(model: LiveModel, options: FrameOptions): string[] {
   const { columns, paint, nowMs } = options;
-  const { question, run } = model;
+  const { run, questionCount } = model;
+  const question = shownQuestion(model, options);
   if (!question) return [];
   const keys = options.hasKeys
     ? keysOf(question, options.marked)
     : `bosun answer ${question.id} ${answerWords(question)} --run ${run!.id}`;
   const otherwise = tellDefault(question, nowMs);
-  const how = otherwise === '' ? keys : `${keys} · else ${otherwise}`;
+  const others = questionCount > 1 ? `${questionCount - 1} more: ↑↓ selects a task` : '';
+  const how = [keys, otherwise && `else ${otherwise}`, options.hasKeys ? others : '']
+    .filter(Boolean)
+    .join(' · ');
   // A budget is often not the task's own; its question says whose it is.
   const whose = question.id.endsWith('+budget') ? '' : `${question.label}: `;
   const words = plainLine(`? ${whose}${question.text.replaceAll('\n', ' ')}`);
@@ -37,6 +44,23 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
     all[all.length - 1] += `  ${how}`;
   else all.push(`  ${fitColumns(how, columns - 3)}`);
   return all;
+}
+
+/** The one whose keys are read: that of the task that is open or selected, if it asks something. */
+export function shownQuestion(
+  model: LiveModel,
+  { open, selected }: Pick<FrameOptions, 'open' | 'selected'>,
+): ShownQuestion | undefined {
+  return model.questionFor(open?.id ?? selected);
+}
+
+/** What the run took as an answer, and from whom; nothing once people have had time to read it. */
+export function answeredLines({ lastAnswer }: LiveModel, { columns, nowMs, paint }: FrameOptions): string[] {
+  if (!lastAnswer || nowMs - lastAnswer.atMs > ANSWERED_MS) return [];
+  const { label, text, by } = lastAnswer;
+  const asked = fitColumns(plainLine(text.replaceAll('\n', ' ')), Math.max(10, Math.floor(columns / 3)));
+  const told = plainLine(`${label}: ${sayAnswer(lastAnswer)}, ${saidBy(by)}`);
+  return [paint('quiet', fitColumns(`answered ${told} (${asked})`, columns - 1))];
 }
 
 /** Whether an answer has to be typed, or can be. */

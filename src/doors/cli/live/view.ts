@@ -7,14 +7,14 @@ import { isForeground } from '../foreground.ts';
 import { renderFrame, shownRows, type FrameOptions } from './frame.ts';
 import { Keys, type Key } from './keys.ts';
 import { TypedLine } from './line.ts';
-import type { LiveModel } from './model.ts';
-import { needsLine } from './question.ts';
+import type { LiveModel, ShownQuestion } from './model.ts';
+import { needsLine, shownQuestion } from './question.ts';
 import { Screen } from './screen.ts';
 import { OpenTask } from './task.ts';
 import { errorStream, hasColor, painter } from '../output.ts';
 
 const FRAME_MS = 100;
-const STEERED_COLUMNS_MAX = 24;
+const PROMPT_COLUMNS_MAX = 24;
 /** Times go on while nothing happens. */
 const TICK_MS = 1000;
 /** The log of a task that is opened grows. */
@@ -54,6 +54,8 @@ export class LiveView {
   #isSuspended = false;
   #isCancelling = false;
   #typing: Typing | undefined;
+  /** The question that is on the screen: a key answers no other, however soon that comes. */
+  #asked: ShownQuestion | undefined;
   /** The choices that are marked, of a question that takes several. */
   #marked: { question: string; labels: Set<string> } | undefined;
   readonly #onStop = (): void => this.#suspend();
@@ -133,6 +135,7 @@ export class LiveView {
   }
 
   #draw(): void {
+    this.#asked = shownQuestion(this.#model, { open: this.#open, selected: this.#selected });
     this.#screen.draw(renderFrame(this.#model, this.#options()));
   }
 
@@ -148,7 +151,7 @@ export class LiveView {
       selected: this.#selected,
       open: this.#open,
       typing: this.#typing && { prompt: this.#typing.prompt, text: this.#typing.line.text },
-      marked: this.#marked?.labels,
+      marked: this.#marked?.question === this.#asked?.id ? this.#marked?.labels : undefined,
     };
   }
 
@@ -174,8 +177,8 @@ export class LiveView {
 
   /** Whether the key was meant for the question that is shown. */
   #keyForQuestion(key: Key): boolean {
-    const { question } = this.#model;
-    if (!question) return false;
+    const question = this.#asked;
+    if (!question || !this.#model.isAsked(question.id)) return false;
     const { id, choices = [], several } = question;
     if (this.#marked?.question !== id) this.#marked = undefined;
     if (isYesNo(question)) {
@@ -184,7 +187,7 @@ export class LiveView {
       return true;
     }
     if (key === 'a' && needsLine(question)) {
-      this.#type('your answer', (text) => this.#answer(id, text));
+      this.#type(`answer to ${shortLabel(question.label)}`, (text) => this.#answer(id, text));
       return true;
     }
     if (key === 'enter' && this.#marked) {
@@ -254,7 +257,7 @@ export class LiveView {
           : `choose an agent first (↑↓): ${hearers.map(({ label }) => label).join(', ')}`,
       );
     const { id, label } = found;
-    this.#type(`to ${fitColumns(spellControls(label), STEERED_COLUMNS_MAX)}`, (text) => {
+    this.#type(`to ${shortLabel(label)}`, (text) => {
       this.#keys.steer(id, text);
       this.notice(`message queued for ${label}`);
     });
@@ -301,4 +304,9 @@ export class LiveView {
     this.#open = undefined;
     this.#tickEvery(TICK_MS);
   }
+}
+
+/** Before a line that is typed. */
+function shortLabel(label: string): string {
+  return fitColumns(spellControls(label), PROMPT_COLUMNS_MAX);
 }
