@@ -74,6 +74,18 @@ describe('a task that needs a publication', () => {
     expect(told(late.take(merged('slow')))).toEqual(['start b from r-slow,r-a']);
   });
 
+  it('leaves to those who need it also what the publisher did in the end', () => {
+    const again = { ...publisher, retry: { attempts: 2 } };
+    const { take } = startDecided({ tasks: { a: again, b: needy, c: { ...run, needs: ['b'] } } });
+    take(made('a', 1));
+    take(ended('a', failed));
+    take({ type: 'timer.fired', task: 'a', attempt: 1 });
+    take(ended('b', done));
+    take({ ...ended('a', done), attempt: 2 } as Fact);
+    expect(told(take({ ...merged('a'), attempt: 2 } as Fact))).toEqual(['merge b']);
+    expect(told(take(merged('b')))).toEqual(['start c from r-b,r-a']);
+  });
+
   it('is skipped with the name of the publisher where that ends without it, or fails after it', () => {
     const silent = startDecided({ 'on-failure': 'continue', tasks: { a: publisher, b: needy } });
     silent.take(ended('a', done));

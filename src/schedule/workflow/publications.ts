@@ -104,14 +104,15 @@ function tellLost(state: State, { name, version, task }: BuiltOn): string {
 
 /** What a node starts from: the results of its needs and what was published to it, else what the task around it does. */
 export function originOf(state: State, node: Node): Origin {
-  if (node.origin) return notDone(state, node.origin);
+  // A child starts from what its parent started from, whatever has happened since.
+  if (node.origin) return { ...withDone(state, node.origin), commits: node.origin.commits };
   const origin = join([
     ...node.needs.map(({ results, restsOn }) => ({ commits: results, publications: restsOn })),
     ...node.apis.map((needed) => publishedOrigin(state, needed)),
   ]);
-  if (origin.commits.length > 0) return notDone(state, origin);
+  if (origin.commits.length > 0) return withDone(state, origin);
   const around = aroundOf(state, node.parent);
-  return notDone(state, { ...around, publications: [...origin.publications, ...around.publications] });
+  return withDone(state, { ...around, publications: [...origin.publications, ...around.publications] });
 }
 
 /** Tasks that an expand task wrote go on from what that task itself did. */
@@ -138,9 +139,17 @@ function publishedOrigin(state: State, needed: Interface): Origin {
   return { commits: commit === undefined ? [] : [commit], publications: [{ name, version, task }] };
 }
 
-function notDone(state: State, { commits, publications }: Origin): Origin {
-  const open = publications.filter(({ task }) => state.nodes.get(task)!.state !== 'done');
-  return { commits, publications: unique(open) };
+/**
+ * Publishers that are done by now: their results are part of it, in place of what they published. An attempt that
+ * published may have failed, and what its task did in the end is something else.
+ */
+function withDone(state: State, { commits, publications }: Origin): Origin {
+  const isDone = ({ task }: BuiltOn): boolean => state.nodes.get(task)!.state === 'done';
+  const results = publications.filter(isDone).flatMap(({ task }) => state.nodes.get(task)!.results);
+  return {
+    commits: [...new Set([...commits, ...results])],
+    publications: unique(publications.filter((one) => !isDone(one))),
+  };
 }
 
 function join(origins: readonly Origin[]): Origin {
