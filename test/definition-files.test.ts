@@ -208,6 +208,22 @@ describe('files of a repository', () => {
     expect(await invalidFile(join(repository, 'spied.yaml'), repository)).toContain('leads out');
   });
 
+  test('that bosun obeys by their names are no links at all, since agents may change what a link leads to', async () => {
+    const repository = join(directory, 'repository');
+    write({
+      'repository/elsewhere/flow.yaml': 'name: x\ntasks:\n  a: { agent: spy, prompt: x }\n',
+      'repository/elsewhere/spy.md': '---\n---\n',
+    });
+    symlinkSync('elsewhere', join(repository, '.bosun'));
+    symlinkSync('elsewhere', join(repository, '.claude'));
+    symlinkSync('.', join(repository, 'elsewhere/agents'));
+    symlinkSync('elsewhere/flow.yaml', join(repository, 'bosun.yaml'));
+    for (const name of ['bosun.yaml', 'elsewhere/flow.yaml'])
+      expect(await invalidFile(join(repository, name), repository), name).toContain(
+        'it is reached through a link; put the file itself there',
+      );
+  });
+
   test('that a person names elsewhere may use what lies beside them', async () => {
     write({
       'there/bosun.yaml': 'name: x\ntasks:\n  a: { uses: part.yaml }\n',

@@ -106,6 +106,25 @@ describe('a change', () => {
     expect(whole, 'nothing is lost: it is in the snapshot').toHaveLength(1);
   });
 
+  test('of the workflow file, or of agents that bosun takes from Claude Code, is left out like those of .bosun', () => {
+    const obeyed = [
+      'bosun.yaml',
+      'Bosun.YML',
+      'bosun.json',
+      '.claude/agents/a.md',
+      '.CLAUDE/agents',
+      '.claude',
+    ];
+    for (const path of obeyed)
+      for (const scope of [{}, { write: ['**'], named: ['**'] }])
+        expect(refusal(file(path), scope), path).toMatch(/bosun's own.*has to name/);
+    expect(refusal(remove('.claude/agents'), {})).toMatch(/bosun's own/);
+    const free = ['.claude/settings.json', 'src/bosun.yaml', 'bosun.md', 'b', '.claudes/agents/x'];
+    expect(vet(free.map((path) => file(path))).accepted).toEqual(free);
+    const named = { write: ['bosun.yaml', '.claude/**'], named: ['bosun.yaml', '.claude/**'] };
+    expect(vet([file('bosun.yaml'), file('.claude/agents/a.md')], named).accepted).toHaveLength(2);
+  });
+
   test('that no commit can hold stays refused, for its own reason', () => {
     const pipe: Change = { kind: 'refused', path: bytes('p'), why: 'a named pipe' };
     expect(vet([pipe])).toEqual({ accepted: [], refused: { p: 'a named pipe' } });

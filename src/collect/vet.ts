@@ -6,7 +6,7 @@ import { bytesKey } from '../base/bytes-key.ts';
 import { isDotGit, isGitmodules } from '../base/dot-git.ts';
 import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
-import { isSettings, namesSettings, SETTINGS } from '../base/settings-path.ts';
+import { isSettings, namesSettings } from '../base/settings-path.ts';
 import type { Change } from '../system/git/change.ts';
 
 export interface VetScope {
@@ -108,7 +108,7 @@ function judge({ write, shared = [], hide = [], named = [] }: VetScope): Judge {
     const text = path.toString();
     if (isHidden(text)) return 'hidden from the agent';
     if (isSettings(path) && !isNamed(text))
-      return `bosun's own settings, which "scope.write" of the workflow has to name (${SETTINGS}/…)`;
+      return `bosun's own settings, which "scope.write" of the workflow has to name (${text})`;
     if (isInside(text)) return undefined;
     return mayNothing ? 'outside the scope: the agent may change nothing' : 'outside the scope';
   };

@@ -1,6 +1,7 @@
 /** Agents that are files: markdown with front matter. Ours are checked as in a workflow; of Claude Code's, what fits is taken. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { AGENT_FOLDERS } from '../base/settings-path.ts';
 import { Agent } from '../contract/workflow.ts';
 import { formatPath, type Located, type Problem } from './source/problem.ts';
 import { readTextWithin } from './source/read-text.ts';
@@ -13,14 +14,13 @@ export interface AgentFile {
   problems: Located[];
 }
 
-const FOLDERS = ['.bosun/agents', '.claude/agents'] as const;
 const FILES_MAX = 1000;
 const FILE_BYTES_MAX = 256 * 1024;
 
 /** All agents of a repository by name; those of `.bosun` win. `seen` may throw where there is too much to read. */
 export function readAgentFiles(repository: string, seen: (text: string) => void): Map<string, AgentFile> {
   const found = new Map<string, AgentFile>();
-  for (const folder of FOLDERS) {
+  for (const folder of AGENT_FOLDERS) {
     for (const name of markdownFiles(join(repository, folder))) {
       const file = `${folder}/${name}`;
       const read = readAgentFile(repository, file, folder === '.claude/agents', seen);

@@ -1,6 +1,7 @@
 /** Checking a workflow file: what is wrong with it, and what it says. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { WORKFLOW_FILES } from '../base/settings-path.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { Workflow } from '../contract/workflow.ts';
@@ -11,8 +12,6 @@ import { hasGlobs } from '../definition/check/warn-about-globs.ts';
 import { repositoryConfig } from '../store/home.ts';
 import { listCommitted } from '../system/git/repository.ts';
 import { checkCode } from './trust.ts';
-
-export const FILE_NAMES = ['bosun.yaml', 'bosun.yml', 'bosun.json'] as const;
 
 export interface Checked extends Omit<Examined, 'globWarnings'> {
   /** The path as a person would write it, from where they are. */
@@ -51,14 +50,14 @@ async function listingFor(workflow: Workflow, top: string | undefined): Promise<
 /** In this directory, or in one above it within the repository. */
 function findFile(cwd: string, top: string | undefined): string {
   for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
-    const found = FILE_NAMES.map((name) => path.join(at, name)).find((file) => existsSync(file));
+    const found = WORKFLOW_FILES.map((name) => path.join(at, name)).find((file) => existsSync(file));
     if (found !== undefined) return found;
     if (top === undefined || at === top || at === path.dirname(at)) break;
   }
   const where = top === undefined || path.resolve(cwd) === top ? cwd : `${cwd} or above`;
   throw new BosunError(
     'usage',
-    `there is no ${FILE_NAMES.join(', ')} in ${where}; write one with: bosun init, or name a file`,
+    `there is no ${WORKFLOW_FILES.join(', ')} in ${where}; write one with: bosun init, or name a file`,
   );
 }
 

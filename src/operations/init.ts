@@ -6,7 +6,7 @@ import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { Initialised } from '../contract/outputs.ts';
-import { FILE_NAMES } from './check.ts';
+import { WORKFLOW_FILES } from '../base/settings-path.ts';
 import { gitInRepository } from '../system/git/git.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { openWorkTree } from '../system/git/work-tree.ts';
@@ -54,9 +54,9 @@ tasks:
 `;
 
 export async function initialise(options: Reading<'init'>): Promise<Initialised> {
-  const there = FILE_NAMES.find((name) => existsSync(path.join(options.cwd, name)));
+  const there = WORKFLOW_FILES.find((name) => existsSync(path.join(options.cwd, name)));
   if (there !== undefined) return { file: there, written: false, trusted: false };
-  const file = FILE_NAMES[0];
+  const file = WORKFLOW_FILES[0];
   try {
     await writeFile(path.join(options.cwd, file), FIRST, { flag: 'wx' });
   } catch (cause) {

@@ -15,7 +15,7 @@ import { baseRef } from '../collect/collect.ts';
 import { commitDirtyTree } from '../system/git/dirty-tree.ts';
 import { holdObjects, requireObjects } from '../system/git/hold-objects.ts';
 import type { Repository } from '../system/git/repository.ts';
-import { FILE_NAMES } from './check.ts';
+import { isSettings } from '../base/settings-path.ts';
 import { EnginePool, type EngineUse } from '../run/engine-pool.ts';
 import type { Engine, EngineOptions } from '../run/open-engine.ts';
 import { checkInput } from './check-input.ts';
@@ -84,10 +84,8 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const changed = await (changing ?? repository.changed('all'));
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // Workflows and agents are read as they are.
-    const own = [source, ...FILE_NAMES].map((file) =>
-      path.relative(repository.top, path.resolve(options.cwd, file)),
-    );
-    const isOwn = (file: string): boolean => own.includes(file) || /^\.(bosun|claude\/agents)\//.test(file);
+    const own = path.relative(repository.top, path.resolve(options.cwd, source));
+    const isOwn = (file: string): boolean => file === own || isSettings(Buffer.from(file));
     if (!dirty && !changed.every(isOwn)) {
       notes.push(
         'there are changes that are not committed; the run works from the last commit (--dirty includes them)',

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
+import { isSettings } from '../../base/settings-path.ts';
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -47,6 +48,10 @@ export function readTextWithin(
       return { problem: 'it leads out of the repository; put the file itself there' };
     if (relative(within, real).split(sep).includes('.git'))
       return { problem: 'it leads into .git; put the file itself there' };
+    const named = relative(top, path);
+    // Agents are kept from the names of settings, and not from whatever a link leads to.
+    if (isSettings(Buffer.from(named)) && named !== relative(within, real))
+      return { problem: 'it is reached through a link; put the file itself there' };
     return readText(real, bytesMax);
   } catch (error) {
     return { problem: reason(error as NodeJS.ErrnoException) };
