@@ -16,7 +16,7 @@ import {
 } from '../schedule/money/budget.ts';
 import type { State } from '../schedule/state.ts';
 import { openEngine } from '../run/open-engine.ts';
-import { findRun, openJournal, shownState } from '../run/journal.ts';
+import { findRun, openJournal, requireOneRun, shownState } from '../run/journal.ts';
 import { sharedBudgetsOf } from './shared-budget.ts';
 
 export async function budgetsOf(options: Reading<'budget'>): Promise<Budgets> {
@@ -35,7 +35,7 @@ export async function setBudget(options: Asked<'setBudget'>): Promise<BudgetSet>
   if (Object.keys(limits).length === 0)
     throw new BosunError('usage', `set a limit: one of ${BUDGET_UNITS.join(', ')}`);
   await using journal = await openJournal(options.cwd);
-  const run = await findRun(journal, options.run);
+  const run = await requireOneRun(journal, options.run, 'bosun budget <run> …');
   if (run.state === 'done')
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
   const { state } = await loadRun(journal.store, run.id);

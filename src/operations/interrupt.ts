@@ -7,7 +7,7 @@ import { isOpen, type RunView } from '../contract/run.ts';
 import { openEngine } from '../run/open-engine.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 import { requireTask } from './find-task.ts';
-import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
+import { findRun, openJournal, requireOneRun, shownState, type Journal } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
 import { untilTaken } from './until-taken.ts';
 
@@ -23,7 +23,7 @@ export type CancelOptions = Asked<'cancel'> & {
 /** Resolves once the run has ended; rejects where its engine does not even take note. */
 export async function cancelRun(options: CancelOptions): Promise<RunView> {
   await using journal = await openJournal(options.cwd);
-  const run = await findRun(journal, options.run);
+  const run = await requireOneRun(journal, options.run, 'bosun cancel <run>');
   requireOpen(run);
   const { by } = options;
   const mode = options.now ? 'now' : 'graceful';
@@ -42,7 +42,14 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
 /** Resolves once the run has taken the answer, or where nobody drives the run, once the answer is kept for it. */
 export async function answerQuestion(options: Asked<'answer'>): Promise<Answered> {
   await using journal = await openJournal(options.cwd);
-  const run = await findRun(journal, options.run);
+  const named = options.question;
+  const run = await requireOneRun(
+    journal,
+    options.run,
+    `bosun answer ${named === undefined ? '' : '<question> '}<answer> --run <run>`,
+    ({ questions }) =>
+      questions.some(({ id, task, label }) => named === undefined || [id, task, label].includes(named)),
+  );
   const question = await openQuestion(journal, run, options.question);
   const answer = fittingAnswer(question, options.chosen ?? options.answer ?? '');
   const isDriven = (await shownState(journal, run)) !== 'interrupted';
@@ -131,7 +138,7 @@ export async function steerTask({
   by,
 }: Asked<'steer'>): Promise<OutputOf<'steer'>> {
   await using journal = await openJournal(cwd);
-  const run = await findRun(journal, id);
+  const run = await requireOneRun(journal, id, 'bosun steer <task> "<message>" --run <run>');
   await requireDriven(journal, run);
   const tasks = await journal.store.tasks(run.id);
   const running = tasks.filter((view) => view.state === 'running' && view.steerable !== false);

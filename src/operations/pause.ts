@@ -1,9 +1,10 @@
 /** Pausing a run or one of its tasks from outside its engine, and letting it go on. It drives nothing. */
+import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
 import type { Paused, Unpaused } from '../contract/outputs.ts';
 import { isOpen, type RunView, type TaskPause, type TaskView } from '../contract/run.ts';
-import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
+import { findRun, openJournal, requireOneRun, shownState, type Journal } from '../run/journal.ts';
 import { requireTask } from './find-task.ts';
 import { untilTaken } from './until-taken.ts';
 
@@ -24,7 +25,7 @@ type Wanted = 'pause' | 'continue';
 /** Resolves once its engine has taken note: nothing is started from then on. */
 export async function pauseRun(options: Asked<'pause'>): Promise<Paused> {
   await using journal = await openJournal(options.cwd);
-  const target = await targetOf(journal, options);
+  const target = await targetOf(journal, options, runToPause);
   const { run, task } = target;
   await requireAtWork(journal, run, 'pause');
   if (task && ENDED.includes(task.state)) throw hasEnded(run, task);
@@ -43,7 +44,7 @@ export async function pauseRun(options: Asked<'pause'>): Promise<Paused> {
 /** Lets it go on where an engine drives it and it is paused. */
 export async function unpauseRun(options: Asked<'unpause'>): Promise<Unpaused> {
   await using journal = await openJournal(options.cwd);
-  const target = await targetOf(journal, options);
+  const target = await targetOf(journal, options, runToContinue);
   const { run, task } = target;
   const names = { run: run.id, ...(task && { task: task.id }) };
   const state = await shownState(journal, run);
@@ -72,17 +73,38 @@ function notByItself(run: RunView, task: TaskView): BosunError {
   return new BosunError(
     'wrong-state',
     around !== undefined
-      ? `task ${nameOf(task)} is paused with ${around}; continue with: bosun resume ${around} --run ${run.id}`
+      ? `task ${nameOf(task)} is paused with ${around}; continue with: bosun resume ${shellWord(around)} --run ${run.id}`
       : run.paused
         ? `task ${nameOf(task)} is paused with all of run ${run.id}; continue with: bosun resume ${run.id}`
         : `task ${nameOf(task)} of run ${run.id} is not paused: it is ${task.state}`,
   );
 }
 
+function runToPause(journal: Journal, id: string | undefined, task: string | undefined): Promise<RunView> {
+  const what = task === undefined ? '<run>' : `${shellWord(task)} --run <run>`;
+  return requireOneRun(journal, id, `bosun pause ${what}`);
+}
+
+/** Where none is named: the one that is paused, or the latest if nobody drives that. */
+async function runToContinue(
+  journal: Journal,
+  id: string | undefined,
+  task: string | undefined,
+): Promise<RunView> {
+  const [latest] = id === undefined && task === undefined ? await journal.store.runs(1) : [];
+  if (latest && (await journal.store.driver(latest.id)) === undefined) return findRun(journal, undefined);
+  const what = task === undefined ? '<run>' : `${shellWord(task)} --run <run>`;
+  return requireOneRun(journal, id, `bosun resume ${what}`, ({ paused }) => paused !== undefined);
+}
+
 /** A run is meant where a run and a task have that name. */
-async function targetOf(journal: Journal, { name, run: id }: Asked<'pause'>): Promise<Target> {
+async function targetOf(
+  journal: Journal,
+  { name, run: id }: Asked<'pause'>,
+  find: typeof runToPause,
+): Promise<Target> {
   const named = name === undefined || id !== undefined ? undefined : await journal.store.run(name);
-  const run = named ?? (await findRun(journal, id));
+  const run = named ?? (await find(journal, id, name));
   const isWhole = named !== undefined || name === undefined;
   // Of what nobody drives nothing is paused: a resume need not read thousands of tasks to learn that.
   const isIdle = isWhole && (await journal.store.driver(run.id)) === undefined;

@@ -10,6 +10,8 @@ import { keptBranches } from './kept-runs.ts';
 import { assertOurs } from '../system/files/owned.ts';
 import { findGit } from '../system/files/state-directory.ts';
 
+const RUNS_NAMED_MAX = 10;
+
 export interface Journal {
   home: Home;
   store: Store;
@@ -69,6 +71,26 @@ export async function findRun({ home, store }: Journal, id: string | undefined):
     'not-found',
     kept ?? `there is no run ${id}; the latest are: ${known || 'none'} (all: bosun history)`,
   );
+}
+
+/**
+ * The run that is to be changed: where none is named and several are at work, nobody guesses. `isMeant` tells which of
+ * them it can be; `how` is what to type.
+ */
+export async function requireOneRun(
+  journal: Journal,
+  id: string | undefined,
+  how: string,
+  isMeant: (run: RunView) => boolean = () => true,
+): Promise<RunView> {
+  const driven = id === undefined ? await drivenRuns(journal) : [];
+  if (driven.length < 2) return findRun(journal, id);
+  const meant = driven.filter(isMeant);
+  if (meant.length === 1) return meant[0]!;
+  const names = (meant.length > 1 ? meant : driven).map((run) => run.id);
+  const list = names.slice(0, RUNS_NAMED_MAX).join(', ');
+  const left = names.length > RUNS_NAMED_MAX ? ` and ${names.length - RUNS_NAMED_MAX} more` : '';
+  throw new BosunError('usage', `several runs are at work: ${list}${left}; name the one you mean: ${how}`);
 }
 
 /** A journal may have been moved aside: the work of its runs has not. */

@@ -111,6 +111,30 @@ describe('many runs at once', () => {
     expect(stdout).toContain('2 runs at work');
     const lines = (await bosun(repository.path, 'status', '--json')).stdout.trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([asking, napping]);
+    // nobody guesses which of them is to be changed
+    for (const words of [
+      ['cancel'],
+      ['pause'],
+      ['resume'],
+      ['steer', 'z', 'hello'],
+      ['budget', '--usd', '9'],
+    ]) {
+      const { code, stderr } = await bosun(repository.path, ...words);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(
+          `several runs are at work: ${napping}, ${asking}; name the one you mean: bosun ${words[0]} `,
+        ),
+      ]);
+    }
+    const paused = await bosun(repository.path, 'pause', asking);
+    expect(paused.stderr).toContain(`run ${asking} is paused`);
+    // the one that is paused is driven: it continues, and there is nothing to detach
+    expect(await bosun(repository.path, 'resume', '--detach')).toMatchObject({
+      code: 0,
+      stdout: `${asking}\n`,
+      stderr: '',
+    });
     expect((await bosun(repository.path, 'cancel', napping)).code).toBe(0);
     // the only one at work is meant where none is named, although it is not the latest
     expect((await bosun(repository.path, 'status')).stdout).toContain(asking);
