@@ -3,15 +3,46 @@
  * ones. What tsc made in dist stays beside it: the library, the threads and the types come from there.
  */
 import path from 'node:path';
-import { rolldown, type CodeSplittingGroup } from 'rolldown';
+import { rolldown, type CodeSplittingGroup, type RolldownOutput } from 'rolldown';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 export const SRC = path.join(ROOT, 'src');
 
 /** `out` is the `cli` of a directory in which each file of src has its own, as tsc would have written it. */
 export async function bundle(out: string): Promise<void> {
+  const output = await bundled(
+    out,
+    [path.join(SRC, 'main.ts')],
+    [
+      group('tools', 5, ['crew/tool-server']),
+      group('quick', 4, ['doors/cli/cli', 'doors/cli/commands/status', 'operations/status']),
+      group('detach', 3, ['doors/cli/detach']),
+      group('look', 2, ['doors/cli/commands/attach', 'operations/attach']),
+      group('engine', 1, [
+        'doors/cli/commands/run',
+        'doors/cli/commands/resume',
+        'operations/check',
+        'operations/run',
+        'contract/check-event',
+      ]),
+    ],
+  );
+  const quick = output.flatMap((each) =>
+    each.type === 'chunk' && each.name === 'quick' ? each.moduleIds : [],
+  );
+  const library = quick.find((id) => id.includes(`${path.sep}node_modules${path.sep}`));
+  if (quick.length === 0 || library !== undefined)
+    throw new Error(`bosun status must be quick, but imports ${library}: take that import out of its way`);
+}
+
+/** Programs that are made of src, in a directory beside its files, as with `bundle`. */
+export async function bundled(
+  out: string,
+  input: string[],
+  groups: CodeSplittingGroup[],
+): Promise<RolldownOutput['output']> {
   await using made = await rolldown({
-    input: { main: path.join(SRC, 'main.ts') },
+    input,
     platform: 'node',
     // Loaded by name when they are needed, or not ours to bring.
     external: ['string-width', 're2js', '@anthropic-ai/claude-agent-sdk'],
@@ -28,28 +59,9 @@ export async function bundle(out: string): Promise<void> {
     // Of a .js file Node has to look for the package.json that says what it is.
     entryFileNames: '[name].mjs',
     chunkFileNames: '[name]-[hash].mjs',
-    codeSplitting: {
-      groups: [
-        group('tools', 5, ['crew/tool-server']),
-        group('quick', 4, ['doors/cli/cli', 'doors/cli/commands/status', 'operations/status']),
-        group('detach', 3, ['doors/cli/detach']),
-        group('look', 2, ['doors/cli/commands/attach', 'operations/attach']),
-        group('engine', 1, [
-          'doors/cli/commands/run',
-          'doors/cli/commands/resume',
-          'operations/check',
-          'operations/run',
-          'contract/check-event',
-        ]),
-      ],
-    },
+    codeSplitting: { groups },
   });
-  const quick = output.flatMap((each) =>
-    each.type === 'chunk' && each.name === 'quick' ? each.moduleIds : [],
-  );
-  const library = quick.find((id) => id.includes(`${path.sep}node_modules${path.sep}`));
-  if (quick.length === 0 || library !== undefined)
-    throw new Error(`bosun status must be quick, but imports ${library}: take that import out of its way`);
+  return output;
 }
 
 /** One file of these and all that they import, but for what a group of a higher priority has. */

@@ -1,7 +1,6 @@
 /** Time that the engine or the machine slept is nobody's: no time-out, no budget and no duration counts it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Fact, Recorded } from '../src/contract/event.ts';
@@ -14,12 +13,13 @@ import { runView, taskView } from '../src/schedule/views/view.ts';
 import { BOSUN, start, startProgram } from './fixtures/cli.ts';
 import { makeRepository } from './fixtures/repository.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
+import { testProgram } from './fixtures/test-program.ts';
 
 test(
   'a wait goes on after its process was stopped, for what was left of it',
   { timeout: 30_000 },
   async () => {
-    const program = path.join(import.meta.dirname, 'fixtures/sleeper-program.ts');
+    const program = testProgram('sleeper');
     const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

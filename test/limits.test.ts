@@ -14,9 +14,10 @@ import { prlimitArgv } from '../src/sandbox/limits/prlimit.ts';
 import { Watchdog } from '../src/sandbox/limits/watchdog.ts';
 import type { Breach } from '../src/system/process/fence.ts';
 import type { HogCase, HogResult } from './fixtures/hogs/watch-program.ts';
+import { testProgram } from './fixtures/test-program.ts';
 
 const MB = 1024 ** 2;
-const PROGRAM = path.join(import.meta.dirname, 'fixtures/hogs/watch-program.ts');
+const PROGRAM = testProgram('watch');
 const ORDINARY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
 const run = promisify(execFile);
 

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { Machine } from '../src/store/machine/machine.ts';
 import { startProgram } from './fixtures/cli.ts';
 import { KEY, NEVER, openUpstream, requestOf, transportTo } from './fixtures/upstream.ts';
+import { testProgram } from './fixtures/test-program.ts';
 
 function stateDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'bosun-pauses-'));
@@ -18,10 +19,7 @@ it('a refusal of one process stops another one before it has sent anything, and 
   await using upstream = await openUpstream((response, _, n) =>
     n === 1 ? response.writeHead(429, { 'retry-after': '2' }).end() : response.end('ok'),
   );
-  const other = startProgram(
-    [process.execPath, path.resolve('test/fixtures/send-program.ts'), directory, upstream.url],
-    process.cwd(),
-  );
+  const other = startProgram([process.execPath, testProgram('send'), directory, upstream.url], process.cwd());
   await vi.waitFor(() => expect(upstream.received).toHaveLength(1), { timeout: 20_000 });
   await using machine = new Machine(directory);
   const waits: string[] = [];

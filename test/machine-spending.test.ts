@@ -12,6 +12,7 @@ import { Machine } from '../src/store/machine/machine.ts';
 import { startProgram, type Started } from './fixtures/cli.ts';
 import { TestMachine } from './fixtures/shared-machine.ts';
 import { TinyLoop, tokensOf } from './fixtures/tiny-loop.ts';
+import { testProgram } from './fixtures/test-program.ts';
 
 const ALL_DAY = { repository: undefined, period: 'day', usd: 20 } as const;
 const TASK = { agent: { runtime: 'codex', model: 'm' }, prompt: 'Work.' } as const;
@@ -24,7 +25,7 @@ function stateDirectory(): string {
 }
 
 function spender(directory: string, ...args: string[]): Started {
-  const program = path.resolve('test/fixtures/spend-program.ts');
+  const program = testProgram('spend');
   return startProgram([process.execPath, program, directory, ...args], process.cwd());
 }
 

@@ -6,6 +6,7 @@ import { Bosun, workflow } from '../src/index.ts';
 import { bosun as command, startProgram } from './fixtures/cli.ts';
 import { heldResources, type HeldResources } from './fixtures/held-resources.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
+import { testProgram } from './fixtures/test-program.ts';
 
 const QUICK = workflow({ name: 'quick', tasks: { one: { run: 'echo 1 > one.txt' } } });
 /** Waits for a person. */
@@ -107,7 +108,7 @@ describe('runs of one program', { timeout: 120_000 }, () => {
 
   it('can each be resumed by another engine when theirs is killed', async () => {
     await using repository = await makeRepository();
-    const program = path.resolve('test/fixtures/many-runs-program.ts');
+    const program = testProgram('many-runs');
     const started = startProgram([process.execPath, program, repository.path, '3'], repository.path);
     await started.prints('all at work');
     started.child.kill('SIGKILL');

@@ -1,13 +1,13 @@
 /** An engine that is killed while an agent has children: the run ends well, and what needs the agent has the work of all. */
 import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Event } from '../../src/contract/event.ts';
 import { Bosun } from '../../src/index.ts';
 import { makeRepository } from '../fixtures/repository.ts';
+import { testProgram } from '../fixtures/test-program.ts';
 
-const PROGRAM = path.resolve('test/fixtures/child-crash-program.ts');
+const PROGRAM = testProgram('child-crash');
 /** Far more than such a run has; reaching it is a failure. */
 const POINTS_MAX = 100;
 const AT_ONCE = 2;

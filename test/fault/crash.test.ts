@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Bosun } from '../../src/index.ts';
 import { cleanWorkspaces } from '../../src/operations/clean.ts';
 import { makeRepository } from '../fixtures/repository.ts';
+import { testProgram } from '../fixtures/test-program.ts';
 
-const PROGRAM = path.resolve('test/fixtures/crash-program.ts');
+const PROGRAM = testProgram('crash');
 /** Far more than a run of ten tasks has; reaching it is a failure. */
 const POINTS_MAX = 300;
 const AT_ONCE = 2;

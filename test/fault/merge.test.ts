@@ -23,9 +23,10 @@ import { inspectRepository } from '../../src/system/git/repository.ts';
 import { bosun } from '../fixtures/cli.ts';
 import { gitIn, makeRepository, type TestRepository } from '../fixtures/repository.ts';
 import { HAS_SMALL_DISKS, smallDisk } from '../fixtures/small-disk.ts';
+import { testProgram } from '../fixtures/test-program.ts';
 
 const exec = promisify(execFile);
-const PROGRAM = path.resolve('test/fixtures/merge-program.ts');
+const PROGRAM = testProgram('merge');
 const POINTS_MAX = 40;
 /** Root takes every point; for an ordinary user every second one is enough, since none of them looks at who merges. */
 const STEP = process.getuid?.() === 0 ? 1 : 2;

@@ -10,8 +10,9 @@ import { prune } from '../../src/operations/prune.ts';
 import { takeLock } from '../../src/store/lock.ts';
 import { historyOf, leftOf, runs } from '../fixtures/pruned.ts';
 import { makeRepository } from '../fixtures/repository.ts';
+import { testProgram } from '../fixtures/test-program.ts';
 
-const PROGRAM = path.resolve('test/fixtures/prune-program.ts');
+const PROGRAM = testProgram('prune');
 
 describe('bosun prune', () => {
   it('keeps runs that can be resumed, and resumes them after it', { timeout: 60_000 }, async () => {
