@@ -1,4 +1,5 @@
 /** What an attempt changed becomes exactly one commit of the engine's. */
+import { statSync } from 'node:fs';
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -303,7 +304,7 @@ function fileChange(name: string, source: string): Change {
     path: Buffer.from(name),
     source: Buffer.from(source),
     mode: '100644',
-    size: 0,
+    size: statSync(source, { throwIfNoEntry: false })?.size ?? 0,
     isNew: true,
   };
 }

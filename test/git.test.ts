@@ -36,7 +36,7 @@ async function engineCommit(git: EngineGit, parent: string, files: Record<string
         path: Buffer.from(name),
         source: Buffer.from(source),
         mode: '100644',
-        size: 0,
+        size: Buffer.byteLength(content),
         isNew: true,
       } as const;
     }),

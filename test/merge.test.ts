@@ -91,7 +91,7 @@ async function toChanges(engine: TestEngine, edit: Edit): Promise<Change[]> {
         path: where,
         source: Buffer.from(source),
         mode: '100644',
-        size: 0,
+        size: Buffer.byteLength(content),
         isNew: false,
       };
     }),

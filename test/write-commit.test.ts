@@ -1,6 +1,7 @@
 /** The commits that we write ourselves are the ones that git would have made, and git can read every byte of them. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inflateSync } from 'node:zlib';
@@ -230,5 +231,6 @@ function link(name: string): Change {
 
 function fileChange(name: string, source: string): Change {
   const [path_, from] = [Buffer.from(name), Buffer.from(source)];
-  return { kind: 'file', path: path_, source: from, mode: '100755', size: 0, isNew: true };
+  const size = statSync(source, { throwIfNoEntry: false })?.size ?? 0;
+  return { kind: 'file', path: path_, source: from, mode: '100755', size, isNew: true };
 }

@@ -4,6 +4,7 @@
  */
 import { bytesKey } from '../base/bytes-key.ts';
 import { fileName } from '../base/file-name.ts';
+import type { PublishedFiles } from '../contract/publication.ts';
 import type { ChangedFile, Collected } from '../contract/run.ts';
 import type { Change } from '../system/git/change.ts';
 import type { ChangedPath, EngineGit } from '../system/git/engine-git.ts';
@@ -14,6 +15,8 @@ import { writeCommit } from './write-commit.ts';
 
 export const CHANGED_MAX = 1000;
 const REFUSED_MAX = 1000;
+/** What a file takes besides its content: its name in a tree, its place in a pack. */
+const ENTRY_BYTES = 100;
 /** Refs are files, whose names have a limit. */
 const NAME_CHARS_MAX = 180;
 /** Of the ref beside the attempt's own. */
@@ -34,15 +37,15 @@ export interface CollectRequest {
   ref: string;
   message: string;
   atMs: number;
+  /** Once it is aborted its reason is thrown, and nothing is kept. */
+  signal?: AbortSignal | undefined;
 }
 
 type Collection = Omit<Collected, 'artifacts'>;
 
 export async function collect(request: CollectRequest): Promise<Collection> {
-  const { git, changes, scope, parent, ref } = request;
-  const gitFiles = await readGitFiles(git, parent, changes);
-  const filesBelow = await listFilesBelow(git, parent, directoriesToJudge(changes, scope));
-  const vetted = vetChanges(changes, scope, filesBelow, gitFiles);
+  const { git, parent, ref } = request;
+  const vetted = await vet(request);
   const result = await commitOf(request, vetted.accepted);
   const left = vetted.outside.length > 0 ? await keepOutside(request, vetted, result.commit) : undefined;
   // Last: where this ref is there, all of the attempt is kept.
@@ -58,6 +61,34 @@ export async function collect(request: CollectRequest): Promise<Collection> {
     refused: [...refused].slice(0, REFUSED_MAX),
     ...(left && left.outside.count > 0 && { outside: left.outside }),
   };
+}
+
+/**
+ * The same of an agent that goes on working: what its scope does not allow stays where it is until its end, and is only
+ * counted. `admit` is told how much is about to be stored, and may refuse it.
+ */
+export async function collectPublished(
+  request: CollectRequest,
+  admit: (bytes: number) => void,
+): Promise<PublishedFiles> {
+  const { git, parent, ref, since } = request;
+  const { accepted, outside } = await vet(request);
+  admit(accepted.reduce((sum, change) => sum + ENTRY_BYTES + contentBytes(change), 0));
+  const { commit, paths } = await commitOf(request, accepted);
+  if (commit !== parent) await git.updateRef(ref, commit);
+  const changed = since === undefined ? paths : await git.changedPaths(since, commit);
+  return { commit, changedCount: changed.length, outsideCount: outside.length };
+}
+
+async function vet({ git, changes, scope, parent }: CollectRequest): Promise<Vetted> {
+  const gitFiles = await readGitFiles(git, parent, changes);
+  const filesBelow = await listFilesBelow(git, parent, directoriesToJudge(changes, scope));
+  return vetChanges(changes, scope, filesBelow, gitFiles);
+}
+
+function contentBytes(change: Change): number {
+  if (change.kind === 'file') return change.size;
+  return change.kind === 'symlink' ? change.target.length : 0;
 }
 
 interface Made {

@@ -48,6 +48,7 @@ async function writeOnce({
   published,
   message,
   atMs,
+  signal,
 }: CollectRequest): Promise<Written> {
   const hashName = git.repository.objectFormat;
   using pack = new PackWriter(git.directory, hashName);
@@ -56,7 +57,8 @@ async function writeOnce({
   const breather = new Breather();
   for (const change of changes) {
     if (change.kind === 'refused') continue;
-    const made = await editOf(pack, change);
+    signal?.throwIfAborted();
+    const made = await editOf(pack, change, signal);
     if ('why' in made) refused.push(`${change.path.toString()}: ${made.why}`);
     else edits.push(made);
     await breather.breathe();
@@ -74,13 +76,17 @@ async function writeOnce({
 
 type Storable = Exclude<Change, { kind: 'refused' }>;
 
-async function editOf(pack: PackWriter, change: Storable): Promise<TreeEdit | { why: string }> {
+async function editOf(
+  pack: PackWriter,
+  change: Storable,
+  signal: AbortSignal | undefined,
+): Promise<TreeEdit | { why: string }> {
   const path = change.path.toString('latin1').split('/');
   if (change.kind === 'delete') return { path, entry: undefined };
   if (change.kind === 'symlink')
     return { path, entry: { mode: '120000', id: pack.add('blob', change.target) } };
   try {
-    return { path, entry: { mode: change.mode, id: await storeFile(pack, change) } };
+    return { path, entry: { mode: change.mode, id: await storeFile(pack, change, signal) } };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { why: 'it vanished before it was read' };
@@ -92,12 +98,17 @@ async function editOf(pack: PackWriter, change: Storable): Promise<TreeEdit | { 
 
 type FileChange = Extract<Change, { kind: 'file' }>;
 
-async function storeFile(pack: PackWriter, change: FileChange): Promise<string> {
+/** Never more than was found: that is what was counted. */
+async function storeFile(
+  pack: PackWriter,
+  change: FileChange,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const fd = openSource(change);
-  const { size } = fstatSync(fd);
+  const size = Math.min(fstatSync(fd).size, change.size);
   if (size <= SMALL_BYTES_MAX) return pack.add('blob', readSmall(fd, size));
   try {
-    return await pack.addLarge(size, piecesOf(fd, size, change.path));
+    return await pack.addLarge(size, piecesOf(fd, size, change.path, signal));
   } finally {
     await closeLater(fd);
   }
@@ -121,8 +132,14 @@ function readSmall(fd: number, size: number): Buffer {
 }
 
 /** Exactly `size` bytes: what was added since is left out. */
-async function* piecesOf(fd: number, size: number, path: Buffer): AsyncGenerator<Buffer> {
+async function* piecesOf(
+  fd: number,
+  size: number,
+  path: Buffer,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
   for (let left = size; left > 0;) {
+    signal?.throwIfAborted();
     const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
     const { bytesRead } = await readFrom(fd, piece, 0, piece.length, null);
     if (bytesRead === 0) throw new Shrunk(path.toString());

@@ -148,6 +148,30 @@ describe('a task that publishes', () => {
     expect(run.printed('waits')).toBe('a.txt\nb.md\n');
   });
 
+  it('publishes no more in all than it may have on disk, and keeps nothing else of it', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      `tasks:
+  work:
+    publishes: [spec]
+    scope: { write: ['*.bin'] }
+    limits: { disk: 35MB }
+    run: |
+      exec 2>&1; head -c 8000000 /dev/urandom > a.bin; head -c 8000000 /dev/urandom > left-out.txt
+      for n in 1 2 3 4 5; do bosun agent publish spec --value $n || echo "not published: $?"; done
+      rm a.bin left-out.txt
+`,
+    );
+    expect(of(run.events, 'publication.made')).toHaveLength(4);
+    expect(run.printed('work')).toContain(
+      'nothing was published: these files have 8000100 bytes, those published before 32000400, and 36700160 are all that one attempt may publish (limits.disk); change fewer or smaller files\nnot published: 2\n',
+    );
+    const git = engineGit(repository);
+    const refs = await git('for-each-ref', '--format=%(refname:lstrip=3)', 'refs/bosun');
+    expect(refs.split('\n').filter((ref) => ref.includes('outside'))).toEqual([]);
+  });
+
   it('stands still meanwhile: nothing is half there, and no link is followed', async () => {
     await using repository = await makeRepository({ files: FILES });
     const run = await runFenced(
