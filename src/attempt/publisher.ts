@@ -51,13 +51,13 @@ export class Publisher {
    * there, and a directory that it replaces by a link while we read would show files of ours.
    */
   async #take({ running, workspace }: At, n: number): Promise<PublishedFiles> {
-    const { run, start } = this.#attempt;
+    const { run, start, stop } = this.#attempt;
     if (running.still === undefined)
       throw new BosunError(
         'not-supported',
         'nothing can be published on this machine: processes of a sandbox cannot be held still here',
       );
-    return running.still(() =>
+    const taking = running.still((tooLong) =>
       publishFiles(
         this.#stages,
         this.#attempt,
@@ -65,10 +65,15 @@ export class Publisher {
         {
           ref: publicationRef(run, start.task, start.attempt, n),
           message: `${start.task}: publication ${n}\n`,
+          signal: AbortSignal.any([tooLong, stop.graceful]),
         },
         (bytes) => this.#admit(bytes),
       ),
     );
+    return taking.catch((error: unknown) => {
+      if (error !== stop.graceful.reason) throw error;
+      throw new BosunError('wrong-state', 'nothing was published: the attempt is being stopped');
+    });
   }
 
   /** All of it stays until the run is taken out, also what nobody starts from. */

@@ -1,8 +1,10 @@
 /** Publishing from inside a running attempt, through the real command on both sides of the fence, with real git. */
-import { describe, expect, it } from 'vitest';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import type { Event, EventOf, EventType } from '../../src/contract/event.ts';
 import { bosun, eventsIn, start } from '../fixtures/cli.ts';
-import { runFenced, type Told } from '../fixtures/fenced-run.ts';
+import { runFenced, startFenced, told, type Told } from '../fixtures/fenced-run.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 
 const FILES = { 'README.md': 'readme\n' };
@@ -199,6 +201,53 @@ describe('a task that publishes', () => {
       expect(found.length).toBe(1);
     }
   });
+});
+
+it('processes that start others are held still too', async () => {
+  // CLONE_VFORK: the parent cannot be stopped before its child is another program, and that takes a second.
+  const starts = `
+    my ($clone, @args) = $ARGV[0] eq 'x64' ? (56, 0x4000 | 17, 0, 0, 0, 0) : (220, 0x4000 | 17, 0, 0, 0, 0);
+    $| = 1; print "starts\\n";
+    my $pid = syscall($clone, @args);
+    if ($pid == 0) { select(undef, undef, undef, 1); exec 'sleep', '0.1' }
+    wait;
+`;
+  await using repository = await makeRepository({ files: { ...FILES, 'starts.pl': starts } });
+  const run = await runFenced(
+    repository,
+    `tasks:
+  work:
+    publishes: [spec]
+    run: |
+      perl starts.pl ${process.arch} > started & perl=$!
+      until test -s started; do sleep 0.01; done; sleep 0.2
+      bosun agent publish spec --value one 2>&1
+      wait $perl && rm started
+`,
+  );
+  expect(run.printed('work')).toBe('published spec version 1 with 1 changed file\n');
+});
+
+it('a run that is cancelled waits for no publication', async () => {
+  await using repository = await makeRepository({ files: FILES });
+  await using running = await startFenced(
+    repository,
+    `tasks:
+  work:
+    publishes: [spec]
+    run: |
+      trap 'rm large; exit 1' TERM
+      truncate -s 4000M large; bosun agent publish spec 2>&1; sleep 100 & wait
+`,
+  );
+  const packs = path.join(repository.path, '.git/bosun/git/objects/pack');
+  const isTaken = (): boolean =>
+    existsSync(packs) && readdirSync(packs).some((name) => name.startsWith('tmp_pack_'));
+  await vi.waitUntil(isTaken, { timeout: 60_000 });
+  await bosun(repository.path, 'cancel');
+  const run = told(await running.finished);
+  expect(run.ended('work').outcome).toEqual({ kind: 'cancelled' });
+  expect(of(run.events, 'publication.made')).toEqual([]);
 });
 
 it('nothing is taken where a process wakes itself while it is held still', async () => {

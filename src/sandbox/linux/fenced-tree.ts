@@ -68,7 +68,7 @@ export class FencedTree {
   }
 
   /** One at a time. */
-  async still<T>(act: () => Promise<T>): Promise<T> {
+  async still<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { init } = this;
     if (init === undefined || this.#isOver || this.#isStill)
       throw new BosunError('busy', 'your processes cannot be held still now; try again');

@@ -59,8 +59,8 @@ export interface Running {
   signal(signal: NodeJS.Signals): void;
   /** Ends the whole tree, whatever it does about signals. */
   kill(): void;
-  /** Does something while no process of the tree does anything; absent where that cannot be had. */
-  still?<T>(act: () => Promise<T>): Promise<T>;
+  /** Does something while no process of the tree does anything, until `signal` aborts; absent where that cannot be had. */
+  still?<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Opens directories of the workspace, relative to it, for writing by the running tree; absent where that cannot be done. */
   grant?(directories: string[]): Promise<void>;
 }
