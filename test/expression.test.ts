@@ -61,6 +61,29 @@ describe('values', () => {
     expect(evaluate(`\${{ ${expression} }}`, scope)).toEqual(value);
   });
 
+  test.each<[string, unknown]>([
+    ['apis.x.value', JSON.parse('{ "constructor": { "__proto__": 1 }, "__proto__": { "a": 1 }, "b": [2] }')],
+    ['apis.x.value.b', [2]],
+    ['apis.x.value.constructor.__proto__', 1],
+    ['apis.x.value.__proto__.a', 1],
+    ["apis.x.value == {'b': [2]}", false],
+    ['size(apis.x.value)', 3],
+    ['apis.x.value.map(key, key)', ['constructor', '__proto__', 'b']],
+    ['has(apis.x.value.toString)', false],
+    ['tasks.constructor.state', 'done'],
+  ])('%s of what has fields that mean something to JavaScript', (expression, value) => {
+    const given = JSON.parse('{ "constructor": { "__proto__": 1 }, "__proto__": { "a": 1 }, "b": [2] }');
+    const tasks = { constructor: { state: 'done' } } as unknown as ExpressionScope['tasks'];
+    expect(evaluate(expression, { ...scope, tasks, apis: { x: { value: given } } })).toEqual(value);
+  });
+
+  test('what has a field "constructor" costs as much as what has not', () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, n]));
+    const given = { x: { value: { ...many, constructor: 1 } } };
+    const nested = 'apis.x.value.map(a, apis.x.value.map(b, apis.x.value.exists(c, c == a + b)))';
+    expect(() => evaluate(nested, { ...scope, apis: given })).toThrow(/takes too many steps/);
+  });
+
   test('always() is true, and failed() is what the scope says', () => {
     expect(evaluateCondition('always()', scope)).toBe(true);
     expect(evaluateCondition('failed()', scope)).toBe(false);

@@ -182,14 +182,19 @@ function partsOf(value: unknown): number {
 
 function itemsOf(value: unknown): number {
   if (Array.isArray(value)) return value.length;
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+  return typeof value === 'object' && value !== null ? keysOf(value).length : 0;
+}
+
+/** See `celMap`. */
+function keysOf(value: object): string[] {
+  return value instanceof Map ? [...(value as Map<string, unknown>).keys()] : Object.keys(value);
 }
 
 function shallowSteps(value: unknown): number {
   if (typeof value === 'string') return Math.ceil(value.length / CHARS_PER_STEP);
   if (Array.isArray(value) || ArrayBuffer.isView(value))
     return Math.ceil((value as unknown[]).length / ITEMS_PER_STEP);
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+  return typeof value === 'object' && value !== null ? keysOf(value).length : 0;
 }
 
 /** What was never read counts as large as it may be. Beyond `max` nothing is counted. */
@@ -200,11 +205,14 @@ function deepSteps(value: unknown, max: number): number {
   if (length > max) return length;
   const unread = unreadParts(value);
   let steps = 1;
-  for (const key of Object.keys(value)) {
+  for (const key of keysOf(value)) {
     const later = unread?.get(key);
     steps += later
       ? Math.ceil(later.charsMax / CHARS_PER_STEP)
-      : deepSteps((value as Record<string, unknown>)[key], max - steps);
+      : deepSteps(
+          value instanceof Map ? value.get(key) : (value as Record<string, unknown>)[key],
+          max - steps,
+        );
     if (steps > max) break;
   }
   return Math.max(steps, length);

@@ -15,7 +15,7 @@ import {
 } from './budget.ts';
 import { refer, type References } from './references.ts';
 import { splitTemplate, type TemplatePart } from './template.ts';
-import { fromCel, kindOf, toCel, type Lazy } from './values.ts';
+import { celMap, fromCel, kindOf, toCel, type Lazy } from './values.ts';
 
 export { ExpressionError, type ExpressionScope, type References };
 
@@ -219,19 +219,19 @@ function isGiven(field: [string, Lazy | undefined]): field is [string, Lazy] {
 }
 
 function context(references: References, scope: ExpressionScope): Record<string, unknown> {
-  const tasks: Record<string, unknown> = {};
+  const tasks: [string, unknown][] = [];
   for (const name of references.every ? Object.keys(scope.tasks) : references.tasks) {
     const task = Object.hasOwn(scope.tasks, name) ? scope.tasks[name] : undefined;
     if (task === undefined) continue;
-    tasks[name] = toCel(Object.fromEntries(Object.entries(task).filter(isGiven)));
+    tasks.push([name, toCel(Object.fromEntries(Object.entries(task).filter(isGiven)))]);
   }
   const apis = Object.entries(scope.apis ?? {}).map(([name, api]): [string, unknown] => [
     name,
     toCel(Object.fromEntries(Object.entries(api).filter(isGiven))),
   ]);
   const values: Record<string, unknown> = {
-    tasks,
-    apis: Object.fromEntries(apis),
+    tasks: celMap(tasks),
+    apis: celMap(apis),
     inputs: toCel(scope.inputs),
     run: toCel(scope.run),
   };

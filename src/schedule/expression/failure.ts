@@ -120,7 +120,8 @@ function follow(
       : /^\w+$/.test(key)
         ? `${from.name}.${key}`
         : `${from.name}['${key}']`;
-  const value = (from.value as Record<string, unknown>)[String(key)];
+  const fields = from.value as Record<string, unknown>;
+  const value = Object.hasOwn(fields, String(key)) ? fields[String(key)] : undefined;
   return { name, value: value instanceof Later ? value.read() : value };
 }
 

@@ -39,6 +39,11 @@ export function toCel(value: Lazy | undefined): unknown {
   if (value instanceof Later) return toCel(value.read());
   const known = converted.get(value);
   if (known !== undefined) return known;
+  if (!Array.isArray(value) && Object.hasOwn(value, 'constructor')) {
+    const map = celMap(Object.entries(value).map(([key, inner]) => [key, toCel(inner)]));
+    converted.set(value, map);
+    return map;
+  }
   const later: [number | string, Later][] = [];
   const convert = (inner: Lazy, key: number | string): unknown => {
     if (!(inner instanceof Later)) return toCel(inner);
@@ -66,6 +71,11 @@ function convertFields(
   return result;
 }
 const OWN = { enumerable: true, configurable: true, writable: true };
+
+/** A map of CEL. Whatever has a field "constructor" must be a Map: else that would say to CEL what it is. */
+export function celMap(fields: readonly [string, unknown][]): object {
+  return fields.some(([key]) => key === 'constructor') ? new Map(fields) : Object.fromEntries(fields);
+}
 
 /** Throws a TypeError, with a message for people, on what JSON cannot hold. `counted` gets the number of values. */
 export function fromCel(value: unknown, counted?: (values: number) => void): Json {
