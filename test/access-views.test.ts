@@ -49,10 +49,10 @@ describe('requests for access', () => {
       'one+1: asks two, which owns it',
       'one+1: no answer in time',
       'asks: May it change src/api/**?  (bosun answer one+1 yes|no --run w-1; else no in 10m00s)',
-      'one+1: yes, said person',
+      'answered yes, by person (May it change src/api/**?)',
       'granted: src/api/** (by person): person said yes',
       expect.stringMatching(/^wants to change <b>\S*x {2}\(one\+2\)$/),
-      expect.stringMatching(/^refused: <b>\S*x \(by scope\): hidden$/),
+      expect.stringMatching(/^refused: <b>\S*x \(by scope: hidden\)$/),
     ]);
   });
 

@@ -60,7 +60,7 @@ describe('the lines of a run', () => {
  41.0s  implement  goes on with codex: claude-code failed (auth): the key is not accepted
  42.0s  crew-7     90 % of the budget is used: the run has used $0.45 of $0.50
  43.0s  review     asks: Raise it to $1.00 and go on?  (bosun answer run+budget yes|no --run crew-7)
- 48.0s  crew-7     run+budget: yes, said person
+ 48.0s  review     answered yes, by person (Raise it to $1.00 and go on?)
  48.0s  review     the budget of the run is $1.00 now (by person)
  48.0s  implement  done in 9.0s, 1 file changed, $0.30
  49.0s  review     done in 50.0s, price unknown

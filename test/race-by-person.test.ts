@@ -1,6 +1,8 @@
 /** Which candidate of a race a person means. */
 import { expect, it } from 'vitest';
 import { readAnswer } from '../src/contract/question.ts';
+import { shownCounts } from '../src/contract/run.ts';
+import { runView } from '../src/schedule/views/view.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
 
 it('a number is the place in the list, at every door, also where a candidate failed', () => {
@@ -16,6 +18,8 @@ it('a number is the place in the list, at every door, also where a candidate fai
     'candidate 3',
     'none of them',
   ]);
+  // it stands for its candidates and is in no count, but it asks
+  expect(shownCounts(runView(loop.state))).toMatchObject({ asking: 1, failed: 1, done: 2 });
   const said = readAnswer(question!, '2');
   expect(said).toEqual({ answer: 'candidate 3' }); // as key 2 of the live view
   loop.submit({ type: 'question.answered', id: 'write', answer: 'candidate 3', by: 'anna' });

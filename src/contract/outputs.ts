@@ -47,6 +47,7 @@ const question = z.strictObject({
   freeText: opt(z.literal(true)),
   askedAtMs: count,
   timeoutMs: opt(count),
+  pausedSinceMs: opt(count),
 });
 
 export const Run = z.strictObject({
@@ -61,6 +62,7 @@ export const Run = z.strictObject({
   branch: text,
   counts: z.partialRecord(taskState, count),
   askingCount: opt(count),
+  askingGroups: opt(count),
   lastSeq: count,
   questions: z.array(question),
   paused: opt(z.strictObject({ ...pause, idleSinceMs: opt(count) })),

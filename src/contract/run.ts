@@ -126,6 +126,8 @@ export interface RunView {
   counts: Partial<Record<TaskState, number>>;
   /** Of the tasks that count as running, how many wait for a person's answer. */
   askingCount?: number;
+  /** Tasks that stand for others, which no count has, and that wait for a person's answer themselves: races. */
+  askingGroups?: number;
   lastSeq: number;
   questions: QuestionView[];
   /** A person has paused all of it; since `idleSinceMs` nothing of it is at work. */
@@ -146,11 +148,12 @@ export interface RunView {
 export function shownCounts({
   counts,
   askingCount = 0,
-}: Pick<RunView, 'counts' | 'askingCount'>): RunView['counts'] {
-  if (askingCount === 0) return counts;
-  const { running = 0, ...others } = counts;
+  askingGroups = 0,
+}: Pick<RunView, 'counts' | 'askingCount' | 'askingGroups'>): RunView['counts'] {
+  const { running = 0, asking = 0, ...others } = counts;
+  const all = asking + askingCount + askingGroups;
   const left = running - askingCount;
-  return { ...others, ...(left > 0 && { running: left }), asking: (counts.asking ?? 0) + askingCount };
+  return { ...others, ...(left > 0 && { running: left }), ...(all > 0 && { asking: all }) };
 }
 
 /** What an attempt waits for that is not its own work. */
@@ -217,4 +220,6 @@ export interface QuestionView extends Question {
   label?: string;
   askedAtMs: number;
   timeoutMs?: number;
+  /** Since when no time passes for it: its task or the run is paused. */
+  pausedSinceMs?: number;
 }

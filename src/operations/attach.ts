@@ -11,6 +11,8 @@ export type AttachOptions = Asked<'attach'> & { seen(events: Recorded[]): void }
 
 export interface AttachedRun {
   id: string;
+  /** As it stood when the watching began: what comes then is told. */
+  run: RunView;
   /** Resolves with the run as it ended; with nothing where the watching was ended first. */
   finished: Promise<RunView | undefined>;
 }
@@ -30,7 +32,7 @@ export async function attachRun(options: AttachOptions): Promise<AttachedRun> {
     }
   const finished = follow(options, id, lastSeq);
   finished.catch(() => {}); // whoever awaits it is told
-  return { id, finished };
+  return { id, run, finished };
 }
 
 async function follow(

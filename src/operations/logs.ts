@@ -27,7 +27,7 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
         afterSeq,
         limit: PAGE,
         ...(options.withoutOutput && { withoutOutput: true }),
-        ...(task !== undefined && { task }),
+        ...(task !== undefined && { around: task }),
       });
       if (page.length === 0) break;
       afterSeq = page.at(-1)!.seq;

@@ -15,13 +15,18 @@ export async function statusOf(options: Reading<'status'>): Promise<Status> {
   const limit = options.limit ?? 200;
   const taskCount = Object.values(run.counts).reduce((sum, count) => sum + count, 0);
   const tasks = taskCount <= limit ? await store.tasks(run.id) : await tasksAmongMany(store, run, limit);
-  const shown: ShownRun = { ...run, state: await shownState(journal, run) };
+  const shown = asShown(run, await shownState(journal, run));
   // loaded only where there is something to do
   const recovered =
     existsSync(home.landing) && (await (await import('../run/recover-merge.ts')).recoverMerge(home));
   const rest = { taskCount, ...(recovered && { recovered }) };
-  if (shown.state !== 'interrupted') return { run: { ...shown, counts: shownCounts(run) }, tasks, ...rest };
-  return { run: { ...shown, counts: stoppedCounts(run.counts) }, tasks: tasks.map(stopped), ...rest };
+  return { run: shown, tasks: shown.state === 'interrupted' ? tasks.map(stopped) : tasks, ...rest };
+}
+
+/** As people see it: one that waits for an answer does not run, and nothing runs where no engine does. */
+function asShown(run: RunView, state: ShownRun['state']): ShownRun {
+  const counts = state === 'interrupted' ? stoppedCounts(run.counts) : shownCounts(run);
+  return { ...run, state, counts };
 }
 
 /** Where there are none that need attention, thousands are not looked through to find that out. */
@@ -51,7 +56,7 @@ function stoppedCounts({
 export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await atWork(journal);
-  const shown = runs.map((run): ShownRun => ({ ...run, state: shownDriven(run), counts: shownCounts(run) }));
+  const shown = runs.map((run) => asShown(run, shownDriven(run)));
   return shown.toSorted((a, b) => Math.sign(b.questions.length) - Math.sign(a.questions.length));
 }
 
@@ -59,5 +64,5 @@ export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]
 export async function history(options: Reading<'history'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await journal.store.runs(options.limit ?? 50);
-  return Promise.all(runs.map(async (run) => ({ ...run, state: await shownState(journal, run) })));
+  return Promise.all(runs.map(async (run) => asShown(run, await shownState(journal, run))));
 }

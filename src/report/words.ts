@@ -168,7 +168,13 @@ export function describeAccess({ globs, answer, by, why }: AccessReport): string
   const names =
     globs.length > GLOBS_SHOWN_MAX ? `${shown} and ${globs.length - GLOBS_SHOWN_MAX} more` : shown;
   if (answer === null) return `asked for: ${names}`;
-  return answer === 'yes' ? `granted: ${names} (by ${by})` : `refused: ${names} (by ${by}: ${why})`;
+  if (answer === 'yes') return `granted: ${names} (by ${by})`;
+  return `refused: ${names} (${accessBy(by ?? '')}${why})`;
+}
+
+/** Who refused a request for files; nothing where nobody did, and the reason says it all. */
+export function accessBy(by: string): string {
+  return by === 'ended' || by === 'time-out' ? '' : `by ${by}: `;
 }
 
 /** `api.example.com:443 (scope.network does not name it)`, and in how many attempts where there were more. */

@@ -15,6 +15,7 @@ import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
+import { familyOf, IN_FAMILY } from './task-family.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 /** Of how many of the newest runs it is known whether they are open. */
@@ -173,6 +174,10 @@ class SqliteStore implements Store {
     if (options.task !== undefined) {
       where.push('task = ?');
       values.push(options.task);
+    }
+    if (options.around !== undefined) {
+      where.push(IN_FAMILY);
+      values.push(...familyOf(options.around));
     }
     const sql = `SELECT seq, at_ms, body, ${this.#format} FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
     // Whoever asks for no events, such as status, need not load it.

@@ -47,6 +47,8 @@ export interface ReadOptions {
   /** Values of more bytes stay references. */
   valueBytesMax?: number;
   task?: string;
+  /** Only those of this task and of the tasks within it, with the answers to what they asked. */
+  around?: string;
 }
 
 export interface Store extends AsyncDisposable {

@@ -82,6 +82,36 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       expect((await store.read(id, { withoutOutput: true })).map(({ seq }) => seq)).toEqual([1, 3]);
     });
 
+    it('reads the events of a task with those within it, and the answers to what they asked', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const admitted = (task: string): Event => ({ type: 'task.admitted', task });
+      const answered = (question: string): Event => ({
+        type: 'question.answered',
+        id: question,
+        answer: 'yes',
+        by: 'eve',
+      });
+      const own = [
+        admitted('fix'),
+        admitted('fix.1'),
+        admitted('fix/deep.2/er'),
+        answered('fix'),
+        answered('fix+1.2'),
+        answered('fix.1+budget'),
+      ];
+      const others = [
+        admitted('fix-2'),
+        admitted('fix0'),
+        admitted('fi'),
+        answered('fix-2'),
+        answered('fi+1'),
+      ];
+      await store.append(id, 1, batch(id, [...others, ...own]));
+      expect((await store.read(id, { around: 'fix' })).map(({ event }) => event)).toEqual(own);
+    });
+
     it('refuses to append where somebody else has, and changes nothing', async () => {
       await using opened = await open();
       const { store } = opened;

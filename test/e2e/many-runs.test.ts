@@ -224,8 +224,16 @@ describe('attach', () => {
   it('shows what happens until the run ends, and has its exit code', async () => {
     await using repository = await makeRepository({ files: { 'bosun.yaml': PATIENT } });
     const id = await detached(repository, 'run');
+    await expect
+      .poll(async () => (await bosun(repository.path, 'status')).stdout, { timeout: 10_000 })
+      .toContain('go asks: Go on?');
+    expect((await bosun(repository.path, 'history')).stdout).toContain('1 asking, 1 waiting');
+    expect((await bosun(repository.path, 'pause')).code).toBe(0);
     const attached = start(repository.path, 'attach');
     await attached.prints(`attached to run ${id}`);
+    await attached.prints(`run ${id} is paused (by`);
+    await attached.prints(`go of run ${id} asks: Go on?; answer with: bosun answer go yes|no --run ${id}`);
+    await bosun(repository.path, 'resume');
     await bosun(repository.path, 'answer', 'yes');
     const { code, stderr, stdout } = await attached.finished;
     expect(code).toBe(0);

@@ -4,6 +4,7 @@ import type { AgentEvent } from '../../contract/model.ts';
 import { sayAnswer } from '../../contract/question.ts';
 import { BUDGET_UNITS } from '../../contract/budget-units.ts';
 import { nameFallback } from '../../report/cost-words.ts';
+import { saidBy } from '../../report/words.ts';
 import { tellWaiting } from '../../report/money.ts';
 import { agentLine } from '../../schedule/views/agent-line.ts';
 import {
@@ -81,7 +82,7 @@ export function tellAnswer(
   if (asked.budget) return { text: `has to stop: ${describeBudget(asked.budget)}`, color: 'ask' };
   return wasPut
     ? undefined
-    : { text: `asked: ${asked.text} ${sayAnswer({ answer })} (by ${by})`, color: 'ask' };
+    : { text: `asked: ${asked.text} ${sayAnswer({ answer })} (${saidBy(by)})`, color: 'ask' };
 }
 
 export function tellStart(event: EventOf<'attempt.started'>): Told {

@@ -1,13 +1,13 @@
 /** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
+import { shellWord } from '../../base/shell-word.ts';
 import { formatDuration } from '../../base/units.ts';
 import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
-import { answerWords, sayAnswer } from '../../contract/question.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns } from '../../report/text/columns.ts';
 import { plainLine, spellControls } from '../../report/text/plain.ts';
-import { count, describeDenied, shortCommit } from '../../report/words.ts';
+import { accessBy, count, describeDenied, shortCommit } from '../../report/words.ts';
 import { tellUsd } from '../../report/money.ts';
 import { noSpending, spend } from '../../schedule/money/budget.ts';
 import { budgetStop } from '../../schedule/fold/format-2.ts';
@@ -22,7 +22,8 @@ import {
 } from './agent-events.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
-import { formatElapsed, tellDefault } from './figures.ts';
+import { tellGiven, tellQuestion } from './asked-lines.ts';
+import { formatElapsed } from './figures.ts';
 import { tellProgress } from './live/task-sign.ts';
 import { tellMessage, tellWait } from './message-lines.ts';
 import type { Paint } from './output.ts';
@@ -63,6 +64,8 @@ export class EventLines {
   /** Why a task goes on with another runtime, as it was told. */
   readonly #fallbacks = new Map<string, string>();
   readonly #asked = new Map<string, { event: EventOf<'attempt.asked'>; wasPut: boolean }>();
+  /** What people were asked, by the question's name. */
+  readonly #questions = new Map<string, EventOf<'question.asked'>>();
   /** Tasks that were told to be held. */
   readonly #held = new Set<string>();
   /** Attempts that a pause stops. */
@@ -89,7 +92,10 @@ export class EventLines {
 
   /** Learns the names of what came before the events that are rendered. */
   know(events: readonly Recorded[]): void {
-    for (const { event } of events) this.#names.add(event);
+    for (const { event } of events) {
+      this.#names.add(event);
+      if (event.type === 'question.asked') this.#questions.set(event.id, event);
+    }
   }
 
   /** Each line ends with a line feed; empty for events that are not worth telling. */
@@ -98,7 +104,7 @@ export class EventLines {
     const event = this.#completed(recorded);
     this.#startMs ??= atMs;
     if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
-    const task = 'task' in event ? this.#names.of(event.task) : '';
+    const task = this.#taskOf(event);
     const told = this.#tell(event, run).flatMap(({ text, ...rest }) =>
       linesOf(text).map((line, n) => ({ text: line, isMore: n > 0, ...rest })),
     );
@@ -120,6 +126,12 @@ export class EventLines {
     if (format === undefined || event.type !== 'attempt.answered') return event;
     const stops = budgetStop(event, this.#asked.get(event.id)?.event.budget);
     return stops ? { ...event, stops } : event;
+  }
+
+  /** What people call the task that the event is about; empty where it is about the run. */
+  #taskOf(event: Event): string {
+    const of = event.type === 'question.answered' ? this.#questions.get(event.id) : event;
+    return of && 'task' in of ? this.#names.of(of.task) : '';
   }
 
   #makeRoom(names: string[]): void {
@@ -202,8 +214,12 @@ export class EventLines {
           color: 'ask',
         };
       case 'run.paused':
+        return { text: `paused by ${event.by}  (bosun resume ${run})`, color: 'ask' };
       case 'task.paused':
-        return { text: `paused by ${event.by}`, color: 'ask' };
+        return {
+          text: `paused by ${event.by}  (bosun resume ${shellWord(this.#names.of(event.task))} --run ${run})`,
+          color: 'ask',
+        };
       case 'run.unpaused':
       case 'task.unpaused':
         return { text: `continues, says ${event.by}` };
@@ -285,7 +301,7 @@ export class EventLines {
       case 'access.answered':
         return event.answer === 'yes'
           ? { text: `granted: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'good' }
-          : { text: `refused: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'ask' };
+          : { text: `refused: ${filesOf(event.globs)} (${accessBy(event.by)}${event.why})`, color: 'ask' };
       case 'message.sent':
       case 'message.read':
       case 'message.delivered':
@@ -316,12 +332,10 @@ export class EventLines {
       }
       case 'question.asked':
         if (this.#asked.has(event.id)) this.#asked.get(event.id)!.wasPut = true;
+        this.#questions.set(event.id, event);
         return { text: tellQuestion(event, run), color: 'ask' };
       case 'question.answered':
-        if (event.by === 'left') return { text: `${event.id}: no longer asked: whoever asked hung up` };
-        return {
-          text: `${event.id}: ${sayAnswer(event)}, said ${event.by}${event.note === undefined ? '' : `: ${event.note}`}`,
-        };
+        return { text: tellGiven(event, this.#questions.get(event.id)) };
       case 'attempt.started':
         return this.#start(event);
       case 'attempt.denied':
@@ -419,18 +433,6 @@ function linesOf(text: string): string[] {
   const lines = text.trimEnd().split('\n').map(plainLine);
   const left = lines.length - LINES_SHOWN_MAX;
   return left > 0 ? [...lines.slice(0, LINES_SHOWN_MAX), `… and ${count(left, 'more line')}`] : lines;
-}
-
-/** What is asked, what to type, and what happens where nobody does. */
-function tellQuestion(event: EventOf<'question.asked'>, run: string): string {
-  const otherwise = tellDefault({ ...event, askedAtMs: 0 }, 0);
-  const how = `bosun answer ${event.id} ${answerWords(event)} --run ${run}${otherwise && `; else ${otherwise}`}`;
-  const choices = (event.choices ?? []).map(
-    ({ label, about }, n) => `\n[${n + 1}] ${label}${about === undefined ? '' : `  ${about}`}`,
-  );
-  return choices.length === 0
-    ? `asks: ${event.text}  (${how})`
-    : `asks: ${event.text.trimEnd()}${choices.join('')}\n(${how})`;
 }
 
 function keyOf({ task, attempt }: { task: string; attempt: number }): string {

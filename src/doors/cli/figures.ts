@@ -12,12 +12,18 @@ export function formatElapsed(ms: number): string {
   return shownMs < 60_000 ? `${(Math.floor(shownMs / 100) / 10).toFixed(1)}s` : formatDuration(shownMs);
 }
 
-type Asked = Pick<QuestionView, 'default' | 'askedAtMs' | 'timeoutMs'>;
+type Asked = Pick<QuestionView, 'default' | 'askedAtMs' | 'timeoutMs' | 'pausedSinceMs'>;
 
 /** What becomes of a question that nobody answers: "no in 9m58s"; empty where it waits for ever. */
-export function tellDefault({ default: answer, askedAtMs, timeoutMs }: Asked, nowMs: number): string {
+export function tellDefault(
+  { default: answer, askedAtMs, timeoutMs, pausedSinceMs }: Asked,
+  nowMs: number,
+): string {
   if (timeoutMs === undefined) return '';
-  return `${plainLine(sayAnswer({ answer }))} in ${formatDuration(Math.max(0, askedAtMs + timeoutMs - nowMs))}`;
+  const untilMs = Math.max(askedAtMs, pausedSinceMs ?? nowMs);
+  const left = formatDuration(Math.max(0, askedAtMs + timeoutMs - untilMs));
+  const isPaused = pausedSinceMs !== undefined;
+  return `${plainLine(sayAnswer({ answer }))} in ${left}${isPaused ? ', not counting the pause' : ''}`;
 }
 
 /** "by person, 3m ago" */

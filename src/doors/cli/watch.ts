@@ -3,13 +3,13 @@ import { machineError } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
-import { answerWords } from '../../contract/question.ts';
 import type { EndedRun, LiveRun } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { plainLine, safeJson } from '../../report/text/plain.ts';
 import { renderTextReport } from '../../report/text/text.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { ask } from './ask.ts';
+import { answerCommand } from './asked-lines.ts';
 import { given, isOn, type Typed } from './command.ts';
 import { EventLines } from './event-lines.ts';
 import { isApart, tellDetached } from './detach.ts';
@@ -134,9 +134,7 @@ async function showJson(earlier: Watched['earlier']): Promise<Show> {
       for (const { event, run } of events) {
         names.add(event);
         if (event.type === 'question.asked')
-          writeError(
-            `${names.of(event.task)} asks: answer with: bosun answer ${event.id} ${answerWords(event)} --run ${run}\n`,
-          );
+          writeError(`${names.of(event.task)} asks: answer with: ${answerCommand(event.id, event, run)}\n`);
       }
     },
     say: (text) => say(text),

@@ -17,7 +17,7 @@ import { renderTasks, tasksOnPage } from './tasks.ts';
 import { renderTimeline } from './timeline.ts';
 import { Markup, markup } from './markup.ts';
 import { spellControls } from '../text/plain.ts';
-import { count, countStates, glyphOf, headline, labeller, shortCommit, toneOf } from '../words.ts';
+import { count, countStates, glyphOf, headline, labeller, saidBy, shortCommit, toneOf } from '../words.ts';
 
 const STYLE = PAGE_STYLE + TASK_STYLE;
 
@@ -118,7 +118,8 @@ function renderQuestions(report: RunReport): Markup | null {
   if (questions.length === 0) return null;
   const rows = questions.map(({ task, text, choices, answer, by, note, askedAtMs, answeredAtMs }) => {
     const waited = answeredAtMs === null ? '' : ` after ${formatDuration(answeredAtMs - askedAtMs)}`;
-    const end = answeredAtMs === null ? 'no answer yet' : `${answer ?? 'no answer'}, by ${by}${waited}`;
+    const end =
+      answeredAtMs === null ? 'no answer yet' : `${answer ?? 'no answer'}, ${saidBy(by ?? '')}${waited}`;
     return markup`<li class="card"><p><b>${text}</b></p>${listed(choices)}<p class="quiet">${labelOf(task)} · ${end}</p>${note === null ? null : markup`<p>${note}</p>`}</li>`;
   });
   return section('Questions', markup`<ul class="cards">${rows}</ul>`);

@@ -1,9 +1,9 @@
 /** What people see of a state: the views that are stored beside the events. */
 import { formOf } from '../../contract/question.ts';
-import type { Held, RunView, TaskView } from '../../contract/run.ts';
+import type { Held, QuestionView, RunView, TaskView } from '../../contract/run.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
-import { hasEnded, nearestPaused, type Node, type State } from '../state.ts';
+import { hasEnded, nearestPaused, pauseOf, type Node, type State } from '../state.ts';
 
 export function runView(state: State): RunView {
   return {
@@ -26,26 +26,32 @@ export function runView(state: State): RunView {
     ...(state.waits.size > 0 && {
       waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
     }),
-    questions: [...state.questions.values()].map((question) => {
-      const { id, task, text, default: fallback, askedAtMs, timeoutMs } = question;
-      return {
-        id,
-        task,
-        ...labelOf(state.nodes.get(task)),
-        text,
-        default: fallback,
-        ...formOf(question),
-        askedAtMs,
-        ...(timeoutMs !== undefined && { timeoutMs }),
-      };
-    }),
+    questions: [...state.questions.values()].map((question) => questionView(state, question)),
   };
 }
 
-function askingCount(state: State): { askingCount?: number } {
+export function questionView(state: State, question: QuestionView): QuestionView {
+  const { id, task, text, default: fallback, askedAtMs, timeoutMs } = question;
+  const node = state.nodes.get(task);
+  const paused = node && pauseOf(state, node);
+  return {
+    id,
+    task,
+    ...labelOf(node),
+    text,
+    default: fallback,
+    ...formOf(question),
+    askedAtMs,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(paused && state.state === 'running' && { pausedSinceMs: paused.sinceMs }),
+  };
+}
+
+function askingCount(state: State): Pick<RunView, 'askingCount' | 'askingGroups'> {
   const tasks = new Set([...state.questions.values()].map(({ task }) => state.nodes.get(task)));
   const asking = [...tasks].filter((node) => node && heldOf(state, node)?.by === 'question').length;
-  return asking > 0 ? { askingCount: asking } : {};
+  const groups = [...tasks].filter((node) => node?.isUncounted && node.state === 'asking').length;
+  return { ...(asking > 0 && { askingCount: asking }), ...(groups > 0 && { askingGroups: groups }) };
 }
 
 function pausedOf({ paused, state, idleSinceMs }: State): Pick<RunView, 'paused'> {

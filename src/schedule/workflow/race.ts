@@ -2,6 +2,7 @@
  * What the candidates of a `race` and its judge are asked for, and how what the judge says is read: one of them, or nobody,
  * and why. Pure.
  */
+import { shellWord } from '../../base/shell-word.ts';
 import type { GivenFile } from '../../contract/event.ts';
 import { asksModels } from '../../contract/runtimes.ts';
 import { judgeOf, type Json, type Task } from '../../contract/workflow.ts';
@@ -112,9 +113,9 @@ export function pickOf(state: State, judge: Node): Pick | undefined {
 /** What a person who picks is asked. */
 export function pickQuestion(state: State, group: Node): Question {
   const offers = offersOf(group);
-  const example = `bosun diff ${state.id} --task ${offers[0]!.id}`;
+  const example = `bosun diff ${state.id} --task ${shellWord(offers[0]!.label)}`;
   return boundedQuestion({
-    text: `Which candidate of ${group.label} is merged? See what each changed, as with: ${example}`,
+    text: `Which candidate of ${group.label} is merged? (What one changed: ${example})`,
     default: null,
     choices: [
       ...offers.map((offer) => ({ label: choiceOf(offer), about: describeBriefly(state, offer) })),

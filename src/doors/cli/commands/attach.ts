@@ -3,6 +3,7 @@ import type { RunView } from '../../../contract/run.ts';
 import type { AttachedRun } from '../../../operations/attach.ts';
 import { speakTo } from '../../speak-to-run.ts';
 import { aroundHere, ask, inputOf } from '../ask.ts';
+import { needLines } from '../asked-lines.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';
@@ -25,6 +26,8 @@ export async function run(typed: Typed): Promise<number> {
       signal: end.signal,
     });
     if (typed.args[0] === undefined) show.say(`attached to run ${attached.id}`);
+    // A live view shows it anyway.
+    if (!past) for (const line of needLines(attached.run, Date.now())) show.say(line);
     const orSay = (asked: Promise<void>): void => void asked.catch(({ message }: Error) => show.say(message));
     const run = speakTo(attached.id, aroundHere());
     show.attach?.(

@@ -8,11 +8,14 @@ import { EventLines } from '../event-lines.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
+/** Of more tasks the names are not read beforehand: their column may become wider on the way. */
+const NAMED_MAX = 200;
+
 export async function run(typed: Typed): Promise<number> {
   const asJson = isOn(typed, 'json');
   const input = inputOf('logs', typed);
   const { run, task } = input;
-  const tasks = asJson ? [] : await tasksOf(run);
+  const tasks = asJson ? [] : await tasksOf(run, task === undefined ? NAMED_MAX : Number.MAX_SAFE_INTEGER);
   const lines = new EventLines({
     paint: painter(hasColor(process.stdout)),
     withOutput: true,
@@ -28,8 +31,8 @@ export async function run(typed: Typed): Promise<number> {
   return 0;
 }
 
-async function tasksOf(run: string | undefined): Promise<TaskView[]> {
-  return (await ask('status', { ...given('run', run), limit: Number.MAX_SAFE_INTEGER })).tasks;
+async function tasksOf(run: string | undefined, limit: number): Promise<TaskView[]> {
+  return (await ask('status', { ...given('run', run), limit })).tasks;
 }
 
 function nameOf({ id, label = id }: TaskView): string {

@@ -1,7 +1,6 @@
 /** `bosun status`: the one command that must be quick; it loads nothing that it does not show. */
 import { formatDuration } from '../../../base/units.ts';
-import { answerWords, listChoices } from '../../../contract/question.ts';
-import { isOpen, type QuestionView, type TaskView } from '../../../contract/run.ts';
+import { isOpen, type TaskView } from '../../../contract/run.ts';
 import type { ShownRun, Status } from '../../../contract/outputs.ts';
 import { describeStop } from '../../../schedule/money/budget-words.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
@@ -9,9 +8,10 @@ import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.
 import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/text/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
+import { askedLines } from '../asked-lines.ts';
 import { isOn, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
-import { tellCounts, tellDefault, tellPause } from '../figures.ts';
+import { tellCounts, tellPause } from '../figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { signOf, workLine, type ShownBy } from '../live/task-sign.ts';
 
@@ -44,7 +44,8 @@ function tellAll(runs: ShownRun[], asJson: boolean): number {
   const paint = painter(hasColor(process.stdout));
   const nowMs = Date.now();
   for (const run of runs) {
-    const taskCount = Object.values(run.counts).reduce((sum, each) => sum + each, 0);
+    const all = Object.values(run.counts).reduce((sum, each) => sum + each, 0);
+    const taskCount = all - (run.askingGroups ?? 0);
     const status: Status = { run, tasks: [], taskCount };
     const lines = [
       ...headOf(status, paint, nowMs),
@@ -163,17 +164,8 @@ function timeOf(
     : '';
 }
 
-function howOf(question: QuestionView, run: Status['run'], nowMs: number): string {
-  const otherwise = tellDefault(question, nowMs);
-  return `bosun answer ${question.id} ${answerWords(question)} --run ${run.id}${otherwise && `  (else ${otherwise})`}`;
-}
-
 function asked({ run }: Pick<Status, 'run'>, nowMs: number): string[] {
-  if (!isOpen(run)) return [];
-  return run.questions.slice(0, 3).map((question) => {
-    const asked = [inOneLine(question.text), plainLine(listChoices(question)), howOf(question, run, nowMs)];
-    return `  ${asked.filter(Boolean).join('  ')}`;
-  });
+  return isOpen(run) ? askedLines(run, nowMs) : [];
 }
 
 function pausedOf({ id, state, paused }: Status['run'], nowMs: number): string[] {

@@ -11,8 +11,8 @@ import {
 import { describeDenied } from '../../../report/words.ts';
 import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
-import { isGroup, type Node, type State } from '../../../schedule/state.ts';
-import { heldOf, runView, taskView } from '../../../schedule/views/view.ts';
+import { isGroup, isWithin, nodeOf, type Node, type State } from '../../../schedule/state.ts';
+import { heldOf, questionView, runView, taskView } from '../../../schedule/views/view.ts';
 import { signOf, workLine, type ShownBy, type TaskSign } from './task-sign.ts';
 
 const LINE_CHARS_MAX = 500;
@@ -118,8 +118,9 @@ export class LiveModel {
   questionFor(task?: string): ShownQuestion | undefined {
     const open = [...(this.#state?.questions.values() ?? [])];
     const found =
-      open.find((question) => task !== undefined && this.#isWithin(question.task, task)) ?? open[0];
-    return found && { ...found, label: this.#labelOf(found.task) };
+      open.find((question) => task !== undefined && isWithin(nodeOf(this.#state!, question.task), task)) ??
+      open[0];
+    return found && { ...questionView(this.#state!, found), label: this.#labelOf(found.task) };
   }
 
   /** Whether nobody has answered it yet. */
@@ -226,11 +227,6 @@ export class LiveModel {
 
   #labelOf(task: string): string {
     return this.#state?.nodes.get(task)?.label ?? task;
-  }
-
-  #isWithin(task: string, around: string): boolean {
-    for (let at = this.#state?.nodes.get(task); at; at = at.parent) if (at.id === around) return true;
-    return false;
   }
 
   #keepLine(task: string, text: string): void {

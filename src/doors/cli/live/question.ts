@@ -1,9 +1,11 @@
 /** The question of a live view: its words, its choices, and which keys answer it. Pure; what it gives is safe to print. */
-import { answerWords, isYesNo, sayAnswer, type AnswerForm } from '../../../contract/question.ts';
+import { isSomebody } from '../../../contract/actor.ts';
+import { isYesNo, sayAnswer, type AnswerForm } from '../../../contract/question.ts';
 import type { QuestionView } from '../../../contract/run.ts';
 import { columnsOf, fitColumns, wrapColumns } from '../../../report/text/columns.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { saidBy } from '../../../report/words.ts';
+import { answerCommand } from '../asked-lines.ts';
 import { tellDefault } from '../figures.ts';
 import type { FrameOptions } from './frame.ts';
 import type { LiveModel, ShownQuestion } from './model.ts';
@@ -24,7 +26,7 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
   if (!question) return [];
   const keys = options.hasKeys
     ? keysOf(question, options.marked)
-    : `bosun answer ${question.id} ${answerWords(question)} --run ${run!.id}`;
+    : answerCommand(question.id, question, run!.id);
   const otherwise = tellDefault(question, nowMs);
   const others = questionCount > 1 ? `${questionCount - 1} more: ↑↓ selects a task` : '';
   const how = [keys, otherwise && `else ${otherwise}`, options.hasKeys ? others : '']
@@ -60,7 +62,7 @@ export function answeredLines({ lastAnswer }: LiveModel, { columns, nowMs, paint
   const { label, text, by } = lastAnswer;
   const asked = fitColumns(plainLine(text.replaceAll('\n', ' ')), Math.max(10, Math.floor(columns / 3)));
   const told = plainLine(`${label}: ${sayAnswer(lastAnswer)}, ${saidBy(by)}`);
-  return [paint('quiet', fitColumns(`answered ${told} (${asked})`, columns - 1))];
+  return [paint('quiet', fitColumns(`${isSomebody(by) ? 'answered ' : ''}${told} (${asked})`, columns - 1))];
 }
 
 /** Whether an answer has to be typed, or can be. */

@@ -1,0 +1,86 @@
+/** What runs ask of people, outside of the live view: who asks what, and the command that answers. Pure; what it gives is safe to print. */
+import { shellWord } from '../../base/shell-word.ts';
+import { isSomebody } from '../../contract/actor.ts';
+import type { EventOf } from '../../contract/event.ts';
+import { answerWords, listChoices, sayAnswer, type AnswerForm } from '../../contract/question.ts';
+import type { QuestionView, RunView } from '../../contract/run.ts';
+import { fitColumns } from '../../report/text/columns.ts';
+import { inOneLine, plainLine } from '../../report/text/plain.ts';
+import { saidBy } from '../../report/words.ts';
+import { tellDefault, tellPause } from './figures.ts';
+
+const QUESTIONS_SHOWN_MAX = 3;
+const TEXT_COLUMNS_MAX = 80;
+
+type AskingRun = Pick<RunView, 'id' | 'questions'>;
+
+/** `name`: the task, where it asks nothing else, or the question itself. */
+export function answerCommand(name: string, form: AnswerForm, run: string): string {
+  return `bosun answer ${plainLine(shellWord(name))} ${answerWords(form)} --run ${run}`;
+}
+
+/** By what a question can be answered now: the name of its task while that asks nothing else. */
+function questionName({ id, task, label = task }: QuestionView, all: readonly QuestionView[]): string {
+  if (!id.startsWith(task) || id.endsWith('+budget')) return id; // a budget is often not the task's own
+  const isOnly = all.every((other) => other.task !== task || other.id === id);
+  return isOnly ? label : label + id.slice(task.length);
+}
+
+/** A few lines for each: what is asked, what can be chosen, what to type. */
+export function askedLines({ id: run, questions }: AskingRun, nowMs: number): string[] {
+  const shown = questions.slice(0, QUESTIONS_SHOWN_MAX).flatMap((question) => {
+    const { text, task, label = task } = question;
+    const otherwise = tellDefault(question, nowMs);
+    const choices = plainLine(listChoices(question));
+    return [
+      `  ? ${plainLine(label)} asks: ${inOneLine(text)}`,
+      ...(choices === '' ? [] : [`    ${choices}`]),
+      `    ${answerCommand(questionName(question, questions), question, run)}${otherwise && `  (else ${otherwise})`}`,
+    ];
+  });
+  const left = questions.length - QUESTIONS_SHOWN_MAX;
+  return left > 0
+    ? [...shown, `  … and ${left} more: bosun status ${run} --json, bosun attach ${run}`]
+    : shown;
+}
+
+/** One line for each thing that a person has to do for the run to go on. */
+export function needLines(
+  { id, paused, questions }: AskingRun & Pick<RunView, 'paused'>,
+  nowMs: number,
+): string[] {
+  const isPaused =
+    paused &&
+    `run ${id} is paused (${plainLine(tellPause(paused, nowMs))}); continue with: bosun resume ${id}`;
+  const asked = questions.map((question) => {
+    const { text, task, label = task } = question;
+    const otherwise = tellDefault(question, nowMs);
+    const how = answerCommand(questionName(question, questions), question, id);
+    const what = [inOneLine(text), plainLine(listChoices(question))].filter(Boolean).join('  ');
+    return `${plainLine(label)} of run ${id} asks: ${what}; answer with: ${how}${otherwise && ` (else ${otherwise})`}`;
+  });
+  return [...(isPaused ? [isPaused] : []), ...asked];
+}
+
+/** As an event: what is asked, what to type, and what happens where nobody does. */
+export function tellQuestion(event: EventOf<'question.asked'>, run: string): string {
+  const otherwise = tellDefault({ ...event, askedAtMs: 0 }, 0);
+  const how = `${answerCommand(event.id, event, run)}${otherwise && `; else ${otherwise}`}`;
+  const choices = (event.choices ?? []).map(
+    ({ label, about }, n) => `\n[${n + 1}] ${label}${about === undefined ? '' : `  ${about}`}`,
+  );
+  return choices.length === 0
+    ? `asks: ${event.text}  (${how})`
+    : `asks: ${event.text.trimEnd()}${choices.join('')}\n(${how})`;
+}
+
+/** As an event: the answer, and to which question where that is known. */
+export function tellGiven(
+  { answer, by, note }: EventOf<'question.answered'>,
+  asked: EventOf<'question.asked'> | undefined,
+): string {
+  const what = asked === undefined ? '' : ` (${fitColumns(inOneLine(asked.text), TEXT_COLUMNS_MAX)})`;
+  if (by === 'left' || by === 'ended') return `no longer asked, ${saidBy(by)}${what}`;
+  const lead = isSomebody(by) ? 'answered ' : '';
+  return `${lead}${sayAnswer({ answer })}, ${saidBy(by)}${note === undefined ? '' : `: ${note}`}${what}`;
+}
