@@ -8,6 +8,7 @@ import { shapeOf } from '../../base/parse-json.ts';
 import { limitReach, type Reach, type Reached } from './reach.ts';
 import { askForUsage, BodyProblem, parseBody } from './body.ts';
 import type { Route } from './route.ts';
+import { withoutTexts } from './without-texts.ts';
 import { askedIn, type RequestFacts } from './estimate.ts';
 
 /** The most that can be read without others noticing it, whatever is in it. */
@@ -23,6 +24,12 @@ const NAMED_MAX = 1000;
 /** Which interface it is for. */
 type Judging = { [key in 'api' | 'counts']?: Route[key] | undefined };
 
+interface Reading {
+  /** Nothing was left out of what is read: see `withoutTexts`. */
+  isWhole: boolean;
+  parse(): ReturnType<typeof parseBody>;
+}
+
 export interface Judged {
   asked: RequestFacts;
   /** What is sent in place of what came; absent where that is the same. */
@@ -33,11 +40,11 @@ export interface Judged {
 
 /** Throws a BodyProblem. */
 export async function judge(body: Buffer, route: Judging, reach: Reach): Promise<Judged> {
-  if (body.length <= AT_ONCE_BYTES_MAX) return judgeBody(body, route, reach);
   if (body.length <= TEXT_BYTES_MAX) {
-    const text = body.toString();
-    const shape = shapeOf(text);
-    if (shape.keys <= TEXT_KEYS_MAX) return judgeBody(body, route, reach, () => parseBody(body, text, shape));
+    const { json, isWhole } = withoutTexts(body);
+    const shape = shapeOf(json);
+    if (body.length <= AT_ONCE_BYTES_MAX || shape.keys <= TEXT_KEYS_MAX)
+      return judgeBody(body, route, reach, { isWhole, parse: () => parseBody(body, json, shape) });
   }
   const { api, counts } = route;
   try {
@@ -61,7 +68,7 @@ function judgeBody(
   body: Buffer,
   { api: metered, counts }: Judging,
   reach: Reach,
-  parse = () => parseBody(body),
+  { isWhole, parse }: Reading = { isWhole: true, parse: () => parseBody(body) },
 ): Judged {
   const api = metered ?? counts;
   const { value, isPlain } = body.length > 0 ? parse() : { value: undefined, isPlain: true };
@@ -76,9 +83,12 @@ function judgeBody(
   const reached = [value, ...requestsIn(value)].map((request) => limitReach(api, request, reach));
   const isAsSent = isPlain && !reached.some(({ isChanged }) => isChanged);
   const isCompleted = metered === 'chat' && askForUsage(value);
+  const isSame = isAsSent && !isCompleted;
   const judged = { asked: askedIn(metered, value), reached };
+  // To write it anew takes all of it, and so does to tell whether two calls are the same.
+  if (!isWhole && (!isSame || judged.asked.loop)) return judgeBody(body, { api: metered, counts }, reach);
   // What was judged is what is sent: other readers could see another value where a key stands twice.
-  return isAsSent && !isCompleted ? judged : { ...judged, body: Buffer.from(JSON.stringify(value)) };
+  return isSame ? judged : { ...judged, body: Buffer.from(JSON.stringify(value)) };
 }
 
 /** What comes from a thread is a plain array of the same bytes. */
