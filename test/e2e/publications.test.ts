@@ -44,7 +44,7 @@ describe('a task that publishes', () => {
       printf 'one\\ntwo\\nthree\\nfour\\nfive\\n' > api.txt
       echo draft > draft.txt
       bosun agent publish storage --value '{ "table": "notes" }'
-      sleep 4
+      bosun agent wait-for message --timeout 50s; sleep 1
       rm draft.txt
       printf 'one\\ntwo\\nthree\\nfour\\nFIVE\\n' > api.txt
       echo late > late.txt
@@ -53,6 +53,7 @@ describe('a task that publishes', () => {
     env: { TABLE: '\${{ apis.storage.value.table }}', VERSION: '\${{ apis.storage.version }}' }
     run: |
       ls; sed -i s/one/ONE/ api.txt; echo "$TABLE $VERSION" > analysis.txt
+      bosun agent send storage ready > sent.log; rm sent.log
   after: { needs: [analysis, storage], run: 'ls; cat api.txt' }
 `,
     );
@@ -365,9 +366,9 @@ describe('a publisher that does not succeed', () => {
   work:
     publishes: [spec]
     run: |
-      echo 1 > spec.txt; bosun agent publish spec; sleep 1; echo "$BOSUN_ATTEMPT" > spec.txt
-      test $BOSUN_ATTEMPT -gt 1
-  waits: { needs: [api:spec], run: 'cp spec.txt seen.txt' }
+      echo 1 > spec.txt; bosun agent publish spec; echo "$BOSUN_ATTEMPT" > spec.txt
+      test $BOSUN_ATTEMPT -gt 1 || { bosun agent wait-for message --timeout 50s; sleep 1; false; }
+  waits: { needs: [api:spec], run: 'cp spec.txt seen.txt; bosun agent send work seen' }
 `,
     );
     expect(finished(run, 'waits')).toEqual({
