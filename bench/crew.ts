@@ -1,14 +1,26 @@
-/** What agents that talk cost: how old a message is when another sandbox has it, and what a crew costs that only waits. */
+/**
+ * What agents that work together cost: how old a message is when another sandbox has it, how soon a task starts that waits
+ * for a publication, what children cost beside tasks of the file, and a crew that only waits.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { run } from './command.ts';
+import { run, spawnMs } from './command.ts';
 import { installedBosun } from './installed.ts';
-import { atMost, percentile, type Bench, type Figure } from './measure.ts';
+import {
+  atMost,
+  interleave,
+  median,
+  percentile,
+  progress,
+  roundsOr,
+  type Bench,
+  type Figure,
+} from './measure.ts';
 import { processorMs } from './processor.ts';
-import { git, makeRepository } from './repository.ts';
+import { git, makeRepository, repositoryOf } from './repository.ts';
 
 const PAIRS = 50;
 const MESSAGES = 20;
@@ -20,12 +32,20 @@ const P50_MS_MAX = 5;
 const P99_MS_MAX = 25;
 const IDLE_MS = 20_000;
 const IDLE_PERCENT_MAX = 2;
+const PUBLICATIONS = 20;
+const PUBLISHED_FILES = 5000;
+/** Between two publications, so that each is measured alone. */
+const PUBLISH_EVERY_S = 0.5;
+const PUBLISHED_MS_MAX = 100;
+const CHILDREN = 1000;
+const CHILDREN_ROUNDS = 3;
+const CHILDREN_RATIO_MAX = 1.3;
 
 const bosun = installedBosun();
 
 export const bench: Bench = {
   name: 'crew',
-  about: `messages between ${2 * PAIRS} agents, each in its fence, and the same agents while they wait`,
+  about: `messages between ${2 * PAIRS} agents, publications, ${CHILDREN} children, and agents that wait`,
   async *figures(): AsyncIterable<Figure> {
     const repo = await makeRepository(100);
     const program = readFileSync(path.join(import.meta.dirname, 'talking-agent.pl'));
@@ -34,7 +54,11 @@ export const bench: Bench = {
     await writeFile(path.join(repo, 'wait.json'), JSON.stringify(waitOf()));
     await git(repo, 'add', '-A');
     await git(repo, 'commit', '-qm', 'a crew');
+    await writeFile(path.join(repo, 'children.json'), JSON.stringify(childrenOf()));
+    await writeFile(path.join(repo, 'tasks.json'), JSON.stringify(sameTasks()));
     yield* messageFigures(repo);
+    yield* publicationFigures();
+    yield* childrenFigures(repo);
     yield* idleFigures(repo);
   },
 };
@@ -56,14 +80,76 @@ function waitOf(): object {
   return { name: 'wait', concurrency: 2 * PAIRS + 1, tasks: { ...tasks, silent: { run: 'sleep 600' } } };
 }
 
+function publishOf(): object {
+  const tasks: Record<string, object> = {};
+  for (let n = 0; n < PUBLICATIONS; n += 1) {
+    const waitS = 5 + n * PUBLISH_EVERY_S;
+    tasks[`publisher-${n}`] = { run: `perl agent.pl publish api-${n} ${waitS}`, publishes: [`api-${n}`] };
+    tasks[`waiter-${n}`] = { needs: [`api:api-${n}`], run: 'perl agent.pl now' };
+  }
+  return { name: 'publish', concurrency: 2 * PUBLICATIONS, tasks };
+}
+
+const HAND = { agents: { hand: { runtime: 'cli', command: 'true' } }, concurrency: 8 };
+
+function childrenOf(): object {
+  return { name: 'children', ...HAND, tasks: { parent: { run: `perl agent.pl spawn ${CHILDREN}` } } };
+}
+
+function sameTasks(): object {
+  const names = Array.from({ length: CHILDREN }, (_, n) => `child-${n}`);
+  const tasks = Object.fromEntries(names.map((name) => [name, { agent: 'hand', prompt: 'x' }]));
+  return { name: 'tasks', ...HAND, tasks: { parent: { run: 'true' }, ...tasks } };
+}
+
+async function* publicationFigures(): AsyncIterable<Figure> {
+  const repo = await repositoryOf(PUBLISHED_FILES);
+  await writeFile(
+    path.join(repo, 'agent.pl'),
+    readFileSync(path.join(import.meta.dirname, 'talking-agent.pl')),
+  );
+  await writeFile(path.join(repo, 'publish.json'), JSON.stringify(publishOf()));
+  await git(repo, 'add', '-A');
+  await git(repo, 'commit', '-qm', 'publishers');
+  const env = { ...process.env, BOSUN_AGENTS: String(2 * PUBLICATIONS) };
+  const moments = new Map<string, number>();
+  for (const { task, text } of outputsIn(
+    await run([bosun, 'run', 'publish.json', '--json'], { cwd: repo, env }),
+  ))
+    moments.set(task, Number(text));
+  const tookMs = Array.from(
+    { length: PUBLICATIONS },
+    (_, n) => (moments.get(`waiter-${n}`)! - moments.get(`publisher-${n}`)!) * 1000,
+  );
+  progress(`publications: ${tookMs.map((ms) => ms.toFixed(0)).join(' ')} ms`);
+  const name = `a publication, until a task that waits for it is at work, at ${PUBLISHED_FILES} files`;
+  yield atMost(1, { name, value: median(tookMs), baseline: PUBLISHED_MS_MAX });
+}
+
+async function* childrenFigures(repo: string): AsyncIterable<Figure> {
+  const start = (name: string): Promise<number> => spawnMs([bosun, 'run', `${name}.json`], { cwd: repo });
+  const { children, tasks } = await interleave(`${CHILDREN} children`, roundsOr(CHILDREN_ROUNDS), {
+    children: () => start('children'),
+    tasks: () => start('tasks'),
+  });
+  const name = `${CHILDREN} children of one parent`;
+  yield atMost(CHILDREN_RATIO_MAX, { name, value: children, baseline: tasks });
+}
+
+/** What tasks printed. */
+function outputsIn(printed: string): { task: string; text: string }[] {
+  return printed.split('\n').flatMap((line) => {
+    const { event } = (line === '' ? {} : JSON.parse(line)) as { event?: Record<string, unknown> };
+    return event?.type === 'attempt.output' ? [{ task: String(event.task), text: String(event.text) }] : [];
+  });
+}
+
 async function* messageFigures(repo: string): AsyncIterable<Figure> {
   const env = { ...process.env, BOSUN_AGENTS: String(2 * PAIRS + 1) };
   const printed = await run([bosun, 'run', 'talk.json', '--json'], { cwd: repo, env });
-  const ages = printed.split('\n').flatMap((line) => {
-    const { event } = (line === '' ? {} : JSON.parse(line)) as { event?: Record<string, unknown> };
-    const isReaders = event?.type === 'attempt.output' && String(event.task).startsWith('reader');
-    return isReaders ? String(event.text).trim().split(/\s+/).map(Number) : [];
-  });
+  const ages = outputsIn(printed)
+    .filter(({ task }) => task.startsWith('reader'))
+    .flatMap(({ text }) => text.trim().split(/\s+/).map(Number));
   if (ages.length !== PAIRS * MESSAGES)
     throw new Error(`${ages.length} messages arrived, not ${PAIRS * MESSAGES}`);
   for (const [percent, baseline] of [

@@ -1,5 +1,6 @@
 # An agent of bench/crew.ts: asks the engine over its own socket, as `bosun agent` does, without a program to start each time.
 # write READER COUNT EVERY-S WAIT-S: sends the moment of each message, one at a time. read COUNT: prints how old each was.
+# publish NAME WAIT-S: publishes a changed file, and prints the moment before it. now: prints the moment. spawn COUNT: has so many children.
 use strict;
 use warnings;
 use IO::Socket::UNIX;
@@ -22,6 +23,22 @@ if ($role eq 'write') {
   for (1 .. $count) {
     call('send', sprintf '{"to":"%s","message":"at %.6f"}', $reader, clock_gettime(CLOCK_MONOTONIC));
     sleep $every;
+  }
+} elsif ($role eq 'publish') {
+  my ($name, $wait) = @rest;
+  sleep $wait;
+  open my $file, '>', "$name.txt" or die $!;
+  print $file "$name\n";
+  close $file;
+  printf "%.6f\n", clock_gettime(CLOCK_MONOTONIC);
+  call('publish', qq({"name":"$name","value":"$name.txt"}));
+  sleep 5; # its end is no part of what is measured
+} elsif ($role eq 'now') {
+  printf "%.6f\n", clock_gettime(CLOCK_MONOTONIC);
+} elsif ($role eq 'spawn') {
+  my ($count) = @rest;
+  for (1 .. $count) {
+    sleep 0.01 until eval { call('spawn', '{"prompt":"x","agent":"hand"}') };
   }
 } else {
   my ($count) = @rest;

@@ -17,7 +17,7 @@ import type { Loop } from './loop.ts';
 
 /** Of one task, within `RATE_MS`. */
 const RATE_MAX = 200;
-const RATE_MS = 10_000;
+const RATE_MS = 1000;
 /** Of one task, in all its attempts, also those that were refused. */
 const REQUESTS_MAX = 2000;
 /** What `children` gives of one that has ended; the rest is what `outputs` is for. */
@@ -173,10 +173,7 @@ export class ChildDesk {
     const nowMs = this.#options.nowMs();
     given.atMs = given.atMs.filter((atMs) => atMs > nowMs - RATE_MS && atMs <= nowMs);
     if (given.atMs.length >= RATE_MAX)
-      throw new BosunError(
-        'busy',
-        `you have asked for ${RATE_MAX} children within ${RATE_MS / 1000} seconds; wait a few seconds`,
-      );
+      throw new BosunError('busy', `you have asked for ${RATE_MAX} children within a second; wait a moment`);
     given.atMs.push(nowMs);
     given.count = Math.max(given.count, node.spawns ?? 0) + 1;
     // Task names hold no "+", so that nothing else has such a name.
