@@ -263,8 +263,12 @@ export class Loop {
     touched.add(node);
     if (event.type === 'task.paused' || event.type === 'task.unpaused')
       for (const within of withAllWithin(node)) touched.add(within);
-    if (state.nodes.size > before.nodes || event.type === 'task.picked')
-      for (const child of node.children) touched.add(child);
+    if (event.type === 'task.picked') for (const child of node.children) touched.add(child);
+    // New ones come after those that were there.
+    for (let n = state.nodes.size - before.nodes; n > 0; n--) {
+      const child = node.children.at(-n);
+      if (child) touched.add(child);
+    }
   }
 
   async #watchRequests(): Promise<void> {
