@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { Budget, Duration, IsolationDemand } from './workflow.ts';
 
+export const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
+
 const KEY_MESSAGE =
   'must be where the key is found, never the key itself: { env: NAME }, { command: [program, argument] } or { file: path }';
 
@@ -68,15 +70,37 @@ const SharedBudget = z.strictObject({
   'unknown-price': Budget.shape['unknown-price'],
 });
 
+/** How a remote is logged in to, by its host, such as `github.com`. */
+const RemoteConfig = z.strictObject({
+  token: KeySource.optional(),
+  user: z
+    .string()
+    .max(100)
+    .regex(/^\w[\w.@+-]*$/, 'must be the name of a user')
+    .optional()
+    .describe('The name that goes with the token, where the host wants a certain one.'),
+  forge: z
+    .enum(FORGES)
+    .optional()
+    .describe('What runs there, where its name does not say it.'),
+});
+
+const hostName = z
+  .string()
+  .max(260)
+  .regex(/^[a-z0-9[][a-z0-9.:\]-]*$/, 'must be a host, such as github.com or git.example.com:8443');
+
 export const Config = z.strictObject({
   isolation: IsolationDemand.optional(),
   providers: z.record(providerName, ProviderConfig).optional(),
+  remotes: z.record(hostName, RemoteConfig).optional(),
   prices: z.record(z.string().min(1).max(200), Price).optional(),
   budget: SharedBudget.optional(),
   agents: z.int().min(1).max(10_000).optional().describe('Agents at work at once, of all runs of this user.'),
 });
 
 export type KeySource = z.output<typeof KeySource>;
+export type RemoteConfig = z.output<typeof RemoteConfig>;
 export type ProviderConfig = z.output<typeof ProviderConfig>;
 export type Config = z.output<typeof Config>;
 

@@ -11,6 +11,10 @@ export const ERRORS = {
   'not-trusted': { exit: 2, http: 403, rpc: -32010 },
   conflict: { exit: 1, http: 409, rpc: -32007 },
   check: { exit: 1, http: 409, rpc: -32011 },
+  /** Of a remote: it wants another login, cannot be reached, or does not take what was pushed. */
+  auth: { exit: 1, http: 502, rpc: -32012 },
+  network: { exit: 1, http: 504, rpc: -32013 },
+  rejected: { exit: 1, http: 409, rpc: -32014 },
   journal: { exit: 1, http: 500, rpc: -32008 },
   system: { exit: 1, http: 500, rpc: -32009 },
 } as const;

@@ -8,9 +8,10 @@ import type { ErrorCode } from './errors.ts';
 import type { InputValue } from './input-schema.ts';
 import type { Outputs } from './operation.ts';
 import { ON_MACHINE } from './operations-on-machine.ts';
+import { ON_REMOTES } from './operations-on-remotes.ts';
 import { ON_RUNS } from './operations-on-runs.ts';
 
-export const OPERATIONS = { ...ON_RUNS, ...ON_MACHINE };
+export const OPERATIONS = { ...ON_RUNS, ...ON_MACHINE, ...ON_REMOTES };
 
 /** Any of them may end with these: the input is not as the table says, the journal or the machine failed. */
 export const ERRORS_OF_ALL: readonly ErrorCode[] = ['usage', 'journal', 'system'];

@@ -4,9 +4,16 @@ import type { Recorded } from '../contract/event.ts';
 import type { InputOf, OperationName, OutputOf } from '../contract/operations.ts';
 import type {
   Answered,
+  Branch,
   Budgets,
   Changes,
+  Cloned,
+  Committed,
+  Fetched,
+  GitStatus,
   Merged,
+  Pushed,
+  PushedBranch,
   ShownRun,
   Status,
   Paused,
@@ -197,6 +204,47 @@ export class Bosun implements AsyncDisposable {
 
   merge(run?: string, options: Rest<'merge', 'run'> = {}): Promise<Merged> {
     return this.#ask('merge', named(run), options);
+  }
+
+  /** A remote's repository as a new directory; `new Bosun(directory)` then works on it. */
+  static clone(url: string, directory: string, options: Rest<'clone', 'url' | 'directory'> = {}): Promise<Cloned> {
+    return new Bosun(process.cwd()).#ask('clone', { url, directory }, options);
+  }
+
+  /** A run's work as a branch of a remote. */
+  push(run?: string, options: Rest<'push', 'run'> = {}): Promise<Pushed> {
+    return this.#ask('push', named(run), options);
+  }
+
+  fetch(options: Rest<'fetch', never> = {}): Promise<Fetched> {
+    return this.#ask('fetch', {}, options);
+  }
+
+  /** The user's own branch, not a run's. */
+  gitPush(options: Rest<'gitPush', never> = {}): Promise<PushedBranch> {
+    return this.#ask('gitPush', {}, options);
+  }
+
+  /** Makes a branch where HEAD is and switches to it; without a name it tells the current one. */
+  branch(name?: string): Promise<Branch> {
+    return this.#ask('branch', name === undefined ? {} : { name });
+  }
+
+  /** All changes of the work tree; null where there are none. */
+  commit(message: string, options: Rest<'commit', 'message'> = {}): Promise<Committed> {
+    return this.#ask('commit', { message }, options);
+  }
+
+  gitStatus(options: Rest<'gitStatus', never> = {}): Promise<GitStatus> {
+    return this.#ask('gitStatus', {}, options);
+  }
+
+  /** What is not committed, new files included. */
+  async gitDiff(options: Omit<Rest<'gitDiff', 'stat'>, 'write'> = {}): Promise<Diff> {
+    const pieces: Buffer[] = [];
+    const write = (piece: Buffer): void => void pieces.push(piece);
+    const changes = await this.#ask('gitDiff', {}, { ...options, write });
+    return { ...changes, patch: Buffer.concat(pieces) };
   }
 
   /** What tells of the way, and what ends it, is not part of the input. */

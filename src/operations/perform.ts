@@ -24,6 +24,8 @@ import type { CancelOptions } from './interrupt.ts';
 import type { MergeOptions } from './merge.ts';
 import type { LoggedRequest } from './model-server.ts';
 import type { PruneOptions } from './prune.ts';
+import type { PushOptions } from './push.ts';
+import type { ReachOptions } from './reach-remote.ts';
 import type { WaitOptions } from './wait.ts';
 import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
 
@@ -85,6 +87,15 @@ const FUNCTIONS = {
     (await import('./conformance/conformance.ts')).testConformance(asked),
   modelServer: async (asked: Asked<'modelServer'> & { onRequest?(request: LoggedRequest): void }) =>
     (await import('./model-server.ts')).openModelServer(asked),
+  push: async (asked: PushOptions) => (await import('./push.ts')).pushRun(asked),
+  clone: async (asked: Asked<'clone'> & ReachOptions) => (await import('./clone.ts')).clone(asked),
+  fetch: async (asked: Asked<'fetch'> & ReachOptions) => (await import('./fetch.ts')).fetchBranches(asked),
+  gitPush: async (asked: Asked<'gitPush'> & ReachOptions) => (await import('./fetch.ts')).pushBranch(asked),
+  branch: async (asked: Asked<'branch'>) => (await import('./own-git.ts')).branch(asked),
+  commit: async (asked: Asked<'commit'>) => (await import('./own-git.ts')).commit(asked),
+  gitStatus: async (asked: Asked<'gitStatus'>) => (await import('./own-git.ts')).gitStatus(asked),
+  gitDiff: async (asked: Asked<'gitDiff'> & { write(piece: Buffer): Promise<void> | void }) =>
+    (await import('./own-git.ts')).gitDiff(asked),
 } satisfies { [Name in OperationName]: (asked: never) => Promise<OutputOf<Name>> };
 
 type Functions = typeof FUNCTIONS;

@@ -88,3 +88,8 @@ const COLUMNS_ELSEWHERE = 100;
 export function columnsOfStream(stream: NodeJS.WriteStream): number {
   return stream.isTTY ? stream.columns || COLUMNS_ELSEWHERE : COLUMNS_ELSEWHERE;
 }
+
+/** Whether somebody is there whom git and ssh can ask for a password. */
+export function mayPrompt(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}

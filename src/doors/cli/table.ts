@@ -4,6 +4,7 @@ import { wordList } from '../../base/word-list.ts';
 import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtimes.ts';
 import type { Command } from './command.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
+import { REMOTE_COMMANDS } from './table-remotes.ts';
 import {
   RUN,
   RUN_OR_TASK,
@@ -380,6 +381,7 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/cancel.ts'),
   },
+  ...REMOTE_COMMANDS,
   ...DISK_COMMANDS,
   {
     name: 'model-server',

@@ -5,7 +5,7 @@ import type { EngineGit } from './engine-git.ts';
 import { splitNul } from './git.ts';
 import type { Repository } from './repository.ts';
 import { makeScratch } from '../files/scratch.ts';
-import { openWorkTree } from './work-tree.ts';
+import { openWorkTree, type WorkTree, type WorkTreeOptions } from './work-tree.ts';
 
 /** The commit's parent is HEAD; HEAD itself where the work tree does not differ from it. */
 export async function commitDirtyTree(
@@ -20,22 +20,31 @@ export async function commitDirtyTree(
     // a copy of the user's index knows which files are unchanged, so that only the others are read
     await copyFile(path.join(repository.gitDir, 'index'), index).catch(() => {});
     await using files = await openWorkTree(repository);
-    const options = { index, objects: path.join(engine.directory, 'objects') };
-    await files.refuseForeignFilters(await files.changed('all'), index, 'including uncommitted changes');
-    // git would ask each submodule what it has changed, under that one's own configuration
-    const listed = splitNul((await files.run(['ls-files', '--stage', '-z'], options)).stdout);
-    const submodules = listed.filter((line) => line.subarray(0, 6).toString() === '160000');
-    const others = submodules.map(
-      (line) => `:(top,exclude,literal)${line.subarray(line.indexOf(9) + 1).toString()}`,
-    );
-    // there may be more than a command line takes
-    const add = ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
-    const input = ['.', ...others].map((name) => `${name}\0`).join('');
-    await files.run(['-c', 'advice.addEmbeddedRepo=false', ...add], { ...options, input });
-    const tree = (await files.run(['write-tree'], options)).stdout.toString().trim();
+    const objects = path.join(engine.directory, 'objects');
+    const tree = await stageFiles(files, { index, objects }, 'including uncommitted changes');
     if (tree === (await engine.revParse(`${repository.head}^{tree}`))) return repository.head;
     return await engine.commitTree({ tree, parents: [repository.head], message, atMs });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** All files as they are go into the index that is named; gives their tree. */
+export async function stageFiles(
+  files: WorkTree,
+  options: WorkTreeOptions & { index: string },
+  what: string,
+): Promise<string> {
+  await files.refuseForeignFilters(await files.changed('all'), options.index, what);
+  // git would ask each submodule what it has changed, under that one's own configuration
+  const listed = splitNul((await files.run(['ls-files', '--stage', '-z'], options)).stdout);
+  const submodules = listed.filter((line) => line.subarray(0, 6).toString() === '160000');
+  const others = submodules.map(
+    (line) => `:(top,exclude,literal)${line.subarray(line.indexOf(9) + 1).toString()}`,
+  );
+  // there may be more than a command line takes
+  const add = ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  const input = ['.', ...others].map((name) => `${name}\0`).join('');
+  await files.run(['-c', 'advice.addEmbeddedRepo=false', ...add], { ...options, input });
+  return (await files.run(['write-tree'], options)).stdout.toString().trim();
 }

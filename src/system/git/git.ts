@@ -1,8 +1,9 @@
 /**
  * The only file that runs git, and never so that it runs what others wrote: no hook, driver, filter or transport
- * that a repository names. Three ways: `git` is free of everybody's configuration; `gitInRepository` reads and sets
+ * that a repository names. Four ways: `git` is free of everybody's configuration; `gitInRepository` reads and sets
  * refs in the user's git directory and can do nothing else; `gitOnFiles` works on the user's files with the user's
- * own configuration, never the repository's. The engine never runs git inside a workspace.
+ * own configuration, never the repository's; `gitOverNetwork` talks to a remote with the user's own configuration,
+ * and is the only one that may. The engine never runs git inside a workspace.
  */
 import { remedyFor } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
@@ -50,6 +51,10 @@ const READERS = ['rev-parse', 'symbolic-ref', 'update-ref', 'for-each-ref', 'con
 /** Of the caller's environment, what says which configuration is the user's and who they are. */
 const USER_VARIABLES = /^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM|AUTHOR_\w+|COMMITTER_\w+)$/;
 
+/** And how they reach remotes. Nothing that traces: a trace may hold what opens a remote. */
+const NETWORK_VARIABLES =
+  /^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|CONFIG_NOSYSTEM|ASKPASS|SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|PROXY_\w+)$/;
+
 export interface GitOptions {
   cwd?: string;
   env?: Record<string, string>;
@@ -82,6 +87,26 @@ export function gitOnFiles(args: readonly string[], options: GitOptions = {}): P
   return run(args, { ...options, env: { ...userEnvironment(), ...options.env } });
 }
 
+/**
+ * With the user's own configuration, by these transports alone; `--git-dir` has to be one of ours. It runs outside of
+ * every repository, whose configuration could name programs. Its exit code is a value.
+ */
+export async function gitOverNetwork(
+  args: readonly string[],
+  transports: readonly string[],
+  { env, without = [], ...options }: Omit<GitOptions, 'cwd' | 'codes'> & { without?: readonly string[] },
+): Promise<Captured> {
+  const inherited: Record<string, string> = { ...userEnvironment(NETWORK_VARIABLES), ...env };
+  for (const name of without) delete inherited[name];
+  const result = await captured(args, {
+    ...options,
+    cwd: '/',
+    env: { ...inherited, GIT_ALLOW_PROTOCOL: transports.join(':') },
+  });
+  options.signal?.throwIfAborted();
+  return result;
+}
+
 /** Starts git free of everybody's configuration, to be fed while it runs. */
 export function startGit(args: readonly string[]): ChildProcess {
   return start(['git', ...SAFE, ...args], { env: engineEnvironment(), input: null });
@@ -93,12 +118,8 @@ export function gitLaunch(args: readonly string[]): { argv: string[]; env: Recor
 }
 
 async function run(args: readonly string[], options: GitOptions): Promise<Captured> {
-  const { codes = [0], mortal, ...rest } = options;
-  const result = await capture([...(mortal ? dyingWithUs() : []), 'git', ...SAFE, ...args], rest).catch(
-    (cause: unknown) => {
-      throw missing(cause);
-    },
-  );
+  const { codes = [0], ...rest } = options;
+  const result = await captured(args, rest);
   options.signal?.throwIfAborted();
   if (result.isCut || codes.includes(result.code)) return result;
   const where = options.cwd === undefined ? '' : ` in ${options.cwd}`;
@@ -106,6 +127,17 @@ async function run(args: readonly string[], options: GitOptions): Promise<Captur
   const what = `git ${verbOf(args)} failed${where}: ${gitReason(result.stderr) || `exit code ${result.code}`}`;
   const remedy = remedyFor(new BosunError('system', what, { data }));
   throw new BosunError('system', remedy === undefined ? what : `${what}; ${remedy}`, { data });
+}
+
+function captured(
+  args: readonly string[],
+  { mortal, ...options }: Omit<GitOptions, 'codes'>,
+): Promise<Captured> {
+  return capture([...(mortal ? dyingWithUs() : []), 'git', ...SAFE, ...args], options).catch(
+    (cause: unknown) => {
+      throw missing(cause);
+    },
+  );
 }
 
 /** Linux alone has it; elsewhere there is nothing like it. */
@@ -163,9 +195,9 @@ export function signedBy({ name, email }: Identity): Record<string, string> {
   };
 }
 
-function userEnvironment(): Record<string, string> {
+function userEnvironment(variables = USER_VARIABLES): Record<string, string> {
   const own = Object.entries(process.env).filter(
-    (entry): entry is [string, string] => USER_VARIABLES.test(entry[0]) && entry[1] !== undefined,
+    (entry): entry is [string, string] => variables.test(entry[0]) && entry[1] !== undefined,
   );
   return { ...withoutGit(), ...Object.fromEntries(own) };
 }

@@ -110,16 +110,31 @@ export class WorkTree implements AsyncDisposable {
 
   /** What differs from HEAD, as paths; the user's index is not even refreshed. */
   async changed(untracked: 'all' | 'no'): Promise<string[]> {
-    const status = await this.run([
-      '--no-optional-locks',
-      'status',
-      '--porcelain=v1',
-      '-z',
-      '--no-renames',
-      `--untracked-files=${untracked === 'all' ? 'normal' : 'no'}`,
-      '--ignore-submodules=dirty',
-    ]);
-    return splitNul(status.stdout).map((line) => line.subarray(3).toString());
+    return (await this.#status(untracked)).map(({ path: file }) => file);
+  }
+
+  /** The same, files that git does not track included, with git's two letters for each. */
+  status(signal?: AbortSignal): Promise<{ path: string; state: string }[]> {
+    return this.#status('all', signal);
+  }
+
+  async #status(untracked: 'all' | 'no', signal?: AbortSignal): Promise<{ path: string; state: string }[]> {
+    const status = await this.run(
+      [
+        '--no-optional-locks',
+        'status',
+        '--porcelain=v1',
+        '-z',
+        '--no-renames',
+        `--untracked-files=${untracked === 'all' ? 'normal' : 'no'}`,
+        '--ignore-submodules=dirty',
+      ],
+      { ...(signal && { signal }) },
+    );
+    return splitNul(status.stdout).map((line) => ({
+      path: line.subarray(3).toString(),
+      state: line.subarray(0, 2).toString(),
+    }));
   }
 
   /**
@@ -164,7 +179,10 @@ export interface WorkTreeOptions extends Omit<GitOptions, 'cwd'> {
 }
 
 /** As written in the repository's own files, without what these include. */
-async function readSettings({ commonDir, gitDir }: RepositoryPlace): Promise<[string, string][]> {
+export async function readSettings({
+  commonDir,
+  gitDir,
+}: Pick<RepositoryPlace, 'commonDir' | 'gitDir'>): Promise<[string, string][]> {
   const files = [path.join(commonDir, 'config'), path.join(gitDir, 'config.worktree')].filter(existsSync);
   const lists = await Promise.all(
     files.map((file) =>

@@ -208,7 +208,7 @@ export async function capture(
   child.stderr!.on('data', (chunk: Buffer) => {
     if ((stderrBytes += chunk.length) <= STDERR_BYTES_MAX) stderr.push(chunk);
   });
-  const stop = (): void => void child.kill('SIGKILL');
+  const stop = (): void => void (options.detached ? endGroup(child) : child.kill('SIGKILL'));
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
@@ -221,6 +221,15 @@ export async function capture(
     };
   } finally {
     signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Of a child that is detached and was not yet waited for: with all that it has started in its group. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // gone already
   }
 }
 

@@ -1,0 +1,66 @@
+/** The commands about remotes and the user's own repository. Words only: what they do is in their files. */
+import type { Command, Option } from './command.ts';
+import { RUN } from './table-options.ts';
+
+const REMOTE: Option = {
+  flags: '--remote <remote>',
+  about: 'a remote or an address; defaults to the one of your branch, else origin',
+};
+const TOKEN_FILE: Option = {
+  flags: '--token-file <file>',
+  about: 'log in with the token in this file (mode 600)',
+};
+
+export const REMOTE_COMMANDS: Command[] = [
+  {
+    name: 'push',
+    group: 'Decide',
+    summary: 'push what a run did to a remote, as a branch',
+    asks: ['push'],
+    arguments: [RUN],
+    options: [
+      REMOTE,
+      { flags: '--branch <branch>', about: 'what to call it there; defaults to bosun/<run>' },
+      TOKEN_FILE,
+      { flags: '--json', about: 'print it as JSON' },
+    ],
+    examples: [
+      ['push', 'the latest run, as bosun/<run> of origin'],
+      ['push calculator-3 --branch calculator', 'under another name'],
+    ],
+    notes: 'Nothing is ever forced: if somebody else pushed to that branch, theirs stays.',
+    load: () => import('./commands/push.ts'),
+  },
+  {
+    name: 'git',
+    group: 'Keep',
+    summary: 'clone, fetch, branch, commit, push, status and diff, running nothing a repository names',
+    asks: ['clone', 'fetch', 'gitPush', 'branch', 'commit', 'gitStatus', 'gitDiff'],
+    arguments: [
+      {
+        name: 'action',
+        about: 'what to do',
+        required: true,
+        choices: ['clone', 'fetch', 'branch', 'commit', 'push', 'status', 'diff'],
+      },
+      { name: 'words', about: 'clone: an address and a directory; branch: its name', many: true },
+    ],
+    options: [
+      REMOTE,
+      { flags: '--branch <branch>', about: 'clone, fetch, push: this branch' },
+      { flags: '--depth <count>', about: 'clone: only so many commits of the history' },
+      { flags: '-m, --message <text>', about: 'commit: its message' },
+      { flags: '--stat', about: 'diff: only file names and line counts' },
+      TOKEN_FILE,
+      { flags: '--json', about: 'print it as JSON' },
+    ],
+    examples: [
+      ['git clone https://github.com/owner/repository.git', 'into the directory repository'],
+      ['git clone git@example.com:team/app.git app --depth 1', 'by ssh, without its history'],
+      ['git commit -m "Fix the typos"', 'everything that changed, as one commit'],
+      ['git push --token-file ~/.config/bosun/token', 'your current branch'],
+    ],
+    notes: 'For programs and scripts: hooks, and filters and helpers that a repository names, never run.',
+    load: () => import('./commands/git.ts'),
+  },
+];

@@ -1,0 +1,55 @@
+/** What opens a remote: the token that was named, else the one that the user configured for its host. */
+import path from 'node:path';
+import type { RemoteConfig } from '../contract/config.ts';
+import { loadConfigs, userConfigFile } from '../definition/config.ts';
+import { objectionTo, ProviderKey } from '../gateway/keys/keys.ts';
+import { readPrivateFile } from '../gateway/keys/private-file.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Address } from '../remote/address.ts';
+import type { Token } from '../remote/credentials.ts';
+import type { Reach } from '../remote/transfer.ts';
+
+const TOKEN_BYTES_MAX = 16 * 1024;
+
+/** How a door says who can be asked, and a test what is waited for. */
+export type ReachOptions = Pick<Reach, 'mayPrompt' | 'waitsMs'>;
+
+interface ReachRequest extends ReachOptions {
+  cwd: string;
+  tokenFile?: string;
+  signal?: AbortSignal;
+}
+
+export async function reachRemote(address: Address, request: ReachRequest): Promise<Reach> {
+  const { cwd, tokenFile, signal, mayPrompt, waitsMs } = request;
+  const token =
+    tokenFile === undefined ? await configuredToken(address) : await readToken(path.resolve(cwd, tokenFile));
+  return { address, token, signal, mayPrompt, waitsMs };
+}
+
+/** What the user's own configuration says of a host; a repository's may not. */
+export function remoteConfig(address: Address): RemoteConfig | undefined {
+  const [users] = loadConfigs([userConfigFile()]);
+  const remotes = users?.config.remotes ?? {};
+  const host = address.host.toLowerCase();
+  return Object.hasOwn(remotes, host) ? remotes[host] : undefined;
+}
+
+async function configuredToken(address: Address): Promise<Token | undefined> {
+  if (address.transport === 'ssh') return undefined;
+  const { token: source, user } = remoteConfig(address) ?? {};
+  if (source === undefined) return undefined;
+  const key = new ProviderKey(source, 'bearer');
+  const value = await key.read();
+  return { value, how: key.how, user, variable: 'env' in source ? source.env : undefined };
+}
+
+async function readToken(file: string): Promise<Token> {
+  const remedy = 'create it with mode 600, or correct the path';
+  const value = (
+    await readPrivateFile({ file, what: 'token file', bytesMax: TOKEN_BYTES_MAX, remedy })
+  ).trim();
+  const objection = objectionTo(value);
+  if (objection) throw new BosunError('usage', `the token from file ${file} ${objection}`);
+  return { value, how: `file ${file}` };
+}

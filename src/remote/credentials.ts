@@ -1,0 +1,82 @@
+/**
+ * How a token reaches git, and nothing else: in a file that only its owner reads, for as long as one command takes,
+ * handed out by a program that answers git's question for this one host. It is in no address, argument, variable,
+ * configuration or trace.
+ */
+import { chmod, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { shellWord } from '../base/shell-word.ts';
+import { BosunError } from '../contract/errors.ts';
+import type { Address } from './address.ts';
+
+export interface Token {
+  value: string;
+  /** The name that goes with it, where the address has none. */
+  user?: string | undefined;
+  /** Where it comes from, for people. */
+  how: string;
+  /** The variable that holds it: not for git and what git starts. */
+  variable?: string | undefined;
+}
+
+export interface Credentials {
+  /** What git is told to talk to. */
+  url: string;
+  options: string[];
+  env: Record<string, string>;
+  /** Variables of the caller's that git does not get. */
+  without: string[];
+}
+
+/** Any name will do for most hosts, as long as there is one. */
+const USER_DEFAULT = 'x-access-token';
+const USERS: Record<string, string> = { 'bitbucket.org': 'x-token-auth' };
+
+/** Without a token it is the user's own set-up that counts: credential helpers, .netrc, ssh. */
+export function ownCredentials({ url }: Address, mayPrompt: boolean): Credentials {
+  // where nobody is there to be asked, no window must open that waits for them
+  return mayPrompt
+    ? { url, options: [], env: { GIT_TERMINAL_PROMPT: '1' }, without: [] }
+    : { url, options: [], env: {}, without: ['SSH_ASKPASS'] };
+}
+
+/** `directory` is the caller's alone, and is removed by the caller after the command. */
+export async function tokenCredentials(
+  address: Address,
+  token: Token,
+  directory: string,
+): Promise<Credentials> {
+  const url = new URL(address.url);
+  if (url.username === '') url.username = token.user ?? USERS[url.hostname] ?? USER_DEFAULT;
+  const file = path.join(directory, 'token');
+  const program = path.join(directory, 'askpass');
+  // word for word: another host, after a redirect say, is another question
+  const question = `Password for '${url.protocol}//${url.username}@${url.host}': `;
+  await writeFile(file, `${token.value}\n`, { mode: 0o600, flag: 'wx' });
+  await writeFile(
+    program,
+    `#!/bin/sh\n[ "$1" = ${shellWord(question)} ] || exit 1\nexec cat ${shellWord(file)}\n`,
+    { mode: 0o700, flag: 'wx' },
+  );
+  await chmod(program, 0o700); // whatever the umask
+  return {
+    url: url.href,
+    // the user's helpers would be asked first, and could store it
+    options: ['-c', 'credential.helper=', '-c', 'credential.useHttpPath=false'],
+    env: { GIT_ASKPASS: program, GIT_TERMINAL_PROMPT: '0' },
+    without: token.variable === undefined ? [] : [token.variable],
+  };
+}
+
+/** At once, whatever becomes of the rest of the directory. */
+export async function forgetToken(directory: string): Promise<void> {
+  await rm(path.join(directory, 'token'), { force: true });
+}
+
+export function requireHttp(address: Address, token: Token | undefined): void {
+  if (token === undefined || address.transport !== 'ssh') return;
+  throw new BosunError(
+    'usage',
+    `${address.host} is reached by ssh, which takes keys and no token: leave out the token, or use the https address of the repository`,
+  );
+}

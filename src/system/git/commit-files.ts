@@ -1,0 +1,88 @@
+/**
+ * A commit of the user's files as they are, on the user's branch and at the user's word: the index is replaced as a
+ * whole, then the branch is moved. No hook runs. What a run starts from is made in `dirty-tree.ts`.
+ */
+import { existsSync } from 'node:fs';
+import { copyFile, rename, rm, open } from 'node:fs/promises';
+import path from 'node:path';
+import { BosunError } from '../../contract/errors.ts';
+import { removeTree } from '../files/remove-tree.ts';
+import { makeScratch } from '../files/scratch.ts';
+import { stageFiles } from './dirty-tree.ts';
+import type { EngineGit } from './engine-git.ts';
+import { gitInRepository, signedBy, splitNul } from './git.ts';
+import type { Repository } from './repository.ts';
+import { openWorkTree } from './work-tree.ts';
+
+const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
+
+/** Undefined where nothing differs from HEAD. */
+export async function commitFiles(
+  repository: Repository,
+  message: string,
+  signal?: AbortSignal,
+): Promise<{ commit: string; files: number } | undefined> {
+  const { top, gitDir, commonDir, head } = repository;
+  const unfinished = UNFINISHED.find((name) => existsSync(path.join(gitDir, name)));
+  if (unfinished !== undefined)
+    throw new BosunError(
+      'wrong-state',
+      `${top} is in the middle of something (${unfinished}): finish or abort it first, see git status`,
+    );
+  const scratch = await makeScratch(commonDir);
+  const index = path.join(scratch, 'index');
+  const lock = path.join(gitDir, 'index.lock');
+  await takeIndex(lock);
+  try {
+    await using files = await openWorkTree(repository);
+    await copyFile(path.join(gitDir, 'index'), index).catch(() => {}); // there may be none yet
+    const tree = await stageFiles(files, { index }, 'committing');
+    const changed = await files.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', head, tree]);
+    const count = splitNul(changed.stdout).length;
+    if (count === 0) return undefined;
+    const made = await files.run(['commit-tree', tree, '-p', head, '-F', '-'], {
+      input: message.endsWith('\n') ? message : `${message}\n`,
+      env: signedBy(await repository.identity()),
+    });
+    const commit = made.stdout.toString().trim();
+    signal?.throwIfAborted();
+    // cut off between the two, all of it is staged, and nothing is lost
+    await copyFile(index, lock);
+    await rename(lock, path.join(gitDir, 'index'));
+    const [title = ''] = message.split('\n');
+    await gitInRepository(['update-ref', '-m', `commit: ${title.slice(0, 200)}`, 'HEAD', commit, head], {
+      cwd: top,
+    });
+    return { commit, files: count };
+  } finally {
+    await rm(lock, { force: true });
+    await removeTree(scratch);
+  }
+}
+
+/** The files as they are, as a tree of the engine's: nothing of the user's changes. */
+export async function treeOfFiles(engine: EngineGit, repository: Repository): Promise<string> {
+  const scratch = await makeScratch(repository.commonDir);
+  const index = path.join(scratch, 'index');
+  try {
+    await copyFile(path.join(repository.gitDir, 'index'), index).catch(() => {});
+    await using files = await openWorkTree(repository);
+    const objects = path.join(engine.directory, 'objects');
+    return await stageFiles(files, { index, objects }, 'comparing the files');
+  } finally {
+    await removeTree(scratch);
+  }
+}
+
+/** As git does it: nobody else changes the index now. */
+async function takeIndex(lock: string): Promise<void> {
+  try {
+    await (await open(lock, 'wx')).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new BosunError(
+      'busy',
+      `another git command is at work here (${lock} exists), so nothing was committed: wait for it and try again, or remove that file if no git runs`,
+    );
+  }
+}
