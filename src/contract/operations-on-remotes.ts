@@ -1,6 +1,7 @@
 /** The part of the table of operations that is about git: remotes, and the user's own repository. */
 import {
   ANYBODY,
+  DRIVE,
   FLAG,
   MESSAGE,
   NAME,
@@ -8,6 +9,7 @@ import {
   NO_AGENT,
   ON_RUN,
   PATH,
+  USD,
   type Operation,
 } from './operation.ts';
 
@@ -27,6 +29,36 @@ export const ON_REMOTES = {
     },
     output: 'Pushed',
     errors: [...ON_RUN, ...REMOTE_ERRORS, 'wrong-state', 'rejected'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  pr: {
+    input: {
+      type: 'object',
+      properties: {
+        run: NAME,
+        ...REMOTE,
+        branch: NAME,
+        /** Into which branch it is meant to go. */
+        base: NAME,
+        title: NAME,
+        draft: FLAG,
+      },
+    },
+    output: 'PullRequest',
+    errors: [...ON_RUN, ...REMOTE_ERRORS, 'wrong-state', 'rejected'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  /** Starts a run on top of this one, with what reviewers said as the prompt of its agent. */
+  prFeedback: {
+    input: {
+      type: 'object',
+      properties: { run: NAME, remote: PATH, branch: NAME, task: NAME, usd: USD, ...DRIVE },
+    },
+    output: 'FeedbackRun',
+    streams: { to: 'seen', items: 'Events' },
+    errors: [...ON_RUN, ...REMOTE_ERRORS, 'wrong-state', 'busy', 'not-supported'],
     actors: NO_AGENT,
     changes: true,
   },

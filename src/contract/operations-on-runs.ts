@@ -1,7 +1,9 @@
 /** The part of the table of operations that is about runs: starting, watching, steering and taking over their work. */
 import type { Value } from './input-schema.ts';
 import {
+  AMOUNT,
   ANYBODY,
+  DRIVE,
   FLAG,
   FROM_0,
   MESSAGE,
@@ -11,6 +13,7 @@ import {
   NO_AGENT,
   ON_RUN,
   PATH,
+  USD,
   type Operation,
 } from './operation.ts';
 import { ANSWER_CHARS_MAX, CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
@@ -21,13 +24,9 @@ const PROMPT_CHARS_MAX = 1024 * 1024;
 const WORDS_MAX = 10_000;
 const RUNS_MAX = 1000;
 const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
-const AMOUNT = { type: 'number', exclusiveMinimum: 0 } as const;
-const USD = { ...AMOUNT, must: 'a number above 0, such as 2.50' } as const;
 const PROMPT = { type: 'string', maxLength: PROMPT_CHARS_MAX } as const;
 /** The only one at work, else the latest, where none is named. */
 const RUN = { run: NAME } as const;
-/** What an engine is told that drives a run. */
-const DRIVE = { unfenced: FLAG, trust: FLAG, record: PATH, replay: PATH, timing: FLAG } as const;
 const WORKFLOW: Value<Workflow> = {
   type: 'object',
   must: 'a workflow, as workflow() or loadWorkflow() gives it',

@@ -370,6 +370,21 @@ export const Pushed = z.strictObject({
 });
 export type Pushed = z.output<typeof Pushed>;
 
+export const PullRequest = z.strictObject({
+  run: text,
+  branch: text,
+  commit: text,
+  /** A link: a person has to make it there. */
+  kind: z.enum(['opened', 'updated', 'link']),
+  url: text,
+  /** Why it is a link. */
+  note: opt(text),
+});
+export type PullRequest = z.output<typeof PullRequest>;
+
+/** `task`: the one task that it has. */
+export const FeedbackRun = StartedTask.extend({ url: text, branch: text, comments: count });
+
 export const PushedBranch = Pushed.omit({ run: true, link: true });
 export type PushedBranch = z.output<typeof PushedBranch>;
 

@@ -12,6 +12,7 @@ import type {
   Fetched,
   GitStatus,
   Merged,
+  PullRequest,
   Pushed,
   PushedBranch,
   ShownRun,
@@ -214,6 +215,16 @@ export class Bosun implements AsyncDisposable {
   /** A run's work as a branch of a remote. */
   push(run?: string, options: Rest<'push', 'run'> = {}): Promise<Pushed> {
     return this.#ask('push', named(run), options);
+  }
+
+  /** A pull request of a run's work, or the link where a person makes it. */
+  pr(run?: string, options: Rest<'pr', 'run'> = {}): Promise<PullRequest> {
+    return this.#ask('pr', named(run), options);
+  }
+
+  /** A run on top of it, whose agent gets what reviewers said. */
+  prFeedback(run?: string, options: Rest<'prFeedback', 'run'> = {}): Promise<LiveRun & { task: string; url: string; branch: string }> {
+    return this.#ask('prFeedback', named(run), { engines: this.#engines, ...options });
   }
 
   fetch(options: Rest<'fetch', never> = {}): Promise<Fetched> {

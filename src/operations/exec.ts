@@ -38,8 +38,8 @@ function taskOf(options: ExecOptions): TaskSource {
   return { ...limits, run: argv.map(quote).join(' ') };
 }
 
-/** What a person types here is no template. */
-function literally(text: string): string {
+/** What a person types, or a reviewer writes, is no template. */
+export function literally(text: string): string {
   return text.replaceAll('${{', () => "${{ '${{' }}");
 }
 

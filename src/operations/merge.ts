@@ -7,7 +7,8 @@ import { isOpen } from '../contract/run.ts';
 import { loadRun } from '../run/load-run.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
 import { takeLock } from '../store/lock.ts';
-import { openEngineGit } from '../system/git/engine-git.ts';
+import type { Store } from '../store/store.ts';
+import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
 import { requireObjects } from '../system/git/hold-objects.ts';
 import { land } from '../merge/land.ts';
 import { recoverLanding } from '../merge/landing.ts';
@@ -47,7 +48,8 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   const repository = await inspectRepository(home.top);
   await using git = await openEngineGit(repository);
   await requireObjects(git, run.baseCommit, `run ${run.id}`);
-  const log = await git.text(['log', '--reverse', '--format=%s', `${run.baseCommit}..${run.headCommit}`]);
+  const base = await firstBase(git, journal.store, run.baseCommit, repository.head);
+  const log = await git.text(['log', '--reverse', '--format=%s', `${base}..${run.headCommit}`]);
   const titles = log.split('\n').filter((line) => line !== '');
   const message = options.squash
     ? squashMessage(run.id, run.name, titles)
@@ -62,7 +64,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     }),
     directory: home.landing,
     commit: run.headCommit,
-    base: run.baseCommit,
+    base,
     message: withCoAuthor(message, await repository.identity()),
     what: `run ${run.id}`,
     ...(options.squash !== undefined && { squash: options.squash }),
@@ -72,4 +74,19 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   // no branch of the user's has the run's own commits then
   if (landed.kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), landed.head);
   return { ...landed, run: run.id, commits: titles.length };
+}
+
+const RUNS_DEEP_MAX = 100;
+
+/** A run may stand on another one's work, that one on a third's: where the first of those starts that are not landed. */
+async function firstBase(git: EngineGit, store: Store, from: string, head: string): Promise<string> {
+  let base = from;
+  for (let deep = 0; deep < RUNS_DEEP_MAX && !(await git.isAncestor(base, head)); deep++) {
+    const trailer = '--format=%(trailers:key=Bosun-Run,valueonly)';
+    const id = await git.text(['log', '--max-count=1', trailer, base]);
+    const below = id === '' ? undefined : await store.run(id);
+    if (!below || below.baseCommit === base) return base;
+    base = below.baseCommit;
+  }
+  return base;
 }

@@ -20,10 +20,12 @@ import type { AttachOptions } from './attach.ts';
 import { checkInput } from './check-input.ts';
 import type { ConformanceOptions } from './conformance/conformance.ts';
 import type { ExecOptions } from './exec.ts';
+import type { FeedbackOptions } from './feedback.ts';
 import type { CancelOptions } from './interrupt.ts';
 import type { MergeOptions } from './merge.ts';
 import type { LoggedRequest } from './model-server.ts';
 import type { PruneOptions } from './prune.ts';
+import type { PullRequestOptions } from './pull-request.ts';
 import type { PushOptions } from './push.ts';
 import type { ReachOptions } from './reach-remote.ts';
 import type { WaitOptions } from './wait.ts';
@@ -88,6 +90,8 @@ const FUNCTIONS = {
   modelServer: async (asked: Asked<'modelServer'> & { onRequest?(request: LoggedRequest): void }) =>
     (await import('./model-server.ts')).openModelServer(asked),
   push: async (asked: PushOptions) => (await import('./push.ts')).pushRun(asked),
+  pr: async (asked: PullRequestOptions) => (await import('./pull-request.ts')).makePullRequest(asked),
+  prFeedback: async (asked: FeedbackOptions) => (await import('./feedback.ts')).runFeedback(asked),
   clone: async (asked: Asked<'clone'> & ReachOptions) => (await import('./clone.ts')).clone(asked),
   fetch: async (asked: Asked<'fetch'> & ReachOptions) => (await import('./fetch.ts')).fetchBranches(asked),
   gitPush: async (asked: Asked<'gitPush'> & ReachOptions) => (await import('./fetch.ts')).pushBranch(asked),

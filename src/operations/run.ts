@@ -37,6 +37,8 @@ export interface WatchOptions extends ModelOptions {
 }
 
 export type StartOptions = Asked<'run'> & WatchOptions;
+/** `onTopOf`: the head of an earlier run, in place of the user's. */
+type StartAt = StartOptions & { onTopOf?: string };
 export type ResumeOptions = Asked<'resume'> & WatchOptions;
 export type RetryOptions = Asked<'retry'> & WatchOptions;
 
@@ -66,7 +68,7 @@ export interface LiveRun {
   steer(task: string, text: string, by?: string): void;
 }
 
-export async function startRun(options: StartOptions): Promise<LiveRun> {
+export async function startRun(options: StartAt): Promise<LiveRun> {
   const { source } = options;
   const workflow = withUsd(options);
   const inputs = resolveInputs(workflow, options.inputs ?? {});
@@ -86,7 +88,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     // Workflows and agents are read as they are.
     const own = path.relative(repository.top, path.resolve(options.cwd, source));
     const isOwn = (file: string): boolean => file === own || isSettings(Buffer.from(file));
-    if (!dirty && !changed.every(isOwn)) {
+    if (!dirty && options.onTopOf === undefined && !changed.every(isOwn)) {
       notes.push(
         'there are changes that are not committed; the run works from the last commit (--dirty includes them)',
       );
@@ -97,7 +99,7 @@ export async function startRun(options: StartOptions): Promise<LiveRun> {
     const atMs = Date.now();
     const base = dirty
       ? await commitDirtyTree(engine.stages.git, 'bosun: uncommitted changes\n', atMs, repository)
-      : repository.head;
+      : (options.onTopOf ?? repository.head);
     await requireObjects(engine.stages.git, base, 'this run');
     options.signal?.throwIfAborted(); // from here on there is a run, which is cancelled then
     const lastNumber = lastNumberOf(engine.home, workflow.name);

@@ -67,10 +67,10 @@ function rejected({ branch, to, what }: PushRequest, told: string, stderr: strin
       `${to} has commits on ${branch} that ${what} does not have: somebody pushed there; nothing was overwritten: push to another branch with --branch`,
       { data },
     );
-  const why = plainWords(told.replace(/^\[[\w ]+\] /, '')) || 'it gives no reason';
+  const why = plainWords(told.replace(/^\[[\w ]+\] \(?|\)$/g, '')) || 'it gives no reason';
   return new BosunError(
     'rejected',
-    `${to} refused ${branch} ${why}${says}; nothing was pushed: the branch may be protected, so push to another with --branch`,
+    `${to} refused the branch ${branch}: ${why}${says}; nothing was pushed: the branch may be protected, so push to another with --branch`,
     { data },
   );
 }

@@ -1,6 +1,6 @@
 /** The commands about remotes and the user's own repository. Words only: what they do is in their files. */
 import type { Command, Option } from './command.ts';
-import { RUN } from './table-options.ts';
+import { RUN, TRUST, UNFENCED } from './table-options.ts';
 
 const REMOTE: Option = {
   flags: '--remote <remote>',
@@ -30,6 +30,35 @@ export const REMOTE_COMMANDS: Command[] = [
     ],
     notes: 'Nothing is ever forced: if somebody else pushed to that branch, theirs stays.',
     load: () => import('./commands/push.ts'),
+  },
+  {
+    name: 'pr',
+    group: 'Decide',
+    summary: 'make a pull request of what a run did, or give its review comments to the agent',
+    asks: ['pr', 'prFeedback'],
+    arguments: [RUN],
+    options: [
+      REMOTE,
+      { flags: '--branch <branch>', about: 'the branch to push it to; defaults to bosun/<run>' },
+      { flags: '--base <branch>', about: 'where it should go; defaults to your branch, if it is there' },
+      { flags: '--title <text>', about: 'its title; defaults to what the run did' },
+      { flags: '--draft', about: 'as a draft' },
+      TOKEN_FILE,
+      { flags: '--feedback', about: 'start a run on top of it whose agent gets the review comments' },
+      { flags: '-t, --task <task>', about: 'with --feedback: give them to the agent of this task' },
+      { flags: '--usd <dollars>', about: 'with --feedback: stop and ask when this much is spent' },
+      UNFENCED,
+      TRUST,
+      { flags: '--json', about: 'print it as JSON; with --feedback, events as NDJSON' },
+    ],
+    examples: [
+      ['pr', 'push the latest run and open a pull request of it'],
+      ['pr calculator-3 --base develop --draft', 'into another branch, as a draft'],
+      ['pr calculator-3 --feedback', 'let the agent address the review comments'],
+    ],
+    notes:
+      'It is opened through gh (GitHub) or glab (GitLab), with their logins; without them, or elsewhere, the link to open it is printed.',
+    load: () => import('./commands/pr.ts'),
   },
   {
     name: 'git',

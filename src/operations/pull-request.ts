@@ -1,0 +1,92 @@
+/** A run's work as a pull request: pushed, then opened through the host's own program, or left to a person as a link. */
+import { BosunError } from '../contract/errors.ts';
+import type { Reading } from '../contract/operations.ts';
+import type { PullRequest } from '../contract/outputs.ts';
+import type { Address } from '../remote/address.ts';
+import { forgeOf, newRequestPage, pageOf, type Forge } from '../remote/forge.ts';
+import { githubHost } from '../remote/github.ts';
+import { gitlabHost } from '../remote/gitlab.ts';
+import { requireBranchName } from '../remote/push.ts';
+import type { RequestHost } from '../remote/request-host.ts';
+import { requestText } from '../report/pull-request.ts';
+import { gitInRepository } from '../system/git/git.ts';
+import type { Repository } from '../system/git/repository.ts';
+import { pushWork, type PushOptions } from './push.ts';
+import { remoteConfig, type ReachOptions } from './reach-remote.ts';
+import { reportOf } from './report.ts';
+
+export type PullRequestOptions = Reading<'pr'> & ReachOptions;
+
+export async function makePullRequest(options: PullRequestOptions): Promise<PullRequest> {
+  const { signal, base: named } = options;
+  if (named !== undefined) await requireBranchName(named);
+  const { at, git, view, branch, commit } = await pushWork(options as PushOptions);
+  const { address } = at;
+  const made = { run: view.id, branch, commit };
+  const forge = forgeOf(address, remoteConfig(address)?.forge);
+  const tracked = named ?? (await trackedBase(git.repository, at.name, branch));
+  const asLink = (note: string): PullRequest => ({
+    ...made,
+    kind: 'link',
+    url: forge === undefined ? pageOf(address) : newRequestPage(forge, address, branch, tracked),
+    note,
+  });
+  const { host, lacks } = hostOf(address, forge, signal);
+  if (!host) return asLink(lacks);
+  try {
+    const open = await host.find(branch);
+    if (open) return { ...made, kind: 'updated', url: open.url };
+    const base = tracked ?? (await host.baseDefault());
+    if (base === undefined) return asLink('the branch that it should go into is not known: name it with --base');
+    const { cwd } = options;
+    const report = await reportOf({ cwd, run: view.id, written: true, ...(signal && { signal }) });
+    const text = requestText(report, options.title);
+    const { url } = await host.open({ ...text, branch, base, draft: options.draft ?? false });
+    return { ...made, kind: 'opened', url };
+  } catch (error) {
+    // the work is there, and a person can still make the rest of it
+    if (!(error instanceof BosunError) || error.code !== 'network') throw error;
+    return asLink(error.message);
+  }
+}
+
+/** Who can be asked about pull requests there; else why nobody can. */
+export function hostOf(
+  address: Address,
+  forge: Forge | undefined,
+  signal?: AbortSignal,
+): { host: RequestHost; lacks?: never } | { host?: never; lacks: string } {
+  const program = forge === 'github' ? 'gh' : forge === 'gitlab' ? 'glab' : undefined;
+  if (program === undefined)
+    return {
+      lacks:
+        forge === undefined
+          ? `what ${address.hostname} runs is not known; if you know it, say so under "remotes" in your own configuration (forge)`
+          : `bosun opens pull requests itself on GitHub and GitLab only`,
+    };
+  const host = program === 'gh' ? githubHost(address, signal) : gitlabHost(address, signal);
+  return host ? { host } : { lacks: `install ${program} and log in, and bosun opens it itself` };
+}
+
+/** The branch that the user is on, if the remote has it; else the one that its HEAD leads to. */
+async function trackedBase(
+  { top, branch }: Repository,
+  remote: string | undefined,
+  head: string,
+): Promise<string | undefined> {
+  if (remote === undefined) return undefined;
+  const below = `refs/remotes/${remote}/`;
+  if (branch !== undefined && branch !== head) {
+    const found = await gitInRepository(['rev-parse', '--verify', '--quiet', `${below}${branch}`], {
+      cwd: top,
+      codes: [0, 1, 128],
+    });
+    if (found.code === 0) return branch;
+  }
+  const leads = await gitInRepository(['symbolic-ref', '--quiet', `${below}HEAD`], {
+    cwd: top,
+    codes: [0, 1, 128],
+  });
+  const target = leads.stdout.toString().trim();
+  return leads.code === 0 && target.startsWith(below) ? target.slice(below.length) : undefined;
+}
