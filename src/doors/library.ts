@@ -208,7 +208,11 @@ export class Bosun implements AsyncDisposable {
   }
 
   /** A remote's repository as a new directory; `new Bosun(directory)` then works on it. */
-  static clone(url: string, directory: string, options: Rest<'clone', 'url' | 'directory'> = {}): Promise<Cloned> {
+  static clone(
+    url: string,
+    directory: string,
+    options: Rest<'clone', 'url' | 'directory'> = {},
+  ): Promise<Cloned> {
     return new Bosun(process.cwd()).#ask('clone', { url, directory }, options);
   }
 
@@ -223,7 +227,10 @@ export class Bosun implements AsyncDisposable {
   }
 
   /** A run on top of it, whose agent gets what reviewers said. */
-  prFeedback(run?: string, options: Rest<'prFeedback', 'run'> = {}): Promise<LiveRun & { task: string; url: string; branch: string }> {
+  prFeedback(
+    run?: string,
+    options: Rest<'prFeedback', 'run'> = {},
+  ): Promise<LiveRun & { task: string; url: string; branch: string }> {
     return this.#ask('prFeedback', named(run), { engines: this.#engines, ...options });
   }
 

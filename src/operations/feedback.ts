@@ -8,7 +8,6 @@ import type { Asked } from '../contract/operations.ts';
 import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
 import { workflow } from '../definition/builder.ts';
 import { findRemote } from '../remote/find-remote.ts';
-import { forgeOf } from '../remote/forge.ts';
 import { requireBranchName } from '../remote/push.ts';
 import type { Review } from '../remote/request-host.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
@@ -20,7 +19,6 @@ import { inspectRepository } from '../system/git/repository.ts';
 import { literally } from './exec.ts';
 import { requireTask } from './find-task.ts';
 import { hostOf } from './pull-request.ts';
-import { remoteConfig } from './reach-remote.ts';
 import { startRun, type LiveRun, type WatchOptions } from './run.ts';
 
 export type FeedbackOptions = Asked<'prFeedback'> & WatchOptions;
@@ -41,8 +39,7 @@ export async function runFeedback(options: FeedbackOptions): Promise<FeedbackRun
   const node = await workerOf(state, options.task);
   await requireBranchName(branch);
   const { address } = await findRemote(await inspectRepository(top), options.remote, 'push');
-  const forge = forgeOf(address, remoteConfig(address)?.forge);
-  const { host, lacks } = hostOf(address, forge, signal);
+  const { host, lacks } = hostOf(address, signal);
   if (!host)
     throw new BosunError('not-supported', `review comments of ${address.host} cannot be read: ${lacks}`);
   const request = await host.find(branch);
@@ -160,7 +157,9 @@ function workflowOf(
 function promptOf(url: string, { comments }: Review): string {
   const said = comments.map(({ author, file, line, text }, n) => {
     const where = file === undefined ? '' : ` on ${file}${line === undefined ? '' : `:${line}`}`;
-    return [`Comment ${n + 1}, by ${author}${where}:`, ...text.split('\n').map((each) => `> ${each}`)].join('\n');
+    return [`Comment ${n + 1}, by ${author}${where}:`, ...text.split('\n').map((each) => `> ${each}`)].join(
+      '\n',
+    );
   });
   return [
     `The work in this repository is under review at ${url}. Address the review comments below: change what they rightly ask for, and say in your answer, comment by comment, what you did or why you did not.`,

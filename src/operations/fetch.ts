@@ -31,10 +31,10 @@ export async function pushBranch(options: Reading<'gitPush'> & ReachOptions): Pr
   const { branch = repository.branch } = options;
   if (branch === undefined) throw new BosunError('usage', `${top} is on no branch: name the one to push`);
   await requireBranchName(branch);
-  const found = await gitInRepository(
-    ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}^{commit}`],
-    { cwd: top, codes: [0, 1] },
-  );
+  const found = await gitInRepository(['rev-parse', '--verify', '--quiet', `refs/heads/${branch}^{commit}`], {
+    cwd: top,
+    codes: [0, 1],
+  });
   if (found.code !== 0) throw new BosunError('not-found', `${top} has no branch ${branch}`);
   const commit = found.stdout.toString().trim();
   const { name, address } = await findRemote(repository, options.remote, 'push');

@@ -77,12 +77,15 @@ async function upstreamOf(repository: Repository): Promise<GitStatus['upstream']
   if (current === undefined) return undefined;
   const settings = new Map(await readSettings(repository));
   const remote = settings.get(`branch.${current}.remote`) ?? 'origin';
-  const there = (settings.get(`branch.${current}.merge`) ?? `refs/heads/${current}`).replace('refs/heads/', '');
-  const name = `${remote}/${there}`;
-  const found = await gitInRepository(
-    ['rev-parse', '--verify', '--quiet', `refs/remotes/${name}^{commit}`],
-    { cwd: top, codes: [0, 1, 128] },
+  const there = (settings.get(`branch.${current}.merge`) ?? `refs/heads/${current}`).replace(
+    'refs/heads/',
+    '',
   );
+  const name = `${remote}/${there}`;
+  const found = await gitInRepository(['rev-parse', '--verify', '--quiet', `refs/remotes/${name}^{commit}`], {
+    cwd: top,
+    codes: [0, 1, 128],
+  });
   if (found.code !== 0) return undefined;
   await using tree = await openWorkTree(repository);
   const counted = await tree.run([

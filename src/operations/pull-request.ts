@@ -2,8 +2,9 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/outputs.ts';
+import { userConfigFile } from '../definition/config.ts';
 import type { Address } from '../remote/address.ts';
-import { forgeOf, newRequestPage, pageOf, type Forge } from '../remote/forge.ts';
+import { forgeOf, newRequestPage, pageOf } from '../remote/forge.ts';
 import { githubHost } from '../remote/github.ts';
 import { gitlabHost } from '../remote/gitlab.ts';
 import { requireBranchName } from '../remote/push.ts';
@@ -31,13 +32,14 @@ export async function makePullRequest(options: PullRequestOptions): Promise<Pull
     url: forge === undefined ? pageOf(address) : newRequestPage(forge, address, branch, tracked),
     note,
   });
-  const { host, lacks } = hostOf(address, forge, signal);
+  const { host, lacks } = hostOf(address, signal);
   if (!host) return asLink(lacks);
   try {
     const open = await host.find(branch);
     if (open) return { ...made, kind: 'updated', url: open.url };
     const base = tracked ?? (await host.baseDefault());
-    if (base === undefined) return asLink('the branch that it should go into is not known: name it with --base');
+    if (base === undefined)
+      return asLink('the branch that it should go into is not known: name it with --base');
     const { cwd } = options;
     const report = await reportOf({ cwd, run: view.id, written: true, ...(signal && { signal }) });
     const text = requestText(report, options.title);
@@ -50,21 +52,25 @@ export async function makePullRequest(options: PullRequestOptions): Promise<Pull
   }
 }
 
+/** Whose programs may be asked without the user's word: they send their logins to whichever host they are told. */
+const KNOWN_HOSTS = /^(github\.com|[\w-]+\.ghe\.com|gitlab\.com)$/;
+
 /** Who can be asked about pull requests there; else why nobody can. */
 export function hostOf(
   address: Address,
-  forge: Forge | undefined,
   signal?: AbortSignal,
 ): { host: RequestHost; lacks?: never } | { host?: never; lacks: string } {
-  const program = forge === 'github' ? 'gh' : forge === 'gitlab' ? 'glab' : undefined;
-  if (program === undefined)
+  const { hostname } = address;
+  const configured = remoteConfig(address)?.forge;
+  const forge = forgeOf(address, configured);
+  if (forge === undefined || (configured === undefined && !KNOWN_HOSTS.test(hostname)))
     return {
-      lacks:
-        forge === undefined
-          ? `what ${address.hostname} runs is not known; if you know it, say so under "remotes" in your own configuration (forge)`
-          : `bosun opens pull requests itself on GitHub and GitLab only`,
+      lacks: `bosun does not know what runs on ${hostname}; say so in ${userConfigFile()}: remotes: { ${hostname}: { forge: github } }, or gitlab`,
     };
-  const host = program === 'gh' ? githubHost(address, signal) : gitlabHost(address, signal);
+  if (forge !== 'github' && forge !== 'gitlab')
+    return { lacks: 'bosun opens pull requests itself on GitHub and GitLab only' };
+  const host = forge === 'github' ? githubHost(address, signal) : gitlabHost(address, signal);
+  const program = forge === 'github' ? 'gh' : 'glab';
   return host ? { host } : { lacks: `install ${program} and log in, and bosun opens it itself` };
 }
 

@@ -128,9 +128,13 @@ export function failureOf(
   const words = plainWords(serverWords(said) || (meaning ? '' : own));
   if (!meaning)
     return early(
-      new BosunError('network', `${where}: git says: ${words || 'nothing'}; check the address and try again`, {
-        data,
-      }),
+      new BosunError(
+        'network',
+        `${where}: git says: ${words || 'nothing'}; check the address and try again`,
+        {
+          data,
+        },
+      ),
       false,
     );
   const { code, why, isEarly = false } = meaning;

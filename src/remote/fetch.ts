@@ -58,9 +58,7 @@ export async function fetchRemote(
     });
     const after = await listed(() => git([`--git-dir=${directory}`, 'for-each-ref', LISTED, below]));
     // a branch of that name would move what the user's own HEAD of the remote leads to
-    const moved = [...after].filter(
-      ([ref, commit]) => before.get(ref) !== commit && ref !== `${below}HEAD`,
-    );
+    const moved = [...after].filter(([ref, commit]) => before.get(ref) !== commit && ref !== `${below}HEAD`);
     const lines = moved.map(([ref, commit]) => `update ${ref} ${commit} ${before.get(ref) ?? ''}\n`);
     if (moved.length > 0)
       await gitInRepository(['update-ref', '-m', 'bosun fetch', '--stdin'], {

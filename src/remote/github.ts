@@ -2,7 +2,14 @@
 import { fieldsOf } from '../base/fields.ts';
 import type { Address } from './address.ts';
 import { callHost, findHostProgram, type HostProgram } from './host-program.ts';
-import { nameIn, requestIn, requireRequest, ReviewReader, type PullRequest, type RequestHost } from './request-host.ts';
+import {
+  nameIn,
+  requestIn,
+  requireRequest,
+  ReviewReader,
+  type PullRequest,
+  type RequestHost,
+} from './request-host.ts';
 
 const PATH = /^([\w.-]+)\/([\w.-]+)$/;
 /** Those who may push to it, or belong to its owner; everybody else may write comments too. */

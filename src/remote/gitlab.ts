@@ -2,7 +2,14 @@
 import { fieldsOf } from '../base/fields.ts';
 import type { Address } from './address.ts';
 import { callHost, findHostProgram, type HostProgram } from './host-program.ts';
-import { nameIn, requestIn, requireRequest, ReviewReader, type PullRequest, type RequestHost } from './request-host.ts';
+import {
+  nameIn,
+  requestIn,
+  requireRequest,
+  ReviewReader,
+  type PullRequest,
+  type RequestHost,
+} from './request-host.ts';
 
 /** From this level on a member may push. */
 const DEVELOPER = 30;

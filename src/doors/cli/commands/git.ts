@@ -32,14 +32,16 @@ async function fetch(typed: Typed): Promise<void> {
   const fetched = await ask('fetch', inputOf('fetch', typed), { mayPrompt: mayPrompt() });
   const { remote, branches } = fetched;
   const lines = branches.map(({ name, commit: at }) => `${remote}/${name} ${shortCommit(at)}`);
-  const said = branches.length === 0 ? `${remote} has nothing new` : count(branches.length, 'branch', 'branches');
+  const said =
+    branches.length === 0 ? `${remote} has nothing new` : count(branches.length, 'branch', 'branches');
   tell(typed, fetched, lines.join('\n'), said);
 }
 
 async function push(typed: Typed): Promise<void> {
   const pushed = await ask('gitPush', inputOf('gitPush', typed), { mayPrompt: mayPrompt() });
   const { remote, branch: name, kind, commit: at } = pushed;
-  const said = kind === 'nothing' ? `${remote} has ${name} already` : `${name} of ${remote} is at ${shortCommit(at)}`;
+  const said =
+    kind === 'nothing' ? `${remote} has ${name} already` : `${name} of ${remote} is at ${shortCommit(at)}`;
   tell(typed, pushed, name, said);
 }
 
@@ -76,7 +78,12 @@ async function diff(typed: Typed): Promise<void> {
     ({ path, added, deleted }) =>
       `${added === null ? 'binary' : `+${added} -${deleted}`}  ${spellControls(path)}`,
   );
-  tell(typed, changes, isListed ? lines.join('\n') : '', changes.files.length === 0 ? 'nothing was changed' : '');
+  tell(
+    typed,
+    changes,
+    isListed ? lines.join('\n') : '',
+    changes.files.length === 0 ? 'nothing was changed' : '',
+  );
 }
 
 function spellLines(text: string): string {

@@ -1,0 +1,300 @@
+/** Remotes over HTTP: a real git server with a login; clone, fetch, branch, commit, push, status and diff. */
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { InputOf, OperationName } from '../src/contract/operations.ts';
+import { Bosun, workflow } from '../src/index.ts';
+import { perform, type Around, type Answer } from '../src/operations/perform.ts';
+import { startGitServer, type GitServer } from './fixtures/git-server.ts';
+import { processesWith } from './fixtures/processes.ts';
+import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
+
+const TOKEN = 'tok-5f2c9a';
+
+let scratch: string;
+let tokenFile: string;
+let server: GitServer;
+let repository: TestRepository;
+let bosun: Bosun;
+let run: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(path.join(tmpdir(), 'bosun-remotes-'));
+  tokenFile = path.join(scratch, 'token');
+  await writeFile(tokenFile, `${TOKEN}\n`, { mode: 0o600 });
+  server = await startGitServer({ token: TOKEN });
+  repository = await makeRepository();
+  await repository.git('remote', 'add', 'origin', server.url());
+  bosun = new Bosun(repository.path);
+  const live = await bosun.run(workflow({ name: 'add', tasks: { add: { run: 'echo one > one.txt' } } }));
+  expect((await live.finished).state).toBe('done');
+  run = live.id;
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await repository[Symbol.asyncDispose]();
+  await rm(scratch, { recursive: true });
+});
+beforeEach(() => {
+  vi.stubEnv('BOSUN_CHECK_OUTPUT', '1');
+  vi.stubEnv('GIT_CONFIG_GLOBAL', '/dev/null');
+  vi.stubEnv('GIT_CONFIG_NOSYSTEM', '1');
+  vi.stubEnv('XDG_CONFIG_HOME', path.join(scratch, 'config'));
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** Without waiting between tries, and in another directory if it must be. */
+function ask<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+  around: { cwd?: string; waitsMs?: number[]; signal?: AbortSignal; write?(piece: Buffer): void } = {},
+): Promise<Answer<Name>> {
+  const by = { kind: 'person', name: 'anna' } as const;
+  return perform(name, input, {
+    cwd: repository.path,
+    waitsMs: [],
+    by,
+    ...around,
+  } as unknown as Around<Name>);
+}
+
+async function cloned(...more: string[]): Promise<TestRepository['git']> {
+  const directory = path.join(await mkdtemp(path.join(scratch, 'clone-')), 'here');
+  await gitIn(scratch)('clone', '--quiet', ...more, server.at(), directory);
+  return gitIn(directory);
+}
+
+describe('a run', () => {
+  test('is pushed as a branch of its own; a second time there is nothing to push', async () => {
+    const pushed = await bosun.push(run, { tokenFile });
+    expect(pushed).toMatchObject({ run, remote: 'origin', branch: `bosun/${run}`, kind: 'created' });
+    expect(await server.git('rev-parse', `bosun/${run}`)).toBe(pushed.commit);
+    expect(await server.git('show', `bosun/${run}:one.txt`)).toBe('one');
+    expect(await bosun.push(undefined, { tokenFile })).toMatchObject({ kind: 'nothing' });
+    // nothing of the user's has changed, and nothing of the token is left
+    expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+    expect(await readdir(path.join(repository.path, '.git/bosun/tmp'))).toEqual([]);
+    expect(await readFile(path.join(repository.path, '.git/config'), 'utf8')).not.toContain('tok-');
+  });
+
+  test('is pushed under another name, to a remote by its address', async () => {
+    const pushed = await bosun.push(run, { branch: 'feature/one', remote: server.url(), tokenFile });
+    expect(pushed).toMatchObject({ remote: server.url(), branch: 'feature/one', kind: 'created' });
+  });
+
+  test('never overwrites what somebody else pushed', async () => {
+    await bosun.push(run, { branch: 'shared', tokenFile });
+    const theirs = await cloned('--branch=shared');
+    await theirs('commit', '--allow-empty', '--quiet', '-m', 'theirs');
+    await theirs('push', '--quiet', '--force', 'origin', 'HEAD~2:refs/heads/rewound', 'shared');
+    const commit = await theirs('rev-parse', 'HEAD');
+    await expect(bosun.push(run, { branch: 'shared', tokenFile })).rejects.toMatchObject({
+      code: 'rejected',
+      message: expect.stringMatching(/somebody pushed there; nothing was overwritten.*--branch/),
+    });
+    expect(await server.git('rev-parse', 'shared')).toBe(commit);
+    // a branch that is behind is brought forward
+    expect(await bosun.push(run, { branch: 'rewound', tokenFile })).toMatchObject({ kind: 'updated' });
+  });
+
+  test('is refused with the words of the server, which cannot steer a terminal', async () => {
+    await server.hook('pre-receive', String.raw`printf 'protected \033[2J branch\n' >&2; exit 1`);
+    const refused = await ask('push', { run, branch: 'guarded', tokenFile }).catch((error: unknown) => error);
+    await rm(path.join(server.at(), 'hooks/pre-receive'));
+    expect(refused).toMatchObject({
+      code: 'rejected',
+      message: expect.stringContaining(
+        'refused the branch guarded: pre-receive hook declined (it says: protected  [2J branch)',
+      ),
+    });
+  });
+
+  test('that changed nothing, is still at work, or is not there is not pushed', async () => {
+    const asks = workflow({ name: 'asks', tasks: { ship: { approve: 'Ship it?' } } });
+    const asked = Promise.withResolvers<void>();
+    const live = await bosun.run(asks, {
+      seen: (events) => events.some(({ event }) => event.type === 'question.asked') && asked.resolve(),
+    });
+    await asked.promise;
+    await expect(bosun.push(live.id, { tokenFile })).rejects.toMatchObject({ code: 'wrong-state' });
+    live.answer('ship', 'yes');
+    await live.finished;
+    await expect(bosun.push(live.id, { tokenFile })).rejects.toThrow('changed nothing');
+    await expect(bosun.push('other', { tokenFile })).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+describe('a login', () => {
+  test('that is missing or wrong is told apart, and the token stands in no message', async () => {
+    await expect(ask('push', { run })).rejects.toMatchObject({
+      code: 'auth',
+      message: expect.stringContaining('asks for a login and there is none'),
+    });
+    const wrong = path.join(scratch, 'wrong');
+    await writeFile(wrong, 'wr0ng-token\n', { mode: 0o600 });
+    const refused = (await ask('push', { run, tokenFile: wrong }).catch((error: unknown) => error)) as Error;
+    expect(refused).toMatchObject({ code: 'auth', message: expect.stringContaining(`file ${wrong}`) });
+    expect(`${refused.message}${JSON.stringify(refused)}`).not.toContain('wr0ng-token');
+  });
+
+  test('is found in the configuration of the user, and only there', async () => {
+    vi.stubEnv('PUSH_TOKEN', TOKEN);
+    const config = `remotes: { '${server.host}': { token: { env: PUSH_TOKEN }, user: anna } }\n`;
+    await repository.write({ '.bosun/config.yaml': config });
+    await expect(ask('push', { run })).rejects.toMatchObject({ code: 'auth' });
+    await rm(path.join(repository.path, '.bosun'), { recursive: true });
+    const file = path.join(scratch, 'config/bosun/config.yaml');
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, config);
+    try {
+      expect(await ask('push', { run, branch: 'configured' })).toMatchObject({ kind: 'created' });
+      const { login } = server.requests.at(-1)!;
+      expect(Buffer.from(login!.slice(6), 'base64').toString()).toBe(`anna:${TOKEN}`);
+      await writeFile(file, config.replace('{ env: PUSH_TOKEN }', TOKEN));
+      const told = (await ask('push', { run }).catch((error: unknown) => error)) as Error;
+      expect(told).toMatchObject({ code: 'invalid-workflow' });
+      expect(told.message).toContain('never the key itself');
+      expect(told.message).not.toContain(TOKEN);
+    } finally {
+      await rm(file);
+    }
+  });
+
+  test('in a file that others may read, or for ssh, is refused', async () => {
+    const open = path.join(scratch, 'open');
+    await writeFile(open, `${TOKEN}\n`, { mode: 0o644 });
+    await expect(ask('push', { run, tokenFile: open })).rejects.toThrow('chmod 600');
+    const remote = 'git@example.com:o/r';
+    await expect(ask('push', { run, remote, tokenFile })).rejects.toThrow('takes keys and no token');
+  });
+
+  test("of the user's own git counts where no token is given", async () => {
+    const helper = `[credential]\n\thelper = "!f() { echo username=u; echo password=${TOKEN}; }; f"\n`;
+    const file = path.join(scratch, 'gitconfig');
+    await writeFile(file, helper);
+    vi.stubEnv('GIT_CONFIG_GLOBAL', file);
+    expect(await ask('push', { run, branch: 'helped' })).toMatchObject({ kind: 'created' });
+  });
+});
+
+describe('a connection', () => {
+  test('that fails before anything was sent is tried again, a bounded number of times', async () => {
+    let refusals = 2;
+    await using shaky = await startGitServer({
+      instead: (_, response) => refusals-- > 0 && response.writeHead(503).end() !== undefined,
+    });
+    const remote = shaky.url();
+    expect(await ask('push', { run, remote }, { waitsMs: [1, 1] })).toMatchObject({ kind: 'created' });
+    refusals = 100;
+    await expect(ask('push', { run, remote }, { waitsMs: [1, 1] })).rejects.toMatchObject({
+      code: 'network',
+      message: expect.stringContaining('overloaded'),
+    });
+    expect(refusals).toBe(97);
+  });
+
+  test('that is refused, or leads to no repository, says so', async () => {
+    const remote = 'http://127.0.0.1:1/x.git';
+    await expect(ask('push', { run, remote })).rejects.toMatchObject({
+      code: 'network',
+      message: expect.stringContaining('cannot be reached'),
+    });
+    const gone = server.url('gone');
+    await expect(ask('push', { run, remote: gone, tokenFile })).rejects.toMatchObject({ code: 'not-found' });
+    await expect(ask('push', { run, remote: 'upstream' })).rejects.toThrow(
+      'no remote upstream; there are: origin',
+    );
+  });
+
+  test('that hangs ends with the signal, and all that was started with it', async () => {
+    const came = Promise.withResolvers<void>();
+    await using silent = await startGitServer({ instead: () => (came.resolve(), true) });
+    const enough = new AbortController();
+    const pushing = ask('push', { run, remote: silent.url() }, { signal: enough.signal });
+    await came.promise;
+    enough.abort(new Error('enough'));
+    await expect(pushing).rejects.toThrow('enough');
+    expect(processesWith(silent.host)).toEqual([]);
+  });
+});
+
+describe('a repository of the user', () => {
+  test('is cloned, worked on and pushed, and the other one fetches it', async () => {
+    const made = await bosun.gitPush({ tokenFile });
+    expect(made).toMatchObject({ remote: 'origin', branch: 'main', kind: 'created' });
+    const directory = path.join(scratch, 'cloned');
+    const clone = await Bosun.clone(server.url(), directory, { tokenFile, depth: 1 });
+    expect(clone).toEqual({ directory, url: server.url(), branch: 'main', head: made.commit });
+    const config = await readFile(path.join(directory, '.git/config'), 'utf8');
+    expect(config).toContain(`url = ${server.url()}\n`);
+    expect(await readdir(directory)).toEqual(['.git', 'README.md']);
+    const there = new Bosun(directory);
+    expect(await there.branch()).toEqual({ name: 'main', head: made.commit, made: false });
+    expect(await there.branch('topic')).toMatchObject({ name: 'topic', made: true });
+    await writeFile(path.join(directory, 'new.txt'), 'new\n');
+    await writeFile(path.join(directory, 'README.md'), 'changed\n');
+    expect(await there.gitStatus()).toMatchObject({
+      branch: 'topic',
+      files: [
+        { path: 'README.md', state: ' M' },
+        { path: 'new.txt', state: '??' },
+      ],
+    });
+    const diff = await there.gitDiff();
+    expect(diff.files.map(({ path: file }) => file)).toEqual(['README.md', 'new.txt']);
+    expect(diff.patch.toString()).toContain('+changed');
+    const commit = await there.commit('Change it\n\nAll of it.');
+    expect(commit).toMatchObject({ branch: 'topic', files: 2 });
+    const git = gitIn(directory);
+    expect((await git('log', '-1', '--format=%s|%b', 'topic')).trim()).toBe('Change it|All of it.');
+    expect(await git('status', '--porcelain')).toBe('');
+    expect(await there.commit('Again')).toBeNull();
+    expect(await there.gitPush({ tokenFile })).toMatchObject({ branch: 'topic', kind: 'created' });
+    const fetched = await bosun.fetch({ tokenFile, branch: 'topic' });
+    expect(fetched).toEqual({ remote: 'origin', branches: [{ name: 'topic', commit: commit!.commit }] });
+    expect(await repository.git('show', 'origin/topic:new.txt')).toBe('new');
+    expect((await bosun.fetch({ tokenFile })).branches.map(({ name }) => name)).not.toContain('topic');
+    expect(await repository.git('fsck', '--connectivity-only')).not.toContain('missing');
+  });
+
+  test('knows how far it is from what it fetched', async () => {
+    await bosun.gitPush({ tokenFile });
+    await repository.commit('more', { 'more.txt': 'more\n' });
+    expect((await bosun.gitStatus()).upstream).toEqual({ name: 'origin/main', ahead: 1, behind: 0 });
+  });
+
+  test('is not cloned over what is there, and leaves nothing where that fails', async () => {
+    await expect(
+      ask('clone', { url: server.url(), directory: repository.path, tokenFile }),
+    ).rejects.toMatchObject({
+      code: 'wrong-state',
+    });
+    const into = await mkdtemp(path.join(scratch, 'into-'));
+    const url = server.url();
+    const around = { cwd: into };
+    await expect(ask('clone', { url }, around)).rejects.toMatchObject({ code: 'auth' });
+    await expect(ask('clone', { url, branch: 'no-such', tokenFile }, around)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+    await expect(ask('clone', { url: server.url('gone'), tokenFile }, around)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+    expect(await readdir(into)).toEqual([]);
+    expect((await ask('clone', { url, tokenFile }, around)).directory).toBe(path.join(into, 'project'));
+    expect(await readdir(into)).toEqual(['project']);
+  });
+
+  test('gets no branch or commit that it should not have', async () => {
+    for (const name of ['-x', 'a b', 'a..b', 'HEAD', 'a~1', 'x.lock', 'a\u001b'])
+      await expect(ask('branch', { name }), name).rejects.toMatchObject({ code: 'usage' });
+    await expect(ask('branch', { name: 'main' })).rejects.toMatchObject({ code: 'wrong-state' });
+    await expect(ask('commit', { message: '  \n' })).rejects.toMatchObject({ code: 'usage' });
+    await expect(ask('gitPush', { branch: 'nowhere' })).rejects.toMatchObject({ code: 'not-found' });
+    await expect(ask('push', { run, branch: '--mirror' })).rejects.toMatchObject({ code: 'usage' });
+    await writeFile(path.join(repository.path, '.git/index.lock'), '');
+    await expect(ask('commit', { message: 'x' })).rejects.toMatchObject({ code: 'busy' });
+    expect((await stat(path.join(repository.path, '.git/index.lock'))).size).toBe(0);
+    await rm(path.join(repository.path, '.git/index.lock'));
+  });
+});
