@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what bosun needs from the system, when it may; else says in one line what to install.
 # git and util-linux hold the workspaces, bubblewrap the fences, socat the way to allowed hosts; tmux shows the tests
-# what a person would see; the attacks are written in perl and sh, in a network and a terminal of their own.
+# what a person would see, sshd is a remote; the attacks are written in perl and sh, in a network and a terminal of their own.
 missing=""
 need() { # program package
   command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
@@ -19,6 +19,7 @@ if [ "${1:-}" = test ]; then
   need perl perl
   need script bsdutils
   need openssl openssl
+  [ -x /usr/sbin/sshd ] || need sshd openssh-server
   [ -x /sbin/ip ] || [ -x /usr/sbin/ip ] || need ip iproute2
 fi
 # A compiler makes starts faster; it is fetched where that is ours to do, and not asked for elsewhere.

@@ -35,6 +35,7 @@ describe('the table', () => {
       trusted: 'see trust',
       distrust: 'see trust',
       conformance: 'it is about a program of this machine, not about a repository',
+      clone: 'there is no repository yet: Bosun.clone()',
       modelServer: 'startModelServer() takes the script as a value',
     };
     const methods = Object.getOwnPropertyNames(Bosun.prototype);

@@ -28,6 +28,9 @@ describe('names that programs rely on', () => {
       ['not-trusted', 2, 403, -32010],
       ['conflict', 1, 409, -32007],
       ['check', 1, 409, -32011],
+      ['auth', 1, 502, -32012],
+      ['network', 1, 504, -32013],
+      ['rejected', 1, 409, -32014],
       ['journal', 1, 500, -32008],
       ['system', 1, 500, -32009],
     ]);
@@ -79,6 +82,16 @@ describe('names that programs rely on', () => {
       'prune(olderThanMs keep maxBytes interrupted unmerged) → Pruned, by person, program, changes',
       'conformance(runtime! command only) onRow(Verdict)… → Conformance, by person, program',
       'modelServer(file! port) onRequest(ServerRequest)… → Server, by person, program',
+      'push(run remote tokenFile branch) → Pushed, by person, program, changes',
+      'pr(run remote tokenFile branch base title draft) → PullRequest, by person, program, changes',
+      'prFeedback(run remote branch task usd unfenced trust) seen(Events)… → FeedbackRun, by person, program, changes',
+      'clone(url! directory depth branch tokenFile) → Cloned, by person, program, changes',
+      'fetch(remote tokenFile branch) → Fetched, by person, program, changes',
+      'gitPush(remote tokenFile branch) → PushedBranch, by person, program, changes',
+      'branch(name) → Branch, by person, program, changes',
+      'commit(message!) → Committed, by person, program, changes',
+      'gitStatus() → GitStatus, by anybody',
+      'gitDiff(stat) write(bytes)… → Changes, by anybody',
     ]);
   });
 });

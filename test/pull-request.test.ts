@@ -187,7 +187,10 @@ test('review comments of people who may push there go to the agent, marked as th
   expect(prompt).not.toMatch(/mallory|rm -rf|settled/);
   // it stands on what was reviewed, so that the push goes forward
   expect(await bosun.push(live.id, { branch: `bosun/${run}` })).toMatchObject({ kind: 'updated' });
-  expect(await bosun.merge(live.id)).toMatchObject({ kind: 'fast-forward', commits: 3 });
+  // and its merge brings that along, also where the branch went on meanwhile
+  await repository.commit('Mine', { 'mine.md': 'mine\n' });
+  expect(await bosun.merge(live.id)).toMatchObject({ kind: 'merged', commits: 3 });
+  expect(await repository.git('ls-files')).toBe('README.md\ndone.txt\nmine.md\nprompt.txt\ntidy.md');
 });
 
 test('without comments, an open request or an agent there is nothing to start', async () => {

@@ -1,5 +1,5 @@
 /** Remotes and repositories that mean harm: a token reaches its own host alone, and nothing that they name runs. */
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -48,61 +48,71 @@ function ask<Name extends OperationName>(name: Name, input: InputOf<Name>): Prom
   return perform(name, input, around as unknown as Around<Name>);
 }
 
-test('a token is in no command line, environment, trace, configuration or leftover, at any moment', async () => {
-  await using server = await startGitServer({ token: TOKEN });
-  const traces = path.join(scratch, 'traces');
-  const names = [
-    'TRACE',
-    'TRACE2',
-    'TRACE2_EVENT',
-    'TRACE2_PERF',
-    'TRACE_CURL',
-    'TRACE_PACKET',
-    'TRACE_SETUP',
-  ];
-  for (const name of names) vi.stubEnv(`GIT_${name}`, `${traces}-${name}`);
-  vi.stubEnv('GIT_CURL_VERBOSE', '1');
-  vi.stubEnv('GIT_TRACE_REDACT', '0');
-  vi.stubEnv('PUSH_TOKEN', TOKEN); // of the engine alone: it says where the token is
-  const config = path.join(scratch, 'config/bosun/config.yaml');
-  const { mkdir } = await import('node:fs/promises');
-  await mkdir(path.dirname(config), { recursive: true });
-  await writeFile(config, `remotes: { '${server.host}': { token: { env: PUSH_TOKEN } } }\n`);
-  await server.hook('pre-receive', `: > ${scratch}/held; while [ ! -e ${scratch}/go ]; do sleep 0.01; done`);
-  const state = path.join(repository.path, '.git/bosun');
-  let pushed = false;
-  const pushing = ask('push', { run, remote: server.url() }).finally(() => (pushed = true));
-  pushing.catch(() => {});
-  const seen = new Set<string>();
-  const files: string[] = [];
-  let rounds = 0;
-  while (!pushed) {
-    for (const secret of [TOKEN, ENCODED]) for (const one of processesWith(secret)) seen.add(one);
-    rounds += 1;
-    if ((await readdir(scratch)).includes('held') && files.length === 0) {
-      for (const name of await readdir(path.join(state, 'tmp'))) {
-        const directory = path.join(state, 'tmp', name);
-        expect((await stat(directory)).mode & 0o077).toBe(0);
-        for (const file of await readdir(directory)) {
-          expect((await stat(path.join(directory, file))).mode & 0o077, file).toBe(0);
-          files.push(file);
+test.each([
+  ['a file', () => ({ file: tokenFile }), /./],
+  // what the engine was started with itself others of its processes have too
+  ['a variable', () => ({ env: 'PUSH_TOKEN' }), /push|remote-http|askpass|backend/],
+])(
+  'a token from %s is in no command line, environment, trace, configuration or leftover, at any moment',
+  async (_, source, watched) => {
+    await using server = await startGitServer({ token: TOKEN });
+    const traces = path.join(scratch, 'traces');
+    const names = [
+      'TRACE',
+      'TRACE2',
+      'TRACE2_EVENT',
+      'TRACE2_PERF',
+      'TRACE_CURL',
+      'TRACE_PACKET',
+      'TRACE_SETUP',
+    ];
+    for (const name of names) vi.stubEnv(`GIT_${name}`, `${traces}-${name}`);
+    vi.stubEnv('GIT_CURL_VERBOSE', '1');
+    vi.stubEnv('GIT_TRACE_REDACT', '0');
+    if ('env' in source()) vi.stubEnv('PUSH_TOKEN', TOKEN);
+    const config = path.join(scratch, 'config/bosun/config.yaml');
+    await mkdir(path.dirname(config), { recursive: true });
+    await writeFile(config, `remotes: { '${server.host}': { token: ${JSON.stringify(source())} } }\n`);
+    await server.hook(
+      'pre-receive',
+      `: > ${scratch}/held; while [ ! -e ${scratch}/go ]; do sleep 0.01; done`,
+    );
+    const state = path.join(repository.path, '.git/bosun');
+    const ended = new AbortController();
+    const pushing = ask('push', { run, remote: server.url() }).finally(() => ended.abort());
+    pushing.catch(() => {});
+    const seen = new Set<string>();
+    const files: string[] = [];
+    let rounds = 0;
+    while (!ended.signal.aborted) {
+      for (const secret of [TOKEN, ENCODED])
+        for (const one of processesWith(secret)) if (watched.test(one)) seen.add(one);
+      rounds += 1;
+      if ((await readdir(scratch)).includes('held') && files.length === 0) {
+        for (const name of await readdir(path.join(state, 'tmp'))) {
+          const directory = path.join(state, 'tmp', name);
+          expect((await stat(directory)).mode & 0o077).toBe(0);
+          for (const file of await readdir(directory)) {
+            expect((await stat(path.join(directory, file))).mode & 0o077, file).toBe(0);
+            files.push(file);
+          }
         }
+        expect(processesWith(server.host).length).toBeGreaterThan(1); // it is what we look at
+        await writeFile(path.join(scratch, 'go'), '');
       }
-      expect(processesWith(server.host).length).toBeGreaterThan(1); // it is what we look at
-      await writeFile(path.join(scratch, 'go'), '');
+      await new Promise((resolve) => setImmediate(resolve));
     }
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  await rm(config);
-  expect(await pushing).toMatchObject({ kind: 'created' });
-  expect([...seen]).toEqual([]);
-  expect(rounds).toBeGreaterThan(3);
-  expect(files.toSorted()).toEqual(['askpass', 'token']);
-  expect((await readdir(scratch)).filter((name) => name.startsWith('traces'))).toEqual([]);
-  expect(await readdir(path.join(state, 'tmp'))).toEqual([]);
-  expect(await readFile(path.join(repository.path, '.git/config'), 'utf8')).not.toContain(TOKEN);
-  expect(server.requests.some(({ login }) => login === `Basic ${ENCODED}`)).toBe(true);
-});
+    for (const file of [config, path.join(scratch, 'held'), path.join(scratch, 'go')]) await rm(file);
+    expect(await pushing).toMatchObject({ kind: 'created' });
+    expect([...seen]).toEqual([]);
+    expect(rounds).toBeGreaterThan(3);
+    expect(files.toSorted()).toEqual(['askpass', 'token']);
+    expect((await readdir(scratch)).filter((name) => name.startsWith('traces'))).toEqual([]);
+    expect(await readdir(path.join(state, 'tmp'))).toEqual([]);
+    expect(await readFile(path.join(repository.path, '.git/config'), 'utf8')).not.toContain(TOKEN);
+    expect(server.requests.some(({ login }) => login === `Basic ${ENCODED}`)).toBe(true);
+  },
+);
 
 test.each([
   ['before it has asked for a login', false],
@@ -175,7 +185,6 @@ test('a repository gets nothing run by what its configuration names, and leads n
     ['uploadpack.packObjectsHook', touch],
   ];
   for (const [key, value] of settings) await here.git('config', '--add', key, value);
-  const { mkdir } = await import('node:fs/promises');
   await mkdir(hooks);
   for (const hook of [
     'pre-push',

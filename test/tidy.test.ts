@@ -21,6 +21,7 @@ const ROWS: string[][] = [
     'model-server',
     'collect',
     'merge',
+    'remote',
     'report',
   ],
   ['schedule'],

@@ -2,8 +2,6 @@
 import { z } from 'zod';
 import { Budget, Duration, IsolationDemand } from './workflow.ts';
 
-export const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
-
 const KEY_MESSAGE =
   'must be where the key is found, never the key itself: { env: NAME }, { command: [program, argument] } or { file: path }';
 
@@ -80,7 +78,7 @@ const RemoteConfig = z.strictObject({
     .optional()
     .describe('The name that goes with the token, where the host wants a certain one.'),
   forge: z
-    .enum(FORGES)
+    .enum(['github', 'gitlab', 'gitea', 'bitbucket'])
     .optional()
     .describe('What runs there, where its name does not say it.'),
 });

@@ -30,8 +30,6 @@ export const FLAG = { type: 'boolean' } as const;
 export const FROM_0 = { type: 'integer', minimum: 0 } as const;
 export const AMOUNT = { type: 'number', exclusiveMinimum: 0 } as const;
 export const USD = { ...AMOUNT, must: 'a number above 0, such as 2.50' } as const;
-/** What an engine is told that drives a run. */
-export const DRIVE = { unfenced: FLAG, trust: FLAG, record: PATH, replay: PATH, timing: FLAG } as const;
 export const NOTHING = { type: 'object', properties: {} } as const;
 export const ANYBODY = ACTOR_KINDS;
 /** What an agent may ask of us is in the crew's table. */

@@ -1,7 +1,6 @@
 /** The part of the table of operations that is about git: remotes, and the user's own repository. */
 import {
   ANYBODY,
-  DRIVE,
   FLAG,
   MESSAGE,
   NAME,
@@ -17,7 +16,7 @@ import {
 const LOGIN = { tokenFile: PATH } as const;
 /** A name, or an address; the one of the current branch, else `origin`, where none is named. */
 const REMOTE = { remote: PATH, ...LOGIN } as const;
-const REMOTE_ERRORS = ['auth', 'network', 'not-found', 'not-trusted', 'invalid-workflow'] as const;
+const REMOTE_ERRORS = ['auth', 'network', 'not-found', 'invalid-workflow'] as const;
 const HERE_ERRORS = ['no-repository', 'wrong-state', 'busy'] as const;
 
 export const ON_REMOTES = {
@@ -54,11 +53,19 @@ export const ON_REMOTES = {
   prFeedback: {
     input: {
       type: 'object',
-      properties: { run: NAME, remote: PATH, branch: NAME, task: NAME, usd: USD, ...DRIVE },
+      properties: {
+        run: NAME,
+        remote: PATH,
+        branch: NAME,
+        task: NAME,
+        usd: USD,
+        unfenced: FLAG,
+        trust: FLAG,
+      },
     },
     output: 'FeedbackRun',
     streams: { to: 'seen', items: 'Events' },
-    errors: [...ON_RUN, ...REMOTE_ERRORS, 'wrong-state', 'busy', 'not-supported'],
+    errors: [...ON_RUN, ...REMOTE_ERRORS, 'wrong-state', 'busy', 'not-trusted', 'not-supported'],
     actors: NO_AGENT,
     changes: true,
   },

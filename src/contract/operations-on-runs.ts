@@ -3,7 +3,6 @@ import type { Value } from './input-schema.ts';
 import {
   AMOUNT,
   ANYBODY,
-  DRIVE,
   FLAG,
   FROM_0,
   MESSAGE,
@@ -27,6 +26,8 @@ const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
 const PROMPT = { type: 'string', maxLength: PROMPT_CHARS_MAX } as const;
 /** The only one at work, else the latest, where none is named. */
 const RUN = { run: NAME } as const;
+/** What an engine is told that drives a run. */
+const DRIVE = { unfenced: FLAG, trust: FLAG, record: PATH, replay: PATH, timing: FLAG } as const;
 const WORKFLOW: Value<Workflow> = {
   type: 'object',
   must: 'a workflow, as workflow() or loadWorkflow() gives it',

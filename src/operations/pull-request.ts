@@ -12,7 +12,7 @@ import type { RequestHost } from '../remote/request-host.ts';
 import { requestText } from '../report/pull-request.ts';
 import { gitInRepository } from '../system/git/git.ts';
 import type { Repository } from '../system/git/repository.ts';
-import { pushWork, type PushOptions } from './push.ts';
+import { pushWork } from './push.ts';
 import { remoteConfig, type ReachOptions } from './reach-remote.ts';
 import { reportOf } from './report.ts';
 
@@ -21,7 +21,7 @@ export type PullRequestOptions = Reading<'pr'> & ReachOptions;
 export async function makePullRequest(options: PullRequestOptions): Promise<PullRequest> {
   const { signal, base: named } = options;
   if (named !== undefined) await requireBranchName(named);
-  const { at, git, view, branch, commit } = await pushWork(options as PushOptions);
+  const { at, git, view, branch, commit } = await pushWork(options);
   const { address } = at;
   const made = { run: view.id, branch, commit };
   const forge = forgeOf(address, remoteConfig(address)?.forge);

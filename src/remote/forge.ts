@@ -36,16 +36,13 @@ export function newRequestPage(forge: Forge, address: Address, branch: string, b
         value === undefined ? [] : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
       )
       .join('&');
-  switch (forge) {
-    case 'github':
-      return `${page}/compare/${range}?expand=1`;
-    case 'gitea':
-      return `${page}/compare/${range}`;
-    case 'gitlab':
-      return `${page}/-/merge_requests/new?${query({ 'merge_request[source_branch]': branch, 'merge_request[target_branch]': base })}`;
-    case 'bitbucket':
-      return `${page}/pull-requests/new?${query({ source: branch, dest: base })}`;
-  }
+  const requests = {
+    github: `/compare/${range}?expand=1`,
+    gitea: `/compare/${range}`,
+    gitlab: `/-/merge_requests/new?${query({ 'merge_request[source_branch]': branch, 'merge_request[target_branch]': base })}`,
+    bitbucket: `/pull-requests/new?${query({ source: branch, dest: base })}`,
+  };
+  return `${page}${requests[forge]}`;
 }
 
 function encodeRef(branch: string): string {

@@ -6,7 +6,7 @@ export interface PullRequest {
   url: string;
 }
 
-export interface NewRequest {
+interface NewRequest {
   branch: string;
   base: string;
   title: string;
@@ -15,7 +15,7 @@ export interface NewRequest {
 }
 
 /** A reviewer's words, bounded. */
-export interface Comment {
+interface Comment {
   author: string;
   text: string;
   file?: string;
