@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
+import { hostOf } from '../src/operations/pull-request.ts';
+import { parseAddress } from '../src/remote/address.ts';
 import { requestText } from '../src/report/pull-request.ts';
 import { startGitServer, makeBare, type GitServer } from './fixtures/git-server.ts';
 import { fakeHost, type FakeHost } from './fixtures/host-program.ts';
@@ -119,6 +121,19 @@ test.each([
   expect(made).toMatchObject({ kind: 'link', note: expect.stringMatching(note) });
   expect(made.url).toContain(link);
   expect(await host.calls()).toEqual([]);
+});
+
+test('a program is asked about its own host alone, or where the user says so: it sends its login along', () => {
+  const asks = (url: string): boolean => hostOf(parseAddress(url)).host !== undefined;
+  expect(['https://github.com/o/r', 'git@gitlab.com:o/r', 'https://x.ghe.com/o/r'].filter(asks)).toHaveLength(
+    3,
+  );
+  const others = [
+    'https://github.com.evil.test/o/r',
+    'https://gitlab.evil.test/o/r',
+    'https://evil.test/o/r',
+  ];
+  expect(others.filter(asks)).toEqual([]);
 });
 
 test('what the program says when it fails is passed on, with the link', async () => {

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import type { InputOf, OperationName } from '../src/contract/operations.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { perform, type Around, type Answer } from '../src/operations/perform.ts';
+import { BOSUN, startProgram } from './fixtures/cli.ts';
 import { startGitServer } from './fixtures/git-server.ts';
 import { processesWith } from './fixtures/processes.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
@@ -207,6 +208,12 @@ test('a repository gets nothing run by what its configuration names, and leads n
   expect(await bosun.push()).toMatchObject({ kind: 'created' });
   expect((await bosun.fetch()).branches.map(({ name }) => name)).toEqual([`bosun/${live.id}`]);
   expect(await server.git('for-each-ref', '--format=%(refname:short)')).toBe(`bosun/${live.id}\ntopic`);
+  // as it is typed, in there
+  const typed = await startProgram([BOSUN, 'git', 'clone', server.url(), 'clone'], here.path, {
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  }).finished;
+  expect(typed, typed.stderr).toMatchObject({ code: 0, stdout: `${path.join(here.path, 'clone')}\n` });
   expect(thief.requests).toEqual([]);
   expect(await readdir(scratch)).not.toContain('ran');
   await here.write({ 'a.evil': 'x\n' });

@@ -60,18 +60,19 @@ export function hostOf(
   address: Address,
   signal?: AbortSignal,
 ): { host: RequestHost; lacks?: never } | { host?: never; lacks: string } {
-  const { hostname } = address;
+  const { hostname, transport } = address;
+  const host = transport === 'ssh' ? hostname : address.host;
   const configured = remoteConfig(address)?.forge;
   const forge = forgeOf(address, configured);
   if (forge === undefined || (configured === undefined && !KNOWN_HOSTS.test(hostname)))
     return {
-      lacks: `bosun does not know what runs on ${hostname}; say so in ${userConfigFile()}: remotes: { ${hostname}: { forge: github } }, or gitlab`,
+      lacks: `bosun does not know what runs on ${host}; say so in ${userConfigFile()}: remotes: { '${host}': { forge: github } }, or gitlab`,
     };
   if (forge !== 'github' && forge !== 'gitlab')
     return { lacks: 'bosun opens pull requests itself on GitHub and GitLab only' };
-  const host = forge === 'github' ? githubHost(address, signal) : gitlabHost(address, signal);
   const program = forge === 'github' ? 'gh' : 'glab';
-  return host ? { host } : { lacks: `install ${program} and log in, and bosun opens it itself` };
+  const found = forge === 'github' ? githubHost(address, signal) : gitlabHost(address, signal);
+  return found ? { host: found } : { lacks: `install ${program} and log in, and bosun opens it itself` };
 }
 
 /** The branch that the user is on, if the remote has it; else the one that its HEAD leads to. */

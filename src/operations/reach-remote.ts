@@ -31,7 +31,8 @@ export async function reachRemote(address: Address, request: ReachRequest): Prom
 export function remoteConfig(address: Address): RemoteConfig | undefined {
   const [users] = loadConfigs([userConfigFile()]);
   const remotes = users?.config.remotes ?? {};
-  const host = address.host.toLowerCase();
+  // the port of ssh says nothing about the host
+  const host = (address.transport === 'ssh' ? address.hostname : address.host).toLowerCase();
   return Object.hasOwn(remotes, host) ? remotes[host] : undefined;
 }
 

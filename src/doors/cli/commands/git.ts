@@ -24,7 +24,8 @@ async function clone(typed: Typed, [url, directory]: string[]): Promise<void> {
   if (url === undefined) throw new BosunError('usage', 'name what to clone: bosun git clone <address>');
   const input = inputOf('clone', typed, { url, ...(directory !== undefined && { directory }) });
   const cloned = await ask('clone', input, { mayPrompt: mayPrompt() });
-  const at = cloned.head === undefined ? 'it is empty' : `at ${shortCommit(cloned.head)}`;
+  const at =
+    cloned.head === undefined ? 'its default branch has no commit yet' : `at ${shortCommit(cloned.head)}`;
   tell(typed, cloned, cloned.directory, `cloned ${cloned.url}: ${at}`);
 }
 
@@ -62,9 +63,15 @@ async function commit(typed: Typed): Promise<void> {
 async function status(typed: Typed): Promise<void> {
   const now = await ask('gitStatus', {});
   const { branch: name, head, upstream, files } = now;
-  const ahead = upstream && `, ${upstream.ahead} ahead of ${upstream.name} and ${upstream.behind} behind`;
+  const { ahead = 0, behind = 0 } = upstream ?? {};
+  const than = ahead + behind === 0 ? 'same as' : `${ahead} ahead and ${behind} behind`;
   const lines = files.map(({ path, state }) => `${state} ${spellControls(path)}`).join('\n');
-  tell(typed, now, lines, `${name ?? 'no branch'} at ${shortCommit(head)}${ahead ?? ''}`);
+  tell(
+    typed,
+    now,
+    lines,
+    `${name ?? 'no branch'} at ${shortCommit(head)}${upstream ? `, ${than} ${upstream.name}` : ''}`,
+  );
 }
 
 async function diff(typed: Typed): Promise<void> {
