@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
+import { BOSUN, startProgram } from './fixtures/cli.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
 import { startSshServer, type SshServer } from './fixtures/ssh-server.ts';
 
@@ -48,6 +49,15 @@ test.each([
   vi.stubEnv('GIT_SSH_COMMAND', server.commands[command]);
   const refused = new Bosun(repository.path).gitPush();
   await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+});
+
+test('where nobody can be asked, ssh does not wait at the terminal that is there', async () => {
+  const typed = `${BOSUN} git push < /dev/null`;
+  const { stdout } = await startProgram(['script', '-qec', typed, '/dev/null'], repository.path, {
+    GIT_SSH_COMMAND: server.commands.unknownHost,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  }).finished;
+  expect(stdout).toContain('ssh does not know the server');
 });
 
 test('what is not there says so', async () => {

@@ -1,5 +1,6 @@
 /** Remotes over HTTP: a real git server with a login; clone, fetch, branch, commit, push, status and diff. */
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -98,6 +99,15 @@ describe('a run', () => {
     expect(await bosun.push(run, { branch: 'rewound', tokenFile })).toMatchObject({ kind: 'updated' });
   });
 
+  test('goes to the address for pushes, where there is one', async () => {
+    await using other = await startGitServer();
+    await repository.git('config', 'remote.origin.pushurl', other.url());
+    expect(await bosun.push(run)).toMatchObject({ kind: 'created' });
+    await expect(ask('fetch', {})).rejects.toMatchObject({ code: 'auth' });
+    await repository.git('config', '--unset', 'remote.origin.pushurl');
+    expect(await other.git('for-each-ref', '--format=%(refname:short)')).toBe(`bosun/${run}`);
+  });
+
   test('is refused with the words of the server, which cannot steer a terminal', async () => {
     await server.hook('pre-receive', String.raw`printf 'protected \033[2J branch\n' >&2; exit 1`);
     const refused = await ask('push', { run, branch: 'guarded', tokenFile }).catch((error: unknown) => error);
@@ -169,12 +179,16 @@ describe('a login', () => {
     await expect(ask('push', { run, remote, tokenFile })).rejects.toThrow('takes keys and no token');
   });
 
-  test("of the user's own git counts where no token is given", async () => {
-    const helper = `[credential]\n\thelper = "!f() { echo username=u; echo password=${TOKEN}; }; f"\n`;
+  test("of the user's own git counts where no token is given, and else never sees it", async () => {
+    const asked = path.join(scratch, 'asked');
+    const helper = `!f() { echo $1 >> ${asked}; cat >> ${asked}; echo username=u; echo password=${TOKEN}; }; f`;
     const file = path.join(scratch, 'gitconfig');
-    await writeFile(file, helper);
+    await writeFile(file, `[credential]\n\thelper = "${helper}"\n`);
     vi.stubEnv('GIT_CONFIG_GLOBAL', file);
+    expect(await ask('push', { run, branch: 'token', tokenFile })).toMatchObject({ kind: 'created' });
+    expect(existsSync(asked)).toBe(false);
     expect(await ask('push', { run, branch: 'helped' })).toMatchObject({ kind: 'created' });
+    expect(existsSync(asked)).toBe(true);
   });
 });
 

@@ -8,7 +8,7 @@ import type { Address } from './address.ts';
 export type Forge = NonNullable<RemoteConfig['forge']>;
 
 const BY_HOST: [RegExp, Forge][] = [
-  [/(^|\.)github(\.|$)/, 'github'],
+  [/(^|\.)github(\.|$)|\.ghe\.com$/, 'github'],
   [/(^|\.)gitlab(\.|$)/, 'gitlab'],
   [/(^|\.)bitbucket\.org$/, 'bitbucket'],
   [/(^|\.)(gitea|forgejo)(\.|$)|^codeberg\.org$/, 'gitea'],
