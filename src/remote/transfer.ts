@@ -44,7 +44,7 @@ export interface Talk {
 
 const WAITS_MS = [1000, 4000];
 /** Nothing takes longer, unless nobody is at the other end any more. */
-const TALK_MS_MAX = 3600 * 1000;
+const TALK_MS_MAX = 3_600_000;
 const STDOUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** By insteadOf of the user's own, an address may come to mean another transport. */
