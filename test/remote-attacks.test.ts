@@ -3,9 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { InputOf, OperationName } from '../src/contract/operations.ts';
 import { Bosun, workflow } from '../src/index.ts';
-import { perform, type Around, type Answer } from '../src/operations/perform.ts';
+import { askIn } from './fixtures/ask-operation.ts';
 import { BOSUN, startProgram } from './fixtures/cli.ts';
 import { startGitServer } from './fixtures/git-server.ts';
 import { processesWith } from './fixtures/processes.ts';
@@ -43,11 +42,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-function ask<Name extends OperationName>(name: Name, input: InputOf<Name>): Promise<Answer<Name>> {
-  const by = { kind: 'person', name: 'anna' } as const;
-  const around = { cwd: repository.path, waitsMs: [], by, write() {} };
-  return perform(name, input, around as unknown as Around<Name>);
-}
+const ask = askIn(() => repository.path);
 
 test.each([
   ['a file', () => ({ file: tokenFile }), /./],

@@ -4,9 +4,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { InputOf, OperationName } from '../src/contract/operations.ts';
 import { Bosun, workflow } from '../src/index.ts';
-import { perform, type Around, type Answer } from '../src/operations/perform.ts';
+import { askIn } from './fixtures/ask-operation.ts';
 import { startGitServer, type GitServer } from './fixtures/git-server.ts';
 import { processesWith } from './fixtures/processes.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
@@ -45,20 +44,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-/** Without waiting between tries, and in another directory if it must be. */
-function ask<Name extends OperationName>(
-  name: Name,
-  input: InputOf<Name>,
-  around: { cwd?: string; waitsMs?: number[]; signal?: AbortSignal; write?(piece: Buffer): void } = {},
-): Promise<Answer<Name>> {
-  const by = { kind: 'person', name: 'anna' } as const;
-  return perform(name, input, {
-    cwd: repository.path,
-    waitsMs: [],
-    by,
-    ...around,
-  } as unknown as Around<Name>);
-}
+const ask = askIn(() => repository.path);
 
 async function cloned(...more: string[]): Promise<TestRepository['git']> {
   const directory = path.join(await mkdtemp(path.join(scratch, 'clone-')), 'here');
@@ -310,5 +296,16 @@ describe('a repository of the user', () => {
     await expect(ask('commit', { message: 'x' })).rejects.toMatchObject({ code: 'busy' });
     expect((await stat(path.join(repository.path, '.git/index.lock'))).size).toBe(0);
     await rm(path.join(repository.path, '.git/index.lock'));
+    await writeFile(path.join(repository.path, '.git/MERGE_HEAD'), '');
+    await expect(ask('commit', { message: 'x' })).rejects.toThrow('in the middle of something');
+    await rm(path.join(repository.path, '.git/MERGE_HEAD'));
+  });
+
+  test('that is a partial clone is left to git itself to fetch into', async () => {
+    const partial = path.join(repository.path, '.git/objects/pack/pack-1.promisor');
+    await mkdir(path.dirname(partial), { recursive: true });
+    await writeFile(partial, '');
+    await expect(ask('fetch', { tokenFile })).rejects.toThrow('git fetch origin');
+    await rm(partial);
   });
 });

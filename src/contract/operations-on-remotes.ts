@@ -95,7 +95,7 @@ export const ON_REMOTES = {
       properties: { ...REMOTE, branch: NAME },
     },
     output: 'Fetched',
-    errors: [...REMOTE_ERRORS, 'no-repository'],
+    errors: [...REMOTE_ERRORS, 'no-repository', 'wrong-state'],
     actors: NO_AGENT,
     changes: true,
   },

@@ -1,8 +1,8 @@
 /**
- * Brings a commit of the engine into the user's repository: the one place that writes there. Whatever stands in the
- * way is found before a file is touched; how files, index and branch then change together is `landing.ts`.
+ * Brings a commit of the engine into the user's repository: the one place that puts work of agents there. Whatever
+ * stands in the way is found before a file is touched; how files, index and branch then change together is `landing.ts`.
  */
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
@@ -10,6 +10,7 @@ import { splitNul } from '../system/git/git.ts';
 import { moveBranchTo } from './landing.ts';
 import { parseMergeTree } from '../system/git/merge-tree.ts';
 import { inspectRepository } from '../system/git/repository.ts';
+import { refuseUnfinished } from '../system/git/unfinished.ts';
 import { openWorkTree, type WorkTree } from '../system/git/work-tree.ts';
 
 export interface Landed {
@@ -40,21 +41,14 @@ export interface LandRequest {
   fault?(point: string): void;
 }
 
-const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
 const NAMES_SHOWN_MAX = 10;
 
 /** Whoever calls it holds the lock on merges. */
 export async function land(engine: EngineGit, request: LandRequest): Promise<Landed> {
   const { commit, base, message, squash = false } = request;
   const repository = await inspectRepository(engine.repository.top);
-  const { top, gitDir, commonDir, head, branch } = repository;
-  const unfinished = UNFINISHED.find((name) => existsSync(path.join(gitDir, name)));
-  if (unfinished !== undefined) {
-    throw new BosunError(
-      'wrong-state',
-      `${top} is in the middle of something (${unfinished}): finish or abort it first, see git status`,
-    );
-  }
+  const { top, commonDir, head, branch } = repository;
+  refuseUnfinished(repository);
   const objects = path.join(commonDir, 'objects');
   await using tree = await openWorkTree(repository);
   const changed = await tree.changed('no');

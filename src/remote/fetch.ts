@@ -4,6 +4,8 @@
  */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { BosunError } from '../contract/errors.ts';
+import { namesIn } from '../system/files/names-in.ts';
 import { removeTree } from '../system/files/remove-tree.ts';
 import { makeScratch } from '../system/files/scratch.ts';
 import { git, gitInRepository } from '../system/git/git.ts';
@@ -39,6 +41,11 @@ export async function fetchRemote(
 ): Promise<FetchedBranch[]> {
   const { top, commonDir } = repository;
   const below = `refs/remotes/${name}/`;
+  if (namesIn(path.join(commonDir, 'objects', 'pack')).some((file) => file.endsWith('.promisor')))
+    throw new BosunError(
+      'wrong-state',
+      `${top} is a partial clone, and what it lacks only git itself can ask for: git fetch ${name}`,
+    );
   const directory = await makeScratch(commonDir);
   try {
     const before = await listed(() => gitInRepository(['for-each-ref', LISTED], { cwd: top }));

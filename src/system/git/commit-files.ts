@@ -2,7 +2,6 @@
  * A commit of the user's files as they are, on the user's branch and at the user's word: the index is replaced as a
  * whole, then the branch is moved. No hook runs. What a run starts from is made in `dirty-tree.ts`.
  */
-import { existsSync } from 'node:fs';
 import { copyFile, rename, rm, open } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
@@ -12,9 +11,8 @@ import { stageFiles } from './dirty-tree.ts';
 import type { EngineGit } from './engine-git.ts';
 import { gitInRepository, signedBy, splitNul } from './git.ts';
 import type { Repository } from './repository.ts';
+import { refuseUnfinished } from './unfinished.ts';
 import { openWorkTree } from './work-tree.ts';
-
-const UNFINISHED = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply'];
 
 /** Undefined where nothing differs from HEAD. */
 export async function commitFiles(
@@ -23,12 +21,7 @@ export async function commitFiles(
   signal?: AbortSignal,
 ): Promise<{ commit: string; files: number } | undefined> {
   const { top, gitDir, commonDir, head } = repository;
-  const unfinished = UNFINISHED.find((name) => existsSync(path.join(gitDir, name)));
-  if (unfinished !== undefined)
-    throw new BosunError(
-      'wrong-state',
-      `${top} is in the middle of something (${unfinished}): finish or abort it first, see git status`,
-    );
+  refuseUnfinished(repository);
   const scratch = await makeScratch(commonDir);
   const index = path.join(scratch, 'index');
   const lock = path.join(gitDir, 'index.lock');
