@@ -1,4 +1,5 @@
 /** Remotes and repositories that mean harm: a token reaches its own host alone, and nothing that they name runs. */
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -109,6 +110,24 @@ test.each([
     expect(server.requests.some(({ login }) => login === `Basic ${ENCODED}`)).toBe(true);
   },
 );
+
+test('a push that Ctrl-C stops leaves no token behind, here or at work', async () => {
+  await using server = await startGitServer({ token: TOKEN });
+  const held = path.join(scratch, 'held');
+  await server.hook('pre-receive', `: > ${held}; while [ -e ${held} ]; do sleep 0.01; done; exit 1`);
+  const words = ['push', run, '--remote', server.url(), '--token-file', tokenFile];
+  const { child, finished } = startProgram([BOSUN, ...words], repository.path, {
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  });
+  while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 10));
+  const tmp = path.join(repository.path, '.git/bosun/tmp');
+  expect((await readdir(tmp)).length).toBe(1);
+  child.kill('SIGINT');
+  await finished;
+  expect(child.signalCode).toBe('SIGINT');
+  expect(await readdir(tmp)).toEqual([]);
+  await rm(held);
+});
 
 test.each([
   ['before it has asked for a login', false],

@@ -19,7 +19,7 @@ export async function run(typed: Typed): Promise<number> {
 }
 
 /** Byte for byte, since it may be applied; for people line by line and in colour. */
-function patchWriter(paint: Paint): (piece: Buffer) => Promise<void> {
+export function patchWriter(paint: Paint): (piece: Buffer) => Promise<void> {
   const { stdout } = process;
   const decoder = new StringDecoder();
   let begun = '';
@@ -35,7 +35,7 @@ function patchWriter(paint: Paint): (piece: Buffer) => Promise<void> {
   };
 }
 
-function tellFiles({ files }: Changes, paint: Paint): void {
+export function tellFiles({ files }: Changes, paint: Paint): void {
   const names = files.map(({ path }) => spellControls(path));
   const width = Math.min(columnsOfStream(process.stdout) - 20, Math.max(...names.map(columnsOf)));
   let [addedAll, deletedAll] = [0, 0];

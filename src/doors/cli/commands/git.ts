@@ -1,11 +1,12 @@
 /** `bosun git` */
-import { once } from 'node:events';
 import { BosunError } from '../../../contract/errors.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { count, shortCommit } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, textOf, type Typed } from '../command.ts';
-import { mayPrompt, writeError, writeOut } from '../output.ts';
+import { hasColor, mayPrompt, painter, writeError, writeOut } from '../output.ts';
+import { untilStopped } from '../until-stopped.ts';
+import { patchWriter, tellFiles } from './diff.ts';
 
 type Action = (typed: Typed, words: string[]) => Promise<void>;
 
@@ -23,14 +24,16 @@ export async function run(typed: Typed): Promise<number> {
 async function clone(typed: Typed, [url, directory]: string[]): Promise<void> {
   if (url === undefined) throw new BosunError('usage', 'name what to clone: bosun git clone <address>');
   const input = inputOf('clone', typed, { url, ...(directory !== undefined && { directory }) });
-  const cloned = await ask('clone', input, { mayPrompt: mayPrompt() });
+  const cloned = await untilStopped((signal) => ask('clone', input, { signal, mayPrompt: mayPrompt() }));
   const at =
     cloned.head === undefined ? 'its default branch has no commit yet' : `at ${shortCommit(cloned.head)}`;
   tell(typed, cloned, cloned.directory, `cloned ${cloned.url}: ${at}`);
 }
 
 async function fetch(typed: Typed): Promise<void> {
-  const fetched = await ask('fetch', inputOf('fetch', typed), { mayPrompt: mayPrompt() });
+  const fetched = await untilStopped((signal) =>
+    ask('fetch', inputOf('fetch', typed), { signal, mayPrompt: mayPrompt() }),
+  );
   const { remote, branches } = fetched;
   const lines = branches.map(({ name, commit: at }) => `${remote}/${name} ${shortCommit(at)}`);
   const said =
@@ -39,7 +42,9 @@ async function fetch(typed: Typed): Promise<void> {
 }
 
 async function push(typed: Typed): Promise<void> {
-  const pushed = await ask('gitPush', inputOf('gitPush', typed), { mayPrompt: mayPrompt() });
+  const pushed = await untilStopped((signal) =>
+    ask('gitPush', inputOf('gitPush', typed), { signal, mayPrompt: mayPrompt() }),
+  );
   const { remote, branch: name, kind, commit: at } = pushed;
   const said =
     kind === 'nothing' ? `${remote} has ${name} already` : `${name} of ${remote} is at ${shortCommit(at)}`;
@@ -75,26 +80,12 @@ async function status(typed: Typed): Promise<void> {
 }
 
 async function diff(typed: Typed): Promise<void> {
-  const write = async (piece: Buffer): Promise<void> => {
-    const shown = process.stdout.isTTY ? spellLines(piece.toString()) : piece;
-    if (!process.stdout.write(shown)) await once(process.stdout, 'drain');
-  };
+  const paint = painter(hasColor(process.stdout));
   const isListed = isOn(typed, 'stat') || isOn(typed, 'json');
-  const changes = await ask('gitDiff', { stat: isListed }, { write });
-  const lines = changes.files.map(
-    ({ path, added, deleted }) =>
-      `${added === null ? 'binary' : `+${added} -${deleted}`}  ${spellControls(path)}`,
-  );
-  tell(
-    typed,
-    changes,
-    isListed ? lines.join('\n') : '',
-    changes.files.length === 0 ? 'nothing was changed' : '',
-  );
-}
-
-function spellLines(text: string): string {
-  return text.split('\n').map(spellControls).join('\n');
+  const changes = await ask('gitDiff', { stat: isListed }, { write: patchWriter(paint) });
+  if (isOn(typed, 'json')) tell(typed, changes, '', '');
+  else if (changes.files.length === 0) writeError('nothing was changed\n');
+  else if (isListed) tellFiles(changes, paint);
 }
 
 /** Data on stdout, words for people on stderr. */

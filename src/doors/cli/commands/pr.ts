@@ -3,6 +3,7 @@ import { safeJson } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
 import { mayPrompt, writeError, writeOut } from '../output.ts';
+import { untilStopped } from '../until-stopped.ts';
 import { watch } from '../watch.ts';
 
 export async function run(typed: Typed): Promise<number> {
@@ -10,7 +11,9 @@ export async function run(typed: Typed): Promise<number> {
     const input = inputOf('prFeedback', typed);
     return watch(typed, (seen) => ask('prFeedback', input, { seen }));
   }
-  const made = await ask('pr', inputOf('pr', typed), { mayPrompt: mayPrompt() });
+  const made = await untilStopped((signal) =>
+    ask('pr', inputOf('pr', typed), { signal, mayPrompt: mayPrompt() }),
+  );
   if (isOn(typed, 'json')) {
     writeOut(`${safeJson(made)}\n`);
     return 0;

@@ -4,9 +4,12 @@ import { shortCommit } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
 import { mayPrompt, writeError, writeOut } from '../output.ts';
+import { untilStopped } from '../until-stopped.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const pushed = await ask('push', inputOf('push', typed), { mayPrompt: mayPrompt() });
+  const pushed = await untilStopped((signal) =>
+    ask('push', inputOf('push', typed), { signal, mayPrompt: mayPrompt() }),
+  );
   if (isOn(typed, 'json')) {
     writeOut(`${safeJson(pushed)}\n`);
     return 0;
