@@ -265,11 +265,13 @@ describe('a repository of the user', () => {
   });
 
   test('is not cloned over what is there, and leaves nothing where that fails', async () => {
+    const before = server.requests.length;
     await expect(
       ask('clone', { url: server.url(), directory: repository.path, tokenFile }),
     ).rejects.toMatchObject({
       code: 'wrong-state',
     });
+    expect(server.requests.length).toBe(before); // it was told before anything was asked
     const into = await mkdtemp(path.join(scratch, 'into-'));
     const url = server.url();
     const around = { cwd: into };
