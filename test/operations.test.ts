@@ -29,6 +29,8 @@ describe('the table', () => {
       logs: 'events() gives them one page after another',
       raiseSharedBudget: 'what all runs of a user may spend is for that user to say',
       reportPage: 'report() gives it as an object',
+      setConfig: 'what a user wants of all runs is for that user to say',
+      unsetConfig: 'see setConfig',
       init: 'a program writes workflows as values',
       asked: 'a refusal says it, in its data',
       trust: 'a program passes trust: true each time',

@@ -16,6 +16,7 @@ const ASKED_MAX = 20_000;
 const PORT_MAX = 65_535;
 /** A program says `trust: true` each time. */
 const PERSON = ['person'] as const;
+const CHANGING_CONFIG = ['no-repository', 'invalid-workflow', 'busy'] as const;
 
 export const ON_MACHINE = {
   check: {
@@ -38,6 +39,38 @@ export const ON_MACHINE = {
     errors: [],
     actors: ANYBODY,
     changes: false,
+  },
+  config: {
+    /** `key`: only this one, with what is within it. */
+    input: { type: 'object', properties: { key: NAME } },
+    output: 'Configuration',
+    errors: ['invalid-workflow', 'not-found'],
+    actors: NO_AGENT,
+    changes: false,
+  },
+  setConfig: {
+    input: {
+      type: 'object',
+      properties: {
+        key: NAME,
+        /** As text, or as YAML. */
+        value: PATH,
+        /** In the file of the repository, which everybody shares. */
+        repository: FLAG,
+      },
+      required: ['key', 'value'],
+    },
+    output: 'ConfigSet',
+    errors: CHANGING_CONFIG,
+    actors: PERSON,
+    changes: true,
+  },
+  unsetConfig: {
+    input: { type: 'object', properties: { key: NAME, repository: FLAG }, required: ['key'] },
+    output: 'ConfigUnset',
+    errors: CHANGING_CONFIG,
+    actors: PERSON,
+    changes: true,
   },
   asked: {
     input: { type: 'object', properties: { file: PATH, trust: FLAG } },

@@ -21,7 +21,7 @@ export const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|
 
 /** Of zero time nothing can be done in it. */
 const LONGER_MESSAGE = 'must be a duration above 0, such as 500ms, 30s, 10m or 2h';
-const Timeout = z
+export const Timeout = z
   .string(DURATION_MESSAGE)
   .regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE)
   .regex(/[1-9]/, LONGER_MESSAGE);

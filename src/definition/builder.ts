@@ -1,11 +1,14 @@
 /** A workflow written in TypeScript: the same source, checked in the same way. */
 import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
 import { define, FILES_MAX, TEXT_CHARS_MAX } from './define.ts';
+import type { UsersDefaults } from './users-defaults.ts';
 import { formatPath, throwProblems } from './source/problem.ts';
 
 export interface BuildOptions {
   /** Where the paths of `uses` start and agents may be files; the current directory if not given. */
   directory?: string;
+  /** What a user's configuration gives agents that leave it open. */
+  users?: UsersDefaults;
 }
 
 const built = new WeakSet<object>();
@@ -16,7 +19,13 @@ export function workflow(source: WorkflowSource, options: BuildOptions = {}): Wo
   const defined = define(
     source,
     (problem) => ({ path: formatPath(problem.path), message: problem.message }),
-    { directory, repository: directory, chain: [], left: { files: FILES_MAX, chars: TEXT_CHARS_MAX } },
+    {
+      directory,
+      repository: directory,
+      chain: [],
+      left: { files: FILES_MAX, chars: TEXT_CHARS_MAX },
+      users: options.users,
+    },
   );
   if (!defined.workflow) return throwProblems(defined.problems);
   built.add(defined.workflow);

@@ -185,6 +185,11 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('check', file === undefined ? {} : { file }, options);
   }
 
+  /** Every key with its value and where that came from; or `key` alone, with what is within it. */
+  config(key?: string, options: Rest<'config', 'key'> = {}): Promise<OutputOf<'config'>> {
+    return this.#ask('config', key === undefined ? {} : { key }, options);
+  }
+
   doctor(options: Rest<'doctor', never> = {}): Promise<OutputOf<'doctor'>> {
     return this.#ask('doctor', {}, options);
   }

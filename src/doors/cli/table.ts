@@ -38,6 +38,31 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/doctor.ts'),
   },
   {
+    name: 'config',
+    group: 'Start',
+    summary: 'show what is configured and where each value came from, or change it',
+    asks: ['config', 'setConfig', 'unsetConfig'],
+    arguments: [
+      { name: 'action', about: 'shows everything if not given', choices: ['get', 'set', 'unset'] },
+      { name: 'key', about: 'such as agents or budget.usd-per-day' },
+      { name: 'value', about: 'for set: text, or YAML for a list or a map' },
+    ],
+    options: [
+      {
+        flags: '--repository',
+        about: 'change .bosun/config.yaml of this repository, not your own file',
+      },
+      { flags: '--json', about: 'print it as JSON' },
+    ],
+    examples: [
+      ['config', 'all keys, with their values and origins'],
+      ['config set agents 6', 'in your own file; comments in it stay'],
+      ['config set --repository isolation required', 'for everybody who has the repository'],
+      ['config unset model', 'back to the default'],
+    ],
+    load: () => import('./commands/config.ts'),
+  },
+  {
     name: 'check',
     group: 'Start',
     summary: 'check a workflow file without running anything',
