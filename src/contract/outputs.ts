@@ -7,6 +7,7 @@ import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
+import { TOTALS_PER } from './operation.ts';
 import type { QuestionView, RunView, TaskView } from './run.ts';
 import {
   count,
@@ -134,6 +135,32 @@ export const Events = z.array(
     format: opt(count),
   }),
 );
+
+/** Of tasks that were worked on, by whatever `per` names; the most expensive first. */
+export const Totals = z.strictObject({
+  per: z.enum(TOTALS_PER),
+  sinceMs: opt(count),
+  runs: count,
+  rows: z.array(
+    z.strictObject({
+      key: text,
+      runs: count,
+      tasks: count,
+      failed: count,
+      /** Of those that were done or failed; null where there are none. */
+      failureRate: z.nullable(count),
+      usd: count,
+      /** Requests whose price nobody knows. */
+      unpriced: count,
+      requests: count,
+      tokens: count,
+      workedMs: count,
+    }),
+  ),
+  /** There is more than that. */
+  isCut: flag,
+});
+export type Totals = z.output<typeof Totals>;
 
 /** How a run stood when there was nothing more to read. */
 export const ReadTo = z.strictObject({ run: text, state: shownRunState });

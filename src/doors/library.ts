@@ -115,8 +115,13 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('atWork', {});
   }
 
-  history(limit?: number): Promise<ShownRun[]> {
-    return this.#ask('history', limit === undefined ? {} : { limit });
+  history(limit?: number, options: Rest<'history', 'limit'> = {}): Promise<ShownRun[]> {
+    return this.#ask('history', limit === undefined ? {} : { limit }, options);
+  }
+
+  /** What runs cost, how long they took and how often they failed. */
+  totals(per: InputOf<'totals'>['per'], options: Rest<'totals', 'per'> = {}): Promise<OutputOf<'totals'>> {
+    return this.#ask('totals', { per }, options);
   }
 
   events(

@@ -15,7 +15,10 @@ type TaskSource = WorkflowSource['tasks'][string];
 export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
   const task = options.prompt === undefined ? 'command' : 'agent';
   const { users } = usersConfig(undefined);
-  const made = workflow({ name: 'exec', tasks: { [task]: taskOf(options) } }, { directory: options.cwd, users });
+  const made = workflow(
+    { name: 'exec', tasks: { [task]: taskOf(options) } },
+    { directory: options.cwd, users },
+  );
   return { ...(await startRun({ ...options, workflow: made, source: 'exec', trust: true })), task };
 }
 

@@ -49,6 +49,7 @@ const FUNCTIONS = {
   status: async (asked: Asked<'status'>) => (await import('./status.ts')).statusOf(asked),
   atWork: async (asked: Asked<'atWork'>) => (await import('./status.ts')).runsAtWork(asked),
   history: async (asked: Asked<'history'>) => (await import('./status.ts')).history(asked),
+  totals: async (asked: Asked<'totals'>) => (await import('./totals.ts')).totalsOf(asked),
   logs: async ({ seen, ...asked }: Asked<'logs'> & { seen(events: Recorded[]): void }) => {
     const pages = (await import('./logs.ts')).logs(asked);
     try {

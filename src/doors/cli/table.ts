@@ -1,6 +1,7 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
 import { examples, options, usages } from '../../crew/tools.ts';
 import { wordList } from '../../base/word-list.ts';
+import { TOTALS_PER } from '../../contract/operation.ts';
 import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtimes.ts';
 import type { Command } from './command.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
@@ -233,13 +234,24 @@ export const COMMANDS: Command[] = [
   {
     name: 'history',
     group: 'Look',
-    summary: 'list the runs, the newest first',
-    asks: ['history'],
+    summary: 'list the runs, the newest first, or sum up what they cost',
+    asks: ['history', 'totals'],
     options: [
-      { flags: '--limit <count>', about: 'how many runs to list; defaults to 20' },
-      { flags: '--json', about: 'print each run as a line of JSON' },
+      { flags: '--limit <count>', about: 'how many runs to list; defaults to 20, without a limit for --by' },
+      { flags: '--since <when>', about: 'only runs that started since then, such as 7d or 2026-11-01' },
+      {
+        flags: '--by <what>',
+        about: `sum up cost, time and failures by ${wordList(TOTALS_PER, 'or')}`,
+        choices: TOTALS_PER,
+      },
+      { flags: '--json', about: 'print each run, or each sum, as a line of JSON' },
+      { flags: '--csv', about: 'print them as CSV' },
     ],
-    examples: [['history', 'the latest runs of this repository']],
+    examples: [
+      ['history', 'the latest runs of this repository'],
+      ['history --since 7d --by model', 'what each model cost this week'],
+      ['history --since 2026-11-01 --csv > runs.csv', 'for a spreadsheet'],
+    ],
     load: () => import('./commands/history.ts'),
   },
   {
