@@ -72,7 +72,7 @@ describe('names that programs rely on', () => {
       'reportPage(run) → File, by person, program',
       'output(run task!) → Given, by anybody',
       'check(file trust) → Checked, by person, program',
-      'init() → Initialised, by person, program, changes',
+      'init(template agent command check) → Initialised, by person, program, changes',
       'doctor() → Findings, by anybody',
       'config(key) → Configuration, by person, program',
       'setConfig(key! value! repository) → ConfigSet, by person, changes',

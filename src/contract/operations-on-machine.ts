@@ -5,11 +5,14 @@ import {
   FROM_0,
   MESSAGE,
   NAME,
+  NAME_CHARS_MAX,
   NOTHING,
   NO_AGENT,
   PATH,
   type Operation,
 } from './operation.ts';
+import { RUNTIMES } from './runtimes.ts';
+import { TEMPLATE_NAMES } from './templates.ts';
 
 /** Things that a workflow asks for. */
 const ASKED_MAX = 20_000;
@@ -27,7 +30,18 @@ export const ON_MACHINE = {
     changes: false,
   },
   init: {
-    input: NOTHING,
+    input: {
+      type: 'object',
+      properties: {
+        template: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TEMPLATE_NAMES },
+        /** Its runtime; the first that is installed if not given. */
+        agent: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
+        /** What starts it, for cli and acp. */
+        command: PATH,
+        /** A command that must pass; what the repository's own files say if not given. */
+        check: PATH,
+      },
+    },
     output: 'Initialised',
     errors: [],
     actors: NO_AGENT,

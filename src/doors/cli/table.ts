@@ -1,6 +1,7 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
 import { examples, options, usages } from '../../crew/tools.ts';
 import { wordList } from '../../base/word-list.ts';
+import { TEMPLATE_NAMES } from '../../contract/templates.ts';
 import { TOTALS_PER } from '../../contract/operation.ts';
 import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtimes.ts';
 import type { Command } from './command.ts';
@@ -24,9 +25,33 @@ export const COMMANDS: Command[] = [
   {
     name: 'init',
     group: 'Start',
-    summary: 'write a small bosun.yaml that runs as it is',
+    summary: 'write a first bosun.yaml: a small one that runs as it is, or a template',
     asks: ['init'],
-    examples: [['init', 'then: bosun run']],
+    options: [
+      {
+        flags: '--template <name>',
+        about: `${wordList(TEMPLATE_NAMES, 'or')}; see --list`,
+        choices: TEMPLATE_NAMES,
+      },
+      { flags: '--list', about: 'list the templates' },
+      {
+        flags: '--agent <runtime>',
+        about: `${wordList(RUNTIMES, 'or')}; the first that is installed if not given`,
+      },
+      {
+        flags: '--command <command>',
+        about: 'cli: the command to start (prompt on stdin); acp: the agent to start',
+      },
+      {
+        flags: '--check <command>',
+        about: 'the test command; found in the files of the repository if not given',
+      },
+    ],
+    examples: [
+      ['init', 'three plain commands, with no agent; then: bosun run'],
+      ['init --template fix-tests', 'an agent that works until the tests pass'],
+      ['init --template review --agent codex', 'with an agent of your choice'],
+    ],
     load: () => import('./commands/init.ts'),
   },
   {
