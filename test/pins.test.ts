@@ -10,10 +10,18 @@ describe('names that programs rely on', () => {
     expect(Object.keys(api).toSorted()).toEqual([
       'Bosun',
       'BosunError',
+      'agent',
       'loadWorkflow',
       'startModelServer',
       'workflow',
     ]);
+  });
+
+  it('are the methods of the library', () => {
+    const methods = Object.getOwnPropertyNames(api.Bosun.prototype).toSorted();
+    expect(methods.join(' ')).toBe(
+      'answer atWork attach budget cancel check clean close config constructor diff doctor events exec history merge messages output pause prune questions report resume retry run setBudget status steer totals unpause wait watch workspaces',
+    );
   });
 
   it('are the codes of errors, with what they mean at every door', () => {

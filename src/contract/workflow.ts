@@ -320,6 +320,7 @@ export type Input = z.output<typeof Input>;
 
 /** What a person writes. */
 export type WorkflowSource = z.input<typeof WorkflowFile>;
+export type AgentSource = z.input<typeof Agent>;
 
 /**
  * What the engine runs: the file with its defaults filled in, and the workflows it uses, by the path
