@@ -60,9 +60,9 @@ describe('the page on the designs', () => {
   });
 
   it.each(rows)('%s is where it says: %s', async (_, here) => {
-    const named = [...here!.matchAll(/([a-z]+) `([^`]+)`/g)].map(([, kind, name]) => [kind!, name!] as const);
+    const named = [...here.matchAll(/([a-z]+) `([^`]+)`/g)].map(([, kind, name]) => [kind!, name!] as const);
     expect(named.length).toBeGreaterThan(0);
-    expect(here!.split('; ')).toHaveLength(named.length);
+    expect(here.split('; ')).toHaveLength(named.length);
     for (const [kind, name] of named) expect(await KINDS[kind]?.(name), `${kind} ${name}`).toBe(true);
   });
 });
@@ -78,9 +78,9 @@ function schemaAt(schema: z.core.$ZodType, [part, ...rest]: readonly string[]): 
     schema instanceof z.ZodExactOptional ||
     schema instanceof z.ZodDefault
   )
-    return schemaAt(schema.unwrap() as z.ZodType, part === undefined ? [] : [part, ...rest]);
+    return schemaAt(schema.unwrap(), part === undefined ? [] : [part, ...rest]);
   if (schema instanceof z.ZodNullable)
-    return schemaAt(schema.unwrap() as z.ZodType, part === undefined ? [] : [part, ...rest]);
+    return schemaAt(schema.unwrap(), part === undefined ? [] : [part, ...rest]);
   if (part === undefined) return true;
   if (schema instanceof z.ZodUnion) return schema.options.some((each) => schemaAt(each, [part, ...rest]));
   if (schema instanceof z.ZodArray) return schemaAt(schema.element, [part, ...rest]);

@@ -6,7 +6,7 @@ import { isFields } from '../base/fields.ts';
 import { environmentConfig } from './config-environment.ts';
 import { loadConfigs, readConfigs, userConfigFile } from './config.ts';
 
-export interface Said {
+interface Said {
   value: Json;
   from: 'environment' | 'repository' | 'user';
   /** A variable, or a file. */

@@ -15,7 +15,7 @@ import { readSource } from './source/source.ts';
 
 const FILE_BYTES_MAX = 256 * 1024;
 /** All that a repository may say. */
-export const REPOSITORYS: readonly string[] = ['isolation', 'budget'] satisfies (keyof Config)[];
+const REPOSITORYS: readonly string[] = ['isolation', 'budget'] satisfies (keyof Config)[];
 
 interface Read extends ConfigFile {
   locate: (problem: Problem) => Located;

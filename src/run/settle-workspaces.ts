@@ -13,7 +13,7 @@ import { openPlace, pointSandbox } from '../system/files/sandbox-elsewhere.ts';
 import { makePlaces } from './prepare-home.ts';
 
 /** Throws where what is wanted is not safe. */
-export function wantedPlace(home: Home): string | undefined {
+function wantedPlace(home: Home): string | undefined {
   const users = loadConfigs([home.config, userConfigFile()]).find(({ isUsers }) => isUsers);
   const place = users?.config.workspaces;
   return place === undefined ? undefined : openPlace(place, home.top);

@@ -1,6 +1,6 @@
 /** The text of each template, with the agent and the test command filled in. It reads and writes nothing. */
 import type { TemplateName } from '../../contract/templates.ts';
-import { asksModels, type RuntimeName } from '../../contract/runtimes.ts';
+import { takesCommand, type RuntimeName } from '../../contract/runtimes.ts';
 
 export interface Filling {
   /** Absent where no agent is installed; then only `hello` can be written. */
@@ -23,7 +23,7 @@ function quoted(text: string): string {
 }
 
 function head(name: string, { agent, copy }: Filling): string {
-  const isPriced = agent !== undefined && asksModels(agent.runtime) && agent.runtime !== 'acp';
+  const isPriced = agent !== undefined && !takesCommand(agent.runtime);
   return [
     `# Check it with "bosun check", run it with "bosun run". All fields: docs/workflow-file.md`,
     `name: ${name}`,
