@@ -12,7 +12,7 @@ export const INIT: Command = {
   options: [
     {
       flags: '--template <name>',
-      about: `${wordList(TEMPLATE_NAMES, 'or')}; see --list`,
+      about: 'what to start with; see --list',
       choices: TEMPLATE_NAMES,
     },
     { flags: '--list', about: 'list the templates' },
@@ -32,7 +32,7 @@ export const INIT: Command = {
   examples: [
     ['init', 'three plain commands, with no agent; then: bosun run'],
     ['init --template fix-tests', 'an agent that works until the tests pass'],
-    ['init --template review --agent codex', 'with an agent of your choice'],
+    ['init --template review --command "my-agent"', 'with an agent that is a command'],
   ],
   load: () => import('./commands/init.ts'),
 };
