@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CONFIG_SCHEMA_PATH, configSchema } from '../scripts/schema.ts';
 import { CONFIG_KEYS, joinKey, splitKey } from '../src/contract/config-keys.ts';
-import type { Configuration } from '../src/contract/outputs.ts';
+import type { Configuration } from '../src/contract/config-outputs.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { loadConfigs, usersConfig } from '../src/definition/config.ts';
 import { parseWorkflow } from '../src/definition/load.ts';
@@ -278,6 +278,23 @@ describe('config set', () => {
     expect(read(outside)).toBe('isolation: required\n');
   });
 
+  it('goes by what it changes, not by what a repository says in vain already', async () => {
+    write(repositorys, 'agents: 500\n');
+    await set('isolation', 'required', true);
+    expect(read(repositorys)).toBe('agents: 500\nisolation: required\n');
+    await expect(set('isolation', 'maybe', true)).rejects.toThrow('must be required or best-effort');
+    expect(read(repositorys)).toBe('agents: 500\nisolation: required\n');
+  });
+
+  it('shows no key that was typed in a place of its own', async () => {
+    for (const value of ['{ key: sk-secret }', '{ key: sk-secret', 'sk-secret'])
+      for (const key of ['providers.anthropic', 'remotes."github.com"', 'remotes."github.com".token']) {
+        const refused = await set(key, value).catch((error: Error) => error.message);
+        expect(refused).toContain('was not set');
+        expect(refused).not.toContain('sk-secret');
+      }
+  });
+
   it('of several at once loses nothing', async () => {
     const models = Array.from({ length: 20 }, (_, n) => `model-${n}`);
     await Promise.all(models.map((model) => set(`prices.${model}`, '{ input: 1, output: 2 }')));
@@ -304,6 +321,7 @@ describe('keys', () => {
       'budget.enforce BOSUN_BUDGET_ENFORCE',
       'budget.unknown-price BOSUN_BUDGET_UNKNOWN_PRICE',
       'providers -',
+      'remotes -',
       'prices -',
     ]);
     await set('maxConcurrentAgents', '5');

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import path from 'node:path';
 import type { Event, Fact } from '../src/contract/event.ts';
-import type { Totals } from '../src/contract/outputs.ts';
+import type { Totals } from '../src/contract/totals-schema.ts';
 import { WorkflowFile, type WorkflowSource } from '../src/contract/workflow.ts';
 import { Bosun } from '../src/doors/library.ts';
 import { parseSince } from '../src/operations/totals.ts';

@@ -7,7 +7,6 @@ import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
-import { TOTALS_PER } from './operation.ts';
 import type { QuestionView, RunView, TaskView } from './run.ts';
 import {
   count,
@@ -28,7 +27,9 @@ import {
 import { TEMPLATE_NAMES } from './templates.ts';
 import type { Workflow } from './workflow.ts';
 
+export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
 export { Messages, Report } from './report-schema.ts';
+export { Totals } from './totals-schema.ts';
 
 const limits = z.partialRecord(unit, count);
 const spending = z.strictObject({
@@ -136,32 +137,6 @@ export const Events = z.array(
     format: opt(count),
   }),
 );
-
-/** Of tasks that were worked on, by whatever `per` names; the most expensive first. */
-export const Totals = z.strictObject({
-  per: z.enum(TOTALS_PER),
-  sinceMs: opt(count),
-  runs: count,
-  rows: z.array(
-    z.strictObject({
-      key: text,
-      runs: count,
-      tasks: count,
-      failed: count,
-      /** Of those that were done or failed; null where there are none. */
-      failureRate: z.nullable(count),
-      usd: count,
-      /** Requests whose price nobody knows. */
-      unpriced: count,
-      requests: count,
-      tokens: count,
-      workedMs: count,
-    }),
-  ),
-  /** There is more than that. */
-  isCut: flag,
-});
-export type Totals = z.output<typeof Totals>;
 
 /** How a run stood when there was nothing more to read. */
 export const ReadTo = z.strictObject({ run: text, state: shownRunState });
@@ -329,33 +304,6 @@ export const Findings = z.array(
 
 /** What a workflow asks for beyond its repository, and what of that nobody agreed to yet. */
 export const AskedFor = z.strictObject({ source: text, asked: texts, fresh: texts });
-
-/** Who says a value of the configuration: a variable or a file. */
-const Said = z.strictObject({
-  value: json,
-  from: z.enum(['environment', 'repository', 'user']),
-  where: text,
-});
-/** Null where nobody says anything and there is no default. */
-const ConfiguredValue = z.strictObject({
-  key: text,
-  value: json,
-  from: z.enum(['environment', 'repository', 'user', 'default']),
-  where: opt(text),
-  /** What it goes before. */
-  over: z.array(Said),
-  about: text,
-});
-export type ConfiguredValue = z.output<typeof ConfiguredValue>;
-export const Configuration = z.strictObject({
-  values: z.array(ConfiguredValue),
-  files: z.strictObject({ user: text, repository: opt(text) }),
-});
-export type Configuration = z.output<typeof Configuration>;
-export const ConfigSet = z.strictObject({ key: text, value: json, file: text });
-export type ConfigSet = z.output<typeof ConfigSet>;
-export const ConfigUnset = z.strictObject({ key: text, file: text, wasSet: flag });
-export type ConfigUnset = z.output<typeof ConfigUnset>;
 
 /** The repository, by its git directory. */
 export const Directory = z.strictObject({ directory: text });

@@ -61,14 +61,15 @@ function ofFile({ file, config }: ConfigFile, from: 'repository' | 'user'): { ke
   return leaves(config).map(([path, value]) => ({ key: joinKey(path), said: { value, from, where: file } }));
 }
 
-/** A header may be a secret, and so may the words of a command. */
+/** A header may be a secret, and so may the words of a command, and what entries of a list hold. */
 function leaves(value: unknown, path: readonly string[] = []): [string[], Json][] {
   if (isFields(value))
     return Object.entries(value).flatMap(([part, inner]) => leaves(inner, [...path, part]));
   if (value === undefined) return [];
   const shown = path[0] === 'providers' && path[2] === 'headers' ? HIDDEN : (value as Json);
-  const isCommand = path.at(-1) === 'command' && path.at(-2) === 'key';
-  return [[[...path], isCommand ? programOf(shown) : shown]];
+  if (path.at(-1) === 'command') return [[[...path], programOf(shown)]];
+  if (Array.isArray(value) && value.some(isFields)) return [[[...path], `(${value.length} entries)`]];
+  return [[[...path], shown]];
 }
 
 function programOf(command: Json): string {

@@ -21,9 +21,11 @@ export interface EditedFile {
 
 type Path = readonly string[];
 
+const SECRETS = ['providers', 'remotes'];
+
 /** Throws where the file is broken as it is, where its owner may not say this, or where the value cannot be it. */
 export function setKey(edited: EditedFile, path: Path, said: string): { text: string; value: unknown } {
-  const before = readAsIs(edited);
+  const { data: before, ignored } = readAsIs(edited);
   let why = '';
   for (const value of readings(said)) {
     const text = written(edited.text, (document) => put(document, path, value), path);
@@ -32,20 +34,23 @@ export function setKey(edited: EditedFile, path: Path, said: string): { text: st
       why = parsed.problems.map(({ message }) => message).join('; ');
       continue;
     }
-    if (parsed.ignored !== undefined) {
+    // What the file says in vain already is no reason against this.
+    if (parsed.ignored !== undefined && parsed.ignored !== ignored) {
       const shown = parsed.ignored.replace(/^.*?: ignored (".*?": )?/, '');
       throw new BosunError('usage', `${joinKey(path)} was not set: ${shown}`);
     }
     requireSame(text, withValue(before, path, value), edited.file);
     return { text, value };
   }
-  const shown = isSecretPlace(path) ? why.replace(/, but is .*/s, '') : why;
+  // A key that was typed by mistake may be anywhere in what was to be written there.
+  const mayBeSecret = isSecretPlace(path) || SECRETS.includes(path[0]!);
+  const shown = mayBeSecret ? why.replace(/, but is .*/s, '') : why;
   throw new BosunError('usage', `${joinKey(path)} was not set: ${shown}`);
 }
 
 /** Undefined where the file does not say it. What is empty without it goes too. */
 export function unsetKey(edited: EditedFile, path: Path): string | undefined {
-  const before = readAsIs(edited);
+  const { data: before } = readAsIs(edited);
   if (valueOf(before, path) === undefined) return undefined;
   const text = written(
     edited.text,
@@ -73,10 +78,10 @@ function readings(said: string): unknown[] {
   return problems.length > 0 || data === null || data === said ? [said] : [said, data];
 }
 
-function readAsIs({ text, file, isUsers }: EditedFile): Fields {
+function readAsIs({ text, file, isUsers }: EditedFile): { data: Fields; ignored: string | undefined } {
   const parsed = parseConfig(text, file, isUsers);
   if ('problems' in parsed) throwProblems(parsed.problems);
-  return (readSource(text, file).data ?? {}) as Fields;
+  return { data: (readSource(text, file).data ?? {}) as Fields, ignored: parsed.ignored };
 }
 
 function written(text: string, change: (document: Document) => void, path: Path): string {

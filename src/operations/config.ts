@@ -15,7 +15,7 @@ import { machineError } from '../base/machine-failure.ts';
 import { CONFIG_KEYS, joinKey, ownName, splitKey } from '../contract/config-keys.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
-import type { ConfigSet, ConfigUnset, Configuration, ConfiguredValue } from '../contract/outputs.ts';
+import type { ConfigSet, ConfigUnset, Configuration, ConfiguredValue } from '../contract/config-outputs.ts';
 import { RUNTIME_DEFAULT } from '../contract/runtimes.ts';
 import type { Json } from '../contract/workflow.ts';
 import { configText, userConfigFile } from '../definition/config.ts';

@@ -2,7 +2,7 @@
 import { BosunError } from '../contract/errors.ts';
 import { tokensInAll, type Spending } from '../contract/model.ts';
 import type { Reading } from '../contract/operations.ts';
-import type { Totals } from '../contract/outputs.ts';
+import type { Totals } from '../contract/totals-schema.ts';
 import type { RunView, TaskView } from '../contract/run.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
 import { parseDurationMs } from '../base/units.ts';

@@ -1,7 +1,7 @@
 /** `bosun config`: what is configured and where it came from; with an action, one key of it. */
 import { homedir } from 'node:os';
 import { BosunError } from '../../../contract/errors.ts';
-import type { Configuration, ConfiguredValue } from '../../../contract/outputs.ts';
+import type { Configuration, ConfiguredValue } from '../../../contract/config-outputs.ts';
 import { columnsOf, padColumns } from '../../../report/text/columns.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { ask } from '../ask.ts';
