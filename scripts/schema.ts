@@ -1,20 +1,34 @@
-/** Writes schema/workflow.json, the JSON Schema that editors read, from the one schema in the contract. */
+/** Writes the JSON Schemas that editors read, schema/*.json, from the schemas in the contract. */
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { Config } from '../src/contract/config.ts';
 import { WorkflowFile } from '../src/contract/workflow.ts';
 
 export const SCHEMA_PATH = new URL('../schema/workflow.json', import.meta.url);
+export const CONFIG_SCHEMA_PATH = new URL('../schema/config.json', import.meta.url);
 
 export function workflowSchema(): string {
-  const { $schema, ...schema } = z.toJSONSchema(WorkflowFile, { io: 'input' });
-  const whole = {
-    $schema,
+  return asText(WorkflowFile, {
     $id: 'urn:bosun:workflow',
     title: 'bosun workflow',
     description: 'Agents, tasks and a budget: what bosun runs on a git repository.',
-    ...schema,
-  };
-  return `${JSON.stringify(whole, undefined, 2)}\n`;
+  });
 }
 
-if (import.meta.main) writeFileSync(SCHEMA_PATH, workflowSchema());
+export function configSchema(): string {
+  return asText(Config, {
+    $id: 'urn:bosun:config',
+    title: 'bosun configuration',
+    description: 'What a person wants of every run. A repository may set only isolation and budget.',
+  });
+}
+
+function asText(type: z.ZodType, about: { $id: string; title: string; description: string }): string {
+  const { $schema, ...schema } = z.toJSONSchema(type, { io: 'input' });
+  return `${JSON.stringify({ $schema, ...about, ...schema }, undefined, 2)}\n`;
+}
+
+if (import.meta.main) {
+  writeFileSync(SCHEMA_PATH, workflowSchema());
+  writeFileSync(CONFIG_SCHEMA_PATH, configSchema());
+}

@@ -1,6 +1,10 @@
 /** The check of events takes every event that the core makes, and refuses broken ones with words that name the field. */
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { eventsPage, PAGE } from '../scripts/events.ts';
+import { DECISIONS, FACTS } from '../scripts/event-sentences.ts';
+import { EVENT_SCHEMAS } from '../src/contract/event-schema.ts';
 import { eventProblem } from '../src/contract/check-event.ts';
 import type { Event } from '../src/contract/event.ts';
 import { play, workflowOf } from './fixtures/history.ts';
@@ -61,3 +65,8 @@ function placesIn(value: unknown): { of: Record<string, unknown>; name: string }
     ...(OUTSIDE_ONLY.has(name) ? [] : placesIn(within)),
   ]);
 }
+
+test('the page on events has each of them, with all its fields, as the schemas say', async () => {
+  expect(readFileSync(PAGE, 'utf8')).toBe(await eventsPage());
+  expect(Object.keys({ ...FACTS, ...DECISIONS }).toSorted()).toEqual(Object.keys(EVENT_SCHEMAS).toSorted());
+});

@@ -158,7 +158,7 @@ describe('where the database cannot be used', () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     mkdirSync(path.join(directory, 'bosun'), { mode: 0o700 });
     writeFileSync(path.join(directory, 'bosun', 'machine.db'), 'no database '.repeat(1000));
-    await using shared = new SharedMachine({ repository: 'r', configs: () => [], env: {} });
+    await using shared = new SharedMachine({ repository: 'r', configs: () => [] });
     const told: string[] = [];
     const asks = async (run: string): Promise<void> =>
       (await shared.slot({ run, signal: new AbortController().signal, onWait: () => {} }))[Symbol.dispose]();

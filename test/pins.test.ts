@@ -5,15 +5,66 @@ import type { Operation } from '../src/contract/operation.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../src/contract/operations.ts';
 import * as api from '../src/index.ts';
 
+const LIBRARY = `answer
+atWork
+attach
+branch
+budget
+cancel
+check
+clean
+close
+commit
+config
+constructor
+diff
+doctor
+events
+exec
+fetch
+gitDiff
+gitPush
+gitStatus
+history
+merge
+messages
+output
+pause
+pr
+prFeedback
+prune
+push
+questions
+report
+resume
+retry
+run
+setBudget
+status
+steer
+totals
+unpause
+wait
+watch
+workspaces
+`;
+
 describe('names that programs rely on', () => {
   it('are the exports of the package', () => {
     expect(Object.keys(api).toSorted()).toEqual([
       'Bosun',
       'BosunError',
+      'agent',
       'loadWorkflow',
       'startModelServer',
       'workflow',
     ]);
+  });
+
+  it('are the methods of the library', () => {
+    const methods = Object.getOwnPropertyNames(api.Bosun.prototype).toSorted();
+    // One line each: several people add some at once.
+    expect(`${methods.join('\n')}\n`).toBe(LIBRARY);
   });
 
   it('are the codes of errors, with what they mean at every door', () => {
@@ -60,7 +111,8 @@ describe('names that programs rely on', () => {
       'merge(run squash unfenced trust) printed(text)… → Merged, by person, program, changes',
       'status(run limit) → Status, by anybody',
       'atWork() → ShownRuns, by anybody',
-      'history(limit) → ShownRuns, by anybody',
+      'history(limit since) → ShownRuns, by anybody',
+      'totals(per! since) → Totals, by anybody',
       'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
@@ -71,8 +123,11 @@ describe('names that programs rely on', () => {
       'reportPage(run) → File, by person, program',
       'output(run task!) → Given, by anybody',
       'check(file trust) → Checked, by person, program',
-      'init() → Initialised, by person, program, changes',
+      'init(template agent command check) → Initialised, by person, program, changes',
       'doctor() → Findings, by anybody',
+      'config(key) → Configuration, by person, program',
+      'setConfig(key! value! repository) → ConfigSet, by person, changes',
+      'unsetConfig(key! repository) → ConfigUnset, by person, changes',
       'asked(file trust) → AskedFor, by person, program',
       'trust(asked everything) → Directory, by person, changes',
       'trusted() → TrustedRepositories, by person, program',

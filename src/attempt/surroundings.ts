@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import path from 'node:path';
+import { isWithin } from '../base/is-within.ts';
 import type { Attempt, AttemptCrew, Stages } from './attempt.ts';
 import { DoneOutput } from './done-output.ts';
 import { HeldTime } from './held-time.ts';
@@ -284,7 +285,8 @@ export class Surroundings implements AsyncDisposable {
     // Of the engine's own PATH: what a workflow or an agent calls one must show nothing.
     const reads = [...new Set([...toolchains(process.env.PATH ?? '').paths, ...ownReads])];
     if (!isFenced) return { reads };
-    const hidden = stateWithin(ownReads, this.#stages.home.directory);
+    const { home } = this.#stages;
+    const hidden = [home.directory, ...placesOutside(home)].flatMap((place) => stateWithin(ownReads, place));
     const { workspaceAt } = this.#stages.launcher;
     const fence: Fence = {
       ...(workspaceAt !== undefined && { at: workspaceAt }),
@@ -462,4 +464,9 @@ function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {
     ...(disk !== undefined && { diskBytes: parseSizeBytes(disk) }),
     ...(files !== undefined && { openFiles: files }),
   };
+}
+
+/** Where workspaces lie elsewhere, those of other repositories lie beside them. */
+function placesOutside({ directory, sandbox }: Stages['home']): string[] {
+  return isWithin(directory, sandbox) ? [] : [path.dirname(sandbox)];
 }

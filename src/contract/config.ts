@@ -1,6 +1,7 @@
 /** The configuration file: what a person or a repository wants of every run. */
 import { z } from 'zod';
-import { Budget, Duration, IsolationDemand } from './workflow.ts';
+import { RUNTIMES, takesCommand } from './runtimes.ts';
+import { Budget, Duration, IsolationDemand, Timeout } from './workflow.ts';
 
 const KEY_MESSAGE =
   'must be where the key is found, never the key itself: { env: NAME }, { command: [program, argument] } or { file: path }';
@@ -88,13 +89,30 @@ const hostName = z
   .max(260)
   .regex(/^[a-z0-9[][a-z0-9.:\]-]*$/, 'must be a host, such as github.com or git.example.com:8443');
 
+/** Those that need no command to be told what to start. */
+const OWN_PROGRAM = RUNTIMES.filter((runtime) => !takesCommand(runtime));
+
+const WORKSPACES_MESSAGE = 'must be an absolute path with no ".." in it';
+
 export const Config = z.strictObject({
-  isolation: IsolationDemand.optional(),
-  providers: z.record(providerName, ProviderConfig).optional(),
-  remotes: z.record(hostName, RemoteConfig).optional(),
-  prices: z.record(z.string().min(1).max(200), Price).optional(),
-  budget: SharedBudget.optional(),
+  isolation: IsolationDemand.optional().describe('Whether to run where commands cannot be fenced in.'),
   agents: z.int().min(1).max(10_000).optional().describe('Agents at work at once, of all runs of this user.'),
+  timeout: Timeout.optional().describe('For each attempt of an agent with no time limit of its own.'),
+  runtime: z.enum(OWN_PROGRAM).optional().describe('For agents that name none.'),
+  model: z.string().min(1).max(200).optional().describe('For agents of the default runtime that name none.'),
+  workspaces: z
+    .string()
+    .max(1000)
+    .regex(/^\/(?!.*(^|\/)\.\.(\/|$))[^\0\n]*$/, WORKSPACES_MESSAGE)
+    .optional()
+    .describe('A directory for the workspaces of all repositories, in place of the one in .git.'),
+  budget: SharedBudget.optional().describe('What all runs together may spend.'),
+  providers: z.record(providerName, ProviderConfig).optional().describe('Where models are reached, and how.'),
+  remotes: z.record(hostName, RemoteConfig).optional().describe('How remotes are logged in to, by host.'),
+  prices: z
+    .record(z.string().min(1).max(200), Price)
+    .optional()
+    .describe('Dollars for a million tokens, by the name of a model; * stands for any text.'),
 });
 
 export type KeySource = z.output<typeof KeySource>;

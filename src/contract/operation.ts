@@ -30,6 +30,8 @@ export const FLAG = { type: 'boolean' } as const;
 export const FROM_0 = { type: 'integer', minimum: 0 } as const;
 export const AMOUNT = { type: 'number', exclusiveMinimum: 0 } as const;
 export const USD = { ...AMOUNT, must: 'a number above 0, such as 2.50' } as const;
+/** What figures about many runs can be summed by. */
+export const TOTALS_PER = ['agent', 'runtime', 'model', 'task'] as const;
 export const NOTHING = { type: 'object', properties: {} } as const;
 export const ANYBODY = ACTOR_KINDS;
 /** What an agent may ask of us is in the crew's table. */

@@ -5,17 +5,21 @@ import {
   FROM_0,
   MESSAGE,
   NAME,
+  NAME_CHARS_MAX,
   NOTHING,
   NO_AGENT,
   PATH,
   type Operation,
 } from './operation.ts';
+import { RUNTIMES } from './runtimes.ts';
+import { TEMPLATE_NAMES } from './templates.ts';
 
 /** Things that a workflow asks for. */
 const ASKED_MAX = 20_000;
 const PORT_MAX = 65_535;
 /** A program says `trust: true` each time. */
 const PERSON = ['person'] as const;
+const CHANGING_CONFIG = ['no-repository', 'invalid-workflow', 'busy'] as const;
 
 export const ON_MACHINE = {
   check: {
@@ -26,7 +30,18 @@ export const ON_MACHINE = {
     changes: false,
   },
   init: {
-    input: NOTHING,
+    input: {
+      type: 'object',
+      properties: {
+        template: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TEMPLATE_NAMES },
+        /** Its runtime; the first that is installed if not given. */
+        agent: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
+        /** What starts it, for cli and acp. */
+        command: PATH,
+        /** A command that must pass; what the repository's own files say if not given. */
+        check: PATH,
+      },
+    },
     output: 'Initialised',
     errors: [],
     actors: NO_AGENT,
@@ -38,6 +53,38 @@ export const ON_MACHINE = {
     errors: [],
     actors: ANYBODY,
     changes: false,
+  },
+  config: {
+    /** `key`: only this one, with what is within it. */
+    input: { type: 'object', properties: { key: NAME } },
+    output: 'Configuration',
+    errors: ['invalid-workflow', 'not-found'],
+    actors: NO_AGENT,
+    changes: false,
+  },
+  setConfig: {
+    input: {
+      type: 'object',
+      properties: {
+        key: NAME,
+        /** As text, or as YAML. */
+        value: PATH,
+        /** In the file of the repository, which everybody shares. */
+        repository: FLAG,
+      },
+      required: ['key', 'value'],
+    },
+    output: 'ConfigSet',
+    errors: CHANGING_CONFIG,
+    actors: PERSON,
+    changes: true,
+  },
+  unsetConfig: {
+    input: { type: 'object', properties: { key: NAME, repository: FLAG }, required: ['key'] },
+    output: 'ConfigUnset',
+    errors: CHANGING_CONFIG,
+    actors: PERSON,
+    changes: true,
   },
   asked: {
     input: { type: 'object', properties: { file: PATH, trust: FLAG } },

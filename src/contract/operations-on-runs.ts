@@ -13,6 +13,7 @@ import {
   ON_RUN,
   PATH,
   USD,
+  TOTALS_PER,
   type Operation,
 } from './operation.ts';
 import { ANSWER_CHARS_MAX, CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
@@ -23,6 +24,8 @@ const PROMPT_CHARS_MAX = 1024 * 1024;
 const WORDS_MAX = 10_000;
 const RUNS_MAX = 1000;
 const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
+/** Runs that started since then: `7d`, or a date. */
+const SINCE = NAME;
 const PROMPT = { type: 'string', maxLength: PROMPT_CHARS_MAX } as const;
 /** The only one at work, else the latest, where none is named. */
 const RUN = { run: NAME } as const;
@@ -235,8 +238,20 @@ export const ON_RUNS = {
     changes: false,
   },
   history: {
-    input: { type: 'object', properties: { limit: ABOVE_0 } },
+    input: { type: 'object', properties: { limit: ABOVE_0, since: SINCE } },
     output: 'ShownRuns',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  /** Cost, time and failures of many runs, summed. */
+  totals: {
+    input: {
+      type: 'object',
+      properties: { per: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TOTALS_PER }, since: SINCE },
+      required: ['per'],
+    },
+    output: 'Totals',
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,

@@ -24,9 +24,12 @@ import {
   tokens,
   unit,
 } from './schema-parts.ts';
+import { TEMPLATE_NAMES } from './templates.ts';
 import type { Workflow } from './workflow.ts';
 
+export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
 export { Messages, Report } from './report-schema.ts';
+export { Totals } from './totals-schema.ts';
 
 const limits = z.partialRecord(unit, count);
 const spending = z.strictObject({
@@ -269,6 +272,14 @@ export const Initialised = z.strictObject({
   written: flag,
   /** Whoever starts with bosun in a repository of their own is not asked about its workflows. */
   trusted: flag,
+  /** What was written, with which agent and test command. */
+  template: opt(z.enum(TEMPLATE_NAMES)),
+  agent: opt(runtime),
+  check: opt(text),
+  /** Runtimes whose programs are here. */
+  installed: opt(z.array(runtime)),
+  /** Inputs that a run of it must be given. */
+  needs: opt(texts),
 });
 export type Initialised = z.output<typeof Initialised>;
 

@@ -7,6 +7,8 @@
 export interface Shape<out T> {
   /** Only for the compiler. */
   readonly of?: T;
+  /** Its type, for people: as TypeScript writes it. */
+  readonly words: string;
   fits(value: unknown): boolean;
   /** What is wrong with a value that does not fit, and where. */
   problem(value: unknown, at: string): string | undefined;
@@ -31,22 +33,23 @@ export interface ObjectShape<F extends Fields> extends Shape<ObjectOf<F>> {
   readonly fields: F;
 }
 
-export const text: Shape<string> = plain('text', (value) => typeof value === 'string');
+export const text: Shape<string> = plain('text', 'string', (value) => typeof value === 'string');
 /** Others than finite ones have no form in JSON. */
-export const count: Shape<number> = plain('a number', Number.isFinite);
-export const flag: Shape<boolean> = plain('true or false', (value) => typeof value === 'boolean');
+export const count: Shape<number> = plain('a number', 'number', Number.isFinite);
+export const flag: Shape<boolean> = plain('true or false', 'boolean', (value) => typeof value === 'boolean');
 
 export function literal<const T extends string | number | boolean>(only: T): Shape<T> {
-  return plain(JSON.stringify(only), (value) => value === only);
+  return plain(JSON.stringify(only), JSON.stringify(only), (value) => value === only);
 }
 
 export function oneOf<const T extends readonly string[]>(choices: T): Shape<T[number]> {
   const all = new Set<unknown>(choices);
-  return plain(`one of ${choices.join(', ')}`, (value) => all.has(value));
+  const words = choices.map((choice) => JSON.stringify(choice)).join(' | ');
+  return plain(`one of ${choices.join(', ')}`, words, (value) => all.has(value));
 }
 
 export function custom<T>(what: string, fits: (value: unknown) => boolean): Shape<T> {
-  return plain(what, fits);
+  return plain(what, what === 'a map' ? 'object' : 'JSON', fits);
 }
 
 export function optional<T>(shape: Shape<T>): OptionalShape<T> {
@@ -55,6 +58,7 @@ export function optional<T>(shape: Shape<T>): OptionalShape<T> {
 
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return {
+    words: `${shape.words} | null`,
     fits: (value) => value === null || shape.fits(value),
     problem: (value, at) => (value === null ? undefined : shape.problem(value, at)),
   };
@@ -62,6 +66,8 @@ export function nullable<T>(shape: Shape<T>): Shape<T | null> {
 
 export function list<T>(item: Shape<T>): Shape<T[]> {
   return {
+    words:
+      item.words.includes(' | ') && !item.words.startsWith('{') ? `(${item.words})[]` : `${item.words}[]`,
     fits: (value) => Array.isArray(value) && value.every((each) => item.fits(each)),
     problem(value, at) {
       if (!Array.isArray(value)) return expected('a list', at);
@@ -78,6 +84,10 @@ export function object<const F extends Fields>(fields: F): ObjectShape<F> {
   const isOptional = shapes.map((shape) => 'isOptional' in shape);
   return {
     fields,
+    get words() {
+      const each = names.map((name, n) => `${name}${isOptional[n] ? '?' : ''}: ${shapes[n]!.words}`);
+      return `{ ${each.join('; ')} }`;
+    },
     // A loop by number: tens of thousands of events pass here before anything is compiled.
     fits(value) {
       if (!isMap(value)) return false;
@@ -107,6 +117,9 @@ export function byKind<const K extends Kinds>(kinds: K): Shape<ShapeOf<K[number]
   const find = (value: unknown): Shape<unknown> | undefined =>
     isMap(value) ? kinds.find(({ fields }) => fields.kind.fits(value.kind)) : undefined;
   return {
+    get words() {
+      return kinds.map((kind) => kind.words).join(' | ');
+    },
     fits: (value) => find(value)?.fits(value) ?? false,
     problem: (value, at) => {
       const kind = find(value);
@@ -119,8 +132,8 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function plain<T>(what: string, fits: (value: unknown) => boolean): Shape<T> {
-  return { fits, problem: (value, at) => (fits(value) ? undefined : expected(what, at)) };
+function plain<T>(what: string, words: string, fits: (value: unknown) => boolean): Shape<T> {
+  return { words, fits, problem: (value, at) => (fits(value) ? undefined : expected(what, at)) };
 }
 
 function expected(what: string, at: string): string {

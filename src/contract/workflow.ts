@@ -21,7 +21,7 @@ export const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|
 
 /** Of zero time nothing can be done in it. */
 const LONGER_MESSAGE = 'must be a duration above 0, such as 500ms, 30s, 10m or 2h';
-const Timeout = z
+export const Timeout = z
   .string(DURATION_MESSAGE)
   .regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE)
   .regex(/[1-9]/, LONGER_MESSAGE);
@@ -320,6 +320,7 @@ export type Input = z.output<typeof Input>;
 
 /** What a person writes. */
 export type WorkflowSource = z.input<typeof WorkflowFile>;
+export type AgentSource = z.input<typeof Agent>;
 
 /**
  * What the engine runs: the file with its defaults filled in, and the workflows it uses, by the path

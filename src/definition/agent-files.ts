@@ -7,6 +7,7 @@ import { formatPath, type Located, type Problem } from './source/problem.ts';
 import { readTextWithin } from './source/read-text.ts';
 import { schemaProblems } from './source/schema-problems.ts';
 import { readSource } from './source/source.ts';
+import { usersAgent, type UsersDefaults } from './users-defaults.ts';
 
 export interface AgentFile {
   agent: Agent;
@@ -18,12 +19,16 @@ const FILES_MAX = 1000;
 const FILE_BYTES_MAX = 256 * 1024;
 
 /** All agents of a repository by name; those of `.bosun` win. `seen` may throw where there is too much to read. */
-export function readAgentFiles(repository: string, seen: (text: string) => void): Map<string, AgentFile> {
+export function readAgentFiles(
+  repository: string,
+  users: UsersDefaults,
+  seen: (text: string) => void,
+): Map<string, AgentFile> {
   const found = new Map<string, AgentFile>();
   for (const folder of AGENT_FOLDERS) {
     for (const name of markdownFiles(join(repository, folder))) {
       const file = `${folder}/${name}`;
-      const read = readAgentFile(repository, file, folder === '.claude/agents', seen);
+      const read = readAgentFile(repository, file, folder === '.claude/agents', users, seen);
       if (!found.has(read.name)) found.set(read.name, read);
     }
   }
@@ -43,6 +48,7 @@ function readAgentFile(
   repository: string,
   file: string,
   isClaude: boolean,
+  users: UsersDefaults,
   seen: (text: string) => void,
 ): AgentFile & { name: string } {
   const fileName = file.slice(file.lastIndexOf('/') + 1, -'.md'.length);
@@ -64,7 +70,8 @@ function readAgentFile(
   const source = readSource(matter, file);
   if (source.problems.length > 0) return { ...placeholder, problems: source.problems };
   const { name = fileName, ...fields } = (source.data ?? {}) as Record<string, unknown>;
-  const data = { ...(isClaude ? claudeFields(fields) : fields), ...(body && { prompt: body }) };
+  const own = usersAgent(isClaude ? claudeFields(fields) : fields, users);
+  const data = { ...own, ...(body && { prompt: body }) };
   const parsed = Agent.safeParse(data);
   const problems: Problem[] = parsed.success ? [] : schemaProblems(parsed.error.issues, data, Agent);
   return {

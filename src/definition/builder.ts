@@ -1,11 +1,15 @@
 /** A workflow written in TypeScript: the same source, checked in the same way. */
-import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
+import { Agent, type AgentSource, type Workflow, type WorkflowSource } from '../contract/workflow.ts';
 import { define, FILES_MAX, TEXT_CHARS_MAX } from './define.ts';
+import type { UsersDefaults } from './users-defaults.ts';
 import { formatPath, throwProblems } from './source/problem.ts';
+import { schemaProblems } from './source/schema-problems.ts';
 
 export interface BuildOptions {
   /** Where the paths of `uses` start and agents may be files; the current directory if not given. */
   directory?: string;
+  /** What a user's configuration gives agents that leave it open. */
+  users?: UsersDefaults;
 }
 
 const built = new WeakSet<object>();
@@ -16,7 +20,13 @@ export function workflow(source: WorkflowSource, options: BuildOptions = {}): Wo
   const defined = define(
     source,
     (problem) => ({ path: formatPath(problem.path), message: problem.message }),
-    { directory, repository: directory, chain: [], left: { files: FILES_MAX, chars: TEXT_CHARS_MAX } },
+    {
+      directory,
+      repository: directory,
+      chain: [],
+      left: { files: FILES_MAX, chars: TEXT_CHARS_MAX },
+      users: options.users,
+    },
   );
   if (!defined.workflow) return throwProblems(defined.problems);
   built.add(defined.workflow);
@@ -25,4 +35,16 @@ export function workflow(source: WorkflowSource, options: BuildOptions = {}): Wo
 
 export function isBuilt(value: unknown): value is Workflow {
   return typeof value === 'object' && value !== null && built.has(value);
+}
+
+/** An agent for the `agents` or the tasks of several workflows. Throws as `workflow` does. */
+export function agent(source: AgentSource): AgentSource {
+  const parsed = Agent.safeParse(source);
+  if (parsed.success) return source;
+  return throwProblems(
+    schemaProblems(parsed.error.issues, source, Agent).map(({ path, message }) => ({
+      path: formatPath(path),
+      message: message.replace('the workflow', 'the agent'),
+    })),
+  );
 }

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { Config, type ConfigFile } from '../contract/config.ts';
+import { withEnvironment } from './config-environment.ts';
 import { incompleteProviders, isSecretPlace } from './check/providers.ts';
 import { throwProblems, type Located, type Problem } from './source/problem.ts';
 import { readText, readTextWithin } from './source/read-text.ts';
@@ -20,21 +21,35 @@ interface Read extends ConfigFile {
   locate: (problem: Problem) => Located;
 }
 
-/** Throws one error with all that is wrong in all of them, each with its place. */
-export function loadConfigs(files: readonly string[]): ConfigFile[] {
+/** With what the environment says. Throws one error with all that is wrong in all of them, each with its place. */
+export function loadConfigs(files: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigFile[] {
+  return noneWeaker(withEnvironment(readConfigs(files), env));
+}
+
+/** As they are written. */
+export function readConfigs(files: readonly string[]): ConfigFile[] {
   // What lies in a directory that may not even be entered is somebody else's.
   const read = files.filter((file) => existsSync(file)).map(readConfig);
   const good = read.filter((each) => 'config' in each);
-  const problems = [
-    ...read.flatMap((each) => ('problems' in each ? each.problems : [])),
-    ...good.flatMap((each) => incompleteProviders(each.config).map((problem) => tell(each, problem))),
-  ];
+  const problems = read.flatMap((each) => ('problems' in each ? each.problems : []));
   if (problems.length > 0) throwProblems(problems);
-  const usersIsolation = good.find(({ isUsers }) => isUsers)?.config.isolation;
   return good.map(({ file, config, isUsers, ignored }) => {
-    const each = { file, config, isUsers, ...(ignored !== undefined && { ignored }) };
-    return isUsers ? each : noWeaker(each, usersIsolation);
+    return { file, config, isUsers, ...(ignored !== undefined && { ignored }) };
   });
+}
+
+function noneWeaker(configs: readonly ConfigFile[]): ConfigFile[] {
+  const users = configs.find(({ isUsers }) => isUsers)?.config.isolation;
+  return configs.map((each) => (each.isUsers ? each : noWeaker(each, users)));
+}
+
+/** What the user wants of all workflows, and what this repository's configuration says in vain. */
+export function usersConfig(repositoryFile: string | undefined): { users: Config; ignored: string[] } {
+  const configs = loadConfigs([...(repositoryFile === undefined ? [] : [repositoryFile]), userConfigFile()]);
+  return {
+    users: configs.find(({ isUsers }) => isUsers)?.config ?? {},
+    ignored: configs.flatMap(({ ignored = [] }) => ignored),
+  };
 }
 
 /** One line, where the configuration of this repository says what is not its own to say. */
@@ -57,14 +72,30 @@ export function userConfigFile(env: NodeJS.ProcessEnv = process.env): string {
   return path.join(isGiven ? XDG_CONFIG_HOME : path.join(homedir(), '.config'), 'bosun', 'config.yaml');
 }
 
+/** Nothing where there is no file. */
+export function configText(file: string): string {
+  if (!existsSync(file)) return '';
+  const read = readFile(file, file === userConfigFile());
+  if ('text' in read) return read.text;
+  return throwProblems([{ file, path: '', message: `cannot be read: ${read.problem}` }]);
+}
+
+function readFile(file: string, isUsers: boolean): { text: string } | { problem: string } {
+  if (isUsers) return readText(file, FILE_BYTES_MAX);
+  return readTextWithin(path.resolve(file, '../..'), file, FILE_BYTES_MAX);
+}
+
 function readConfig(file: string): Read | { problems: Located[] } {
   const isUsers = file === userConfigFile();
-  const read = isUsers
-    ? readText(file, FILE_BYTES_MAX)
-    : readTextWithin(path.resolve(file, '../..'), file, FILE_BYTES_MAX);
+  const read = readFile(file, isUsers);
   if ('problem' in read)
     return { problems: [{ file, path: '', message: `cannot be read: ${read.problem}` }] };
-  const source = readSource(read.text, file);
+  return parseConfig(read.text, file, isUsers);
+}
+
+/** The text of a configuration, wherever it is to be. */
+export function parseConfig(text: string, file: string, isUsers: boolean): Read | { problems: Located[] } {
+  const source = readSource(text, file);
   if (source.problems.length > 0) return { problems: source.problems };
   const written = source.data ?? {}; // all of it may be commented out
   if (typeof written !== 'object' || Array.isArray(written)) {
@@ -74,6 +105,8 @@ function readConfig(file: string): Read | { problems: Located[] } {
   const { data, ignored } = isUsers ? { data: written } : allowed(written, file);
   const parsed = Config.safeParse(data);
   const { locate } = source;
+  const incomplete = parsed.success ? incompleteProviders(parsed.data) : [];
+  if (incomplete.length > 0) return { problems: incomplete.map((problem) => tell({ locate }, problem)) };
   if (parsed.success)
     return { file, config: parsed.data, isUsers, locate, ...(ignored !== undefined && { ignored }) };
   const problems = schemaProblems(parsed.error.issues, data, Config).map((problem) =>

@@ -7,6 +7,7 @@ import { agentNames } from './check/agents.ts';
 import { checkWorkflow, warnAbout } from './check/check.ts';
 import { checkReads } from './check/reads.ts';
 import { fillDefaults } from './defaults.ts';
+import { fillUsersAgents, fillUsersTimeout, type UsersDefaults } from './users-defaults.ts';
 import { checkWith } from './inputs.ts';
 import type { Located, Path, Problem } from './source/problem.ts';
 import { readText, readTextWithin } from './source/read-text.ts';
@@ -25,6 +26,8 @@ export interface DefineOptions {
   chain: { real: string; shown: string }[];
   /** How much more may be read: shared by all of one definition. */
   left: { files: number; chars: number };
+  /** For agents that leave it open; what is built in a program says all of it. */
+  users?: UsersDefaults | undefined;
 }
 
 export interface Defined {
@@ -52,7 +55,9 @@ export class TooMuchText extends BosunError {
 }
 
 export function define(written: unknown, find: Locate, options: DefineOptions): Defined {
-  const { data, agent, trace } = fillDefaults(written);
+  const { users = {} } = options;
+  const { data: filled, agent, trace } = fillDefaults(written);
+  const data = fillUsersAgents(filled, users);
   const locate: Locate = (problem) => find(trace(problem));
   const parsed = WorkflowFile.safeParse(data);
   if (!parsed.success) {
@@ -71,6 +76,7 @@ export function define(written: unknown, find: Locate, options: DefineOptions): 
   const workflow: Workflow = parsed.data;
   const problems = complete(workflow, locate, options, agent);
   if (problems.length > 0) return { problems, warnings: [] };
+  fillUsersTimeout(workflow, users);
   for (const task of Object.values(workflow.tasks)) {
     if (task.needs.length > 1) task.needs = [...new Set(task.needs)];
   }
@@ -119,11 +125,11 @@ function complete(
 
 /** Agents that the workflow names and does not define may be files of the repository. */
 function addAgents(workflow: Workflow, options: DefineOptions, defaults: Partial<Agent>): Located[] {
-  const { repository, left } = options;
+  const { repository, left, users = {} } = options;
   if (repository === undefined) return [];
   const missing = agentNames(workflow).filter(({ name }) => !Object.hasOwn(workflow.agents, name));
   if (missing.length === 0) return [];
-  const files = readAgentFiles(repository, (text) => spend(text, left));
+  const files = readAgentFiles(repository, users, (text) => spend(text, left));
   const problems: Located[] = [];
   for (const name of new Set(missing.map((use) => use.name))) {
     const file = files.get(name);
@@ -135,7 +141,7 @@ function addAgents(workflow: Workflow, options: DefineOptions, defaults: Partial
 }
 
 function use(uses: string, path: Path, options: DefineOptions): Defined | Problem {
-  const { chain, left, directory, repository } = options;
+  const { chain, left, directory, repository, users } = options;
   const problem = (message: string): Problem => ({ path, message });
   if (isAbsolute(uses)) {
     return problem(
@@ -160,7 +166,7 @@ function use(uses: string, path: Path, options: DefineOptions): Defined | Proble
   const isTheirs = repository !== undefined && isWithin(realPath(repository), chain[0]?.real ?? full);
   const read = isTheirs ? readTextWithin(repository, full) : readText(full);
   if ('problem' in read) return problem(`cannot read "${uses}": ${read.problem}`);
-  const inner = { directory: dirname(full), repository, chain: [...chain, { real, shown }], left };
+  const inner = { directory: dirname(full), repository, chain: [...chain, { real, shown }], left, users };
   return defineText(read.text, shown, inner);
 }
 

@@ -20,6 +20,7 @@ import {
   type DefineOptions,
 } from './define.ts';
 import { formatPath, throwProblems, type Located, type Problem } from './source/problem.ts';
+import type { UsersDefaults } from './users-defaults.ts';
 import { readText, readTextWithin } from './source/read-text.ts';
 import { realPath } from '../system/files/real-path.ts';
 import { isWithin } from '../base/is-within.ts';
@@ -27,6 +28,8 @@ import { isWithin } from '../base/is-within.ts';
 export interface LoadOptions {
   /** Where agents may be files: `.bosun/agents` and `.claude/agents`. */
   repository?: string;
+  /** What a user's configuration gives agents that leave it open. */
+  users?: UsersDefaults;
 }
 
 export interface Loaded {
@@ -159,6 +162,7 @@ function surroundingsOf(file: string, options: LoadOptions, charsMax = TEXT_CHAR
     repository: options.repository,
     chain: [{ real: realPath(full), shown: file || basename(full) }],
     left: { files: FILES_MAX, chars: charsMax },
+    users: options.users,
   };
 }
 

@@ -22,7 +22,7 @@ import type {
 } from '../contract/outputs.ts';
 import type { Messages } from '../contract/report-schema.ts';
 import type { RunReport } from '../contract/report.ts';
-import type { RunView } from '../contract/run.ts';
+import type { QuestionView, RunView } from '../contract/run.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import type { AttachedRun } from '../operations/attach.ts';
 import { speakTo, type SpokenTo } from './speak-to-run.ts';
@@ -59,6 +59,11 @@ export class Bosun implements AsyncDisposable {
   /** Cancels the runs that it still drives, and resolves when they have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#engines[Symbol.asyncDispose]();
+  }
+
+  /** What `await using` does at the end of its block. */
+  close(): Promise<void> {
+    return this[Symbol.asyncDispose]();
   }
 
   run(workflow: Workflow, options: RunOptions = {}): Promise<LiveRun> {
@@ -102,8 +107,13 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('unpause', name === undefined ? {} : { name }, options);
   }
 
-  steer(task: string, text: string, run?: string): Promise<{ run: string }> {
-    return this.#ask('steer', { task, text, ...named(run) });
+  steer(
+    task: string,
+    text: string,
+    run?: string,
+    options: Rest<'steer', 'task' | 'text' | 'run'> = {},
+  ): Promise<{ run: string }> {
+    return this.#ask('steer', { task, text, ...named(run) }, options);
   }
 
   status(run?: string, options: Rest<'status', 'run'> = {}): Promise<Status> {
@@ -111,12 +121,23 @@ export class Bosun implements AsyncDisposable {
   }
 
   /** All runs that an engine drives, what needs a person first. */
-  atWork(): Promise<ShownRun[]> {
-    return this.#ask('atWork', {});
+  atWork(options: Rest<'atWork', never> = {}): Promise<ShownRun[]> {
+    return this.#ask('atWork', {}, options);
   }
 
-  history(limit?: number): Promise<ShownRun[]> {
-    return this.#ask('history', limit === undefined ? {} : { limit });
+  /** What the runs at work ask, each with its run. */
+  async questions(options: Rest<'atWork', never> = {}): Promise<(QuestionView & { run: string })[]> {
+    const runs = await this.atWork(options);
+    return runs.flatMap(({ id, questions }) => questions.map((question) => ({ run: id, ...question })));
+  }
+
+  history(limit?: number, options: Rest<'history', 'limit'> = {}): Promise<ShownRun[]> {
+    return this.#ask('history', limit === undefined ? {} : { limit }, options);
+  }
+
+  /** What runs cost, how long they took and how often they failed. */
+  totals(per: InputOf<'totals'>['per'], options: Rest<'totals', 'per'> = {}): Promise<OutputOf<'totals'>> {
+    return this.#ask('totals', { per }, options);
   }
 
   events(
@@ -125,6 +146,14 @@ export class Bosun implements AsyncDisposable {
   ): AsyncGenerator<Recorded[]> {
     const around = { cwd: this.#cwd, by: this.#by, ...(signal && { signal }) };
     return followLogs({ ...named(run), ...input }, around);
+  }
+
+  /** The events of a run one after another, as they happen, until it ends or nobody drives it any more. */
+  async *watch(
+    run?: string,
+    options: Omit<Rest<'logs', 'run' | 'follow'>, 'seen'> = {},
+  ): AsyncGenerator<Recorded, void> {
+    for await (const page of this.events(run, { ...options, follow: true })) yield* page;
   }
 
   /** Watches a run that another process drives; the signal stops that, and the run continues. */
@@ -138,8 +167,8 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('wait', { runs }, options);
   }
 
-  budget(run?: string): Promise<Budgets> {
-    return this.#ask('budget', named(run));
+  budget(run?: string, options: Rest<'budget', 'run'> = {}): Promise<Budgets> {
+    return this.#ask('budget', named(run), options);
   }
 
   setBudget(
@@ -171,8 +200,12 @@ export class Bosun implements AsyncDisposable {
   }
 
   /** What a task gave: the agent's answer, or what a command printed. */
-  async output(task: string, run?: string): Promise<Json | undefined> {
-    return (await this.#ask('output', { task, ...named(run) })).output;
+  async output(
+    task: string,
+    run?: string,
+    options: Rest<'output', 'task' | 'run'> = {},
+  ): Promise<Json | undefined> {
+    return (await this.#ask('output', { task, ...named(run) }, options)).output;
   }
 
   /** One agent with a prompt, or one command, with no workflow file. */
@@ -185,12 +218,17 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('check', file === undefined ? {} : { file }, options);
   }
 
+  /** Every key with its value and where that came from; or `key` alone, with what is within it. */
+  config(key?: string, options: Rest<'config', 'key'> = {}): Promise<OutputOf<'config'>> {
+    return this.#ask('config', key === undefined ? {} : { key }, options);
+  }
+
   doctor(options: Rest<'doctor', never> = {}): Promise<OutputOf<'doctor'>> {
     return this.#ask('doctor', {}, options);
   }
 
-  workspaces(): Promise<OutputOf<'workspaces'>> {
-    return this.#ask('workspaces', {});
+  workspaces(options: Rest<'workspaces', never> = {}): Promise<OutputOf<'workspaces'>> {
+    return this.#ask('workspaces', {}, options);
   }
 
   /** Removes workspaces that no run needs. */

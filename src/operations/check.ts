@@ -5,7 +5,7 @@ import { WORKFLOW_FILES } from '../base/settings-path.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { Workflow } from '../contract/workflow.ts';
-import { ignoredIn } from '../definition/config.ts';
+import { usersConfig } from '../definition/config.ts';
 import { isModule, loadWorkflow } from '../definition/load.ts';
 import { examine, type Examined } from '../definition/examine.ts';
 import { hasGlobs } from '../definition/check/warn-about-globs.ts';
@@ -31,11 +31,12 @@ export async function checkFile(options: Reading<'check'>): Promise<Checked> {
   // Messages name the file as it was asked for; a caller in another directory still has to find it.
   const named = path.resolve(file) === full ? file : full;
   if (isModule(full)) checkCode({ ...options, file: full, source: file, top });
-  const loaded = await loadWorkflow(named, top === undefined ? {} : { repository: top });
+  const repository = top === undefined ? {} : { repository: top };
+  const { users, ignored } = usersConfig(top === undefined ? undefined : repositoryConfig(top));
+  const loaded = await loadWorkflow(named, { ...repository, users });
   const { workflow, warnings, isLarge } = loaded;
   const question = { workflow, top: top ?? cwd, listing: await listingFor(workflow, top) };
   const { globWarnings, ...examined } = await examine(question, file, isLarge);
-  const ignored = top === undefined ? [] : ignoredIn(repositoryConfig(top));
   const all = [...warnings, ...globWarnings.map((warning) => `${file}: ${warning}`)];
   return { file, workflow, warnings: all, ignored, ...examined };
 }

@@ -4,6 +4,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
 import type { WorkflowSource } from '../contract/workflow.ts';
 import { workflow } from '../definition/builder.ts';
+import { usersConfig } from '../definition/config.ts';
 import { startRun, type LiveRun, type WatchOptions } from './run.ts';
 
 export type ExecOptions = Asked<'exec'> & WatchOptions;
@@ -13,7 +14,11 @@ type TaskSource = WorkflowSource['tasks'][string];
 /** Whoever writes it here has read it: what it reaches beyond the repository is not asked about. */
 export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
   const task = options.prompt === undefined ? 'command' : 'agent';
-  const made = workflow({ name: 'exec', tasks: { [task]: taskOf(options) } }, { directory: options.cwd });
+  const { users } = usersConfig(undefined);
+  const made = workflow(
+    { name: 'exec', tasks: { [task]: taskOf(options) } },
+    { directory: options.cwd, users },
+  );
   return { ...(await startRun({ ...options, workflow: made, source: 'exec', trust: true })), task };
 }
 

@@ -1,4 +1,4 @@
-/** Writes a first workflow that runs as it is, with no key. Never overwrites one. */
+/** Writes a first workflow: one that runs as it is, with no key, or a template with the agents and tests that are here. Never overwrites one. */
 import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,61 +11,84 @@ import { gitInRepository } from '../system/git/git.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { openWorkTree } from '../system/git/work-tree.ts';
 import { findGit } from '../system/files/state-directory.ts';
+import { takesCommand } from '../contract/runtimes.ts';
+import type { TemplateName } from '../contract/templates.ts';
+import { usersConfig } from '../definition/config.ts';
+import { installedAgents, type InstalledAgent } from './beginning/installed-agents.ts';
+import { findParts } from './beginning/parts.ts';
+import { templateText } from './beginning/templates.ts';
+import { findTestCommand } from './beginning/test-command.ts';
 import { trust } from './trust.ts';
 
 /** One with more is older than a first look can tell. */
 const COMMITS_MAX = 10_000;
 
-const FIRST = `# A workflow for bosun. Check it with "bosun check", run it with "bosun run".
-name: hello
-
-# Tasks start when what they need is done; these two run side by side, each in a workspace of its own.
-tasks:
-  notes:
-    run: |
-      echo "# Notes" > NOTES.md
-      git log --oneline -5 >> NOTES.md
-
-  count:
-    run: git ls-files | wc -l > FILES.txt
-
-  # Starts from what both of them did.
-  summary:
-    needs: [notes, count]
-    run: |
-      echo "" >> NOTES.md
-      echo "$(cat FILES.txt) files" >> NOTES.md
-    # Must pass before the work counts.
-    check: grep -q files NOTES.md
-
-# An agent is a program that gets a prompt on stdin and changes files:
-#
-# agents:
-#   developer:
-#     runtime: cli
-#     command: my-agent
-#
-# tasks:
-#   implement:
-#     agent: developer
-#     prompt: Fix the typos in README.md.
-#     check: npm test
-#     attempts: 3
-`;
+/** Directories of dependencies that git does not have, and that tests need. */
+const DEPENDENCIES = ['node_modules', '.venv'];
 
 export async function initialise(options: Reading<'init'>): Promise<Initialised> {
   const there = WORKFLOW_FILES.find((name) => existsSync(path.join(options.cwd, name)));
   if (there !== undefined) return { file: there, written: false, trusted: false };
+  const installed = installedAgents();
+  const agent = chooseAgent(options, installed);
+  const check = options.check ?? findTestCommand(options.cwd);
+  const template = options.template ?? (options.agent || options.command ? firstOf(check) : 'hello');
+  if (template !== 'hello' && agent === undefined)
+    throw new BosunError(
+      'usage',
+      `the template ${template} needs an agent, and none is installed: see bosun doctor, name one with --agent, or a program that takes a prompt on stdin with --command`,
+    );
+  if (template === 'fix-tests' && check === undefined)
+    throw new BosunError(
+      'usage',
+      'no test command was found here for the template fix-tests: name it with --check, such as --check "make test"',
+    );
+  const parts = findParts(options.cwd);
+  if (template === 'parallel-refactor' && parts.length === 0)
+    throw new BosunError(
+      'usage',
+      'there are no directories here to divide the work by, which parallel-refactor needs: take plan-build-review',
+    );
+  const copy = DEPENDENCIES.filter((name) => existsSync(path.join(options.cwd, name)));
+  const text = templateText(template, { agent, check, parts, copy });
   const file = WORKFLOW_FILES[0];
   try {
-    await writeFile(path.join(options.cwd, file), FIRST, { flag: 'wx' });
+    await writeFile(path.join(options.cwd, file), text, { flag: 'wx' });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'EEXIST') return { file, written: false, trusted: false };
     const what = `cannot write ${path.join(options.cwd, file)}`;
     throw machineError(cause, what) ?? new BosunError('system', `${what}: ${message}`, { cause });
   }
-  return { file, written: true, trusted: await trustAll(options.cwd) };
+  return {
+    file,
+    written: true,
+    trusted: await trustAll(options.cwd),
+    template,
+    ...(check !== undefined && { check }),
+    ...(agent && { agent: agent.runtime }),
+    installed: [...new Set(installed.map(({ runtime }) => runtime))],
+    needs: template === 'triage' ? ['issue'] : /^inputs:$/m.test(text) ? ['goal'] : [],
+  };
+}
+
+/** As it was asked for, else the user's own, else the first that is installed. */
+function chooseAgent(
+  { agent, command }: Reading<'init'>,
+  installed: readonly InstalledAgent[],
+): InstalledAgent | undefined {
+  if (command !== undefined) return { runtime: agent ?? 'cli', command };
+  if (agent === undefined) {
+    const { runtime } = usersConfig(undefined).users;
+    return installed.find((each) => each.runtime === runtime) ?? installed[0];
+  }
+  const found = installed.find(({ runtime }) => runtime === agent);
+  if (found || !takesCommand(agent)) return found ?? { runtime: agent };
+  throw new BosunError('usage', `--agent ${agent} needs --command: what to start`);
+}
+
+function firstOf(check: string | undefined): TemplateName {
+  return check === undefined ? 'review' : 'fix-tests';
 }
 
 /**

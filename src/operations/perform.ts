@@ -49,6 +49,7 @@ const FUNCTIONS = {
   status: async (asked: Asked<'status'>) => (await import('./status.ts')).statusOf(asked),
   atWork: async (asked: Asked<'atWork'>) => (await import('./status.ts')).runsAtWork(asked),
   history: async (asked: Asked<'history'>) => (await import('./status.ts')).history(asked),
+  totals: async (asked: Asked<'totals'>) => (await import('./totals.ts')).totalsOf(asked),
   logs: async ({ seen, ...asked }: Asked<'logs'> & { seen(events: Recorded[]): void }) => {
     const pages = (await import('./logs.ts')).logs(asked);
     try {
@@ -73,6 +74,9 @@ const FUNCTIONS = {
   check: async (asked: Asked<'check'>) => (await import('./check.ts')).checkFile(asked),
   init: async (asked: Asked<'init'>) => (await import('./init.ts')).initialise(asked),
   doctor: async (asked: Asked<'doctor'>) => (await import('./doctor/diagnose.ts')).diagnose(asked),
+  config: async (asked: Asked<'config'>) => (await import('./config.ts')).configurationOf(asked),
+  setConfig: async (asked: Asked<'setConfig'>) => (await import('./config.ts')).setConfig(asked),
+  unsetConfig: async (asked: Asked<'unsetConfig'>) => (await import('./config.ts')).unsetConfig(asked),
   asked: async (asked: Asked<'asked'>) => (await import('./asked-by.ts')).askedBy(asked),
   trust: async (asked: Asked<'trust'>) => (await import('./trust.ts')).trust(asked),
   trusted: async ({ signal }: Asked<'trusted'>) => {

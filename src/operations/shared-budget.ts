@@ -48,7 +48,6 @@ async function withBudgets<T>(cwd: string, action: (budgets: SharedBudgets) => T
   await using machine = new SharedMachine({
     repository: home.directory,
     configs: () => configs,
-    env: process.env,
   });
   return action(machine.budgets('')!);
 }

@@ -63,6 +63,19 @@ export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]
 /** The newest first. */
 export async function history(options: Reading<'history'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
-  const runs = await journal.store.runs(options.limit ?? 50);
+  const runs =
+    options.since === undefined
+      ? await journal.store.runs(options.limit ?? 50)
+      : await newestSince(journal.store, options.since, options.limit ?? 1000);
   return Promise.all(runs.map(async (run) => asShown(run, await shownState(journal, run))));
+}
+
+async function newestSince(store: Store, since: string, limit: number): Promise<RunView[]> {
+  const { parseSince, runsSince } = await import('./totals.ts');
+  const runs: RunView[] = [];
+  for await (const run of runsSince(store, parseSince(since, Date.now()))) {
+    if (runs.length === limit) break;
+    runs.push(run);
+  }
+  return runs;
 }

@@ -71,7 +71,9 @@ function demandsOf(home: Home, workflow: Workflow, source: string): string[] {
 export function demandsOfConfigs(home: Home | undefined): string[] {
   return loadConfigs([...(home ? [home.config] : []), userConfigFile()])
     .filter(({ config }) => config.isolation === 'required')
-    .map(({ file }) => (home ? path.relative(home.top, file) : file).replace(/^\.\.\/.*/, file));
+    .map(({ file }) =>
+      home && path.isAbsolute(file) ? path.relative(home.top, file).replace(/^\.\.\/.*/, file) : file,
+    );
 }
 
 /** Also of the workflows that it uses. */

@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 import type { ModelCaller, ModelEndpoint, ModelsStage } from '../attempt/attempt.ts';
+import { withEnvironment } from '../definition/config-environment.ts';
 import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import type { ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -76,7 +77,6 @@ export class Models implements ModelsStage, AsyncDisposable {
       new SharedMachine({
         repository: home.directory,
         configs: () => this.#configs(),
-        env: this.#env,
         isReplayed: cassette.replay !== undefined,
       }),
     );
@@ -199,7 +199,8 @@ export class Models implements ModelsStage, AsyncDisposable {
   }
 
   #configs(): ConfigFile[] {
-    return this.#configured?.configs ?? loadConfigs([this.#home.config, userConfigFile()]);
+    if (this.#configured) return withEnvironment(this.#configured.configs, this.#env);
+    return loadConfigs([this.#home.config, userConfigFile()]);
   }
 }
 

@@ -19,6 +19,7 @@ import { openWorkspaces } from '../workspace/open.ts';
 import { EnginesAtWork } from './engines-at-work.ts';
 import { Models, type ModelOptions } from './models.ts';
 import { recoverMerge } from './recover-merge.ts';
+import { settleWorkspaces, unsettled } from './settle-workspaces.ts';
 import { clearAttempts, createHome } from './prepare-home.ts';
 
 const OTHERS_MAY_READ = 0o005;
@@ -60,7 +61,12 @@ export async function openEngine(
   const home = await createHome(repository, freesSpace);
   assertOurs(home.journal, home.lock);
   await using undo = new AsyncDisposableStack();
-  const engines = undo.use(await EnginesAtWork.join(home, () => clearAttempts(home)));
+  const engines = undo.use(
+    await EnginesAtWork.join(home, async () => {
+      await settleWorkspaces(home);
+      await clearAttempts(home);
+    }),
+  );
   // It takes longest, and does not need the rest.
   const trying = chooseSandbox(home.sandbox, unfenced);
   undo.defer(() =>
@@ -94,7 +100,7 @@ export async function openEngine(
     store,
     stages,
     sandbox,
-    notes: recovered === undefined ? [] : [recovered],
+    notes: [...(recovered === undefined ? [] : [recovered]), ...unsettled(home)],
     checkModels: (workflow) => models.check(workflow),
     whileAlone: (action) => engines.whileAlone(action),
     async drive(run, { claim: own, ...options } = {}) {

@@ -24,14 +24,7 @@ export async function createHome(repository: GitPlace, freesSpace = false): Prom
     makeStateDirectory(home.directory);
     if (freesSpace) releaseReserve(home.directory); // not before it is known to be ours
     await moveEarlierState(home);
-    await Promise.all(
-      PLACES.map(async (name) => {
-        const directory = path.join(home.sandbox, name);
-        await mkdir(directory, { recursive: true });
-        // Agents may run as somebody else, who must get to what is his; there is nothing to list on the way.
-        if (sandboxUid !== undefined) await chmod(directory, PASSAGE);
-      }),
-    );
+    await makePlaces(home);
   } catch (cause) {
     if (cause instanceof BosunError) throw cause;
     const what = `cannot write to ${home.directory}, where bosun keeps its journal and workspaces`;
@@ -44,6 +37,19 @@ export async function createHome(repository: GitPlace, freesSpace = false): Prom
   }
   makeReserve(home.directory);
   return home;
+}
+
+export async function makePlaces(home: Home): Promise<void> {
+  await mkdir(home.sandbox, { recursive: true });
+  if (sandboxUid !== undefined) await chmod(home.sandbox, PASSAGE);
+  await Promise.all(
+    PLACES.map(async (name) => {
+      const directory = path.join(home.sandbox, name);
+      await mkdir(directory, { recursive: true });
+      // Agents may run as somebody else, who must get to what is his; there is nothing to list on the way.
+      if (sandboxUid !== undefined) await chmod(directory, PASSAGE);
+    }),
+  );
 }
 
 /** A copy of /etc is made again where it is missing; one of a machine that has changed since is of no use. */

@@ -20,7 +20,6 @@ export interface SharedMachineOptions {
   /** The repository's state directory: what it is known by. */
   repository: string;
   configs(): ConfigFile[];
-  env: NodeJS.ProcessEnv;
   /** Answers come from a cassette, and nobody pays. */
   isReplayed?: boolean;
 }
@@ -119,10 +118,7 @@ export class SharedMachine implements AsyncDisposable {
   }
 
   #most(): number {
-    const written = this.#options.configs().find(({ isUsers }) => isUsers)?.config.agents;
-    const said = Number(this.#options.env['BOSUN_AGENTS']);
-    if (Number.isInteger(said) && said > 0) return said;
-    return written ?? agentsByDefault();
+    return this.#options.configs().find(({ isUsers }) => isUsers)?.config.agents ?? agentsByDefault();
   }
 
   #try<T>(action: () => T, run?: string): T | undefined {

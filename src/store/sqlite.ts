@@ -5,6 +5,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type EventOf, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
+import type { Spending } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { claim, driverOf, type Claim, type Driver } from './claims.ts';
@@ -226,6 +227,28 @@ class SqliteStore implements Store {
     const sql =
       "SELECT sum(octet_length(body)) AS bytes FROM event WHERE run = ? AND type IN ('attempt.output', 'attempt.agent')";
     return Number(this.#get(sql, run)?.bytes ?? 0);
+  }
+
+  async modelUses(run: string): Promise<(Spending & { task: string; model: string })[]> {
+    const tokens = ['input', 'output', 'cacheRead', 'cacheWrite'].map(
+      (kind) => `sum(body ->> '$.tokens.${kind}') AS ${kind}`,
+    );
+    const sql = `SELECT task, body ->> 'model' AS model, count(*) AS requests, total(body ->> 'usd') AS usd,
+      sum(body ->> 'usd' IS NULL) AS unpriced, ${tokens.join(', ')}
+      FROM event WHERE run = ? AND type = 'model.used' GROUP BY task, model`;
+    return this.#all(sql, run).map(({ task, model, requests, usd, unpriced, ...used }) => ({
+      task: String(task),
+      model: String(model),
+      requests: Number(requests),
+      usd: Number(usd),
+      unpriced: Number(unpriced),
+      tokens: {
+        input: Number(used.input),
+        output: Number(used.output),
+        cacheRead: Number(used.cacheRead),
+        cacheWrite: Number(used.cacheWrite),
+      },
+    }));
   }
 
   async run(id: string): Promise<RunView | undefined> {

@@ -1,6 +1,7 @@
 /** The journal's interface: whole operations, never a transaction handed out. Implementation: sqlite.ts. */
 import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
 import type { BudgetUnit } from '../contract/budget-units.ts';
+import type { Spending } from '../contract/model.ts';
 import type { Answer } from '../contract/question.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
@@ -69,6 +70,8 @@ export interface Store extends AsyncDisposable {
   value(run: string, ref: ValueRef): Json;
   /** How much of what agents printed and told is in the journal. */
   outputBytes(run: string): Promise<number>;
+  /** What the tasks of a run spent on each model. */
+  modelUses(run: string): Promise<(Spending & { task: string; model: string })[]>;
   run(id: string): Promise<RunView | undefined>;
   /** The newest first; those that are older than run `before`. */
   runs(limit: number, before?: string): Promise<RunView[]>;

@@ -28,6 +28,10 @@ const SYNONYMS = {
   instructions: 'prompt',
   system: 'prompt',
   max_turns: 'turns',
+  maxconcurrentagents: 'agents',
+  agenttimeoutms: 'timeout',
+  workspacebasedir: 'workspaces',
+  claudemodel: 'model',
 };
 
 /** One problem or more for each issue that checking `data` against `schema` gave. */

@@ -1,8 +1,10 @@
 /** The commands of the CLI, in the order in which help lists them. Words only: what they do is in their files. */
 import { examples, options, usages } from '../../crew/tools.ts';
 import { wordList } from '../../base/word-list.ts';
+import { TOTALS_PER } from '../../contract/operation.ts';
 import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtimes.ts';
 import type { Command } from './command.ts';
+import { CONFIG, INIT } from './table-beginning.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
 import {
@@ -20,14 +22,7 @@ import {
 } from './table-options.ts';
 
 export const COMMANDS: Command[] = [
-  {
-    name: 'init',
-    group: 'Start',
-    summary: 'write a small bosun.yaml that runs as it is',
-    asks: ['init'],
-    examples: [['init', 'then: bosun run']],
-    load: () => import('./commands/init.ts'),
-  },
+  INIT,
   {
     name: 'doctor',
     group: 'Start',
@@ -37,6 +32,7 @@ export const COMMANDS: Command[] = [
     examples: [['doctor', 'what works here, what does not, and how to fix it']],
     load: () => import('./commands/doctor.ts'),
   },
+  CONFIG,
   {
     name: 'check',
     group: 'Start',
@@ -208,13 +204,24 @@ export const COMMANDS: Command[] = [
   {
     name: 'history',
     group: 'Look',
-    summary: 'list the runs, the newest first',
-    asks: ['history'],
+    summary: 'list the runs, the newest first, or sum up what they cost',
+    asks: ['history', 'totals'],
     options: [
-      { flags: '--limit <count>', about: 'how many runs to list; defaults to 20' },
-      { flags: '--json', about: 'print each run as a line of JSON' },
+      { flags: '--limit <count>', about: 'how many runs to list; defaults to 20, without a limit for --by' },
+      { flags: '--since <when>', about: 'only runs that started since then, such as 7d or 2026-11-01' },
+      {
+        flags: '--by <what>',
+        about: `sum up cost, time and failures by ${wordList(TOTALS_PER, 'or')}`,
+        choices: TOTALS_PER,
+      },
+      { flags: '--json', about: 'print each run, or each sum, as a line of JSON' },
+      { flags: '--csv', about: 'print them as CSV' },
     ],
-    examples: [['history', 'the latest runs of this repository']],
+    examples: [
+      ['history', 'the latest runs of this repository'],
+      ['history --since 7d --by model', 'what each model cost this week'],
+      ['history --since 2026-11-01 --csv > runs.csv', 'for a spreadsheet'],
+    ],
     load: () => import('./commands/history.ts'),
   },
   {

@@ -68,6 +68,22 @@ function whyOthersRule(directory: string): { why: string; user: string; remedy: 
   return { why, user: 'an ordinary user', remedy: `chmod go-w '${directory}'` };
 }
 
+/** Throws where somebody other than root or us could put another directory into the place of this one. */
+export function assertOnlyOursAbove(directory: string): void {
+  const uid = process.geteuid?.();
+  if (uid === undefined) return;
+  for (let at = path.dirname(directory); ; at = path.dirname(at)) {
+    const stat = statSync(at);
+    const isOpen = (stat.mode & OTHERS_MAY_WRITE) !== 0 && (stat.mode & STICKY) === 0;
+    if ((stat.uid !== 0 && stat.uid !== uid) || isOpen)
+      throw new BosunError(
+        'usage',
+        `${directory} cannot hold workspaces: ${isOpen ? `other users can write to ${at}` : `${at} belongs to ${userName(stat.uid)}`}; name a directory below your own`,
+      );
+    if (at === path.dirname(at)) return;
+  }
+}
+
 function kindOf(stats: Stats): string | undefined {
   return stats.isDirectory() ? 'directory' : stats.isFile() ? 'file' : undefined;
 }

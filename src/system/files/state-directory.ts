@@ -6,6 +6,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { assertOurs } from './owned.ts';
+import { makeSandboxElsewhere, sandboxElsewhere } from './sandbox-elsewhere.ts';
 
 /** A work tree, and the git directory that it shares with the work trees linked to it. */
 export interface GitPlace {
@@ -22,7 +23,7 @@ export function stateDirectory(commonDir: string): string {
 
 /** Of the state, all that sandboxes are made of or may reach: agents of a root engine are another user. */
 export function sandboxDirectory(state: string): string {
-  return path.join(state, 'sandbox');
+  return sandboxElsewhere(state) ?? path.join(state, 'sandbox');
 }
 
 /** The repository that a directory is in: the nearest one, never one above that. */
@@ -81,6 +82,8 @@ export function makeStateDirectory(directory: string): void {
     );
   assertOurs(directory);
   if ((stat.mode & OTHERS) !== 0) chmodSync(directory, PRIVATE);
+  const elsewhere = sandboxElsewhere(directory);
+  if (elsewhere !== undefined) makeSandboxElsewhere(elsewhere, directory);
   mkdirSync(sandboxDirectory(directory), { recursive: true });
   chmodSync(sandboxDirectory(directory), PASSAGE); // whatever the umask
 }

@@ -1,17 +1,49 @@
 /** `bosun init` */
-import { ask } from '../ask.ts';
+import type { Initialised } from '../../../contract/outputs.ts';
+import { TEMPLATES } from '../../../contract/templates.ts';
+import { wordList } from '../../../base/word-list.ts';
+import { ask, inputOf } from '../ask.ts';
+import { isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
-export async function run(): Promise<number> {
-  const { file, written, trusted } = await ask('init', {});
-  if (written) writeOut(`${file}\n`);
-  const note = trusted
-    ? 'workflows here may reach beyond the repository; undo with: bosun trust --remove\n'
-    : '';
+export async function run(typed: Typed): Promise<number> {
+  if (isOn(typed, 'list')) return list();
+  const done = await ask('init', inputOf('init', typed));
+  const { file, written, trusted } = done;
+  if (!written) {
+    writeError(`${file} is there already and stays as it is; check it with: bosun check\n`);
+    return 0;
+  }
+  writeOut(`${file}\n`);
   writeError(
-    written
-      ? `wrote ${file}; run it with: bosun run\n${note}`
-      : `${file} is there already and stays as it is; check it with: bosun check\n`,
+    `wrote ${file}${madeOf(done)}; run it with: bosun run${(done.needs ?? []).map(inputWords).join('')}\n`,
   );
+  if (trusted)
+    writeError('workflows here may reach beyond the repository; undo with: bosun trust --remove\n');
+  for (const line of hints(done)) writeError(`${line}\n`);
   return 0;
+}
+
+function list(): number {
+  const width = Math.max(...Object.keys(TEMPLATES).map((name) => name.length));
+  for (const [name, about] of Object.entries(TEMPLATES)) writeOut(`${name.padEnd(width)}  ${about}\n`);
+  return 0;
+}
+
+function inputWords(name: string): string {
+  return ` --input ${name}="…"`;
+}
+
+function madeOf({ template, agent, check }: Initialised): string {
+  if (template === 'hello') return '';
+  return ` (${[template, agent, check].filter((word) => word !== undefined).join(', ')})`;
+}
+
+/** What else could be written with what is here. */
+function hints({ template, installed = [], check }: Initialised): string[] {
+  if (template !== 'hello') return ['whether its agent has a key: bosun doctor'];
+  if (installed.length === 0) return [];
+  const found = wordList([...installed, ...(check === undefined ? [] : [check])], 'and');
+  const next = check === undefined ? 'review' : 'fix-tests';
+  return [`found here: ${found}; to start with an agent: rm bosun.yaml && bosun init --template ${next}`];
 }
