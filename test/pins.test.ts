@@ -47,6 +47,9 @@ describe('names that programs rely on', () => {
     });
     expect(rows).toEqual([
       'run(workflow! source! inputs dirty usd unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'queue(workflow! source! inputs dirty usd trust) → QueuedRun, by person, program, changes',
+      'queueExec(prompt argv runtime command model check attempts timeout dirty usd) → QueuedTask, by person, program, changes',
+      'work(atOnce stay) told(WorkedOn)… → Worked, by person, program, changes',
       'exec(prompt argv runtime command model check attempts timeout dirty usd unfenced record replay timing) seen(Events)… → StartedTask, by person, program, changes',
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',

@@ -120,6 +120,7 @@ export const EVENT_SCHEMAS = {
       inputs: jsonMap,
       base: text,
       dirty: flag,
+      queued: opt(object({ by: text, trusted: opt(literal(true)) })),
     }),
   'run.isolation': () =>
     event('run.isolation', {

@@ -33,6 +33,23 @@ const WORKFLOW: Value<Workflow> = {
   must: 'a workflow, as workflow() or loadWorkflow() gives it',
 };
 const INPUTS: Value<Record<string, Json>> = { type: 'object' };
+/** One agent or one command, with no workflow file. */
+const EXEC = {
+  /** For an agent. */
+  prompt: PROMPT,
+  /** A plain command, in words; or, for an agent, in `command`. */
+  argv: { type: 'array', items: PROMPT, maxItems: WORDS_MAX },
+  runtime: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
+  command: PROMPT,
+  model: NAME,
+  /** A command that must pass; failures go back to the agent. */
+  check: PROMPT,
+  attempts: ABOVE_0,
+  /** Such as 30s or 10m. */
+  timeout: NAME,
+  dirty: FLAG,
+  usd: USD,
+} as const;
 const DRIVING = [
   'no-repository',
   'not-found',
@@ -66,24 +83,47 @@ export const ON_RUNS = {
     actors: NO_AGENT,
     changes: true,
   },
+  /** Checks and records a run that nobody drives yet; see `work`. What an engine is told of its own stays out of the journal. */
+  queue: {
+    input: {
+      type: 'object',
+      properties: { workflow: WORKFLOW, source: PATH, inputs: INPUTS, dirty: FLAG, usd: USD, trust: FLAG },
+      required: ['workflow', 'source'],
+    },
+    output: 'QueuedRun',
+    errors: ['no-repository', 'not-trusted', 'busy', 'invalid-workflow'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  queueExec: {
+    input: { type: 'object', properties: EXEC, either: [['prompt', 'argv']] },
+    output: 'QueuedTask',
+    errors: ['no-repository', 'not-trusted', 'busy', 'invalid-workflow'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  /** Drives the runs that wait, the oldest first, until none is left. */
+  work: {
+    input: {
+      type: 'object',
+      properties: {
+        /** How many runs at once. */
+        atOnce: ABOVE_0,
+        /** Goes on looking when none is left, until it is told to stop. */
+        stay: FLAG,
+      },
+    },
+    output: 'Worked',
+    streams: { to: 'told', items: 'WorkedOn' },
+    errors: DRIVING,
+    actors: NO_AGENT,
+    changes: true,
+  },
   exec: {
     input: {
       type: 'object',
       properties: {
-        /** For an agent. */
-        prompt: PROMPT,
-        /** A plain command, in words; or, for an agent, in `command`. */
-        argv: { type: 'array', items: PROMPT, maxItems: WORDS_MAX },
-        runtime: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
-        command: PROMPT,
-        model: NAME,
-        /** A command that must pass; failures go back to the agent. */
-        check: PROMPT,
-        attempts: ABOVE_0,
-        /** Such as 30s or 10m. */
-        timeout: NAME,
-        dirty: FLAG,
-        usd: USD,
+        ...EXEC,
         unfenced: FLAG,
         record: PATH,
         replay: PATH,

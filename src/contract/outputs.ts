@@ -65,6 +65,7 @@ export const Run = z.strictObject({
   askingGroups: opt(count),
   lastSeq: count,
   questions: z.array(question),
+  pending: opt(z.strictObject({ by: text })),
   paused: opt(z.strictObject({ ...pause, idleSinceMs: opt(count) })),
   spending: opt(spending),
   limits: opt(limits),
@@ -161,6 +162,20 @@ export const StartedRun = z.object({
   /** What a person should know before it starts. */
   notes: texts,
 });
+
+/** A run that is in the journal, and that nobody drives yet. */
+export const QueuedRun = z.strictObject({
+  id: text,
+  /** What a person should know. */
+  notes: texts,
+});
+/** `task`: the one task that it has. */
+export const QueuedTask = QueuedRun.extend({ task: text });
+
+/** A run of the queue that was begun here, or has ended; `why` where it could not be started. */
+export const WorkedOn = z.strictObject({ run: text, state: runState, why: opt(text) });
+/** How many of the runs that were driven ended how. */
+export const Worked = z.strictObject({ done: count, failed: count, cancelled: count });
 
 export const Answered = z.strictObject({
   run: text,

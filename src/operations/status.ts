@@ -64,5 +64,5 @@ export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]
 export async function history(options: Reading<'history'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await journal.store.runs(options.limit ?? 50);
-  return Promise.all(runs.map(async (run) => asShown(run, await shownState(journal, run))));
+  return await Promise.all(runs.map(async (run) => asShown(run, await shownState(journal, run))));
 }

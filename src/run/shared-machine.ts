@@ -119,10 +119,7 @@ export class SharedMachine implements AsyncDisposable {
   }
 
   #most(): number {
-    const written = this.#options.configs().find(({ isUsers }) => isUsers)?.config.agents;
-    const said = Number(this.#options.env['BOSUN_AGENTS']);
-    if (Number.isInteger(said) && said > 0) return said;
-    return written ?? agentsByDefault();
+    return agentsAtOnce(this.#options);
   }
 
   #try<T>(action: () => T, run?: string): T | undefined {
@@ -144,6 +141,13 @@ export class SharedMachine implements AsyncDisposable {
 }
 
 const NOTHING: Disposable = { [Symbol.dispose]: () => {} };
+
+/** How many agents of a user may be at work on this machine. */
+export function agentsAtOnce({ configs, env }: Pick<SharedMachineOptions, 'configs' | 'env'>): number {
+  const written = configs().find(({ isUsers }) => isUsers)?.config.agents;
+  const said = Number(env['BOSUN_AGENTS']);
+  return Number.isInteger(said) && said > 0 ? said : (written ?? agentsByDefault());
+}
 
 /** Agents mostly wait for models, but each is a program that takes memory, and what it starts takes cores. */
 export function agentsByDefault(cores = availableParallelism(), memoryBytes = memoryOf()): number {

@@ -45,7 +45,8 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     createdAtMs: atMs,
     lastAtMs: atMs,
     idleMs: 0,
-    hasEngine: false,
+    hasEngine: event.queued !== undefined,
+    ...(event.queued && { pending: event.queued }),
     counts: {},
   };
 }

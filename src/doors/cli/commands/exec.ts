@@ -4,11 +4,14 @@ import type { InputOf } from '../../../contract/operations.ts';
 import { RUNTIMES } from '../../../contract/runtimes.ts';
 import { runtimeHint } from '../../../definition/check/runtime-hint.ts';
 import { ask, inputOf } from '../ask.ts';
-import { textOf, type Typed } from '../command.ts';
+import { isOn, textOf, type Typed } from '../command.ts';
+import { leave } from '../leave.ts';
 import { watch } from '../watch.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const input = inputOf('exec', typed, wordsOf(typed));
+  const words = wordsOf(typed);
+  if (isOn(typed, 'queue')) return leave(typed, () => ask('queueExec', inputOf('queueExec', typed, words)));
+  const input = inputOf('exec', typed, words);
   const verbose = { ...typed, options: { ...typed.options, verbose: true } };
   let task: string | undefined;
   return watch(
