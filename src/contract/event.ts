@@ -19,6 +19,11 @@ export interface Queued {
   trusted?: true;
 }
 
+export interface Parent {
+  run: string;
+  task: string;
+}
+
 export type Fact =
   | {
       type: 'run.created';
@@ -32,6 +37,8 @@ export type Fact =
       dirty: boolean;
       /** Nobody drives it yet: the next engine that looks does. */
       queued?: Queued;
+      /** The task of another run that had ended, and whose child its one agent is. */
+      parent?: Parent;
     }
   /** An engine begins to drive the run: what holds its commands. */
   | ({ type: 'run.isolation' } & Isolation)

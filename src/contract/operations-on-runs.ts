@@ -21,6 +21,8 @@ import type { Json, Workflow } from './workflow.ts';
 
 const PROMPT_CHARS_MAX = 1024 * 1024;
 const WORDS_MAX = 10_000;
+const CHILD_NAME_CHARS_MAX = 64;
+const GLOBS_MAX = 50;
 const RUNS_MAX = 1000;
 const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
 const PROMPT = { type: 'string', maxLength: PROMPT_CHARS_MAX } as const;
@@ -116,6 +118,38 @@ export const ON_RUNS = {
     output: 'Worked',
     streams: { to: 'told', items: 'WorkedOn' },
     errors: DRIVING,
+    actors: NO_AGENT,
+    changes: true,
+  },
+  /** An agent with a prompt: a child of a task, or on its own. Recorded as pending, and started at once or by the next engine. */
+  spawnAgent: {
+    input: {
+      type: 'object',
+      properties: {
+        /** `RUN/TASK`, or a run that has one task. */
+        parent: NAME,
+        /** An agent of the parent's workflow or of a file, or a runtime; else the same kind as the parent. */
+        role: NAME,
+        prompt: PROMPT,
+        /** What a child of a task at work is called. */
+        name: { type: 'string', maxLength: CHILD_NAME_CHARS_MAX },
+        runtime: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
+        model: NAME,
+        /** Globs of what it may change. */
+        write: { type: 'array', items: NAME, maxItems: GLOBS_MAX },
+        check: PROMPT,
+        usd: USD,
+        tokens: AMOUNT,
+        /** Leaves it to the next engine that looks, or that drives the parent. */
+        queue: FLAG,
+        trust: FLAG,
+      },
+      required: ['prompt'],
+      dependentRequired: { name: ['parent'] },
+    },
+    output: 'Spawned',
+    streams: EVENTS,
+    errors: [...DRIVING, 'invalid-workflow'],
     actors: NO_AGENT,
     changes: true,
   },
@@ -270,6 +304,13 @@ export const ON_RUNS = {
   atWork: {
     input: NOTHING,
     output: 'ShownRuns',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  agents: {
+    input: { type: 'object', properties: RUN },
+    output: 'Agents',
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,

@@ -1,5 +1,5 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
-import type { BudgetMark } from './event.ts';
+import type { BudgetMark, Parent } from './event.ts';
 import type { Spending } from './model.ts';
 import type { Question } from './question.ts';
 import type { BudgetUnit } from './budget-units.ts';
@@ -132,6 +132,8 @@ export interface RunView {
   questions: QuestionView[];
   /** It waits for an engine that looks, and nothing of it has begun. */
   pending?: { by: string };
+  /** Its agent is a child of this task of another run. */
+  parent?: Parent;
   /** A person has paused all of it; since `idleSinceMs` nothing of it is at work. */
   paused?: Pause & { idleSinceMs?: number };
   /** Absent where no model was used. */

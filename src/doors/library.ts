@@ -197,6 +197,25 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('exec', {}, { engines: this.#engines, ...options });
   }
 
+  /**
+   * Starts an agent on a prompt: as a child of the task `RUN/TASK` while that is at work; on what that left once it is
+   * done, as a run of its own; or with no parent. Resolves once it is in the journal; with `queue`, an engine takes it later.
+   */
+  spawnAgent(
+    parent: string | undefined,
+    role: string | undefined,
+    prompt: string,
+    options: Rest<'spawnAgent', 'parent' | 'role' | 'prompt'> = {},
+  ): Promise<Answer<'spawnAgent'>> {
+    const input = { ...(parent !== undefined && { parent }), ...(role !== undefined && { role }), prompt };
+    return this.#ask('spawnAgent', input, { engines: this.#engines, queues: this.#queues, ...options });
+  }
+
+  /** The agents of a run, with their parents: pending, active, completed or failed. */
+  agents(run?: string): Promise<OutputOf<'agents'>> {
+    return this.#ask('agents', named(run));
+  }
+
   /** A workflow file: what it says, and what is wrong with it. */
   check(file?: string, options: Rest<'check', 'file'> = {}): Promise<OutputOf<'check'>> {
     return this.#ask('check', file === undefined ? {} : { file }, options);

@@ -29,6 +29,7 @@ import type { PullRequestOptions } from './pull-request.ts';
 import type { PushOptions } from './push.ts';
 import type { ReachOptions } from './reach-remote.ts';
 import type { QueueOptions } from './queue.ts';
+import type { SpawnOptions } from './spawn-agent.ts';
 import type { WaitOptions } from './wait.ts';
 import type { WorkOptions } from './work.ts';
 import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
@@ -37,6 +38,8 @@ import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
 const FUNCTIONS = {
   run: async (asked: StartOptions) => (await import('./run.ts')).startRun(asked),
   exec: async (asked: ExecOptions) => (await import('./exec.ts')).execTask(asked),
+  spawnAgent: async (asked: SpawnOptions) => (await import('./spawn-agent.ts')).spawnAgent(asked),
+  agents: async (asked: Asked<'agents'>) => (await import('./agents.ts')).agentsOf(asked),
   queue: async (asked: QueueOptions<'queue'>) => (await import('./queue.ts')).queueRun(asked),
   queueExec: async (asked: QueueOptions<'queueExec'>) => (await import('./queue.ts')).queueExec(asked),
   work: async (asked: WorkOptions) => (await import('./work.ts')).workOnQueue(asked),

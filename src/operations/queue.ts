@@ -1,7 +1,7 @@
 /** Runs that are left to the next engine that looks: checked and in the journal at once, driven later. It drives nothing. */
 import type { Asked, OutputOf } from '../contract/operations.ts';
 import { resolveInputs } from '../definition/inputs.ts';
-import { RunQueue, type RunQueues } from '../run/run-queue.ts';
+import { RunQueue, type QueuedRun, type RunQueues } from '../run/run-queue.ts';
 import { execWorkflow } from './exec.ts';
 import { checkTrust, isTrusted } from './trust.ts';
 
@@ -11,8 +11,10 @@ export type QueueOptions<Name extends 'queue' | 'queueExec'> = Asked<Name> & {
 };
 
 /** Resolves once the run is in the journal, and what it starts from is kept. */
-export async function queueRun(options: QueueOptions<'queue'>): Promise<OutputOf<'queue'>> {
-  const { cwd, source, usd, dirty = false, by } = options;
+export async function queueRun(
+  options: QueueOptions<'queue'> & Pick<QueuedRun, 'parent'> & { base?: string },
+): Promise<OutputOf<'queue'>> {
+  const { cwd, source, usd, dirty = false, by, parent, base } = options;
   const budget = { ...options.workflow.budget, ...(usd !== undefined && { usd }) };
   const workflow = { ...options.workflow, ...(usd !== undefined && { budget }) };
   const inputs = resolveInputs(workflow, options.inputs ?? {});
@@ -22,7 +24,7 @@ export async function queueRun(options: QueueOptions<'queue'>): Promise<OutputOf
   // What this machine lacks is asked about where it is driven.
   checkTrust({ ...options, workflow, top, kind: 'fences' });
   const queued = { by, ...(isTrusted(options) && { trusted: true as const }) };
-  return queue.add({ workflow, source, inputs, dirty, queued });
+  return await queue.add({ workflow, source, inputs, dirty, queued, ...(parent && { parent }) }, base);
 }
 
 /** One agent with a prompt, or one command, with no workflow file. */

@@ -1,5 +1,5 @@
 /** How the journal of a new run begins, for whoever drives it or leaves it in the queue. It starts nothing. */
-import type { Event, EventOf, Queued } from '../contract/event.ts';
+import type { Event, EventOf, Parent, Queued } from '../contract/event.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import { decideReady } from '../schedule/decide/ready.ts';
 import { apply, create } from '../schedule/fold/fold.ts';
@@ -14,6 +14,7 @@ export interface NewRun {
   base: string;
   dirty: boolean;
   queued?: Queued;
+  parent?: Parent;
 }
 
 /** Whoever creates it is the one that drives it. */

@@ -68,9 +68,9 @@ export class RunQueue implements AsyncDisposable {
     this.#cwd = path.resolve(cwd);
   }
 
-  /** Resolves once the run is in the journal and what it starts from is kept. */
-  async add(run: QueuedRun): Promise<Enqueued> {
-    const base = run.dirty ? await this.#snapshot() : undefined;
+  /** Resolves once the run is in the journal and what it starts from is kept; that is HEAD where `from` is not given. */
+  async add(run: QueuedRun, from?: string): Promise<Enqueued> {
+    const base = run.dirty ? await this.#snapshot() : from;
     if (this.#waiting.length >= WAITING_MAX)
       throw new BosunError(
         'busy',

@@ -14,6 +14,7 @@ import type {
   BudgetMark,
   BuiltOn,
   EventOf,
+  Parent,
   PauseHow,
   Queued,
   Published,
@@ -330,6 +331,7 @@ export interface State {
   idleMs: number;
   /** An engine has driven it, or it waits in the queue for one: time without an engine is nobody's work. */
   hasEngine: boolean;
+  readonly parent?: Parent;
   /** Set until an engine begins to drive it, or it is cancelled. */
   pending?: Queued;
   counts: Partial<Record<TaskState, number>>;

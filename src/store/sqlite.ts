@@ -171,8 +171,9 @@ class SqliteStore implements Store {
       this.#run(sql, run, task.id, task.order, task.state, JSON.stringify(task));
     }
     for (const id of batch.handled) this.#run('DELETE FROM request WHERE id = ?', id);
-    // Nobody will take them any more, and a run that is gone on with must not be told of them.
-    if (batch.run.endedAtMs !== undefined) this.#run('DELETE FROM request WHERE run = ?', run);
+    // Nobody will take them any more, and a run that is gone on with must not be told of them. What was asked for is answered.
+    if (batch.run.endedAtMs !== undefined)
+      this.#run(`DELETE FROM request WHERE run = ? AND substr(body, 1, 13) <> '{"do":"spawn"'`, run);
     const view: RunView = { ...batch.run, id: run, lastSeq: seq };
     this.#run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
     return seq;

@@ -2,7 +2,7 @@
 import type { Event, Recorded, ValueRef } from '../contract/event.ts';
 import type { BudgetUnit } from '../contract/budget-units.ts';
 import type { Answer } from '../contract/question.ts';
-import type { Json } from '../contract/workflow.ts';
+import type { Json, Task } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
 import type { Value } from './values.ts';
@@ -14,6 +14,8 @@ export type Request =
   /** The run, where no task is named. */
   | { do: 'pause' | 'unpause'; task?: string; by: string }
   | { do: 'steer'; task: string; text: string; by: string }
+  /** A child of the task, as it was checked; it is asked for once an attempt of the task is at work. */
+  | { do: 'spawn'; task: string; key: string; name?: string; child: Task; by: string }
   | { do: 'budget'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string };
 
 /** What a run that was taken out of the journal left, by the names of files. */

@@ -5,6 +5,7 @@ import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtim
 import type { Command } from './command.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
+import { QUEUE_COMMANDS } from './table-queue.ts';
 import {
   RUN,
   RUN_OR_TASK,
@@ -84,7 +85,7 @@ export const COMMANDS: Command[] = [
     name: 'exec',
     group: 'Start',
     summary: 'run one agent or one command, with no workflow file',
-    asks: ['exec', 'queueExec', 'output'],
+    asks: ['exec', 'queueExec', 'spawnAgent', 'output'],
     arguments: [{ name: 'words', about: 'the prompt for the agent, or a command after --', many: true }],
     options: [
       { flags: '--runtime <runtime>', about: wordList(RUNTIMES, 'or') },
@@ -92,6 +93,12 @@ export const COMMANDS: Command[] = [
         flags: '--command <command>',
         about: 'cli: the command to start (prompt on stdin); acp: the agent to start',
       },
+      {
+        flags: '--parent <run/task>',
+        about: 'start it as a child of this task; on what the task left, if that is done',
+      },
+      { flags: '--agent <agent>', about: "an agent of the parent's workflow, or of .bosun/agents" },
+      { flags: '--name <name>', about: 'with --parent, what to call the child' },
       { flags: '--check <command>', about: 'a command that must pass; failures go back to the agent' },
       { flags: '--attempts <count>', about: 'how many times the agent may try to pass the check' },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
@@ -112,27 +119,15 @@ export const COMMANDS: Command[] = [
         'exec --command "my-agent" --check "npm test" --attempts 3 "Make the tests pass"',
         'until the check passes',
       ],
+      [
+        'exec --parent fix-3/implement --agent tester "Test it"',
+        'a child of a task at work, or of one that is done',
+      ],
+      ['exec --queue --agent tester "Test it"', 'recorded now, driven by the next bosun work'],
     ],
     load: () => import('./commands/exec.ts'),
   },
-  {
-    name: 'work',
-    group: 'Start',
-    summary: 'drive the runs that wait in the queue, the oldest first',
-    asks: ['work'],
-    options: [
-      { flags: '--at-once <count>', about: 'how many runs at once; defaults to the slots of this machine' },
-      { flags: '--stay', about: 'keep looking when none is left; Ctrl-C ends it' },
-      { flags: '--json', about: 'print each run that starts or ends as a line of JSON' },
-    ],
-    examples: [
-      ['work', 'until the queue is empty'],
-      ['work --stay --at-once 4', 'four runs at once, also those that are queued later'],
-    ],
-    notes:
-      'Runs get there with bosun run --queue and bosun exec --queue. Any number of them may work on one queue. Ctrl-C once stops what it drives gracefully and keeps the work, twice stops now; what waits goes on waiting.',
-    load: () => import('./commands/work.ts'),
-  },
+  ...QUEUE_COMMANDS,
   {
     name: 'trust',
     group: 'Start',

@@ -46,6 +46,7 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     lastAtMs: atMs,
     idleMs: 0,
     hasEngine: event.queued !== undefined,
+    ...(event.parent && { parent: event.parent }),
     ...(event.queued && { pending: event.queued }),
     counts: {},
   };
