@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventOf, Recorded } from '../src/contract/event.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { perform } from '../src/operations/perform.ts';
+import { startQueued } from '../src/operations/run.ts';
 import { decide } from '../src/schedule/decide/decide.ts';
 import { apply, create } from '../src/schedule/fold/fold.ts';
 import { bosun as command, start } from './fixtures/cli.ts';
@@ -24,7 +25,7 @@ async function eventsOf(bosun: Bosun, run: string): Promise<Recorded[]> {
 
 /** As after amending it away, and `git gc`. */
 async function loseHead({ git, path: at }: TestRepository): Promise<void> {
-  await git('commit', '--amend', '--quiet', '-m', 'Amended');
+  await git('commit', '--amend', '--all', '--quiet', '-m', 'Amended');
   await git('reflog', 'expire', '--expire=now', '--all');
   await git('gc', '--quiet', '--prune=now');
   expect(await readdir(path.join(at, '.git/objects/pack'))).not.toEqual([]);
@@ -46,7 +47,7 @@ describe('a run in the queue', { timeout: 120_000 }, () => {
     expect((await bosun.history()).map(({ state }) => state)).toEqual(['pending']);
     expect(await bosun.atWork()).toEqual([]);
     expect((await bosun.report(id)).run.state).toBe('pending');
-    await repository.commit('Later', { 'README.md': 'later\n' });
+    await repository.write({ 'README.md': 'later\n' });
     await loseHead(repository);
     const waited = bosun.wait([id]);
     const told: string[] = [];
@@ -206,6 +207,8 @@ describe('an engine that looks', { timeout: 120_000 }, () => {
     const queued = await Promise.all(Array.from({ length: 20 }, () => one.queueExec({ argv: ['true'] })));
     const [first, second] = await Promise.all([one.work({ atOnce: 3 }), two.work({ atOnce: 3 })]);
     expect(first.done + second.done).toBe(20);
+    // nor one of which a list of a moment ago says that it waits
+    expect(await startQueued({ cwd: repository.path, by: 'anna', run: queued[0]!.id })).toBeUndefined();
     for (const { id } of queued) {
       const types = (await eventsOf(one, id)).map(({ event }) => event.type);
       expect(types.filter((type) => type === 'run.isolation')).toHaveLength(1);
