@@ -93,6 +93,12 @@ describe('the hash of a journal', () => {
     expect(journalHash(await runOf(changed.path))).not.toBe(journalHash(one));
   });
 
+  it('does not depend on whether it waited in a queue, or for whom it was started', () => {
+    const queued = { ...CREATED, queued: { by: 'anna' }, parent: { run: 'x-1', task: 'a' } } as Event;
+    expect(hashOf([queued])).toBe(hashOf([CREATED]));
+    expect(hashOf([{ ...CREATED, inputs: { a: 'b' } }])).not.toBe(hashOf([CREATED]));
+  });
+
   it('does not depend on the order in which parallel tasks came', () => {
     fc.assert(
       fc.property(

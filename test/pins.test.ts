@@ -98,6 +98,10 @@ describe('names that programs rely on', () => {
     });
     expect(rows).toEqual([
       'run(workflow! source! inputs dirty usd unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'queue(workflow! source! inputs dirty usd trust) → QueuedRun, by person, program, changes',
+      'queueExec(prompt argv runtime command model check attempts timeout dirty usd) → QueuedTask, by person, program, changes',
+      'work(atOnce stay) told(WorkedOn)… → Worked, by person, program, changes',
+      'spawnAgent(parent role prompt! name runtime model write check usd tokens queue trust) seen(Events)… → Spawned, by person, program, changes',
       'exec(prompt argv runtime command model check attempts timeout dirty usd unfenced record replay timing) seen(Events)… → StartedTask, by person, program, changes',
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
@@ -113,6 +117,7 @@ describe('names that programs rely on', () => {
       'atWork() → ShownRuns, by anybody',
       'history(limit since) → ShownRuns, by anybody',
       'totals(per! since) → Totals, by anybody',
+      'agents(run) → Agents, by anybody',
       'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',

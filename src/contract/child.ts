@@ -48,6 +48,9 @@ export type ChildFact =
       name: string;
       /** As it was checked: no more than the parent may do itself. */
       child: Task;
+      /** Who asked for it from outside, and by which key they know it; the agent of the task itself where nobody did. */
+      by?: string;
+      key?: string;
     }
   /** A child is not wanted any more. */
   | { type: 'child.cancelling'; task: string; by: string };

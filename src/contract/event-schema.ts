@@ -120,6 +120,8 @@ export const EVENT_SCHEMAS = {
       inputs: jsonMap,
       base: text,
       dirty: flag,
+      queued: opt(object({ by: text, trusted: opt(literal(true)) })),
+      parent: opt(object({ run: text, task: text })),
     }),
   'run.isolation': () =>
     event('run.isolation', {
@@ -152,6 +154,8 @@ export const EVENT_SCHEMAS = {
       id: text,
       name: text,
       child: custom<Task>('a map', isMap),
+      by: opt(text),
+      key: opt(text),
     }),
   'child.cancelling': () => event('child.cancelling', { task: text, by: text }),
   'access.requested': () => event('access.requested', { ...of, id: text, globs: texts }),

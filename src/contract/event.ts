@@ -12,6 +12,18 @@ import type { Answer, Question } from './question.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
 
+/** Who left a run to the next engine that looks, and what that one must know. */
+export interface Queued {
+  by: string;
+  /** The caller's word, for this start alone, for what the workflow asks for beyond its repository. */
+  trusted?: true;
+}
+
+export interface Parent {
+  run: string;
+  task: string;
+}
+
 export type Fact =
   | {
       type: 'run.created';
@@ -23,6 +35,10 @@ export type Fact =
       /** The commit all work starts from. */
       base: string;
       dirty: boolean;
+      /** Nobody drives it yet: the next engine that looks does. */
+      queued?: Queued;
+      /** The task of another run that had ended, and whose child its one agent is. */
+      parent?: Parent;
     }
   /** An engine begins to drive the run: what holds its commands. */
   | ({ type: 'run.isolation' } & Isolation)

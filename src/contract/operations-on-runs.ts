@@ -22,6 +22,8 @@ import type { Json, Workflow } from './workflow.ts';
 
 const PROMPT_CHARS_MAX = 1024 * 1024;
 const WORDS_MAX = 10_000;
+const CHILD_NAME_CHARS_MAX = 64;
+const GLOBS_MAX = 50;
 const RUNS_MAX = 1000;
 const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
 /** Runs that started since then: `7d`, or a date. */
@@ -36,6 +38,23 @@ const WORKFLOW: Value<Workflow> = {
   must: 'a workflow, as workflow() or loadWorkflow() gives it',
 };
 const INPUTS: Value<Record<string, Json>> = { type: 'object' };
+/** One agent or one command, with no workflow file. */
+const EXEC = {
+  /** For an agent. */
+  prompt: PROMPT,
+  /** A plain command, in words; or, for an agent, in `command`. */
+  argv: { type: 'array', items: PROMPT, maxItems: WORDS_MAX },
+  runtime: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
+  command: PROMPT,
+  model: NAME,
+  /** A command that must pass; failures go back to the agent. */
+  check: PROMPT,
+  attempts: ABOVE_0,
+  /** Such as 30s or 10m. */
+  timeout: NAME,
+  dirty: FLAG,
+  usd: USD,
+} as const;
 const DRIVING = [
   'no-repository',
   'not-found',
@@ -69,24 +88,79 @@ export const ON_RUNS = {
     actors: NO_AGENT,
     changes: true,
   },
+  /** Checks and records a run that nobody drives yet; see `work`. What an engine is told of its own stays out of the journal. */
+  queue: {
+    input: {
+      type: 'object',
+      properties: { workflow: WORKFLOW, source: PATH, inputs: INPUTS, dirty: FLAG, usd: USD, trust: FLAG },
+      required: ['workflow', 'source'],
+    },
+    output: 'QueuedRun',
+    errors: ['no-repository', 'not-trusted', 'busy', 'invalid-workflow'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  queueExec: {
+    input: { type: 'object', properties: EXEC, either: [['prompt', 'argv']] },
+    output: 'QueuedTask',
+    errors: ['no-repository', 'not-trusted', 'busy', 'invalid-workflow'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  /** Drives the runs that wait, the oldest first, until none is left. */
+  work: {
+    input: {
+      type: 'object',
+      properties: {
+        /** How many runs at once. */
+        atOnce: ABOVE_0,
+        /** Goes on looking when none is left, until it is told to stop. */
+        stay: FLAG,
+      },
+    },
+    output: 'Worked',
+    streams: { to: 'told', items: 'WorkedOn' },
+    errors: DRIVING,
+    actors: NO_AGENT,
+    changes: true,
+  },
+  /** An agent with a prompt: a child of a task, or on its own. Recorded as pending, and started at once or by the next engine. */
+  spawnAgent: {
+    input: {
+      type: 'object',
+      properties: {
+        /** `RUN/TASK`, or a run that has one task. */
+        parent: NAME,
+        /** An agent of the parent's workflow or of a file, or a runtime; else the same kind as the parent. */
+        role: NAME,
+        prompt: PROMPT,
+        /** What a child of a task at work is called. */
+        name: { type: 'string', maxLength: CHILD_NAME_CHARS_MAX },
+        runtime: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
+        model: NAME,
+        /** Globs of what it may change. */
+        write: { type: 'array', items: NAME, maxItems: GLOBS_MAX },
+        check: PROMPT,
+        usd: USD,
+        tokens: AMOUNT,
+        /** Leaves it to the next engine that looks, or that drives the parent. */
+        queue: FLAG,
+        trust: FLAG,
+      },
+      required: ['prompt'],
+      dependentRequired: { name: ['parent'] },
+    },
+    output: 'Spawned',
+    streams: EVENTS,
+    errors: [...DRIVING, 'invalid-workflow'],
+    actors: NO_AGENT,
+    changes: true,
+  },
   exec: {
     input: {
       type: 'object',
       properties: {
-        /** For an agent. */
-        prompt: PROMPT,
-        /** A plain command, in words; or, for an agent, in `command`. */
-        argv: { type: 'array', items: PROMPT, maxItems: WORDS_MAX },
-        runtime: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
-        command: PROMPT,
-        model: NAME,
-        /** A command that must pass; failures go back to the agent. */
-        check: PROMPT,
-        attempts: ABOVE_0,
-        /** Such as 30s or 10m. */
-        timeout: NAME,
-        dirty: FLAG,
-        usd: USD,
+        ...EXEC,
         unfenced: FLAG,
         record: PATH,
         replay: PATH,
@@ -233,6 +307,13 @@ export const ON_RUNS = {
   atWork: {
     input: NOTHING,
     output: 'ShownRuns',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  agents: {
+    input: { type: 'object', properties: RUN },
+    output: 'Agents',
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,

@@ -68,6 +68,8 @@ export const Run = z.strictObject({
   askingGroups: opt(count),
   lastSeq: count,
   questions: z.array(question),
+  pending: opt(z.strictObject({ by: text })),
+  parent: opt(z.strictObject({ run: text, task: text })),
   paused: opt(z.strictObject({ ...pause, idleSinceMs: opt(count) })),
   spending: opt(spending),
   limits: opt(limits),
@@ -164,6 +166,53 @@ export const StartedRun = z.object({
   /** What a person should know before it starts. */
   notes: texts,
 });
+
+/** A run that is in the journal, and that nobody drives yet. */
+export const QueuedRun = z.strictObject({
+  id: text,
+  /** What a person should know. */
+  notes: texts,
+});
+/** `task`: the one task that it has. */
+export const QueuedTask = QueuedRun.extend({ task: text });
+
+const agentState = z.enum(['pending', 'active', 'completed', 'failed']);
+
+/** An agent that was started from outside. */
+export const Spawned = z.object({
+  /** Its parent's run, or one of its own. */
+  run: text,
+  /** Absent as long as no engine has taken it as a child. */
+  task: opt(text),
+  /** `RUN/TASK` */
+  parent: opt(text),
+  state: agentState,
+  /** What a person should know. */
+  notes: texts,
+});
+export type Spawned = z.output<typeof Spawned>;
+
+export const Agents = z.array(
+  z.strictObject({
+    run: text,
+    /** Absent as long as no engine has taken it. */
+    task: opt(text),
+    label: opt(text),
+    /** The agent's name, or its runtime. */
+    role: text,
+    /** `RUN/TASK` of the task that it is within or goes on from. */
+    parent: opt(text),
+    state: agentState,
+    taskState: opt(taskState),
+    /** Why it did not succeed. */
+    message: opt(text),
+  }),
+);
+
+/** A run of the queue that was begun here, or has ended; `why` where it could not be started. */
+export const WorkedOn = z.strictObject({ run: text, state: runState, why: opt(text) });
+/** How many of the runs that were driven ended how. */
+export const Worked = z.strictObject({ done: count, failed: count, cancelled: count });
 
 export const Answered = z.strictObject({
   run: text,

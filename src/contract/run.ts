@@ -1,5 +1,5 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
-import type { BudgetMark } from './event.ts';
+import type { BudgetMark, Parent } from './event.ts';
 import type { Spending } from './model.ts';
 import type { Question } from './question.ts';
 import type { BudgetUnit } from './budget-units.ts';
@@ -30,14 +30,14 @@ export type RunState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled
 
 /** It has not ended. */
 export function isOpen({ state }: { state: ShownRunState }): boolean {
-  return state === 'running' || state === 'paused' || state === 'cancelling';
+  return state === 'running' || state === 'paused' || state === 'cancelling' || state === 'pending';
 }
 
 /**
  * What `status` says: `interrupted` is a run that no engine drives although it has not ended, `paused` one that an engine
- * drives and a person has paused.
+ * drives and a person has paused, `pending` one that waits for the first engine that looks.
  */
-export type ShownRunState = RunState | 'interrupted' | 'paused';
+export type ShownRunState = RunState | 'interrupted' | 'paused' | 'pending';
 
 /** Who paused it, and when. */
 export interface Pause {
@@ -130,6 +130,10 @@ export interface RunView {
   askingGroups?: number;
   lastSeq: number;
   questions: QuestionView[];
+  /** It waits for an engine that looks, and nothing of it has begun. */
+  pending?: { by: string };
+  /** Its agent is a child of this task of another run. */
+  parent?: Parent;
   /** A person has paused all of it; since `idleSinceMs` nothing of it is at work. */
   paused?: Pause & { idleSinceMs?: number };
   /** Absent where no model was used. */

@@ -16,7 +16,7 @@ export const json = z.custom<Json>((value) => value !== undefined, 'must be a va
 export const mark = z.strictObject({ account: text, unit, spent: count, limit: count, next: opt(count) });
 export const tokens = z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count });
 export const runState = z.enum(['running', 'cancelling', 'done', 'failed', 'cancelled']);
-export const shownRunState = z.enum([...runState.options, 'interrupted', 'paused']);
+export const shownRunState = z.enum([...runState.options, 'interrupted', 'paused', 'pending']);
 export const pause = { by: text, sinceMs: count };
 export const taskState = z.enum([
   'waiting',

@@ -29,6 +29,7 @@ import { speakTo, type SpokenTo } from './speak-to-run.ts';
 import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
 import type { LiveRun } from '../operations/run.ts';
 import { EnginePool } from '../run/engine-pool.ts';
+import { RunQueues } from '../run/run-queue.ts';
 
 /** What an operation takes besides what its method names. */
 type Rest<Name extends OperationName, Named extends string> = Omit<InputOf<Name>, Named> &
@@ -49,6 +50,7 @@ export class Bosun implements AsyncDisposable {
   readonly #cwd: string;
   readonly #by: Actor;
   readonly #engines = new EnginePool();
+  readonly #queues = new RunQueues();
 
   /** `directory` lies in a git repository. */
   constructor(directory: string, { name }: BosunOptions = {}) {
@@ -58,7 +60,7 @@ export class Bosun implements AsyncDisposable {
 
   /** Cancels the runs that it still drives, and resolves when they have ended. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#engines[Symbol.asyncDispose]();
+    await Promise.all([this.#engines[Symbol.asyncDispose](), this.#queues[Symbol.asyncDispose]()]);
   }
 
   /** What `await using` does at the end of its block. */
@@ -68,6 +70,21 @@ export class Bosun implements AsyncDisposable {
 
   run(workflow: Workflow, options: RunOptions = {}): Promise<LiveRun> {
     return this.#ask('run', { workflow, source: 'library' }, { engines: this.#engines, ...options });
+  }
+
+  /** Records a run for the next engine that looks; resolves once it is in the journal. */
+  queue(workflow: Workflow, options: Rest<'queue', 'workflow' | 'source'> = {}): Promise<OutputOf<'queue'>> {
+    return this.#ask('queue', { workflow, source: 'library' }, { queues: this.#queues, ...options });
+  }
+
+  /** The same for one agent or one command. */
+  queueExec(options: Rest<'queueExec', never>): Promise<OutputOf<'queueExec'>> {
+    return this.#ask('queueExec', {}, { queues: this.#queues, ...options });
+  }
+
+  /** Drives what waits in the queue, until none is left; with `stay`, until the signal. */
+  work(options: Rest<'work', never> = {}): Promise<OutputOf<'work'>> {
+    return this.#ask('work', {}, { engines: this.#engines, ...options });
   }
 
   resume(run?: string, options: Rest<'resume', 'run'> = {}): Promise<LiveRun> {
@@ -213,6 +230,25 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('exec', {}, { engines: this.#engines, ...options });
   }
 
+  /**
+   * Starts an agent on a prompt: as a child of the task `RUN/TASK` while that is at work; on what that left once it is
+   * done, as a run of its own; or with no parent. Resolves once it is in the journal; with `queue`, an engine takes it later.
+   */
+  spawnAgent(
+    parent: string | undefined,
+    role: string | undefined,
+    prompt: string,
+    options: Rest<'spawnAgent', 'parent' | 'role' | 'prompt'> = {},
+  ): Promise<Answer<'spawnAgent'>> {
+    const input = { ...(parent !== undefined && { parent }), ...(role !== undefined && { role }), prompt };
+    return this.#ask('spawnAgent', input, { engines: this.#engines, queues: this.#queues, ...options });
+  }
+
+  /** The agents of a run, with their parents: pending, active, completed or failed. */
+  agents(run?: string): Promise<OutputOf<'agents'>> {
+    return this.#ask('agents', named(run));
+  }
+
   /** A workflow file: what it says, and what is wrong with it. */
   check(file?: string, options: Rest<'check', 'file'> = {}): Promise<OutputOf<'check'>> {
     return this.#ask('check', file === undefined ? {} : { file }, options);
@@ -311,7 +347,7 @@ export class Bosun implements AsyncDisposable {
   ): Promise<Answer<Name>> {
     const entries = Object.entries(options).filter(([, value]) => value !== undefined);
     const isTold = ([key, value]: [string, unknown]): boolean =>
-      key === 'signal' || key === 'engines' || typeof value === 'function';
+      key === 'signal' || key === 'engines' || key === 'queues' || typeof value === 'function';
     const told = Object.fromEntries(entries.filter(isTold));
     const rest = Object.fromEntries(entries.filter((entry) => !isTold(entry)));
     return perform(

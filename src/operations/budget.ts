@@ -40,8 +40,10 @@ export async function setBudget(options: Asked<'setBudget'>): Promise<BudgetSet>
     throw new BosunError('wrong-state', `run ${run.id} is done; nothing of it costs anything any more`);
   const { state } = await loadRun(journal.store, run.id);
   const account = requireAccount(state, accountOf(options));
-  const isLive = isOpen({ state: await shownState(journal, run) });
-  if (isLive) await journal.store.request(run.id, { do: 'budget', account, limits, by });
+  const shown = await shownState(journal, run);
+  const isLive = isOpen({ state: shown }) && shown !== 'pending';
+  if (isLive || shown === 'pending')
+    await journal.store.request(run.id, { do: 'budget', account, limits, by });
   else {
     await using engine = await openEngine(options.cwd);
     const drive = await engine.drive(run.id);

@@ -13,16 +13,24 @@ type TaskSource = WorkflowSource['tasks'][string];
 
 /** Whoever writes it here has read it: what it reaches beyond the repository is not asked about. */
 export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
+  const { task, ...made } = execWorkflow(options);
+  return { ...(await startRun({ ...options, ...made })), task };
+}
+
+/** What is asked for as a workflow, and the name of its one task. */
+export function execWorkflow(
+  options: Asked<'queueExec'>,
+): Pick<Asked<'run'>, 'workflow' | 'source' | 'trust'> & { task: string } {
   const task = options.prompt === undefined ? 'command' : 'agent';
   const { users } = usersConfig(undefined);
   const made = workflow(
     { name: 'exec', tasks: { [task]: taskOf(options) } },
     { directory: options.cwd, users },
   );
-  return { ...(await startRun({ ...options, workflow: made, source: 'exec', trust: true })), task };
+  return { workflow: made, source: 'exec', trust: true, task };
 }
 
-function taskOf(options: ExecOptions): TaskSource {
+function taskOf(options: Asked<'queueExec'>): TaskSource {
   const { prompt, argv, command, model, check, attempts, timeout } = options;
   const limits: TaskSource = {
     ...(check !== undefined && { check }),
@@ -44,6 +52,7 @@ function taskOf(options: ExecOptions): TaskSource {
 }
 
 /** What a person types, or a reviewer writes, is no template. */
+/** What a person types here is no template. */
 export function literally(text: string): string {
   return text.replaceAll('${{', () => "${{ '${{' }}");
 }

@@ -4,6 +4,7 @@ import type { Asked, OutputOf } from '../contract/operations.ts';
 import type { Answered } from '../contract/outputs.ts';
 import { sayAnswer } from '../contract/question.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
+import type { Drive } from '../run/drive.ts';
 import { openEngine } from '../run/open-engine.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 import { requireTask } from './find-task.ts';
@@ -27,16 +28,27 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
   requireOpen(run);
   const { by } = options;
   const mode = options.now ? 'now' : 'graceful';
-  if ((await shownState(journal, run)) !== 'interrupted') {
+  if (await isDriven(journal, run)) {
     await journal.store.request(run.id, { do: 'cancel', mode, by });
     const last = await ended(journal, run.id, options);
     // Its engine may have died before it took the request.
     if (!isOpen(last)) return last;
   }
   await using engine = await openEngine(options.cwd);
-  const drive = await engine.drive(run.id);
-  await drive.run([{ type: 'run.cancelling', mode, by }]);
+  let drive: Drive;
+  try {
+    drive = await engine.drive(run.id);
+  } catch (error) {
+    // An engine that looks has just begun it, and is told.
+    if (run.pending && error instanceof BosunError && error.code === 'busy') return await cancelRun(options);
+    throw error;
+  }
+  if (isOpen(drive.state)) await drive.run([{ type: 'run.cancelling', mode, by }]);
   return await findRun(engine, run.id);
+}
+
+async function isDriven(journal: Journal, run: RunView): Promise<boolean> {
+  return !['interrupted', 'pending'].includes(await shownState(journal, run));
 }
 
 /** Resolves once the run has taken the answer, or where nobody drives the run, once the answer is kept for it. */
@@ -52,8 +64,8 @@ export async function answerQuestion(options: Asked<'answer'>): Promise<Answered
   );
   const question = await openQuestion(journal, run, options.question);
   const answer = fittingAnswer(question, options.chosen ?? options.answer ?? '');
-  const isDriven = (await shownState(journal, run)) !== 'interrupted';
-  if (!isDriven && question.id !== question.task) {
+  const hasEngine = await isDriven(journal, run);
+  if (!hasEngine && question.id !== question.task) {
     throw new BosunError(
       'wrong-state',
       `the agent that asked ${question.id} is gone with its bosun process; continue with: bosun resume ${run.id} (it asks again where it has to)`,
@@ -67,7 +79,7 @@ export async function answerQuestion(options: Asked<'answer'>): Promise<Answered
     ...(options.note !== undefined && { note: options.note }),
   };
   await journal.store.request(run.id, request);
-  const isTaken = isDriven && (await isTakenUp(journal, run.id, question.id, options.signal));
+  const isTaken = hasEngine && (await isTakenUp(journal, run.id, question.id, options.signal));
   return { run: run.id, question: question.id, text: question.text, answer: sayAnswer(answer), isTaken };
 }
 
@@ -167,7 +179,13 @@ function requireOpen(run: RunView): void {
 
 async function requireDriven(journal: Journal, run: RunView): Promise<void> {
   requireOpen(run);
-  if ((await shownState(journal, run)) !== 'interrupted') return;
+  const state = await shownState(journal, run);
+  if (state === 'pending')
+    throw new BosunError(
+      'wrong-state',
+      `run ${run.id} waits for an engine that looks, so no agent of it is at work; start it with: bosun work`,
+    );
+  if (state !== 'interrupted') return;
   throw new BosunError(
     'wrong-state',
     `run ${run.id} was interrupted: its bosun process is gone; continue with: bosun resume ${run.id}`,

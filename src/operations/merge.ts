@@ -33,7 +33,9 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   if (isOpen({ state })) {
     throw new BosunError(
       'wrong-state',
-      `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
+      state === 'pending'
+        ? `run ${run.id} has not begun: it waits for an engine that looks; start it with: bosun work`
+        : `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
     );
   }
   options.signal?.throwIfAborted();

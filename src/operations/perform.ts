@@ -28,13 +28,21 @@ import type { PruneOptions } from './prune.ts';
 import type { PullRequestOptions } from './pull-request.ts';
 import type { PushOptions } from './push.ts';
 import type { ReachOptions } from './reach-remote.ts';
+import type { QueueOptions } from './queue.ts';
+import type { SpawnOptions } from './spawn-agent.ts';
 import type { WaitOptions } from './wait.ts';
+import type { WorkOptions } from './work.ts';
 import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
 
 /** What does the work: a function for each row of the table. */
 const FUNCTIONS = {
   run: async (asked: StartOptions) => (await import('./run.ts')).startRun(asked),
   exec: async (asked: ExecOptions) => (await import('./exec.ts')).execTask(asked),
+  spawnAgent: async (asked: SpawnOptions) => (await import('./spawn-agent.ts')).spawnAgent(asked),
+  agents: async (asked: Asked<'agents'>) => (await import('./agents.ts')).agentsOf(asked),
+  queue: async (asked: QueueOptions<'queue'>) => (await import('./queue.ts')).queueRun(asked),
+  queueExec: async (asked: QueueOptions<'queueExec'>) => (await import('./queue.ts')).queueExec(asked),
+  work: async (asked: WorkOptions) => (await import('./work.ts')).workOnQueue(asked),
   resume: async (asked: ResumeOptions) => (await import('./run.ts')).resumeRun(asked),
   retry: async (asked: RetryOptions) => (await import('./run.ts')).retryTask(asked),
   pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).pauseRun(asked),

@@ -111,7 +111,8 @@ async function makeReport(
     await breather.breathe();
     signal?.throwIfAborted();
   }
-  const numbers = await git.numstat(run.baseCommit, run.headCommit);
+  const isSame = run.headCommit === run.baseCommit; // then it need not be there any more
+  const numbers = isSame ? [] : await git.numstat(run.baseCommit, run.headCommit);
   const sum = (of: (one: (typeof numbers)[number]) => number | undefined): number =>
     numbers.reduce((total, one) => total + (of(one) ?? 0), 0);
   const changed = {

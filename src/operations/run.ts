@@ -10,22 +10,26 @@ import { ignoredIn } from '../definition/config.ts';
 import { resolveInputs } from '../definition/inputs.ts';
 import type { Isolation } from '../contract/isolation.ts';
 import { createRun } from '../run/create-run.ts';
+import { holdBase } from '../run/hold-base.ts';
 import type { Drive } from '../run/drive.ts';
 import { baseRef } from '../collect/collect.ts';
 import { commitDirtyTree } from '../system/git/dirty-tree.ts';
-import { holdObjects, requireObjects } from '../system/git/hold-objects.ts';
+import { requireObjects } from '../system/git/hold-objects.ts';
 import type { Repository } from '../system/git/repository.ts';
 import { isSettings } from '../base/settings-path.ts';
 import { EnginePool, type EngineUse } from '../run/engine-pool.ts';
 import type { Engine, EngineOptions } from '../run/open-engine.ts';
 import { checkInput } from './check-input.ts';
 import { fittingAnswer } from './fitting-answer.ts';
-import { checkIsolation } from '../run/isolation.ts';
+import { checkIsolation, isolationOf } from '../run/isolation.ts';
 import { requireTask } from './find-task.ts';
 import { findRun } from '../run/journal.ts';
 import { lastNumberOf } from '../run/kept-runs.ts';
 import type { ModelOptions } from '../run/models.ts';
 import { checkTrust } from './trust.ts';
+
+/** Of why a run in the queue was not started: what a person reads. */
+const WHY_CHARS_MAX = 4000;
 
 export interface WatchOptions extends ModelOptions {
   /** Runs at work with the same options share an engine of these; else the run has one of its own. */
@@ -109,12 +113,60 @@ export async function startRun(options: StartAt): Promise<LiveRun> {
     await engine.stages.git.updateRef(baseRef(id), base);
     const held = hold(engine, base, id, undo);
     options.seen?.(await engine.store.read(id)); // its beginning; the rest is told as it happens
-    return { drive, facts: [], isolation, notes, held };
+    return { drive, facts: [beginning(isolation)], isolation, notes, held };
   });
+}
+
+function beginning(isolation: Isolation): Fact {
+  return { type: 'run.isolation', ...isolation };
 }
 
 function withUsd({ workflow, usd }: StartOptions): Workflow {
   return usd === undefined ? workflow : { ...workflow, budget: { ...workflow.budget, usd } };
+}
+
+/**
+ * Begins a run that waits in the queue; undefined where it waits no more: another engine was faster, or it was cancelled.
+ * One that cannot be driven here ends as cancelled, and says why.
+ */
+export async function startQueued(
+  options: ResumeOptions & { run: string },
+): Promise<{ live: LiveRun; why?: string } | undefined> {
+  let why: string | undefined;
+  const notWaiting = new BosunError('wrong-state', `run ${options.run} waits no more`);
+  try {
+    const live = await driven(options, async ({ engine }, undo) => {
+      const drive = undo.use(await engine.drive(options.run, options));
+      if (!drive.state.pending) throw notWaiting;
+      options.seen?.(await engine.store.read(options.run));
+      return await ready(engine, drive, undo, options).catch((error: unknown) => {
+        if (!(error instanceof BosunError) || error.code === 'journal') throw error;
+        why = error.message.slice(0, WHY_CHARS_MAX);
+        return unready(engine, drive, why);
+      });
+    });
+    return { live, ...(why !== undefined && { why }) };
+  } catch (error) {
+    // Whoever is told to stop leaves it to the next one.
+    if (options.signal?.aborted && error === options.signal.reason) return undefined;
+    if (error === notWaiting || (error instanceof BosunError && error.code === 'busy')) return undefined;
+    throw error;
+  }
+}
+
+/** The journal tells why; once that is mended, the run can be resumed. */
+function unready(engine: Engine, drive: Drive, why: string): Ready {
+  const text = `it was not started: ${why}`;
+  return {
+    drive,
+    facts: [
+      { type: 'run.noted', text },
+      { type: 'run.cancelling', mode: 'now', by: 'bosun' },
+    ],
+    isolation: isolationOf(engine.sandbox),
+    notes: [text],
+    held: Promise.resolve(undefined),
+  };
 }
 
 /** Goes on with a run that was interrupted, cancelled or failed. What is done stays done. */
@@ -126,7 +178,7 @@ export async function resumeRun(options: ResumeOptions): Promise<LiveRun> {
         `run ${run.id} is done; see what it did with: bosun diff ${run.id}`,
       );
     }
-    return { type: 'run.resumed', by: options.by };
+    return run.pending ? undefined : { type: 'run.resumed', by: options.by };
   });
 }
 
@@ -134,6 +186,11 @@ export async function resumeRun(options: ResumeOptions): Promise<LiveRun> {
 export async function retryTask(options: RetryOptions): Promise<LiveRun> {
   const { task } = options;
   return goOn(options, async (run, drive) => {
+    if (run.pending)
+      throw new BosunError(
+        'wrong-state',
+        `run ${run.id} waits in the queue and has not begun: start it with: bosun resume ${run.id}`,
+      );
     const node = await requireTask(run.id, [...drive.state.nodes.values()], task);
     if (node.state === 'done') {
       throw new BosunError(
@@ -147,29 +204,45 @@ export async function retryTask(options: RetryOptions): Promise<LiveRun> {
 
 async function goOn(
   options: ResumeOptions,
-  fact: (run: RunView, drive: Drive) => Fact | Promise<Fact>,
+  /** None where it begins for the first time. */
+  fact: (run: RunView, drive: Drive) => Fact | undefined | Promise<Fact>,
 ): Promise<LiveRun> {
   return driven(options, async ({ engine }, undo) => {
-    const run = await findRun(engine, options.run);
-    const drive = undo.use(await engine.drive(run.id, options));
-    const { workflow, source } = drive.state;
-    // A run keeps the workflow that it was started with, whatever the file says by now.
-    const isolation = checkIsolation(engine, workflow, `${source} (as run ${run.id} was started)`);
-    const { top } = engine.repository;
-    checkTrust({ ...options, workflow, source, top, kind: engine.sandbox.kind });
-    await engine.checkModels(workflow);
-    await requireObjects(engine.stages.git, run.baseCommit, `run ${run.id}`);
-    options.signal?.throwIfAborted();
-    const held = hold(engine, run.baseCommit, run.id, undo);
+    const { id } = await findRun(engine, options.run);
+    const drive = undo.use(await engine.drive(id, options));
+    const run = await findRun(engine, id); // nobody else changes it any more
+    const begun = await ready(engine, drive, undo, options);
     const first = await fact(run, drive);
+    if (!first) return begun;
     // A run that was interrupted goes on where it stood, whatever else is asked of it.
     const facts: Fact[] =
       run.state === 'cancelling' && first.type !== 'run.resumed'
         ? [{ type: 'run.resumed', by: options.by }, first]
         : [first];
-    const notes = [...engine.notes.splice(0), ...isolation.notes, ...ignoredIn(engine.home.config)];
-    return { drive, facts, isolation, notes, held };
+    return { ...begun, facts: [...begun.facts, ...facts] };
   });
+}
+
+/** Checks a run that is in the journal against this machine, before anything of it starts. */
+async function ready(
+  engine: Engine,
+  drive: Drive,
+  undo: AsyncDisposableStack,
+  options: ResumeOptions,
+): Promise<Ready> {
+  const { id, workflow, source, base, pending } = drive.state;
+  // A run keeps the workflow that it was started with, whatever the file says by now.
+  const isolation = checkIsolation(engine, workflow, `${source} (as run ${id} was started)`);
+  const { top } = engine.repository;
+  const trust = options.trust ?? pending?.trusted;
+  const trusted = { ...options, ...(trust !== undefined && { trust }) };
+  checkTrust({ ...trusted, workflow, source, top, kind: engine.sandbox.kind });
+  await engine.checkModels(workflow);
+  await requireObjects(engine.stages.git, base, `run ${id}`);
+  options.signal?.throwIfAborted();
+  const held = hold(engine, base, id, undo);
+  const notes = [...engine.notes.splice(0), ...isolation.notes, ...ignoredIn(engine.home.config)];
+  return { drive, facts: [beginning(isolation)], isolation, notes, held };
 }
 
 /** A run that is ready to be driven. */
@@ -208,7 +281,7 @@ function live(
   const end = async (): Promise<EndedRun> => {
     let ended: EndedRun;
     try {
-      await drive.run([{ type: 'run.isolation', ...isolation }, ...facts]);
+      await drive.run(facts);
       // Loaded when it is needed: what the engine holds in memory makes every start of a process dearer.
       const { writeReport } = await import('./report.ts');
       const unreported = await writeReport(engine, id).then(
@@ -289,14 +362,7 @@ function hold(
   run: string,
   undo: AsyncDisposableStack,
 ): Promise<string | undefined> {
-  const held = holdObjects(engine.stages.git, base).then(
-    () => undefined,
-    (error: unknown) => {
-      const what = `what run ${run} started from could not be kept safe from git gc`;
-      const failed = machineError(error, what);
-      return `${failed?.message ?? `${what}: ${(error as Error).message}`}; until it is merged, keep commit ${base.slice(0, 8)} on a branch`;
-    },
-  );
+  const held = holdBase(engine.stages.git, base, `run ${run}`);
   undo.defer(async () => void (await held));
   return held;
 }

@@ -98,8 +98,13 @@ export function notTrusted(cwd: string, asked: string[]): string[] {
   return known?.everything ? [] : asked.filter((each) => !known?.asked.includes(each));
 }
 
-function needTrust({ cwd, source, trust: own }: Asking, asked: string[]): void {
-  if (asked.length === 0 || (own ?? process.env.BOSUN_TRUST === '1')) return;
+/** The caller's own word, for this time. */
+export function isTrusted({ trust }: TrustOptions): boolean {
+  return trust ?? process.env.BOSUN_TRUST === '1';
+}
+
+function needTrust({ cwd, source, trust }: Asking, asked: string[]): void {
+  if (asked.length === 0 || isTrusted(trust === undefined ? {} : { trust })) return;
   const fresh = notTrusted(cwd, asked);
   if (fresh.length === 0) return;
   if (fresh.length > ASKED_MAX)

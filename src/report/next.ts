@@ -20,6 +20,10 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   if (run.state === 'interrupted') {
     next.push({ command: 'bosun resume', why: 'go on where it stopped; what is done is not run again' });
   }
+  if (run.state === 'pending') {
+    next.push({ command: 'bosun work', why: 'drive what waits in the queue' });
+    next.push({ command: `bosun cancel ${run.id}`, why: 'take it out of the queue' });
+  }
   if (run.state === 'cancelled' && run.because === 'budget') {
     next.push({ command: raiseOf(report), why: 'raise its budget' });
     next.push({ command: `bosun resume ${run.id}`, why: 'then go on; all work is kept' });

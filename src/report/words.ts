@@ -27,6 +27,7 @@ const SIGNS: Record<State, { glyph: string; tone: Tone }> = {
   cancelled: { glyph: '■', tone: 'ask' },
   interrupted: { glyph: '!', tone: 'ask' },
   paused: { glyph: '⏸', tone: 'ask' },
+  pending: { glyph: '○', tone: 'quiet' },
   ready: { glyph: '○', tone: 'quiet' },
   waiting: { glyph: '○', tone: 'quiet' },
   skipped: { glyph: '–', tone: 'quiet' },

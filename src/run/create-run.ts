@@ -1,11 +1,11 @@
-/** Begins the journal of a new run, for whoever has the claim to drive it. It starts nothing. */
-import type { Event, EventOf } from '../contract/event.ts';
+/** How the journal of a new run begins, for whoever drives it or leaves it in the queue. It starts nothing. */
+import type { Event, EventOf, Parent, Queued } from '../contract/event.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import { decideReady } from '../schedule/decide/ready.ts';
 import { apply, create } from '../schedule/fold/fold.ts';
 import { runView, taskView } from '../schedule/views/view.ts';
 import type { Claim } from '../store/claims.ts';
-import type { Store } from '../store/store.ts';
+import type { FirstBatch, Store } from '../store/store.ts';
 
 export interface NewRun {
   workflow: Workflow;
@@ -13,15 +13,22 @@ export interface NewRun {
   inputs: Record<string, Json>;
   base: string;
   dirty: boolean;
+  queued?: Queued;
+  parent?: Parent;
 }
 
+/** Whoever creates it is the one that drives it. */
 export async function createRun(
   store: Store,
-  run: NewRun,
+  run: Omit<NewRun, 'queued'>,
   atMs: number,
   lastNumber = 0,
 ): Promise<{ id: string; claim: Claim }> {
-  return store.create(run.workflow.name, lastNumber, (id) => {
+  return store.create(run.workflow.name, lastNumber, firstBatch(run, atMs));
+}
+
+export function firstBatch(run: NewRun, atMs: number): FirstBatch {
+  return (id) => {
     const event: EventOf<'run.created'> = { type: 'run.created', id, ...run };
     const state = create(event, atMs);
     const events: Event[] = [event];
@@ -32,6 +39,6 @@ export async function createRun(
     }
     const tasks = [...state.nodes.values()].map((node) => taskView(node));
     const entries = events.map((each) => ({ atMs, event: each }));
-    return { event, atMs, batch: { entries, run: runView(state), tasks, handled: [] } };
-  });
+    return { atMs, batch: { entries, run: runView(state), tasks, handled: [] } };
+  };
 }

@@ -110,10 +110,13 @@ export function shownDriven({ state, paused }: RunView): ShownRunState {
   return paused && state === 'running' ? 'paused' : state;
 }
 
-/** What is true now: a run that has not ended and that no engine drives was interrupted. */
-export async function shownState({ store }: Pick<Journal, 'store'>, run: RunView): Promise<ShownRunState> {
+/** What is true now: a run that has begun, has not ended and that no engine drives was interrupted. */
+export async function shownState(journal: Pick<Journal, 'store'>, run: RunView): Promise<ShownRunState> {
+  const { store } = journal;
   if (!isOpen(run)) return run.state;
   if (await store.driver(run.id)) return shownDriven(run);
   const now = await store.run(run.id); // its engine may have ended it between the two looks, and gone
-  return now && !isOpen(now) ? now.state : 'interrupted';
+  if (now && !isOpen(now)) return now.state;
+  if (!run.pending) return 'interrupted';
+  return now?.pending ? 'pending' : shownState(journal, now ?? { ...run, state: 'cancelled' }); // one has just begun it
 }

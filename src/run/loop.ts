@@ -12,7 +12,7 @@ import { decide } from '../schedule/decide/decide.ts';
 import { apply } from '../schedule/fold/fold.ts';
 import { agentLine } from '../schedule/views/agent-line.ts';
 import { RunValues } from './run-values.ts';
-import { nodeOf, withAllWithin, type Node, type State } from '../schedule/state.ts';
+import { hasEnded, isAwaiting, nodeOf, withAllWithin, type Node, type State } from '../schedule/state.ts';
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
@@ -50,6 +50,12 @@ interface Told {
   request?: number;
 }
 
+/** A child that somebody outside asks for: it becomes a fact once its parent is at work, or never will be. */
+interface Spawn {
+  id: number;
+  request: Extract<Request, { do: 'spawn' }>;
+}
+
 export class Loop {
   readonly #options: LoopOptions;
   readonly #inbox: Told[] = [];
@@ -58,6 +64,7 @@ export class Loop {
   readonly #taken = new Set<number>();
   /** Those among them that lead to nothing. */
   readonly #idle: number[] = [];
+  readonly #spawns: Spawn[] = [];
   readonly #values: RunValues;
   readonly #finished = Promise.withResolvers<State>();
   readonly #jumps: ClockJumps;
@@ -67,6 +74,8 @@ export class Loop {
   /** Something came that is not to wait for what else may come. */
   #isAwaited = false;
   #hasStarted = false;
+  /** The facts that it began with are in the state. */
+  #hasTakenOver = false;
   #later: NodeJS.Timeout | undefined;
   /** When that is, by the steady clock. */
   #laterAtMs = 0;
@@ -161,7 +170,8 @@ export class Loop {
         .catch((error) => this.#fail(error))
         .finally(() => {
           this.#scheduled = false;
-          if (this.#inbox.length > 0 && (this.#isAwaited || this.#later === undefined)) this.#schedule();
+          const hasMore = this.#inbox.length > 0 && (this.#isAwaited || this.#later === undefined);
+          if (hasMore || this.#dueSpawnAt() >= 0) this.#schedule();
         });
     });
   }
@@ -191,7 +201,15 @@ export class Loop {
     const breather = new Breather();
     // Thousands of tasks may be decided on at once, and each may have costly expressions.
     const settle = async (): Promise<void> => {
-      for (let next = decide(state); next; next = decide(state)) {
+      for (;;) {
+        for (let due = this.#dueSpawn(); due; due = this.#dueSpawn()) {
+          take(factOfSpawn(due, state));
+          handled.push(due.id);
+        }
+        const next = decide(state);
+        if (!next) return;
+        // Whoever asked for a child by then is told that there will be none.
+        if (next.type === 'run.finished' && (await this.#hasNewSpawns())) continue;
         take(next);
         decisions.push(next);
         if (breather.isDue) await breather.breathe();
@@ -203,6 +221,10 @@ export class Loop {
     await settle(); // a run that is taken over may have something open
     for (const fact of facts) {
       take(fact);
+      await settle();
+    }
+    if (!this.#hasTakenOver) {
+      this.#hasTakenOver = true;
       await settle();
     }
     if (this.#over.signal.aborted || (events.length === 0 && handled.length === 0)) return;
@@ -229,6 +251,31 @@ export class Loop {
       this.#end();
       this.#finished.resolve(state);
     }
+  }
+
+  async #hasNewSpawns(): Promise<boolean> {
+    const { store, state } = this.#options;
+    const count = this.#spawns.length;
+    for (const { id, request } of await store.requests(state.id))
+      if (request.do === 'spawn' && !this.#taken.has(id)) this.#noteSpawn(id, request);
+    return this.#spawns.length > count;
+  }
+
+  #noteSpawn(id: number, request: Spawn['request']): void {
+    this.#taken.add(id);
+    if (this.state.nodes.has(request.task)) this.#spawns.push({ id, request });
+    else this.#idle.push(id);
+  }
+
+  #dueSpawn(): Spawn | undefined {
+    const at = this.#dueSpawnAt();
+    return at < 0 ? undefined : this.#spawns.splice(at, 1)[0];
+  }
+
+  #dueSpawnAt(): number {
+    // What an earlier engine left at work is known to be over first: a child of that would go with it.
+    if (!this.#hasTakenOver && !this.state.cancelling) return -1;
+    return this.#spawns.findIndex(({ request }) => canBeDecided(nodeOf(this.state, request.task)));
   }
 
   /** Notes whose view a batch changes: the node, those within it that are new, and the ones around it. */
@@ -276,6 +323,12 @@ export class Loop {
     for await (const _ of store.changes(this.#over.signal)) {
       for (const { id, request } of await store.requests(state.id)) {
         if (this.#taken.has(id)) continue;
+        if (request.do === 'spawn') {
+          this.#noteSpawn(id, request);
+          this.#isAwaited = true;
+          this.#schedule();
+          continue;
+        }
         this.#taken.add(id);
         const fact = factOf(request);
         const isOld = this.#options.older.has(id) && OF_ITS_MOMENT.has(request.do);
@@ -298,11 +351,25 @@ export class Loop {
   }
 }
 
+/** Whether its parent is at work, or will not be again by itself. */
+function canBeDecided(node: Node): boolean {
+  if (node.state === 'running') return !node.ended && !node.stopping;
+  return hasEnded(node) || node.isUnwanted === true || isAwaiting(node);
+}
+
+/** Its key is its own: no agent's request has such an id. */
+function factOfSpawn({ request }: Spawn, { nodes }: State): Fact {
+  const { task, key, child, by, name } = request;
+  const { attempt, spawns = 0 } = nodes.get(task)!;
+  const called = name ?? `spawned-${spawns + 1}`;
+  return { type: 'child.requested', task, attempt, id: `${task}+${key}`, name: called, child, by, key };
+}
+
 function isAnyPaused({ paused, pausedTasks }: State): boolean {
   return paused !== undefined || pausedTasks.size > 0;
 }
 
-function factOf(request: Request): Fact {
+function factOf(request: Exclude<Request, { do: 'spawn' }>): Fact {
   const { by } = request;
   switch (request.do) {
     case 'cancel':

@@ -118,7 +118,7 @@ export class SharedMachine implements AsyncDisposable {
   }
 
   #most(): number {
-    return this.#options.configs().find(({ isUsers }) => isUsers)?.config.agents ?? agentsByDefault();
+    return agentsAtOnce(this.#options.configs());
   }
 
   #try<T>(action: () => T, run?: string): T | undefined {
@@ -140,6 +140,11 @@ export class SharedMachine implements AsyncDisposable {
 }
 
 const NOTHING: Disposable = { [Symbol.dispose]: () => {} };
+
+/** How many agents of a user may be at work on this machine. */
+export function agentsAtOnce(configs: readonly ConfigFile[]): number {
+  return configs.find(({ isUsers }) => isUsers)?.config.agents ?? agentsByDefault();
+}
 
 /** Agents mostly wait for models, but each is a program that takes memory, and what it starts takes cores. */
 export function agentsByDefault(cores = availableParallelism(), memoryBytes = memoryOf()): number {

@@ -14,7 +14,9 @@ import type {
   BudgetMark,
   BuiltOn,
   EventOf,
+  Parent,
   PauseHow,
+  Queued,
   Published,
   RoundReason,
   ValueRef,
@@ -327,7 +329,11 @@ export interface State {
   lastAtMs: number;
   /** How long no engine was at work on it since it was created, or all of the machine slept. */
   idleMs: number;
+  /** An engine has driven it, or it waits in the queue for one: time without an engine is nobody's work. */
   hasEngine: boolean;
+  readonly parent?: Parent;
+  /** Set until an engine begins to drive it, or it is cancelled. */
+  pending?: Queued;
   counts: Partial<Record<TaskState, number>>;
 }
 

@@ -62,4 +62,9 @@ export const MIGRATIONS = [
   -- The format of an event; what was written before there was a number is of format 1.
   ALTER TABLE event ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
   `,
+  `
+  -- Runs that have not ended, and those that wait for an engine, among any number of others.
+  CREATE INDEX run_open ON run (created) WHERE instr(view, '"endedAtMs":') = 0 AND instr(view, '"pending":') = 0;
+  CREATE INDEX run_pending ON run (created) WHERE instr(view, '"pending":') > 0;
+  `,
 ];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { BosunError } from '../contract/errors.ts';
-import { EVENT_FORMAT, type EventOf, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
+import { EVENT_FORMAT, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
@@ -15,11 +15,11 @@ import { JournalLooks } from './journal-looks.ts';
 import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
-import type { Batch, Left, ReadOptions, Request, Store } from './store.ts';
+import type { Batch, FirstBatch, Left, Queueing, ReadOptions, Request, Store } from './store.ts';
 import { familyOf, IN_FAMILY } from './task-family.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
-/** Of how many of the newest runs it is known whether they are open. */
+/** The newest ones: nobody has more at work. */
 const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
@@ -103,34 +103,45 @@ class SqliteStore implements Store {
     }
   }
 
-  async create(
-    name: string,
-    lastNumber: number,
-    first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
-  ): Promise<{ id: string; claim: Claim }> {
+  async create(name: string, lastNumber: number, first: FirstBatch): Promise<{ id: string; claim: Claim }> {
     using undo = new DisposableStack();
     const id = this.#transaction(() => {
-      const all = 'SELECT name, number FROM run UNION ALL SELECT name, number FROM pruned';
-      const last = this.#get(`SELECT max(number) AS number FROM (${all}) WHERE name = ?`, name);
-      const number = Math.max(Number(last?.number ?? 0), lastNumber) + 1;
+      const number = this.#lastNumber(name, lastNumber) + 1;
       const id = `${name}-${number}`;
       const own = claim(this.#directoryOf(id));
       if (!own)
         throw new BosunError('busy', `another bosun holds the lock of run ${id}, which is not there yet`);
       undo.use(own);
-      const { atMs, batch } = first(id);
-      this.#run(
-        'INSERT INTO run (id, name, number, created, seq, view) VALUES (?, ?, ?, ?, 0, ?)',
-        id,
-        name,
-        number,
-        atMs,
-        '{}',
-      );
-      this.#write(id, 0, batch);
+      this.#begin(id, name, number, first);
       return id;
     });
     return { id, claim: undo.move() };
+  }
+
+  async enqueue(runs: readonly Queueing[]): Promise<string[]> {
+    return this.#transaction(() => {
+      const last = new Map<string, number>();
+      return runs.map(({ name, lastNumber, first }) => {
+        const number = (last.get(name) ?? this.#lastNumber(name, lastNumber)) + 1;
+        last.set(name, number);
+        this.#begin(`${name}-${number}`, name, number, first);
+        return `${name}-${number}`;
+      });
+    });
+  }
+
+  #lastNumber(name: string, lastNumber: number): number {
+    const all = ['run', 'pruned'].map((table) =>
+      Number(this.#get(`SELECT max(number) AS number FROM ${table} WHERE name = ?`, name)?.number ?? 0),
+    );
+    return Math.max(...all, lastNumber);
+  }
+
+  #begin(id: string, name: string, number: number, first: FirstBatch): void {
+    const { atMs, batch } = first(id);
+    const sql = 'INSERT INTO run (id, name, number, created, seq, view) VALUES (?, ?, ?, ?, 0, ?)';
+    this.#run(sql, id, name, number, atMs, '{}');
+    this.#write(id, 0, batch);
   }
 
   async append(run: string, expectedSeq: number, batch: Batch): Promise<number> {
@@ -161,8 +172,9 @@ class SqliteStore implements Store {
       this.#run(sql, run, task.id, task.order, task.state, JSON.stringify(task));
     }
     for (const id of batch.handled) this.#run('DELETE FROM request WHERE id = ?', id);
-    // Nobody will take them any more, and a run that is gone on with must not be told of them.
-    if (batch.run.endedAtMs !== undefined) this.#run('DELETE FROM request WHERE run = ?', run);
+    // Nobody will take them any more, and a run that is gone on with must not be told of them. What was asked for is answered.
+    if (batch.run.endedAtMs !== undefined)
+      this.#run(`DELETE FROM request WHERE run = ? AND substr(body, 1, 13) <> '{"do":"spawn"'`, run);
     const view: RunView = { ...batch.run, id: run, lastSeq: seq };
     this.#run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
     return seq;
@@ -265,8 +277,16 @@ class SqliteStore implements Store {
 
   async openRuns(): Promise<RunView[]> {
     const rows = this.#all(
-      'SELECT view FROM (SELECT rowid AS n, view FROM run ORDER BY rowid DESC LIMIT ?) WHERE instr(view, \'"endedAtMs":\') = 0 ORDER BY n DESC',
+      `SELECT view FROM run WHERE instr(view, '"endedAtMs":') = 0 AND instr(view, '"pending":') = 0 ORDER BY created DESC, rowid DESC LIMIT ?`,
       OPEN_RUNS_MAX,
+    );
+    return rows.map((row) => this.#parse(row.view) as RunView);
+  }
+
+  async pendingRuns(limit: number): Promise<RunView[]> {
+    const rows = this.#all(
+      `SELECT view FROM run WHERE instr(view, '"pending":') > 0 ORDER BY created, rowid LIMIT ?`,
+      limit,
     );
     return rows.map((row) => this.#parse(row.view) as RunView);
   }

@@ -1,9 +1,9 @@
 /** The journal's interface: whole operations, never a transaction handed out. Implementation: sqlite.ts. */
-import type { EventOf, Event, Recorded, ValueRef } from '../contract/event.ts';
+import type { Event, Recorded, ValueRef } from '../contract/event.ts';
 import type { BudgetUnit } from '../contract/budget-units.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Answer } from '../contract/question.ts';
-import type { Json } from '../contract/workflow.ts';
+import type { Json, Task } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
 import type { Value } from './values.ts';
@@ -15,6 +15,8 @@ export type Request =
   /** The run, where no task is named. */
   | { do: 'pause' | 'unpause'; task?: string; by: string }
   | { do: 'steer'; task: string; text: string; by: string }
+  /** A child of the task, as it was checked; it is asked for once an attempt of the task is at work. */
+  | { do: 'spawn'; task: string; key: string; name?: string; child: Task; by: string }
   | { do: 'budget'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string };
 
 /** What a run that was taken out of the journal left, by the names of files. */
@@ -40,6 +42,16 @@ export interface Batch {
   handled: number[];
 }
 
+/** How the journal of a run begins. */
+export type FirstBatch = (id: string) => { atMs: number; batch: Batch };
+
+/** A run that is to wait for an engine; see `create` for its number. */
+export interface Queueing {
+  name: string;
+  lastNumber: number;
+  first: FirstBatch;
+}
+
 export interface ReadOptions {
   afterSeq?: number;
   limit?: number;
@@ -57,11 +69,9 @@ export interface Store extends AsyncDisposable {
    * Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. Whoever
    * starts it may drive it before anybody can see it, so that nobody takes it for one that was interrupted.
    */
-  create(
-    name: string,
-    lastNumber: number,
-    first: (id: string) => { event: EventOf<'run.created'>; atMs: number; batch: Batch },
-  ): Promise<{ id: string; claim: Claim }>;
+  create(name: string, lastNumber: number, first: FirstBatch): Promise<{ id: string; claim: Claim }>;
+  /** Starts journals of runs that wait for an engine, all of them or none; gives their ids. */
+  enqueue(runs: readonly Queueing[]): Promise<string[]>;
   /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */
   append(run: string, expectedSeq: number, batch: Batch): Promise<number>;
   /** With a `limit`, fewer where the events are large; none only where there are none. */
@@ -75,8 +85,10 @@ export interface Store extends AsyncDisposable {
   run(id: string): Promise<RunView | undefined>;
   /** The newest first; those that are older than run `before`. */
   runs(limit: number, before?: string): Promise<RunView[]>;
-  /** Those that have not ended, of the newest ones; nobody may drive them. */
+  /** Those that have begun and not ended, the newest first; nobody may drive them. */
   openRuns(): Promise<RunView[]>;
+  /** Those that wait for an engine, the oldest first. */
+  pendingRuns(limit: number): Promise<RunView[]>;
   tasks(run: string, options?: { states?: TaskState[]; limit?: number }): Promise<TaskView[]>;
   request(run: string, request: Request): Promise<void>;
   requests(run: string): Promise<{ id: number; request: Request }[]>;

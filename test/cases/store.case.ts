@@ -4,7 +4,7 @@ import { BosunError } from '../../src/contract/errors.ts';
 import type { Event } from '../../src/contract/event.ts';
 import type { RunView, TaskView } from '../../src/contract/run.ts';
 import type { Workflow } from '../../src/contract/workflow.ts';
-import type { Batch, Store } from '../../src/store/store.ts';
+import type { Batch, FirstBatch, Store } from '../../src/store/store.ts';
 
 const WORKFLOW: Workflow = {
   name: 'w',
@@ -37,6 +37,24 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       await using opened = await open();
       expect(await begin(opened.store, 'a', 6)).toBe('a-7');
       expect(await begin(opened.store, 'a', 3)).toBe('a-8');
+    });
+
+    it('queues several runs at once, all or none, and gives those that wait the oldest first', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      expect(await begin(store, 'a')).toBe('a-1');
+      const queueing = (name: string) => ({ name, lastNumber: 0, first: firstOf(name, true) });
+      expect(await store.enqueue(['a', 'b', 'a'].map(queueing))).toEqual(['a-2', 'b-1', 'a-3']);
+      const broken = { ...queueing('b'), first: () => { throw new Error('broken'); } }; // prettier-ignore
+      await expect(store.enqueue([queueing('a'), broken])).rejects.toThrow('broken');
+      expect((await store.pendingRuns(10)).map(({ id }) => id)).toEqual(['a-2', 'b-1', 'a-3']);
+      expect((await store.pendingRuns(1)).map(({ id }) => id)).toEqual(['a-2']);
+      expect((await store.openRuns()).map(({ id }) => id)).toEqual(['a-1']);
+      expect(await store.driver('a-2')).toBeUndefined();
+      await store.append('b-1', 1, batch('b-1', [{ type: 'task.admitted', task: 'x' }]));
+      expect((await store.pendingRuns(10)).map(({ id }) => id)).toEqual(['a-2', 'a-3']);
+      expect((await store.openRuns()).map(({ id }) => id)).toEqual(['b-1', 'a-1']);
+      expect(await begin(store, 'a')).toBe('a-4');
     });
 
     it('lists runs page by page, the newest first', async () => {
@@ -215,18 +233,23 @@ async function begin(store: Store, name: string, lastNumber = 0): Promise<string
 }
 
 function create(store: Store, name: string, lastNumber = 0): ReturnType<Store['create']> {
-  return store.create(name, lastNumber, (id) => {
+  return store.create(name, lastNumber, firstOf(name));
+}
+
+function firstOf(name: string, isPending = false): FirstBatch {
+  return (id) => {
     const event = {
       type: 'run.created' as const,
       id,
-      workflow: WORKFLOW,
+      workflow: { ...WORKFLOW, name },
       source: '',
       inputs: {},
       base: 'c',
       dirty: false,
     };
-    return { event, atMs: 1, batch: batch(id, [event]) };
-  });
+    const first = batch(id, [event]);
+    return { atMs: 1, batch: isPending ? { ...first, run: { ...first.run, pending: { by: 'x' } } } : first };
+  };
 }
 
 function batch(id: string, events: Event[], tasks: TaskView[] = []): Batch {

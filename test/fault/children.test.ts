@@ -1,5 +1,7 @@
 /** An engine that is killed while an agent has children: the run ends well, and what needs the agent has the work of all. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Event } from '../../src/contract/event.ts';
@@ -36,6 +38,14 @@ async function crashAt(point: number): Promise<'reached' | 'past the end'> {
   const events: Event[] = [];
   for await (const page of bosun.events()) events.push(...page.map(({ event }) => event));
   checkFamily(events, at);
+  const outside = events.filter((event) => event.type === 'child.requested' && event.key !== undefined);
+  const wasAsked = existsSync(path.join(repository.path, '.git/asked'));
+  expect(outside, `${at}: asked for from outside`).toHaveLength(wasAsked ? 1 : outside.length);
+  expect(outside.length, at).toBeLessThan(2);
+  expect(
+    (await bosun.agents()).filter(({ task }) => task === undefined),
+    `${at}: still waiting`,
+  ).toEqual([]);
   const listed = await repository.git('--git-dir=.git/bosun/git', 'show', `bosun/${run.id}:listed.txt`);
   expect(listed.split('\n'), at).toEqual(expect.arrayContaining(['lead.txt', 'one.txt', 'two.txt']));
   return first === 'killed' ? 'reached' : 'past the end';

@@ -8,11 +8,13 @@ import type { LiveRun } from '../../operations/run.ts';
 
 const CANCELLED_EXIT = 3;
 
+type Cancellable = Pick<LiveRun, 'cancel'>;
+
 export class Interrupts implements Disposable {
   readonly #say: (text: string) => void;
   readonly #onInt = (): void => this.press();
   readonly #onEnd = (): void => this.#stop('graceful');
-  #live: LiveRun | undefined;
+  #live: Cancellable | undefined;
   #mode: 'graceful' | 'now' | undefined;
 
   constructor(say: (text: string) => void) {
@@ -23,7 +25,7 @@ export class Interrupts implements Disposable {
   }
 
   /** From now on there is something to cancel; what was asked before is not forgotten. */
-  attach(live: LiveRun): void {
+  attach(live: Cancellable): void {
     this.#live = live;
     if (this.#mode) live.cancel(this.#mode);
   }

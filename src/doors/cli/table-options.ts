@@ -19,6 +19,10 @@ export const DETACH: Option = {
   flags: '-d, --detach',
   about: 'run in the background: print the id of the run and return',
 };
+export const QUEUE: Option = {
+  flags: '-q, --queue',
+  about: 'leave it to the next bosun work: print the id of the run and return',
+};
 export const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
 export const VERBOSE: Option = {
   flags: '-v, --verbose',

@@ -7,11 +7,13 @@ import type { Command } from './command.ts';
 import { CONFIG, INIT } from './table-beginning.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
+import { QUEUE_COMMANDS } from './table-queue.ts';
 import {
   RUN,
   RUN_OR_TASK,
   ON_RUN,
   DETACH,
+  QUEUE,
   JSON_EVENTS,
   VERBOSE,
   DIRTY,
@@ -50,13 +52,14 @@ export const COMMANDS: Command[] = [
     name: 'run',
     group: 'Start',
     summary: 'run a workflow; your files stay as they are until you merge',
-    asks: ['check', 'run'],
+    asks: ['check', 'run', 'queue'],
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
       USD,
       DIRTY,
       DETACH,
+      QUEUE,
       UNFENCED,
       TRUST,
       { flags: '-n, --dry-run', about: 'show the tasks and start nothing' },
@@ -78,7 +81,7 @@ export const COMMANDS: Command[] = [
     name: 'exec',
     group: 'Start',
     summary: 'run one agent or one command, with no workflow file',
-    asks: ['exec', 'output'],
+    asks: ['exec', 'queueExec', 'spawnAgent', 'output'],
     arguments: [{ name: 'words', about: 'the prompt for the agent, or a command after --', many: true }],
     options: [
       { flags: '--runtime <runtime>', about: wordList(RUNTIMES, 'or') },
@@ -86,6 +89,12 @@ export const COMMANDS: Command[] = [
         flags: '--command <command>',
         about: 'cli: the command to start (prompt on stdin); acp: the agent to start',
       },
+      {
+        flags: '--parent <run/task>',
+        about: 'start it as a child of this task; on what the task left, if that is done',
+      },
+      { flags: '--agent <agent>', about: "an agent of the parent's workflow, or of .bosun/agents" },
+      { flags: '--name <name>', about: 'with --parent, what to call the child' },
       { flags: '--check <command>', about: 'a command that must pass; failures go back to the agent' },
       { flags: '--attempts <count>', about: 'how many times the agent may try to pass the check' },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
@@ -93,6 +102,7 @@ export const COMMANDS: Command[] = [
       USD,
       DIRTY,
       DETACH,
+      QUEUE,
       UNFENCED,
       ...CASSETTE,
       JSON_EVENTS,
@@ -105,9 +115,15 @@ export const COMMANDS: Command[] = [
         'exec --command "my-agent" --check "npm test" --attempts 3 "Make the tests pass"',
         'until the check passes',
       ],
+      [
+        'exec --parent fix-3/implement --agent tester "Test it"',
+        'a child of a task at work, or of one that is done',
+      ],
+      ['exec --queue --agent tester "Test it"', 'recorded now, driven by the next bosun work'],
     ],
     load: () => import('./commands/exec.ts'),
   },
+  ...QUEUE_COMMANDS,
   {
     name: 'trust',
     group: 'Start',

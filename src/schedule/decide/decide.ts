@@ -34,6 +34,7 @@ import { hasFailed, nodeOf, type Node, type State } from '../state.ts';
 const ITEMS_MAX = 10_000;
 
 export function decide(state: State): Decision | undefined {
+  if (state.pending) return undefined; // nobody drives it yet
   if (state.goesOn) return decideReopened(state, state.goesOn);
   const request = state.asks.peek();
   if (request) return decideAccess(state, request);

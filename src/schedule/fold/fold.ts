@@ -64,6 +64,7 @@ function change(state: State, event: Event, atMs: number): void {
       forgetAsked(state); // whoever asked an earlier engine is gone
       forgetWaits(state);
       state.hasEngine = true;
+      delete state.pending;
       return;
     case 'wait.circled':
       return endCircle(state, event);
@@ -92,6 +93,7 @@ function change(state: State, event: Event, atMs: number): void {
       return;
     case 'run.cancelling':
       endIdle(state, atMs);
+      delete state.pending;
       return cancel(state, event.mode);
     case 'run.finished':
       endIdle(state, atMs);

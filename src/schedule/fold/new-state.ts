@@ -45,7 +45,9 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     createdAtMs: atMs,
     lastAtMs: atMs,
     idleMs: 0,
-    hasEngine: false,
+    hasEngine: event.queued !== undefined,
+    ...(event.parent && { parent: event.parent }),
+    ...(event.queued && { pending: event.queued }),
     counts: {},
   };
 }

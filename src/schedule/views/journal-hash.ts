@@ -216,7 +216,11 @@ function normaliser(run: string): Normaliser {
 /** What a person wrote counts as it is. */
 function line(event: Event, normal: Normaliser): string {
   const { collected, ...fields } = withoutChance(event as unknown as Fields);
-  if (event.type === 'run.created') return JSON.stringify(canonical({ ...fields, id: '' }, EXACT));
+  if (event.type === 'run.created') {
+    // A replay is begun at once, and on its own.
+    const { queued: _, parent: __, ...rest } = fields;
+    return JSON.stringify(canonical({ ...rest, id: '' }, EXACT));
+  }
   if (PEOPLE.has(event.type)) delete fields.by;
   else if ('by' in event && isSomebody(event.by)) nameNobody(fields, event.by);
   if (event.type === 'task.delayed') delete fields.because; // the attempt says it

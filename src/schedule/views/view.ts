@@ -18,6 +18,8 @@ export function runView(state: State): RunView {
     branch: branchOf(state.id),
     counts: { ...state.counts },
     ...askingCount(state),
+    ...(state.parent && { parent: state.parent }),
+    ...(state.pending && { pending: { by: state.pending.by } }),
     ...pausedOf(state),
     lastSeq: 0, // the store knows it
     ...runSpending(state),

@@ -35,6 +35,11 @@ export async function holdObjects(engine: EngineGit, base: string): Promise<void
   }
 }
 
+/** When objects were held last: another number than before where they were held again, or let go. */
+export function heldMark({ directory }: EngineGit): number {
+  return statSync(path.join(directory, LOOKED), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
 /** Tells whether there was a new one. */
 async function holdPacks(theirs: string, ours: string): Promise<boolean> {
   const held = new Set(namesIn(ours));

@@ -3,6 +3,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { resolveInputs } from '../../../definition/inputs.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
+import { leave } from '../leave.ts';
 import { say } from '../output.ts';
 import { withTrust } from '../with-trust.ts';
 import { watch } from '../watch.ts';
@@ -19,6 +20,8 @@ export async function run(typed: Typed): Promise<number> {
     return 0;
   }
   for (const warning of checked.warnings) say(warning, 'warning');
+  if (isOn(typed, 'queue'))
+    return leave(typed, () => ask('queue', inputOf('queue', typed, { workflow, source, inputs })));
   return watch(typed, (seen) => ask('run', input, { seen }));
 }
 

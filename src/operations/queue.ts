@@ -1,0 +1,34 @@
+/** Runs that are left to the next engine that looks: checked and in the journal at once, driven later. It drives nothing. */
+import type { Asked, OutputOf } from '../contract/operations.ts';
+import { resolveInputs } from '../definition/inputs.ts';
+import { RunQueue, type QueuedRun, type RunQueues } from '../run/run-queue.ts';
+import { execWorkflow } from './exec.ts';
+import { checkTrust, isTrusted } from './trust.ts';
+
+export type QueueOptions<Name extends 'queue' | 'queueExec'> = Asked<Name> & {
+  /** The queues that the program has open; without, one is opened for this run alone. */
+  queues?: RunQueues;
+};
+
+/** Resolves once the run is in the journal, and what it starts from is kept. */
+export async function queueRun(
+  options: QueueOptions<'queue'> & Pick<QueuedRun, 'parent'> & { base?: string },
+): Promise<OutputOf<'queue'>> {
+  const { cwd, source, usd, dirty = false, by, parent, base } = options;
+  const budget = { ...options.workflow.budget, ...(usd !== undefined && { usd }) };
+  const workflow = { ...options.workflow, ...(usd !== undefined && { budget }) };
+  const inputs = resolveInputs(workflow, options.inputs ?? {});
+  await using own = options.queues ? undefined : new RunQueue(cwd);
+  const queue = own ?? options.queues!.at(cwd);
+  const { top } = await queue.repository();
+  // What this machine lacks is asked about where it is driven.
+  checkTrust({ ...options, workflow, top, kind: 'fences' });
+  const queued = { by, ...(isTrusted(options) && { trusted: true as const }) };
+  return await queue.add({ workflow, source, inputs, dirty, queued, ...(parent && { parent }) }, base);
+}
+
+/** One agent with a prompt, or one command, with no workflow file. */
+export async function queueExec(options: QueueOptions<'queueExec'>): Promise<OutputOf<'queueExec'>> {
+  const { task, ...made } = execWorkflow(options);
+  return { ...(await queueRun({ ...options, ...made })), task };
+}
