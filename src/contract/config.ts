@@ -1,23 +1,10 @@
 /** The configuration file: what a person or a repository wants of every run. */
 import { z } from 'zod';
-import { Budget, Duration, IsolationDemand } from './workflow.ts';
-
-const KEY_MESSAGE =
-  'must be where the key is found, never the key itself: { env: NAME }, { command: [program, argument] } or { file: path }';
-
-/** Where a key is found; the key itself is never written into a configuration. */
-export const KeySource = z.union(
-  [
-    z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable') }),
-    z.strictObject({
-      command: z
-        .union([z.string().min(1), z.array(z.string()).min(1)], 'must be a command or a list of its words')
-        .describe('Prints the key. A string goes to the shell, a list is started as it is.'),
-    }),
-    z.strictObject({ file: z.string().regex(/^(\/|~\/)/, 'must be an absolute path, or begin with ~/') }),
-  ],
-  KEY_MESSAGE,
-);
+import { Duration } from './duration.ts';
+import { HOOKS_MAX } from './hook.ts';
+import { Notification, UserHook } from './hook-config.ts';
+import { KeySource } from './key-source.ts';
+import { Budget, IsolationDemand } from './workflow.ts';
 
 const BASE_URL_MESSAGE =
   'must be an http or https address with no user, query or fragment, such as http://localhost:11434/v1';
@@ -94,10 +81,11 @@ export const Config = z.strictObject({
   remotes: z.record(hostName, RemoteConfig).optional(),
   prices: z.record(z.string().min(1).max(200), Price).optional(),
   budget: SharedBudget.optional(),
+  hooks: z.array(UserHook).max(HOOKS_MAX).optional(),
+  notify: z.array(Notification).max(HOOKS_MAX).optional(),
   agents: z.int().min(1).max(10_000).optional().describe('Agents at work at once, of all runs of this user.'),
 });
 
-export type KeySource = z.output<typeof KeySource>;
 export type RemoteConfig = z.output<typeof RemoteConfig>;
 export type ProviderConfig = z.output<typeof ProviderConfig>;
 export type Config = z.output<typeof Config>;

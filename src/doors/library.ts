@@ -23,12 +23,14 @@ import type {
 import type { Messages } from '../contract/report-schema.ts';
 import type { RunReport } from '../contract/report.ts';
 import type { RunView } from '../contract/run.ts';
+import type { HookFunction, HookName, HookOptions } from '../contract/hook.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import type { AttachedRun } from '../operations/attach.ts';
 import { speakTo, type SpokenTo } from './speak-to-run.ts';
 import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
 import type { LiveRun } from '../operations/run.ts';
 import { EnginePool } from '../run/engine-pool.ts';
+import { ProgramHooks, type ProgramHook } from '../run/program-hooks.ts';
 
 /** What an operation takes besides what its method names. */
 type Rest<Name extends OperationName, Named extends string> = Omit<InputOf<Name>, Named> &
@@ -49,6 +51,7 @@ export class Bosun implements AsyncDisposable {
   readonly #cwd: string;
   readonly #by: Actor;
   readonly #engines = new EnginePool();
+  readonly #hooks = new ProgramHooks();
 
   /** `directory` lies in a git repository. */
   constructor(directory: string, { name }: BosunOptions = {}) {
@@ -61,16 +64,29 @@ export class Bosun implements AsyncDisposable {
     await this.#engines[Symbol.asyncDispose]();
   }
 
+  /**
+   * Calls a function before an attempt, which may veto it, or after the fact, in all runs that this Bosun drives. Gives an
+   * id for `removeHook`.
+   */
+  addHook<N extends HookName>(moment: N, call: HookFunction<N>, options: HookOptions = {}): string {
+    return this.#hooks.add(moment, call as HookFunction, options);
+  }
+
+  /** Whether it was there. */
+  removeHook(id: string): boolean {
+    return this.#hooks.remove(id);
+  }
+
   run(workflow: Workflow, options: RunOptions = {}): Promise<LiveRun> {
-    return this.#ask('run', { workflow, source: 'library' }, { engines: this.#engines, ...options });
+    return this.#ask('run', { workflow, source: 'library' }, { ...this.#driving, ...options });
   }
 
   resume(run?: string, options: Rest<'resume', 'run'> = {}): Promise<LiveRun> {
-    return this.#ask('resume', named(run), { engines: this.#engines, ...options });
+    return this.#ask('resume', named(run), { ...this.#driving, ...options });
   }
 
   retry(task: string, run?: string, options: Rest<'retry', 'task' | 'run'> = {}): Promise<LiveRun> {
-    return this.#ask('retry', { task, ...named(run) }, { engines: this.#engines, ...options });
+    return this.#ask('retry', { task, ...named(run) }, { ...this.#driving, ...options });
   }
 
   cancel(run?: string, options: Rest<'cancel', 'run'> = {}): Promise<RunView> {
@@ -177,7 +193,7 @@ export class Bosun implements AsyncDisposable {
 
   /** One agent with a prompt, or one command, with no workflow file. */
   exec(options: Rest<'exec', never>): Promise<LiveRun & { task: string }> {
-    return this.#ask('exec', {}, { engines: this.#engines, ...options });
+    return this.#ask('exec', {}, { ...this.#driving, ...options });
   }
 
   /** A workflow file: what it says, and what is wrong with it. */
@@ -231,7 +247,7 @@ export class Bosun implements AsyncDisposable {
     run?: string,
     options: Rest<'prFeedback', 'run'> = {},
   ): Promise<LiveRun & { task: string; url: string; branch: string }> {
-    return this.#ask('prFeedback', named(run), { engines: this.#engines, ...options });
+    return this.#ask('prFeedback', named(run), { ...this.#driving, ...options });
   }
 
   fetch(options: Rest<'fetch', never> = {}): Promise<Fetched> {
@@ -263,6 +279,11 @@ export class Bosun implements AsyncDisposable {
     const write = (piece: Buffer): void => void pieces.push(piece);
     const changes = await this.#ask('gitDiff', {}, { ...options, write });
     return { ...changes, patch: Buffer.concat(pieces) };
+  }
+
+  /** What runs that are driven here share. */
+  get #driving(): { engines: EnginePool; hooks(): readonly ProgramHook[] } {
+    return { engines: this.#engines, hooks: () => this.#hooks.all };
   }
 
   /** What tells of the way, and what ends it, is not part of the input. */

@@ -64,6 +64,7 @@ const REASONS: Record<NonNullable<TaskReport['reason']>, string> = {
   budget: 'budget spent',
   judge: 'nobody picked',
   tasks: 'tasks failed',
+  vetoed: 'vetoed',
 };
 
 export function glyphOf(state: State): string {

@@ -73,6 +73,7 @@ function change(state: State, event: Event, atMs: number): void {
       return noteWait(state, event, atMs);
     case 'budget.warned':
     case 'run.noted':
+    case 'hook.failed':
       return; // for people; nothing is decided by it
     case 'budget.set':
       return setLimits(state, event.account, event.limits);
@@ -133,6 +134,7 @@ type NodeEvent = Exclude<
       | 'task.retried'
       | 'clock.jumped'
       | 'run.noted'
+      | 'hook.failed'
       | 'model.waiting'
       | 'budget.warned'
       | 'budget.set'
@@ -144,6 +146,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
   switch (event.type) {
     case 'attempt.output':
     case 'attempt.denied':
+    case 'attempt.hooked':
       return;
     case 'task.steered':
       if (!hasEnded(node)) node.steers.push({ number: ++node.steered, text: event.text });
