@@ -31,6 +31,7 @@ describe('decide', () => {
     const fallbacks = new Set<string>();
     const answers = new Map<string, number>();
     const reasons = new Set<string>();
+    let vetoes = 0;
     const rounds = new Map<string, number>();
     const messages = new Map<string, number>();
     const pauses = new Map<string, number>();
@@ -59,6 +60,8 @@ describe('decide', () => {
           const ready = new Set<string>();
           /** Tasks with an attempt that ended, until it is decided what comes then. */
           const undecided = new Set<string>();
+          /** Those whose attempt a hook did not let start. */
+          const vetoed = new Set<string>();
           const watch = new MessageWatch(messages);
           /** The first event after a pause by which all attempts that run are decided on. */
           let hasPaused = false;
@@ -101,6 +104,11 @@ describe('decide', () => {
             if (event.type === 'attempt.started' && !ready.delete(event.task))
               throw new Error(`${event.task} started although nothing said that it may`);
             if (event.type === 'attempt.finished') undecided.add(event.task);
+            if (event.type === 'attempt.finished' && isVeto(event.outcome)) vetoed.add(event.task);
+            if ((event.type === 'task.again' || event.type === 'task.delayed') && vetoed.has(event.task))
+              throw new Error(`${event.task} is tried again after a veto`);
+            if (event.type === 'task.finished' && vetoed.delete(event.task)) vetoes++;
+            if (event.type === 'run.reopened') vetoed.clear();
             if (event.type === 'task.again') reasons.add(event.why);
             if (event.type === 'task.again' && event.why === 'replan') {
               replans.asked++;
@@ -238,6 +246,7 @@ describe('decide', () => {
     expect(started).toBeGreaterThan(HISTORIES);
     expect(cancelled).toBeGreaterThan(HISTORIES / 20);
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
+    expect(vetoes).toBeGreaterThan(HISTORIES / 100);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
     for (const kind of ['yes', 'no', 'choice', 'several', 'text', 'nothing', 'chosen'])
@@ -258,6 +267,10 @@ describe('decide', () => {
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 20_000);
   });
 });
+
+function isVeto(outcome: EventOf<'attempt.finished'>['outcome']): boolean {
+  return outcome.kind === 'failed' && outcome.reason === 'vetoed';
+}
 
 const PAUSES = [
   'stop: it had not begun',

@@ -108,7 +108,7 @@ export interface RunEnded extends OfRun {
 }
 
 export type HookInput = BeforeAttempt | AfterAttempt | HookError | HookQuestion | RunEnded;
-export type InputAt<M extends HookMoment> = Extract<HookInput, { type: M }>;
+type InputAt<M extends HookMoment> = Extract<HookInput, { type: M }>;
 
 /** What a hook before an attempt may say; nothing means: go on. */
 export interface HookAnswer {

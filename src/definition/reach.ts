@@ -30,7 +30,7 @@ function beyond(workflow: Workflow, top: string): string[] {
         : (space.network ?? []).map((host) => `reach ${host} during setup`),
     ),
     ...agentsOf(workflow).flatMap((agent) => [...servers(agent), ...program(agent)]),
-    ...(workflow.hooks ?? []).map(asHook),
+    ...(workflow.hooks ?? []).map(reachOfHook),
   ];
 
   function reading(file: string): string[] {
@@ -48,7 +48,7 @@ function beyond(workflow: Workflow, top: string): string[] {
 }
 
 /** It is told word for word: what is agreed to is this command, not what it will do. */
-function asHook({ on, command }: WorkflowHook): string {
+export function reachOfHook({ on, command }: WorkflowHook): string {
   const text = typeof command === 'string' ? command : command.map(shellWord).join(' ');
   return `run the hook ${text} (${[on].flat().join(', ')}) with no fence, and whatever files of the repository it runs`;
 }

@@ -205,6 +205,11 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('doctor', {}, options);
   }
 
+  /** The hooks of your configuration and of a workflow file, in their order; not those that were added here. */
+  hooks(file?: string, options: Rest<'hooks', 'file'> = {}): Promise<OutputOf<'hooks'>> {
+    return this.#ask('hooks', file === undefined ? {} : { file }, options);
+  }
+
   workspaces(): Promise<OutputOf<'workspaces'>> {
     return this.#ask('workspaces', {});
   }

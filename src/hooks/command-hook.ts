@@ -76,7 +76,8 @@ async function runHookCommand(
       if (leftBytes < 0) return;
       leftBytes -= chunk.length;
       if (leftBytes >= 0) chunks.push(chunk);
-      else tooMuch.abort(new BosunError('system', `it printed more than ${PRINTED_BYTES_MAX / 1024 ** 2} MB`));
+      else
+        tooMuch.abort(new BosunError('system', `it printed more than ${PRINTED_BYTES_MAX / 1024 ** 2} MB`));
     });
     stream.on('error', () => {}); // what it said until then is enough
     return chunks;

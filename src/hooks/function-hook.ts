@@ -2,8 +2,6 @@
 import type { HookAnswer, HookFunction, HookInput } from '../contract/hook.ts';
 import { hookAnswer } from './hook-answer.ts';
 
-type Called = (input: HookInput, signal: AbortSignal) => unknown;
-
 /** Nobody waits for one that does not end: then the signal's reason is thrown. */
 export async function callFunction(
   call: HookFunction,
@@ -16,7 +14,10 @@ export async function callFunction(
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
-    const called = Promise.resolve().then(() => (call as Called)(structuredClone(input), signal));
+    const called = Promise.resolve().then(() => {
+      signal.throwIfAborted();
+      return call(structuredClone(input), signal);
+    });
     called.catch(() => {}); // also where nobody waits for it any more
     const said = await Promise.race([called, late.promise]);
     return input.type === 'before-attempt' ? hookAnswer(said) : {};

@@ -61,7 +61,7 @@ function variables(env: unknown): Record<string, string> {
     chars += name.length + value.length;
   }
   if (chars > ENV_CHARS_MAX) throw wrong(`has more than ${ENV_CHARS_MAX} characters in "env"`);
-  return Object.fromEntries(entries) as Record<string, string>;
+  return Object.fromEntries(entries);
 }
 
 function wrong(what: string): BosunError {

@@ -37,10 +37,20 @@ interface To extends Pick<WebhookOptions, 'env' | 'backoffMs'> {
   address(): Promise<string> | string;
 }
 
-export async function tellSlack({ address, env, backoffMs }: To, notice: Notice, until: TellUntil): Promise<void> {
+export async function tellSlack(
+  { address, env, backoffMs }: To,
+  notice: Notice,
+  until: TellUntil,
+): Promise<void> {
   const url = await address();
   const text = `${slackText(notice.title)}\n${slackText(notice.text)}`;
-  const body = JSON.stringify({ text, mrkdwn: false, link_names: false, unfurl_links: false, unfurl_media: false });
+  const body = JSON.stringify({
+    text,
+    mrkdwn: false,
+    link_names: false,
+    unfurl_links: false,
+    unfurl_media: false,
+  });
   const headers = { 'content-type': 'application/json' };
   await deliver(() => ({ url, headers, body, env }), until, backoffMs);
 }

@@ -15,7 +15,7 @@ import type { Workflow } from '../contract/workflow.ts';
 import { HOOK_PROMPT_CHARS_MAX, shortVeto } from '../hooks/hook-answer.ts';
 import type { Hook, TellUntil } from '../hooks/hook.ts';
 import { Lane } from '../hooks/lane.ts';
-import { nodeOf, type Node, type State } from '../schedule/state.ts';
+import { nodeOf, type Node } from '../schedule/state.ts';
 import { HookInputs } from './hook-input.ts';
 import type { HookPlace } from './hook-list.ts';
 import type { Landings } from './landings.ts';
@@ -51,8 +51,6 @@ export type Hooked =
   | { kind: 'go'; start: EventOf<'attempt.started'>; added?: string }
   | { kind: 'vetoed'; facts: Fact[] }
   | { kind: 'stopped' };
-
-type List = typeof import('./hook-list.ts');
 
 export class HookDesk {
   readonly #options: HookDeskOptions;
@@ -219,15 +217,13 @@ export class HookDesk {
         if (!hooks) this.#ofWorkflow.set(workflow, (hooks = list.workflowHooks(workflow, from, place)));
         return hooks;
       }),
-      ...sources!.program().map((hook) => this.#programHook(list, hook)),
+      ...sources!.program().map((added) => {
+        let hook = this.#ofProgram.get(added.id);
+        if (!hook) this.#ofProgram.set(added.id, (hook = list.programHook(added)));
+        return hook;
+      }),
     ];
     return all.filter(({ on }) => on.includes(moment));
-  }
-
-  #programHook(list: List, added: ProgramHook): Hook {
-    let hook = this.#ofProgram.get(added.id);
-    if (!hook) this.#ofProgram.set(added.id, (hook = list.programHook(added)));
-    return hook;
   }
 
   /** That of the run, and those that it uses on the way to a task. */

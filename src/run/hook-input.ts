@@ -76,7 +76,14 @@ export class HookInputs {
     return { type: 'error', ...this.#task(task), reason, message: cut(message) };
   }
 
-  question({ id, task, text, choices, default: fallback, timeoutMs }: EventOf<'question.asked'>): HookQuestion {
+  question({
+    id,
+    task,
+    text,
+    choices,
+    default: fallback,
+    timeoutMs,
+  }: EventOf<'question.asked'>): HookQuestion {
     return {
       type: 'question',
       ...this.#task(task),

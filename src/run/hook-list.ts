@@ -68,8 +68,10 @@ export function programHook({ id, moment, call, name, timeoutMs }: ProgramHook):
 }
 
 /** The environment of commands. */
-export function hookEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  const entries = VARIABLES.split(' ').flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
+function hookEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = VARIABLES.split(' ').flatMap((name) =>
+    env[name] === undefined ? [] : [[name, env[name]]],
+  );
   return { ...(Object.fromEntries(entries) as Record<string, string>), TERM: 'dumb' };
 }
 
@@ -143,7 +145,7 @@ function wayOf({ desktop, command, slack, ntfy, token }: Notification, place: Ho
     };
   if (slack !== undefined) {
     const read = typeof slack === 'string' ? undefined : secretOf(slack, env);
-    const address = async (): Promise<string> => read ? checkedAddress(await read()) : (slack as string);
+    const address = async (): Promise<string> => (read ? checkedAddress(await read()) : (slack as string));
     return {
       what: typeof slack === 'string' ? `a message to ${originOf(slack)}` : 'a message to Slack',
       tell: (notice, _, until) => tellSlack({ address, env, backoffMs }, notice, until),
@@ -165,7 +167,10 @@ function timeoutOf({ timeout }: Pick<WorkflowHook, 'timeout'>, otherwise: number
 }
 
 /** In memory alone, and in no message. */
-function secretOf(source: KeySource | undefined, env: NodeJS.ProcessEnv): (() => Promise<string>) | undefined {
+function secretOf(
+  source: KeySource | undefined,
+  env: NodeJS.ProcessEnv,
+): (() => Promise<string>) | undefined {
   if (source === undefined) return undefined;
   const key = new ProviderKey(source, 'bearer', { env });
   return () => key.read();

@@ -197,7 +197,11 @@ export class Models implements ModelsStage, AsyncDisposable {
 
   /** What is configured of hooks, and with what surroundings they run. */
   get hookSources(): Omit<HookSources, 'program'> {
-    return { configs: () => this.#configs(), env: this.#env, isReplayed: this.#cassette.replay !== undefined };
+    return {
+      configs: () => this.#configs(),
+      env: this.#env,
+      isReplayed: this.#cassette.replay !== undefined,
+    };
   }
 
   get #env(): NodeJS.ProcessEnv {
