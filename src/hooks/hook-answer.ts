@@ -4,7 +4,7 @@ import type { HookAnswer } from '../contract/hook.ts';
 import { parseJson } from '../base/parse-json.ts';
 
 const VETO_CHARS_MAX = 2000;
-export const HOOK_PROMPT_CHARS_MAX = 64 * 1024;
+const PROMPT_CHARS_MAX = 64 * 1024;
 const VARIABLES_MAX = 100;
 /** Of all of them together, with their names. */
 const ENV_CHARS_MAX = 96 * 1024;
@@ -28,8 +28,8 @@ export function hookAnswer(value: unknown): HookAnswer {
   if (other !== undefined) throw wrong(`has an unknown field ${JSON.stringify(other.slice(0, 100))}`);
   if (veto !== undefined && typeof veto !== 'string') throw wrong('has a "veto" that is not text');
   if (prompt !== undefined && typeof prompt !== 'string') throw wrong('has a "prompt" that is not text');
-  if (prompt !== undefined && prompt.length > HOOK_PROMPT_CHARS_MAX)
-    throw wrong(`has a "prompt" of more than ${HOOK_PROMPT_CHARS_MAX} characters`);
+  if (prompt !== undefined && prompt.length > PROMPT_CHARS_MAX)
+    throw wrong(`has a "prompt" of more than ${PROMPT_CHARS_MAX} characters`);
   if (prompt?.includes('\0')) throw wrong('has a NUL character in "prompt"');
   return {
     ...(veto !== undefined && { veto: shortVeto(veto) }),

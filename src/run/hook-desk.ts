@@ -12,7 +12,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
 import { HOOK_MOMENTS, NOTICE_MOMENTS, type HookInput, type HookMoment } from '../contract/hook.ts';
 import type { Workflow } from '../contract/workflow.ts';
-import { HOOK_PROMPT_CHARS_MAX, shortVeto } from '../hooks/hook-answer.ts';
+import { shortVeto } from '../hooks/hook-answer.ts';
 import type { Hook, TellUntil } from '../hooks/hook.ts';
 import { Lane } from '../hooks/lane.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
@@ -30,8 +30,8 @@ const APART_MS = 12_000;
 const FAILURES_MAX = 1000;
 
 export interface HookSources extends Omit<HookPlace, 'top'> {
-  /** What is configured; read once, when the first hook may be called. */
-  configs(): readonly ConfigFile[];
+  /** Of these only the user's own may have hooks. */
+  configs: readonly ConfigFile[];
   /** What a program has added by now. */
   program(): readonly ProgramHook[];
   /** A replay asks before attempts, and tells nobody of what did not happen. */
@@ -62,7 +62,6 @@ export class HookDesk {
   readonly #ofWorkflow = new Map<Workflow, Hook[]>();
   readonly #ofProgram = new Map<string, Hook>();
   readonly #failures = new Set<Fact>();
-  #configs: readonly ConfigFile[] | undefined;
   #ofUser: Hook[] | undefined;
   /** Keeps what happened in its order while the list is loaded. */
   #telling: Promise<void> = Promise.resolve();
@@ -97,18 +96,18 @@ export class HookDesk {
       }
       // A plain command is its prompt: nothing is added to that.
       const isTold = prompt !== undefined && input.runtime !== undefined;
-      if (env === undefined && !isTold) continue;
+      const names = Object.keys(env ?? {});
+      if (names.length === 0 && !isTold) continue;
       Object.assign(added.env, env);
       if (isTold) added.prompts.push(prompt);
-      const names = env && Object.keys(env);
       await this.#options.landings.land({
         ...fact,
-        ...(names && names.length > 0 && { env: names }),
+        ...(names.length > 0 && { env: names }),
         ...(isTold && { prompt }),
       });
     }
     const { env, prompts } = added;
-    const more = prompts.join('\n\n').slice(0, HOOK_PROMPT_CHARS_MAX);
+    const more = prompts.join('\n\n');
     return {
       kind: 'go',
       // In memory alone: who starts the attempt again asks again.
@@ -198,8 +197,7 @@ export class HookDesk {
     if (!sources) return false;
     if (sources.program().some((hook) => hook.moment === HOOK_MOMENTS[moment])) return true;
     if (this.#workflowsOf(node).some(({ workflow }) => isOn(workflow.hooks, moment))) return true;
-    this.#configs ??= sources.configs();
-    return this.#configs.some(({ isUsers, config: { hooks, notify = [] } }) => {
+    return sources.configs.some(({ isUsers, config: { hooks, notify = [] } }) => {
       if (!isUsers) return false;
       return isOn(hooks, moment) || (notify.length > 0 && moments.has(moment));
     });
@@ -209,7 +207,7 @@ export class HookDesk {
     const list = await import('./hook-list.ts');
     const { top, sources } = this.#options;
     const place = { ...sources!, top };
-    this.#ofUser ??= list.userHooks((this.#configs ??= sources!.configs()), place);
+    this.#ofUser ??= list.userHooks(sources!.configs, place);
     const all = [
       ...this.#ofUser,
       ...this.#workflowsOf(node).flatMap(({ workflow, from }) => {

@@ -196,12 +196,9 @@ export class Models implements ModelsStage, AsyncDisposable {
   }
 
   /** What is configured of hooks, and with what surroundings they run. */
-  get hookSources(): Omit<HookSources, 'program'> {
-    return {
-      configs: () => this.#configs(),
-      env: this.#env,
-      isReplayed: this.#cassette.replay !== undefined,
-    };
+  hookSources(): Omit<HookSources, 'program'> {
+    const configs = this.#configured?.configs ?? loadConfigs([userConfigFile()]);
+    return { configs, env: this.#env, isReplayed: this.#cassette.replay !== undefined };
   }
 
   get #env(): NodeJS.ProcessEnv {

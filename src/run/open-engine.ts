@@ -114,7 +114,7 @@ export async function openEngine(
         driving.delete(held);
         held.dispose();
       };
-      const hooks = { ...models.hookSources, program };
+      const hooks = { ...models.hookSources(), program };
       const drive = await Drive.open(run, {
         store,
         stages,
