@@ -17,6 +17,13 @@ const command = z
     'must be a command or a list of its words',
   )
   .describe('A string goes to the shell, a list is started as it is. It gets JSON on its stdin.');
+/** In milliseconds; the shape was checked before. */
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const TIMEOUT_MS_MAX = 3_600_000;
+const timeout = Timeout.refine((text) => {
+  const [, number, unit] = /^([\d.]+)(\w+)$/.exec(text) ?? [];
+  return Number(number) * (UNITS[unit ?? ''] ?? 0) <= TIMEOUT_MS_MAX;
+}, 'must be at most 1h');
 const name = z.string().min(1).max(64).describe('What events and messages call it.');
 
 const URL_MESSAGE =
@@ -27,7 +34,7 @@ export const WorkflowHook = z.strictObject({
   on,
   command,
   name: name.optional(),
-  timeout: Timeout.optional(),
+  timeout: timeout.optional(),
 });
 
 export const UserHook = z
@@ -37,7 +44,7 @@ export const UserHook = z
     url: Address.optional(),
     secret: KeySource.optional().describe('Signs what is sent to the url.'),
     name: name.optional(),
-    timeout: Timeout.optional(),
+    timeout: timeout.optional(),
   })
   .refine(
     ({ command, url }) => (command === undefined) !== (url === undefined),
