@@ -18,6 +18,7 @@ import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 import { watchFamily } from './fixtures/family-watch.ts';
 import { MessageWatch } from './fixtures/message-watch.ts';
+import { VetoWatch } from './fixtures/veto-watch.ts';
 
 const HISTORIES = 100_000;
 
@@ -31,7 +32,6 @@ describe('decide', () => {
     const fallbacks = new Set<string>();
     const answers = new Map<string, number>();
     const reasons = new Set<string>();
-    let vetoes = 0;
     const rounds = new Map<string, number>();
     const messages = new Map<string, number>();
     const pauses = new Map<string, number>();
@@ -39,6 +39,7 @@ describe('decide', () => {
     const children = { added: 0, refused: 0, unwanted: 0, awaited: 0, merged: 0 };
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const replans = { asked: 0, gaveUp: 0, done: 0 };
+    const hooks = { vetoes: 0 };
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
@@ -60,13 +61,13 @@ describe('decide', () => {
           const ready = new Set<string>();
           /** Tasks with an attempt that ended, until it is decided what comes then. */
           const undecided = new Set<string>();
-          /** Those whose attempt a hook did not let start. */
-          const vetoed = new Set<string>();
           const watch = new MessageWatch(messages);
+          const vetoes = new VetoWatch(hooks);
           /** The first event after a pause by which all attempts that run are decided on. */
           let hasPaused = false;
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
             watch.see(state, event);
+            vetoes.see(event);
             if (event.type === 'run.paused' || event.type === 'task.paused') hasPaused = true;
             else if (hasPaused && event.type !== 'attempt.pausing') {
               hasPaused = false;
@@ -104,11 +105,6 @@ describe('decide', () => {
             if (event.type === 'attempt.started' && !ready.delete(event.task))
               throw new Error(`${event.task} started although nothing said that it may`);
             if (event.type === 'attempt.finished') undecided.add(event.task);
-            if (event.type === 'attempt.finished' && isVeto(event.outcome)) vetoed.add(event.task);
-            if ((event.type === 'task.again' || event.type === 'task.delayed') && vetoed.has(event.task))
-              throw new Error(`${event.task} is tried again after a veto`);
-            if (event.type === 'task.finished' && vetoed.delete(event.task)) vetoes++;
-            if (event.type === 'run.reopened') vetoed.clear();
             if (event.type === 'task.again') reasons.add(event.why);
             if (event.type === 'task.again' && event.why === 'replan') {
               replans.asked++;
@@ -246,7 +242,7 @@ describe('decide', () => {
     expect(started).toBeGreaterThan(HISTORIES);
     expect(cancelled).toBeGreaterThan(HISTORIES / 20);
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
-    expect(vetoes).toBeGreaterThan(HISTORIES / 100);
+    expect(hooks.vetoes).toBeGreaterThan(HISTORIES / 100);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
     for (const kind of ['yes', 'no', 'choice', 'several', 'text', 'nothing', 'chosen'])
@@ -267,10 +263,6 @@ describe('decide', () => {
     for (const kind of ANSWERS) expect(answers.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 20_000);
   });
 });
-
-function isVeto(outcome: EventOf<'attempt.finished'>['outcome']): boolean {
-  return outcome.kind === 'failed' && outcome.reason === 'vetoed';
-}
 
 const PAUSES = [
   'stop: it had not begun',
