@@ -39,7 +39,7 @@ describe('decide', () => {
     const children = { added: 0, refused: 0, unwanted: 0, awaited: 0, merged: 0 };
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const replans = { asked: 0, gaveUp: 0, done: 0 };
-    const hooks = { vetoes: 0 };
+    const vetoes = new VetoWatch();
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
@@ -62,12 +62,11 @@ describe('decide', () => {
           /** Tasks with an attempt that ended, until it is decided what comes then. */
           const undecided = new Set<string>();
           const watch = new MessageWatch(messages);
-          const vetoes = new VetoWatch(hooks);
           /** The first event after a pause by which all attempts that run are decided on. */
           let hasPaused = false;
           const result = play(workflowOf(shape, concurrency, stops), list, (state, event) => {
             watch.see(state, event);
-            vetoes.see(event);
+            vetoes.see(state, event);
             if (event.type === 'run.paused' || event.type === 'task.paused') hasPaused = true;
             else if (hasPaused && event.type !== 'attempt.pausing') {
               hasPaused = false;
@@ -242,14 +241,13 @@ describe('decide', () => {
     expect(started).toBeGreaterThan(HISTORIES);
     expect(cancelled).toBeGreaterThan(HISTORIES / 20);
     expect(stopped).toBeGreaterThan(HISTORIES / 1000);
-    expect(hooks.vetoes).toBeGreaterThan(HISTORIES / 100);
     for (const by of ['test', 'policy', 'budget', 'ended'])
       expect(heard.get(by) ?? 0, by).toBeGreaterThan(HISTORIES / 1000);
     for (const kind of ['yes', 'no', 'choice', 'several', 'text', 'nothing', 'chosen'])
       expect(said.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 1000);
     for (const why of ['first', 'every', 'on', 'final'])
       expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
-    for (const [what, count] of Object.entries({ ...handoffs, ...children }))
+    for (const [what, count] of Object.entries({ ...handoffs, ...children, ...vetoes.counts }))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(replans)) expect(count, what).toBeGreaterThan(0);
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);
