@@ -200,7 +200,7 @@ export const EVENT_SCHEMAS = {
   'attempt.held': () =>
     event('attempt.held', {
       ...of,
-      by: oneOf(['question', 'budget', 'provider', 'turn', 'slot', 'pause']),
+      by: oneOf(['question', 'budget', 'provider', 'turn', 'slot', 'pause', 'hook']),
       text,
       provider: opt(text),
     }),

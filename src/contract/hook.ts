@@ -1,4 +1,4 @@
-/** Hooks: when they are called, what they are given and what they may answer. Types and names only. */
+/** Hooks: when they are called, what they are called, what they are given and what they may answer. */
 import type { FailReason, ChangedFile, Outcome, RunState, TaskState } from './run.ts';
 import type { Json } from './workflow.ts';
 
@@ -13,6 +13,11 @@ export const HOOK_MOMENTS = {
 
 /** Of a workflow, of a configuration, of a program. */
 export const HOOKS_MAX = 50;
+
+/** For people; one without a name of its own is called by its place. */
+export function spellHook(name: string): string {
+  return /^(hook|notify)[ -]\d/.test(name) ? name : `hook ${name}`;
+}
 
 export type HookMoment = keyof typeof HOOK_MOMENTS;
 export type HookName = (typeof HOOK_MOMENTS)[HookMoment];

@@ -99,7 +99,7 @@ export const Task = z.strictObject({
   outsideCount: opt(count),
   held: opt(
     z.strictObject({
-      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot', 'pause']),
+      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot', 'pause', 'hook']),
       text,
       provider: opt(text),
       sinceMs: count,

@@ -159,7 +159,7 @@ export function shownCounts({
 
 /** What an attempt waits for that is not its own work. */
 export interface Held {
-  by: 'question' | 'budget' | 'provider' | 'turn' | 'slot' | 'pause';
+  by: 'question' | 'budget' | 'provider' | 'turn' | 'slot' | 'pause' | 'hook';
   text: string;
   /** Of one that waits for a provider, or for its turn to be sent there. */
   provider?: string;

@@ -10,7 +10,13 @@ import { whenAwakeFor } from '../base/awake.ts';
 import type { ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
-import { HOOK_MOMENTS, NOTICE_MOMENTS, type HookInput, type HookMoment } from '../contract/hook.ts';
+import {
+  HOOK_MOMENTS,
+  NOTICE_MOMENTS,
+  spellHook,
+  type HookInput,
+  type HookMoment,
+} from '../contract/hook.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { shortVeto } from '../hooks/hook-answer.ts';
 import type { Hook, TellUntil } from '../hooks/hook.ts';
@@ -26,6 +32,8 @@ import type { ProgramHook } from './program-hooks.ts';
 const END_MS = 60_000;
 const AGAIN_MS = 3000;
 const APART_MS = 12_000;
+/** Most hooks are over by then. */
+const SHOWN_AFTER_MS = 1000;
 /** Failures that are not in the journal yet. */
 const FAILURES_MAX = 1000;
 
@@ -81,7 +89,9 @@ export class HookDesk {
     for (const hook of hooks) {
       let answer;
       try {
-        answer = await timed(hook, signal, (within) => hook.ask!(input, within));
+        answer = await this.#shown(hook, start, () =>
+          timed(hook, signal, (within) => hook.ask!(input, within)),
+        );
       } catch (error) {
         if (signal.aborted) return { kind: 'stopped' };
         answer = { veto: shortVeto(`it failed: ${wordsOf(error)}`) };
@@ -160,6 +170,29 @@ export class HookDesk {
     const lanes = [this.#ordered, ...this.#apart.values()];
     for (const lane of lanes) lane.clear('the run ended before it could be told');
     await Promise.all(lanes.map((lane) => lane.idle()));
+  }
+
+  /** Whoever looks is told what the attempt waits for, where that takes a while. */
+  async #shown<T>(hook: Hook, start: EventOf<'attempt.started'>, act: () => Promise<T>): Promise<T> {
+    const { task, attempt } = start;
+    const { loop } = this.#options;
+    let isHeld = false;
+    const callOff = whenAwakeFor(SHOWN_AFTER_MS, () => {
+      isHeld = true;
+      loop.submit({
+        type: 'attempt.held',
+        task,
+        attempt,
+        by: 'hook',
+        text: `waits for ${spellHook(hook.name)}`,
+      });
+    });
+    try {
+      return await act();
+    } finally {
+      callOff();
+      if (isHeld) loop.submit({ type: 'attempt.released', task, attempt });
+    }
   }
 
   #tell(moment: HookMoment, task: string | undefined, make: () => HookInput | undefined): void {

@@ -1,5 +1,4 @@
 /** An engine that is killed between what a hook says and the journal, or right after: it is asked again, and nothing else changes. */
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
