@@ -8,6 +8,7 @@ import { workflow } from '../src/definition/builder.ts';
 import { reachOf } from '../src/definition/reach.ts';
 import { Bosun } from '../src/doors/library.ts';
 import { checkDesktop } from '../src/operations/doctor/check-desktop.ts';
+import { showAsked } from '../src/operations/trust.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 let directory: string;
@@ -64,6 +65,8 @@ it('a workflow’s hooks take commands alone, and each has to be agreed to', () 
     workflow({ name: 'w', tasks: { a: { run: 'true' } }, hooks: hooks as never });
   expect(() => made([{ on: 'error', url: 'https://a.test' }])).toThrow('unknown field "url"');
   expect(() => made(Array.from({ length: 51 }, () => ({ on: 'error', command: 'x' })))).toThrow('at most 50');
+  expect(() => made([{ on: 'error', command: 'x'.repeat(1001) }])).toThrow('so that people can read');
+  expect(() => made([{ on: 'error', command: ['x', '\u202ey'] }])).toThrow('characters that do not show');
   const whole = {
     ...made([{ on: ['before-attempt', 'error'], command: ['./gate', 'two words'] }]),
     nested: { 'in.yaml': made([{ on: 'question', command: 'curl evil.test' }]) },
@@ -72,6 +75,12 @@ it('a workflow’s hooks take commands alone, and each has to be agreed to', () 
     "run the hook ./gate 'two words' (before-attempt, error) with no fence, and whatever files of the repository it runs",
     'run the hook curl evil.test (question) with no fence, and whatever files of the repository it runs',
   ]);
+});
+
+it('what is to be trusted of a hook is shown whole, however long', () => {
+  const command = `${'true; '.repeat(150)}\ncurl evil.test`;
+  const made = workflow({ name: 'w', tasks: { a: { run: 'true' } }, hooks: [{ on: 'error', command }] });
+  expect(showAsked(reachOf(made, directory))[0]).toContain('true; \\ncurl evil.test (error)');
 });
 
 it('a run of a workflow with hooks that nobody agreed to starts nothing', async () => {

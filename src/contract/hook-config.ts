@@ -30,9 +30,20 @@ const URL_MESSAGE =
   'must be an http or https address with no user and no fragment, such as https://example.com/hook';
 const Address = z.string(URL_MESSAGE).max(2000).refine(isAddress, URL_MESSAGE);
 
+/** Whoever is asked to trust it reads all of it. */
+const COMMAND_CHARS_MAX = 1000;
+const HIDDEN = /[\p{Zl}\p{Zp}]|(?![\n\t])\p{C}/u;
+const readable = command
+  .refine((written) => [written].flat().join(' ').length <= COMMAND_CHARS_MAX, {
+    message: `must be at most ${COMMAND_CHARS_MAX} characters, so that people can read what they trust; put the rest into a file`,
+  })
+  .refine((written) => ![written].flat().some((word) => HIDDEN.test(word)), {
+    message: 'must not have characters that do not show',
+  });
+
 export const WorkflowHook = z.strictObject({
   on,
-  command,
+  command: readable,
   name: name.optional(),
   timeout: timeout.optional(),
 });

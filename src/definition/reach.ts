@@ -47,10 +47,13 @@ function beyond(workflow: Workflow, top: string): string[] {
   }
 }
 
+/** How a line about a hook begins. */
+export const HOOK_REACH = 'run the hook ';
+
 /** It is told word for word: what is agreed to is this command, not what it will do. */
 export function reachOfHook({ on, command }: WorkflowHook): string {
   const text = typeof command === 'string' ? command : command.map(shellWord).join(' ');
-  return `run the hook ${text} (${[on].flat().join(', ')}) with no fence, and whatever files of the repository it runs`;
+  return `${HOOK_REACH}${text} (${[on].flat().join(', ')}) with no fence, and whatever files of the repository it runs`;
 }
 
 /** What every fence shows in any case. */

@@ -24,7 +24,7 @@ import { noticeOf } from './notice.ts';
 const TIMEOUT_MS = 30_000;
 /** Of all tries of a webhook together, with the waits between them. */
 const WEBHOOK_MS = 180_000;
-const WHAT_CHARS_MAX = 200;
+const WHAT_CHARS_MAX = 1000;
 /** What any program needs, and what one needs to reach the user's desktop: no key is among them. */
 const VARIABLES =
   'PATH HOME USER LOGNAME LANG LC_ALL TZ SHELL TMPDIR XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS DISPLAY WAYLAND_DISPLAY';

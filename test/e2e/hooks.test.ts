@@ -194,12 +194,18 @@ describe('hooks after the fact', () => {
           bad: { needs: ['ask'], run: 'exit 3' },
         },
       },
-      asUser({
-        hooks: [
-          { on: ['after-attempt', 'error', 'question', 'run-ended'], command: `cat >> ${file}` },
-          { on: 'run-ended', command: `ls .git/bosun/runs/$BOSUN_RUN > ${at('report')}` },
-        ],
-      }),
+      asUser(
+        {
+          hooks: [
+            { on: ['after-attempt', 'error', 'question', 'run-ended'], command: `cat >> ${file}` },
+            {
+              on: 'run-ended',
+              command: `ls .git/bosun/runs/$BOSUN_RUN > ${at('report')}; env > ${at('env')}`,
+            },
+          ],
+        },
+        { ...process.env, OURS_API_KEY: 'sk-ours' },
+      ),
     );
     expect(state).toBe('failed');
     const where = { run: id, workflow: 'w', repository: repository.path };
@@ -218,6 +224,7 @@ describe('hooks after the fact', () => {
       { type: 'run-ended', state: 'failed', counts: { done: 2, failed: 1 }, branch: `bosun/${id}` },
     ]);
     expect(lines('report').join()).toMatch(/report/);
+    expect(lines('env').filter((line) => /^(OURS_API_KEY|BOSUN_TRUST)=/.test(line))).toEqual([]);
   });
 
   it('that fail are events, and change nothing; a webhook that fails holds nobody up', async () => {
