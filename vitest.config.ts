@@ -31,6 +31,7 @@ const FIRST = [
   'e2e/pause',
   'e2e/hard-cases',
   'fault/messages',
+  'fault/hooks',
   'e2e/race',
   'one-engine',
   'e2e/orphans',

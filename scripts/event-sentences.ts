@@ -41,6 +41,8 @@ export const FACTS = {
   'wait.expired': 'The time of that wait is up.',
   'wait.left': 'It waits no longer: it hung up.',
   'publication.made': 'An agent published an interface: a value, and its files as they are now.',
+  'attempt.hooked': 'A hook before an attempt had something to say: it vetoed it, or added to it.',
+  'hook.failed': 'A hook, webhook or notification did not do what it was to do, and why.',
   'attempt.denied': 'The scope does not allow a connection that was tried.',
   'attempt.finished': 'An attempt ended: how, how long it took, and what it changed.',
   'task.merged': 'The work of a task is on the run’s branch.',

@@ -137,6 +137,7 @@ describe('names that programs rely on', () => {
       'trust(asked everything) → Directory, by person, changes',
       'trusted() → TrustedRepositories, by person, program',
       'distrust(repository) → Directory, by person, changes',
+      'hooks(file trust) → Hooks, by person, program',
       'workspaces() → Workspaces, by anybody',
       'clean() → Cleaned, by person, program, changes',
       'prune(olderThanMs keep maxBytes interrupted unmerged) → Pruned, by person, program, changes',

@@ -22,6 +22,7 @@ const ROWS: string[][] = [
     'collect',
     'merge',
     'remote',
+    'hooks',
     'report',
   ],
   ['schedule'],

@@ -76,6 +76,8 @@ export interface Attempt {
   task: Task;
   workflow: Workflow;
   agent: Agent | undefined;
+  /** What hooks have its agent told on top of its prompt. */
+  added?: string | undefined;
   /** What its work must pass, in this order. */
   checks: readonly Check[];
   /** Of what it may change, the globs that people wrote. */

@@ -214,6 +214,7 @@ function jobOf(
     agent: agentFor(attempt),
     prompt: given ? `${attempt.start.prompt}\n\n${given.words}` : attempt.start.prompt,
     feedback: attempt.start.feedback,
+    added: attempt.added,
     session: sessionOf(attempt),
     env: { ...around.env, ...given?.env },
     cwd: workspace ? around.seenAt(workspace) : around.files,

@@ -1,24 +1,11 @@
 /** The configuration file: what a person or a repository wants of every run. */
 import { z } from 'zod';
+import { Duration, Timeout } from './duration.ts';
+import { HOOKS_MAX } from './hook.ts';
+import { Notification, UserHook } from './hook-config.ts';
+import { KeySource } from './key-source.ts';
 import { RUNTIMES, takesCommand } from './runtimes.ts';
-import { Budget, Duration, IsolationDemand, Timeout } from './workflow.ts';
-
-const KEY_MESSAGE =
-  'must be where the key is found, never the key itself: { env: NAME }, { command: [program, argument] } or { file: path }';
-
-/** Where a key is found; the key itself is never written into a configuration. */
-export const KeySource = z.union(
-  [
-    z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable') }),
-    z.strictObject({
-      command: z
-        .union([z.string().min(1), z.array(z.string()).min(1)], 'must be a command or a list of its words')
-        .describe('Prints the key. A string goes to the shell, a list is started as it is.'),
-    }),
-    z.strictObject({ file: z.string().regex(/^(\/|~\/)/, 'must be an absolute path, or begin with ~/') }),
-  ],
-  KEY_MESSAGE,
-);
+import { Budget, IsolationDemand } from './workflow.ts';
 
 const BASE_URL_MESSAGE =
   'must be an http or https address with no user, query or fragment, such as http://localhost:11434/v1';
@@ -113,9 +100,18 @@ export const Config = z.strictObject({
     .record(z.string().min(1).max(200), Price)
     .optional()
     .describe('Dollars for a million tokens, by the name of a model; * stands for any text.'),
+  hooks: z
+    .array(UserHook)
+    .max(HOOKS_MAX)
+    .optional()
+    .describe('What is called when something happens, in this order.'),
+  notify: z
+    .array(Notification)
+    .max(HOOKS_MAX)
+    .optional()
+    .describe('Who is told when a run ends or needs a person.'),
 });
 
-export type KeySource = z.output<typeof KeySource>;
 export type RemoteConfig = z.output<typeof RemoteConfig>;
 export type ProviderConfig = z.output<typeof ProviderConfig>;
 export type Config = z.output<typeof Config>;

@@ -4,6 +4,7 @@
  * looked at from outside: they were checked when they came in, and a resume reads tens of thousands of events.
  */
 import type { EventOf, EventType } from './event.ts';
+import { HOOK_MOMENTS, type HookMoment } from './hook.ts';
 import { RUNTIMES } from './runtimes.ts';
 import { BUDGET_UNITS } from './budget-units.ts';
 import type { Json, Task, Tasks, Workflow } from './workflow.ts';
@@ -30,6 +31,7 @@ const yesOrNo = oneOf(['yes', 'no']);
 const mode = oneOf(['graceful', 'now']);
 const unit = oneOf(BUDGET_UNITS);
 const runtime = oneOf(RUNTIMES);
+const moment = oneOf(Object.keys(HOOK_MOMENTS) as HookMoment[]);
 const json = custom<Json>('a value', (value) => value !== undefined);
 const jsonMap = custom<Record<string, Json>>('a map', isMap);
 const textMap = custom<Record<string, string>>('a map', isMap);
@@ -59,7 +61,7 @@ const error = object({
 
 const reason = oneOf([
   'exit', 'agent', 'timeout', 'limit', 'check', 'output', 'conflict', 'rejected', 'expression', 'setup', 'collect',
-  'start', 'expand', 'budget', 'judge', 'tasks',
+  'start', 'expand', 'budget', 'judge', 'tasks', 'vetoed',
 ]); // prettier-ignore
 
 const outcomes = [
@@ -171,6 +173,9 @@ export const EVENT_SCHEMAS = {
       droppedBytes: opt(count),
       dropped: opt(literal('run')),
     }),
+  'attempt.hooked': () =>
+    event('attempt.hooked', { ...of, hook: text, veto: opt(text), env: opt(texts), prompt: opt(text) }),
+  'hook.failed': () => event('hook.failed', { hook: text, moment, about: opt(text), why: text }),
   'attempt.agent': () => event('attempt.agent', { ...of, event: agentEvent }),
   'attempt.progress': () => event('attempt.progress', { ...of, text, percent: opt(count) }),
   'model.used': () =>
@@ -199,7 +204,7 @@ export const EVENT_SCHEMAS = {
   'attempt.held': () =>
     event('attempt.held', {
       ...of,
-      by: oneOf(['question', 'budget', 'provider', 'turn', 'slot', 'pause']),
+      by: oneOf(['question', 'budget', 'provider', 'turn', 'slot', 'pause', 'hook']),
       text,
       provider: opt(text),
     }),

@@ -125,6 +125,13 @@ export const ON_MACHINE = {
     actors: PERSON,
     changes: true,
   },
+  hooks: {
+    input: { type: 'object', properties: { file: PATH, trust: FLAG } },
+    output: 'Hooks',
+    errors: ['invalid-workflow', 'not-trusted', 'not-found'],
+    actors: NO_AGENT,
+    changes: false,
+  },
   workspaces: {
     input: NOTHING,
     output: 'Workspaces',

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
+import { HOOK_MOMENTS, type HookMoment } from './hook.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
 import type { QuestionView, RunView, TaskView } from './run.ts';
@@ -103,7 +104,7 @@ export const Task = z.strictObject({
   outsideCount: opt(count),
   held: opt(
     z.strictObject({
-      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot', 'pause']),
+      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot', 'pause', 'hook']),
       text,
       provider: opt(text),
       sinceMs: count,
@@ -359,6 +360,20 @@ export const Directory = z.strictObject({ directory: text });
 
 export const TrustedRepositories = z.array(
   z.strictObject({ directory: text, everything: flag, asked: texts }),
+);
+
+/** In the order in which they are called. */
+export const Hooks = z.array(
+  z.strictObject({
+    name: text,
+    /** The file that it is written in. */
+    from: text,
+    on: z.array(z.enum(Object.keys(HOOK_MOMENTS) as [HookMoment, ...HookMoment[]])),
+    what: text,
+    timeoutMs: count,
+    /** False for one of a workflow that still needs `bosun trust`. */
+    isTrusted: flag,
+  }),
 );
 
 export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));

@@ -35,6 +35,7 @@ const reason = z.enum([
   'budget',
   'tasks',
   'judge',
+  'vetoed',
 ]);
 
 const cost = z.strictObject({

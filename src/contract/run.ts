@@ -68,7 +68,8 @@ export type FailReason =
   | 'expand' // the output is not a set of tasks
   | 'budget' // the money is spent
   | 'judge' // the judge of a race picked nobody
-  | 'tasks'; // a task within failed
+  | 'tasks' // a task within failed
+  | 'vetoed'; // a hook did not let the attempt start
 
 /** What is said of a task that was left out since another failed. */
 export const LEFT_OUT = 'another task failed and the workflow stops on failure';
@@ -162,7 +163,7 @@ export function shownCounts({
 
 /** What an attempt waits for that is not its own work. */
 export interface Held {
-  by: 'question' | 'budget' | 'provider' | 'turn' | 'slot' | 'pause';
+  by: 'question' | 'budget' | 'provider' | 'turn' | 'slot' | 'pause' | 'hook';
   text: string;
   /** Of one that waits for a provider, or for its turn to be sent there. */
   provider?: string;

@@ -1,5 +1,8 @@
 /** The workflow file: one schema from which the types, the checks and the published JSON Schema come. */
 import { z } from 'zod';
+import { Duration, Timeout } from './duration.ts';
+import { HOOKS_MAX } from './hook.ts';
+import { WorkflowHook } from './hook-config.ts';
 import { CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
 import { RUNTIME_DEFAULT, RUNTIMES, type RuntimeName } from './runtimes.ts';
 
@@ -15,16 +18,6 @@ const name = z
   .string()
   .regex(NAME_PATTERN, 'must start with a letter or "_" and hold only letters, digits, "-" and "_"')
   .max(64);
-
-const DURATION_MESSAGE = 'must be a duration such as 500ms, 30s, 10m or 2h';
-export const Duration = z.string(DURATION_MESSAGE).regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE);
-
-/** Of zero time nothing can be done in it. */
-const LONGER_MESSAGE = 'must be a duration above 0, such as 500ms, 30s, 10m or 2h';
-export const Timeout = z
-  .string(DURATION_MESSAGE)
-  .regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, DURATION_MESSAGE)
-  .regex(/[1-9]/, LONGER_MESSAGE);
 
 const SIZE_MESSAGE = 'must be a size such as 512MB or 2GB';
 const Size = z.union(
@@ -299,6 +292,11 @@ export const WorkflowFile = z.strictObject({
     })
     .optional(),
   'on-failure': OnFailure.default('stop'),
+  hooks: z
+    .array(WorkflowHook)
+    .max(HOOKS_MAX)
+    .optional()
+    .describe('Commands that run on the machine itself, with no fence, around attempts; they need trust.'),
   defaults: Defaults.optional().describe(
     'Fields of tasks and agents that do not give them; each is replaced as a whole.',
   ),

@@ -5,7 +5,9 @@
 import { resolve } from 'node:path';
 import { readPath } from './check/reads.ts';
 import { ownerOf } from '../base/dot-git.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { asksModels } from '../contract/runtimes.ts';
+import type { WorkflowHook } from '../contract/hook-config.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
 import { realPath } from '../system/files/real-path.ts';
 import { isWithin } from '../base/is-within.ts';
@@ -28,6 +30,7 @@ function beyond(workflow: Workflow, top: string): string[] {
         : (space.network ?? []).map((host) => `reach ${host} during setup`),
     ),
     ...agentsOf(workflow).flatMap((agent) => [...servers(agent), ...program(agent)]),
+    ...(workflow.hooks ?? []).map(reachOfHook),
   ];
 
   function reading(file: string): string[] {
@@ -42,6 +45,15 @@ function beyond(workflow: Workflow, top: string): string[] {
     const file = realPath(resolve(word));
     return staysInside(file, top) || SYSTEM.test(file) ? [] : [`start ${file}`];
   }
+}
+
+/** How a line about a hook begins. */
+export const HOOK_REACH = 'run the hook ';
+
+/** It is told word for word: what is agreed to is this command, not what it will do. */
+export function reachOfHook({ on, command }: WorkflowHook): string {
+  const text = typeof command === 'string' ? command : command.map(shellWord).join(' ');
+  return `${HOOK_REACH}${text} (${[on].flat().join(', ')}) with no fence, and whatever files of the repository it runs`;
 }
 
 /** What every fence shows in any case. */

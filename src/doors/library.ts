@@ -23,6 +23,7 @@ import type {
 import type { Messages } from '../contract/report-schema.ts';
 import type { RunReport } from '../contract/report.ts';
 import type { QuestionView, RunView } from '../contract/run.ts';
+import type { HookFunction, HookName, HookOptions } from '../contract/hook.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import type { AttachedRun } from '../operations/attach.ts';
 import { speakTo, type SpokenTo } from './speak-to-run.ts';
@@ -30,6 +31,7 @@ import { followLogs, perform, type Answer, type Around } from '../operations/per
 import type { LiveRun } from '../operations/run.ts';
 import { EnginePool } from '../run/engine-pool.ts';
 import { RunQueues } from '../run/run-queue.ts';
+import { ProgramHooks, type ProgramHook } from '../run/program-hooks.ts';
 
 /** What an operation takes besides what its method names. */
 type Rest<Name extends OperationName, Named extends string> = Omit<InputOf<Name>, Named> &
@@ -51,6 +53,7 @@ export class Bosun implements AsyncDisposable {
   readonly #by: Actor;
   readonly #engines = new EnginePool();
   readonly #queues = new RunQueues();
+  readonly #hooks = new ProgramHooks();
 
   /** `directory` lies in a git repository. */
   constructor(directory: string, { name }: BosunOptions = {}) {
@@ -68,8 +71,21 @@ export class Bosun implements AsyncDisposable {
     return this[Symbol.asyncDispose]();
   }
 
+  /**
+   * Calls a function before an attempt, which may veto it, or after the fact, in all runs that this Bosun drives. Gives an
+   * id for `removeHook`.
+   */
+  addHook<N extends HookName>(moment: N, call: HookFunction<N>, options: HookOptions = {}): string {
+    return this.#hooks.add(moment, call as HookFunction, options);
+  }
+
+  /** Whether it was there. */
+  removeHook(id: string): boolean {
+    return this.#hooks.remove(id);
+  }
+
   run(workflow: Workflow, options: RunOptions = {}): Promise<LiveRun> {
-    return this.#ask('run', { workflow, source: 'library' }, { engines: this.#engines, ...options });
+    return this.#ask('run', { workflow, source: 'library' }, { ...this.#driving, ...options });
   }
 
   /** Records a run for the next engine that looks; resolves once it is in the journal. */
@@ -84,15 +100,15 @@ export class Bosun implements AsyncDisposable {
 
   /** Drives what waits in the queue, until none is left; with `stay`, until the signal. */
   work(options: Rest<'work', never> = {}): Promise<OutputOf<'work'>> {
-    return this.#ask('work', {}, { engines: this.#engines, ...options });
+    return this.#ask('work', {}, { ...this.#driving, ...options });
   }
 
   resume(run?: string, options: Rest<'resume', 'run'> = {}): Promise<LiveRun> {
-    return this.#ask('resume', named(run), { engines: this.#engines, ...options });
+    return this.#ask('resume', named(run), { ...this.#driving, ...options });
   }
 
   retry(task: string, run?: string, options: Rest<'retry', 'task' | 'run'> = {}): Promise<LiveRun> {
-    return this.#ask('retry', { task, ...named(run) }, { engines: this.#engines, ...options });
+    return this.#ask('retry', { task, ...named(run) }, { ...this.#driving, ...options });
   }
 
   cancel(run?: string, options: Rest<'cancel', 'run'> = {}): Promise<RunView> {
@@ -227,7 +243,7 @@ export class Bosun implements AsyncDisposable {
 
   /** One agent with a prompt, or one command, with no workflow file. */
   exec(options: Rest<'exec', never>): Promise<LiveRun & { task: string }> {
-    return this.#ask('exec', {}, { engines: this.#engines, ...options });
+    return this.#ask('exec', {}, { ...this.#driving, ...options });
   }
 
   /**
@@ -241,7 +257,7 @@ export class Bosun implements AsyncDisposable {
     options: Rest<'spawnAgent', 'parent' | 'role' | 'prompt'> = {},
   ): Promise<Answer<'spawnAgent'>> {
     const input = { ...(parent !== undefined && { parent }), ...(role !== undefined && { role }), prompt };
-    return this.#ask('spawnAgent', input, { engines: this.#engines, queues: this.#queues, ...options });
+    return this.#ask('spawnAgent', input, { ...this.#driving, queues: this.#queues, ...options });
   }
 
   /** The agents of a run, with their parents: pending, active, completed or failed. */
@@ -261,6 +277,11 @@ export class Bosun implements AsyncDisposable {
 
   doctor(options: Rest<'doctor', never> = {}): Promise<OutputOf<'doctor'>> {
     return this.#ask('doctor', {}, options);
+  }
+
+  /** The hooks of your configuration and of a workflow file, in their order; not those that were added here. */
+  hooks(file?: string, options: Rest<'hooks', 'file'> = {}): Promise<OutputOf<'hooks'>> {
+    return this.#ask('hooks', file === undefined ? {} : { file }, options);
   }
 
   workspaces(options: Rest<'workspaces', never> = {}): Promise<OutputOf<'workspaces'>> {
@@ -305,7 +326,7 @@ export class Bosun implements AsyncDisposable {
     run?: string,
     options: Rest<'prFeedback', 'run'> = {},
   ): Promise<LiveRun & { task: string; url: string; branch: string }> {
-    return this.#ask('prFeedback', named(run), { engines: this.#engines, ...options });
+    return this.#ask('prFeedback', named(run), { ...this.#driving, ...options });
   }
 
   fetch(options: Rest<'fetch', never> = {}): Promise<Fetched> {
@@ -337,6 +358,11 @@ export class Bosun implements AsyncDisposable {
     const write = (piece: Buffer): void => void pieces.push(piece);
     const changes = await this.#ask('gitDiff', {}, { ...options, write });
     return { ...changes, patch: Buffer.concat(pieces) };
+  }
+
+  /** What runs that are driven here share. */
+  get #driving(): { engines: EnginePool; hooks(): readonly ProgramHook[] } {
+    return { engines: this.#engines, hooks: () => this.#hooks.all };
   }
 
   /** What tells of the way, and what ends it, is not part of the input. */

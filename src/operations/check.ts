@@ -26,7 +26,7 @@ export interface Checked extends Omit<Examined, 'globWarnings'> {
 export async function checkFile(options: Reading<'check'>): Promise<Checked> {
   const { cwd } = options;
   const top = topOf(cwd);
-  const full = options.file === undefined ? findFile(cwd, top) : path.resolve(cwd, options.file);
+  const full = options.file === undefined ? requireFile(cwd, top) : path.resolve(cwd, options.file);
   const file = path.relative(cwd, full);
   // Messages name the file as it was asked for; a caller in another directory still has to find it.
   const named = path.resolve(file) === full ? file : full;
@@ -48,18 +48,23 @@ async function listingFor(workflow: Workflow, top: string | undefined): Promise<
   return listCommitted(top).catch(() => undefined);
 }
 
-/** In this directory, or in one above it within the repository. */
-function findFile(cwd: string, top: string | undefined): string {
-  for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
-    const found = WORKFLOW_FILES.map((name) => path.join(at, name)).find((file) => existsSync(file));
-    if (found !== undefined) return found;
-    if (top === undefined || at === top || at === path.dirname(at)) break;
-  }
+function requireFile(cwd: string, top: string | undefined): string {
+  const found = findFile(cwd, top);
+  if (found !== undefined) return found;
   const where = top === undefined || path.resolve(cwd) === top ? cwd : `${cwd} or above`;
   throw new BosunError(
     'usage',
     `there is no ${WORKFLOW_FILES.join(', ')} in ${where}; write one with: bosun init, or name a file`,
   );
+}
+
+/** In this directory, or in one above it within the repository. */
+export function findFile(cwd: string, top = topOf(cwd)): string | undefined {
+  for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
+    const found = WORKFLOW_FILES.map((name) => path.join(at, name)).find((file) => existsSync(file));
+    if (found !== undefined) return found;
+    if (top === undefined || at === top || at === path.dirname(at)) return undefined;
+  }
 }
 
 /** The top of the repository, found without starting git: a check needs no repository. */

@@ -93,6 +93,7 @@ const FUNCTIONS = {
     return listTrusted();
   },
   distrust: async (asked: Asked<'distrust'>) => (await import('./trust.ts')).distrust(asked),
+  hooks: async (asked: Asked<'hooks'>) => (await import('./hooks.ts')).hooksInForce(asked),
   workspaces: async (asked: Asked<'workspaces'>) => (await import('./workspaces.ts')).workspaces(asked),
   clean: async (asked: Asked<'clean'>) => (await import('./clean.ts')).cleanWorkspaces(asked),
   prune: async (asked: Asked<'prune'> & PruneOptions) =>

@@ -26,6 +26,7 @@ import { requireTask } from './find-task.ts';
 import { findRun } from '../run/journal.ts';
 import { lastNumberOf } from '../run/kept-runs.ts';
 import type { ModelOptions } from '../run/models.ts';
+import type { ProgramHook } from '../run/program-hooks.ts';
 import { checkTrust } from './trust.ts';
 
 /** Of why a run in the queue was not started: what a person reads. */
@@ -34,6 +35,8 @@ const WHY_CHARS_MAX = 4000;
 export interface WatchOptions extends ModelOptions {
   /** Runs at work with the same options share an engine of these; else the run has one of its own. */
   engines?: EnginePool;
+  /** Hooks that a program has added by now. */
+  hooks?(): readonly ProgramHook[];
   /** Is told of everything that happens, once it is in the journal. */
   seen?(events: Recorded[]): void;
   /** A named point at which a test may stop the engine. */
@@ -288,6 +291,7 @@ function live(
         () => undefined,
         (error: unknown) => tellUnreported(error, id),
       );
+      await drive.tellEnd();
       const unheld = await ready.held;
       ended = {
         ...(await findRun(engine, id)),

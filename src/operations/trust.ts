@@ -9,7 +9,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { isFenced, type SandboxKind } from '../contract/isolation.ts';
-import { reachOf } from '../definition/reach.ts';
+import { HOOK_REACH, reachOf } from '../definition/reach.ts';
 import { spellControls } from '../report/text/plain.ts';
 import { addTrust, readTrust, removeTrust, trustedAt } from '../store/trust-file.ts';
 import { findGit } from '../system/files/state-directory.ts';
@@ -125,6 +125,8 @@ function needTrust({ cwd, source, trust }: Asking, asked: string[]): void {
 export function showAsked(asked: readonly string[]): string[] {
   return asked.map((each) => {
     const text = spellControls(each);
+    // What is trusted of a command is what it says: a workflow cannot have one that is too long to read.
+    if (each.startsWith(HOOK_REACH)) return text;
     return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
   });
 }

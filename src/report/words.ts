@@ -65,6 +65,7 @@ const REASONS: Record<NonNullable<TaskReport['reason']>, string> = {
   budget: 'budget spent',
   judge: 'nobody picked',
   tasks: 'tasks failed',
+  vetoed: 'vetoed',
 };
 
 export function glyphOf(state: State): string {

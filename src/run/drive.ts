@@ -16,6 +16,7 @@ import type { Store } from '../store/store.ts';
 import { AccessDesk } from './access-desk.ts';
 import { AskDesk } from './ask-desk.ts';
 import { ChildDesk } from './child-desk.ts';
+import { HookDesk, type HookSources } from './hook-desk.ts';
 import { Landings } from './landings.ts';
 import { Ledger } from './ledger.ts';
 import { loadRun } from './load-run.ts';
@@ -49,6 +50,8 @@ export interface DriveOptions {
   stages: Stages;
   /** What is shared with other engines; a test may do without. */
   machine?: SharedMachine;
+  /** Where hooks come from; a test may do without. */
+  hooks?: HookSources | undefined;
   nowMs(): number;
   /** Nobody drives it any more. */
   onClosed?(): void;
@@ -72,6 +75,7 @@ export class Drive implements Disposable {
   readonly #steers: SteerDesk;
   readonly #waits: WaitDesk;
   readonly #children: ChildDesk;
+  readonly #hooks: HookDesk;
   readonly #asks: AskDesk;
   readonly #publications: PublicationDesk;
   readonly #ledger: Ledger;
@@ -112,6 +116,9 @@ export class Drive implements Disposable {
     const waits = (this.#waits = new WaitDesk(loop, this.#timers));
     const landings = (this.#landings = new Landings(loop));
     const steers = (this.#steers = new SteerDesk(loop));
+    const { hooks: sources } = options;
+    const { top } = stages.home;
+    const hooks = (this.#hooks = new HookDesk({ loop, landings, sources, top, nowMs }));
     this.#children = new ChildDesk({
       loop,
       nowMs,
@@ -142,6 +149,7 @@ export class Drive implements Disposable {
       access,
       messages: this.#messages,
       steers,
+      hooks,
       landings,
       children: this.#children,
       waits,
@@ -174,6 +182,9 @@ export class Drive implements Disposable {
     this.#clock = setInterval(() => this.#ledger.lookAtClock(), CLOCK_MS);
     try {
       return await this.#loop.finished;
+    } catch (error) {
+      await this.#hooks.close();
+      throw error;
     } finally {
       // Whatever ended the loop, nothing of ours stays behind.
       clearInterval(this.#clock);
@@ -188,6 +199,11 @@ export class Drive implements Disposable {
       this.#timers.close();
       await Promise.allSettled([...this.#underWay, this.#attempts[Symbol.asyncDispose]()]);
     }
+  }
+
+  /** For when all that the run leaves behind is there: its report too. */
+  async tellEnd(): Promise<void> {
+    await this.#hooks.runEnded();
   }
 
   /** Others may drive it then. */
@@ -264,12 +280,9 @@ export class Drive implements Disposable {
       }
       case 'task.resting':
         return this.#rest(decision.task, decision.delayMs);
-      case 'question.asked': {
-        const { id, task, timeoutMs } = decision;
-        const said = { type: 'question.answered', id, ...defaultAnswer(decision), by: 'time-out' } as const;
-        if (timeoutMs !== undefined) this.#timers.wait(id, task, timeoutMs, said);
-        return;
-      }
+      case 'question.asked':
+        this.#hooks.asked(decision);
+        return this.#await(decision);
       case 'access.asked': {
         const { id, task, attempt, timeoutMs } = decision;
         return this.#timers.wait(id, task, timeoutMs, { type: 'access.unanswered', task, attempt, id });
@@ -295,6 +308,7 @@ export class Drive implements Disposable {
       case 'task.merging':
         return this.#follow(this.#merges.add(decision));
       case 'task.finished':
+        this.#hooks.taskEnded(decision);
         this.#timers.callOff(decision.task);
         return this.#follow(this.#workspaces.clean(nodeOf(this.state, decision.task)));
     }
@@ -305,6 +319,8 @@ export class Drive implements Disposable {
     this.#ledger.heard(fact);
     this.#lost?.heard(fact);
     this.#landings.heard(fact);
+    this.#hooks.heard(fact);
+    if (fact.type === 'attempt.finished') this.#hooks.attemptEnded(fact);
     if (fact.type === 'wait.expired') this.#waits.expired(fact);
     this.#publications.heard(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();
@@ -329,9 +345,16 @@ export class Drive implements Disposable {
       this.#rest(id, node.delayMs);
     } else if (node.state === 'asking') {
       for (const question of this.state.questions.values()) {
-        if (question.task === id) this.#act({ type: 'question.asked', ...question });
+        if (question.task === id) this.#await(question);
       }
     }
+  }
+
+  /** Where nobody answers in time its default counts. */
+  #await(question: Omit<EventOf<'question.asked'>, 'type'>): void {
+    const { id, task, timeoutMs } = question;
+    const said = { type: 'question.answered', id, ...defaultAnswer(question), by: 'time-out' } as const;
+    if (timeoutMs !== undefined) this.#timers.wait(id, task, timeoutMs, said);
   }
 
   #delay({ task, attempt, delayMs }: Pick<EventOf<'task.delayed'>, 'task' | 'attempt' | 'delayMs'>): void {

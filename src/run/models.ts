@@ -24,6 +24,7 @@ import type { Provider } from '../gateway/keys/providers.ts';
 import type { Transport } from '../gateway/transport.ts';
 import { LOGINS, RUNTIMES_BY_NAME } from '../runtime/runtimes.ts';
 import type { Home } from '../store/home.ts';
+import type { HookSources } from './hook-desk.ts';
 import { SharedMachine } from './shared-machine.ts';
 
 /** Where what goes over the wire is written to, or comes from. */
@@ -192,6 +193,12 @@ export class Models implements ModelsStage, AsyncDisposable {
     if (record === undefined) return live;
     const { recordingTransport } = await import('../gateway/cassette/record.ts');
     return this.#undo.use(recordingTransport(live, path.resolve(record), options));
+  }
+
+  /** What is configured of hooks, and with what surroundings they run. */
+  hookSources(): Omit<HookSources, 'program'> {
+    const configs = this.#configured?.configs ?? loadConfigs([userConfigFile()]);
+    return { configs, env: this.#env, isReplayed: this.#cassette.replay !== undefined };
   }
 
   get #env(): NodeJS.ProcessEnv {

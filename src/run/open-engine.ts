@@ -18,6 +18,7 @@ import { inspectRepository, type Repository } from '../system/git/repository.ts'
 import { openWorkspaces } from '../workspace/open.ts';
 import { EnginesAtWork } from './engines-at-work.ts';
 import { Models, type ModelOptions } from './models.ts';
+import type { ProgramHook } from './program-hooks.ts';
 import { recoverMerge } from './recover-merge.ts';
 import { settleWorkspaces, unsettled } from './settle-workspaces.ts';
 import { clearAttempts, createHome } from './prepare-home.ts';
@@ -39,7 +40,13 @@ export interface Engine extends AsyncDisposable {
   /** Opens a run to be driven by this engine alone, which has the claim to a new one; throws where another drives it. */
   drive(
     run: string,
-    options?: { claim?: Claim; seen?(events: Recorded[]): void; fault?(point: string): void },
+    options?: {
+      claim?: Claim;
+      /** Hooks that a program has added by now. */
+      hooks?(): readonly ProgramHook[];
+      seen?(events: Recorded[]): void;
+      fault?(point: string): void;
+    },
   ): Promise<Drive>;
 }
 
@@ -103,7 +110,7 @@ export async function openEngine(
     notes: [...(recovered === undefined ? [] : [recovered]), ...unsettled(home)],
     checkModels: (workflow) => models.check(workflow),
     whileAlone: (action) => engines.whileAlone(action),
-    async drive(run, { claim: own, ...options } = {}) {
+    async drive(run, { claim: own, hooks: program = () => [], ...options } = {}) {
       const claim = own ?? (await store.claim(run));
       if (!claim) throw await driven(store, run);
       using undo = new DisposableStack();
@@ -113,7 +120,16 @@ export async function openEngine(
         driving.delete(held);
         held.dispose();
       };
-      const drive = await Drive.open(run, { store, stages, machine, nowMs: Date.now, onClosed, ...options });
+      const hooks = { ...models.hookSources(), program };
+      const drive = await Drive.open(run, {
+        store,
+        stages,
+        machine,
+        hooks,
+        nowMs: Date.now,
+        onClosed,
+        ...options,
+      });
       undo.use(machine.onTrouble(run, (text) => drive.tell(text)));
       undo.use(models.onWait(run, (wait) => drive.waits(wait)));
       const held = undo.move();

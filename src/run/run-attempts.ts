@@ -17,6 +17,7 @@ import type { AccessDesk } from './access-desk.ts';
 import { AgentSlot } from './agent-slot.ts';
 import type { AskDesk } from './ask-desk.ts';
 import type { ChildDesk } from './child-desk.ts';
+import type { Hooked, HookDesk } from './hook-desk.ts';
 import type { Landings } from './landings.ts';
 import type { Ledger } from './ledger.ts';
 import type { Loop } from './loop.ts';
@@ -43,6 +44,7 @@ export interface RunAttemptsOptions {
   access: AccessDesk;
   messages: MessageDesk;
   steers: SteerDesk;
+  hooks: HookDesk;
   landings: Landings;
   children: ChildDesk;
   waits: WaitDesk;
@@ -82,17 +84,20 @@ export class RunAttempts implements AsyncDisposable {
     const waiting = { graceful: new AbortController(), now: new AbortController() };
     this.#stops.set(node.id, waiting);
     using slot = await this.#slotFor(node, start, waiting);
+    const hooked = slot ? await this.#hooked(node, start, waiting) : undefined;
     // It may be stopped in the very turn in which it was started.
-    if (slot === undefined || waiting.graceful.signal.aborted) {
+    if (!slot || hooked?.kind !== 'go' || waiting.graceful.signal.aborted) {
       this.#slots.delete(node.id);
       this.#stops.delete(node.id);
+      if (hooked?.kind === 'vetoed') return this.#loop.submit(...hooked.facts);
       const { task, attempt } = start;
       const outcome = { kind: 'cancelled' } as const;
       return this.#loop.submit({ type: 'attempt.finished', task, attempt, outcome, durationMs: 0 });
     }
     const ahead = this.#ahead.take(start, state.shadow);
     const { attempt, stop } = ahead ?? this.#attemptOf(node, start);
-    attempt.start = start;
+    attempt.start = hooked.start;
+    attempt.added = hooked.added;
     this.#stops.set(node.id, stop);
     const finished = await live(stages, attempt, ahead?.place);
     slot[Symbol.dispose]();
@@ -123,6 +128,11 @@ export class RunAttempts implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#ahead[Symbol.asyncDispose]();
+  }
+
+  /** Hooks are asked as late as can be: what they say is of the moment. */
+  #hooked(node: Node, start: EventOf<'attempt.started'>, { graceful, now }: Stop): Promise<Hooked> {
+    return this.#options.hooks.before(node, start, AbortSignal.any([graceful.signal, now.signal]));
   }
 
   /** Undefined where the attempt was called off before it began. A plain command needs no slot. */

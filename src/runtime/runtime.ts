@@ -22,6 +22,8 @@ export interface Job {
   agent: Agent | undefined;
   prompt: string;
   feedback: string | undefined;
+  /** What hooks have it told besides, also where it remembers the rest. */
+  added?: string | undefined;
   env: Record<string, string>;
   /** Where the command starts, as it sees it. */
   cwd: string;

@@ -81,7 +81,14 @@ async function sweep(mark: string, sinceTicks: number): Promise<void> {
 
 /** Whether it was, or may have been, one of ours. */
 async function endIfMarked(pid: number, needle: Buffer, sinceTicks: number): Promise<boolean> {
-  const environ = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
+  const look = (file: string): Promise<Buffer | undefined> =>
+    readFile(`/proc/${pid}/${file}`).catch(() => undefined);
+  let environ = await look('environ');
+  // Once its words are there it is started: what still shows no environment then has none.
+  if (environ?.length === 0 && (await look('cmdline'))?.length) {
+    environ = await look('environ');
+    if (environ?.length === 0) return false;
+  }
   if (environ === undefined) return false;
   if (environ.length === 0) {
     const entry = readProcess(pid);

@@ -35,6 +35,16 @@ export function checkWorkflow(workflow: Workflow): Problem[] {
   ];
 }
 
+/** A run ends once, with the workflow that was started. */
+function warnAboutHooks({ nested = {} }: Workflow): string[] {
+  return Object.entries(nested)
+    .filter(([, { hooks = [] }]) => hooks.some(({ on }) => [on].flat().includes('run-ended')))
+    .map(
+      ([uses]) =>
+        `${uses} has hooks for "run-ended", which are not called when it is used by another workflow; put them there`,
+    );
+}
+
 /** What is worth saying and not wrong. */
 export function warnAbout(workflow: Workflow): string[] {
   const named = new Set(agentNames(workflow).map(({ name }) => name));
@@ -43,6 +53,7 @@ export function warnAbout(workflow: Workflow): string[] {
   return [
     ...unused.map((name) => `agent "${name}" is named by no task`),
     ...warnAboutTasks(workflow),
+    ...warnAboutHooks(workflow),
     ...warnAboutQuotes(workflow),
     ...warnAboutItems(workflow),
   ];

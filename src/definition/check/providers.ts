@@ -22,5 +22,6 @@ export function incompleteProviders(config: Config): Problem[] {
 /** Where a person may have written a secret by mistake: such values are never shown. */
 export function isSecretPlace(path: Problem['path']): boolean {
   if (path[0] === 'remotes') return path[2] === 'token';
+  if (path[0] === 'hooks' || path[0] === 'notify') return true; // the address on the same line may be one
   return path[0] === 'providers' && (path[2] === 'key' || path[2] === 'headers' || path[2] === 'base-url');
 }

@@ -24,6 +24,7 @@ import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
 import { tellGiven, tellQuestion } from './asked-lines.ts';
 import { formatElapsed } from './figures.ts';
+import { tellHooked, tellHookFailure } from './hook-lines.ts';
 import { tellProgress } from './live/task-sign.ts';
 import { tellMessage, tellWait } from './message-lines.ts';
 import type { Paint } from './output.ts';
@@ -204,6 +205,10 @@ export class EventLines {
         };
       case 'run.noted':
         return { text: event.text, color: 'ask' };
+      case 'hook.failed':
+        return { text: tellHookFailure(event), color: 'ask' };
+      case 'attempt.hooked':
+        return { text: tellHooked(event), ...(event.veto !== undefined && { color: 'ask' as const }) };
       case 'run.resumed':
         this.#short = undefined;
         return { text: 'goes on' };

@@ -146,6 +146,19 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/trust.ts'),
   },
   {
+    name: 'hooks',
+    group: 'Look',
+    summary: 'show the hooks and notifications in force, and where they are written',
+    asks: ['hooks'],
+    arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
+    options: [TRUST, { flags: '--json', about: 'print each hook as a line of JSON' }],
+    examples: [
+      ['hooks', 'those of your configuration, and of bosun.yaml if there is one'],
+      ['hooks ci/nightly.yaml --json', 'for a program'],
+    ],
+    load: () => import('./commands/hooks.ts'),
+  },
+  {
     name: 'status',
     group: 'Look',
     summary: 'show the state of a run',

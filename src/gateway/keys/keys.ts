@@ -4,8 +4,8 @@
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { KeySource } from '../../contract/config.ts';
 import { BosunError } from '../../contract/errors.ts';
+import type { KeySource } from '../../contract/key-source.ts';
 import { capture } from '../../system/process/process.ts';
 import { readPrivateFile } from './private-file.ts';
 

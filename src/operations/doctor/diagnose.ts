@@ -8,6 +8,7 @@ import { describeIsolation, describeLimits } from '../../report/isolation.ts';
 import { chooseSandbox, type Sandbox } from '../../sandbox/choose.ts';
 import { findGit } from '../../system/files/state-directory.ts';
 import { demandsOfConfigs, isolationOf } from '../../run/isolation.ts';
+import { checkDesktop } from './check-desktop.ts';
 import type { Finding } from './finding.ts';
 import {
   checkDisk,
@@ -38,6 +39,7 @@ export async function diagnose(options: Reading<'doctor'>): Promise<Finding[]> {
     ...(process.platform === 'linux' ? [checkNative(), checkSocat()] : []),
     await checkDisk(directory ?? options.cwd),
     await checkTar(),
+    ...checkDesktop(),
     ...runtimes,
   ];
 }

@@ -7,11 +7,11 @@ const AGAIN =
   'Your last attempt failed. All files are as they were before it: start again, and do it better.';
 
 /** `session` is the conversation that the agent really goes on with. */
-export function firstWords({ prompt, feedback }: Job, session: Job['session'], more?: string): string {
+export function firstWords({ prompt, feedback, added }: Job, session: Job['session'], more?: string): string {
   const words = !session
     ? [prompt, feedback]
     : session.fork
       ? [AGAIN, prompt, feedback]
       : [feedback ?? INTERRUPTED];
-  return [...words, more].filter(Boolean).join('\n\n');
+  return [...words, added, more].filter(Boolean).join('\n\n');
 }

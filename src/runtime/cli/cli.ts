@@ -59,8 +59,8 @@ async function runFilled(
 }
 
 /** An agent that keeps no memory of its own is told everything again. */
-function promptOf({ agent, prompt, feedback }: Job): string {
-  return [agent?.prompt, prompt, feedback].filter(Boolean).join('\n\n');
+function promptOf({ agent, prompt, feedback, added }: Job): string {
+  return [agent?.prompt, prompt, feedback, added].filter(Boolean).join('\n\n');
 }
 
 /** The file that BOSUN_OUTPUT names, which is then gone, else what was printed. JSON where it is JSON. */

@@ -5,7 +5,8 @@
  *   lost ──▶ too often, the engine alive? ────▶ finished
  *        ──▶ else ────────────────────────────▶ again (counts for nothing)
  *   cancelled ──▶ for a pause? ───────────────▶ again (counts for nothing), else finished
- *   failed ──▶ worth another runtime? ────────▶ again (fallback)
+ *   failed ──▶ did a hook not let it start? ──▶ finished
+ *          ──▶ worth another runtime? ────────▶ again (fallback)
  *          ──▶ can be told what was wrong? ───▶ again (feedback)
  *          ──▶ `retry` allows another? ───────▶ delayed
  *          ──▶ else ──────────────────────────▶ finished
@@ -32,7 +33,7 @@ export function afterFailure(node: Node): Decision {
   const { outcome, attempt } = ended;
   if (outcome.kind === 'lost') return afterLost(node, ended, outcome.because);
   if (outcome.kind === 'cancelled' && node.pausing === 'stop') return afterPause(node, ended);
-  if (outcome.kind === 'failed') {
+  if (outcome.kind === 'failed' && outcome.reason !== 'vetoed') {
     const next = withAnotherRuntime(node, ended) ?? withFeedback(node, ended, outcome.message);
     if (next) return next;
     const delayMs = delayBeforeRetryMs(node.task.retry, node.failures + 1);

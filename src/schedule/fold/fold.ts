@@ -74,6 +74,7 @@ function change(state: State, event: Event, atMs: number): void {
       return noteWait(state, event, atMs);
     case 'budget.warned':
     case 'run.noted':
+    case 'hook.failed':
       return; // for people; nothing is decided by it
     case 'budget.set':
       return setLimits(state, event.account, event.limits);
@@ -135,6 +136,7 @@ type NodeEvent = Exclude<
       | 'task.retried'
       | 'clock.jumped'
       | 'run.noted'
+      | 'hook.failed'
       | 'model.waiting'
       | 'budget.warned'
       | 'budget.set'
@@ -146,6 +148,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
   switch (event.type) {
     case 'attempt.output':
     case 'attempt.denied':
+    case 'attempt.hooked':
       return;
     case 'task.steered':
       if (!hasEnded(node)) node.steers.push({ number: ++node.steered, text: event.text });

@@ -32,7 +32,7 @@ export function noteHeld(
 
 /** Nobody's minutes: it has not begun, or a person has paused it. */
 export function hasStoppedClock({ held }: Node): boolean {
-  return held?.by === 'slot' || held?.by === 'pause';
+  return held?.by === 'slot' || held?.by === 'pause' || held?.by === 'hook';
 }
 
 export function noteWait(

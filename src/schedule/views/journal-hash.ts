@@ -61,6 +61,7 @@ const LEFT_OUT = new Set<string>([
   'task.unpaused',
   'attempt.pausing',
   'run.noted',
+  'hook.failed',
   'attempt.progress',
   'attempt.steered',
   'attempt.gave',

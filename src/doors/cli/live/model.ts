@@ -13,6 +13,7 @@ import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
 import { isGroup, isWithin, nodeOf, type Node, type State } from '../../../schedule/state.ts';
 import { heldOf, questionView, runView, taskView } from '../../../schedule/views/view.ts';
+import { tellHooked } from '../hook-lines.ts';
 import { signOf, workLine, type ShownBy, type TaskSign } from './task-sign.ts';
 
 const LINE_CHARS_MAX = 500;
@@ -92,6 +93,7 @@ export class LiveModel {
       if (event.type === 'attempt.output' && event.text !== undefined) this.#keepLine(event.task, event.text);
       if (event.type === 'attempt.agent') this.#keepLine(event.task, agentLine(event.event) ?? '');
       if (event.type === 'attempt.denied') this.#keepLine(event.task, `denied: ${describeDenied(event)}`);
+      if (event.type === 'attempt.hooked') this.#keepLine(event.task, tellHooked(event));
       if (event.type === 'attempt.started' || event.type === 'task.finished') this.#lines.delete(event.task);
     }
   }

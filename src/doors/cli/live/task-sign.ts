@@ -73,6 +73,7 @@ function heldSign(held: NonNullable<TaskView['held']>, waits: Waits, nowMs: numb
     return { glyph: glyphOf('asking'), word: 'asking', tone: 'ask', line: held.text };
   if (held.by === 'budget') return { glyph: PAUSED, word: 'budget', tone: 'ask', line: `held: ${held.text}` };
   if (held.by === 'slot') return { glyph: PAUSED, word: 'queued', tone: 'ask', line: held.text };
+  if (held.by === 'hook') return { glyph: PAUSED, word: 'hook', tone: 'ask', line: held.text };
   const wait = waits.find(({ provider, untilMs }) => provider === held.provider && untilMs > nowMs);
   const word = held.by === 'turn' ? 'queued' : 'silent';
   if (!wait) return { glyph: PAUSED, word, tone: 'ask', line: `held: ${held.text}` };
