@@ -1,5 +1,14 @@
 /** The configuration: whose word counts, where a value came from, and what changes when one of them is changed. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -10,6 +19,7 @@ import { workflow } from '../src/definition/builder.ts';
 import { loadConfigs, usersConfig } from '../src/definition/config.ts';
 import { parseWorkflow } from '../src/definition/load.ts';
 import { perform } from '../src/operations/perform.ts';
+import { takeLock } from '../src/store/lock.ts';
 
 const ANNA = { kind: 'person', name: 'anna' } as const;
 
@@ -295,10 +305,20 @@ describe('config set', () => {
       }
   });
 
-  it('of several at once loses nothing', async () => {
-    const models = Array.from({ length: 20 }, (_, n) => `model-${n}`);
-    await Promise.all(models.map((model) => set(`prices.${model}`, '{ input: 1, output: 2 }')));
-    expect(Object.keys(usersConfig(undefined).users.prices ?? {}).toSorted()).toEqual(models.toSorted());
+  it('waits for whoever is changing the file, and then changes what is there by then', async () => {
+    const state = path.join(root, 'state/bosun');
+    mkdirSync(state, { recursive: true });
+    const other = takeLock(path.join(state, 'config.lock'))!;
+    const setting = set('model', 'mine');
+    for (let n = 0; n < 30 && !existsSync(users); n++) await new Promise((go) => setTimeout(go, 10));
+    expect(existsSync(users)).toBe(false);
+    write(users, 'agents: 4\n');
+    other[Symbol.dispose]();
+    await setting;
+    expect(usersConfig(undefined).users).toEqual({ agents: 4, model: 'mine' });
+    const stop = AbortSignal.abort();
+    const asked = perform('setConfig', { key: 'agents', value: '5' }, { ...around(), signal: stop });
+    await expect(asked).rejects.toThrow('aborted');
   });
 
   it('is for people alone', async () => {
