@@ -47,12 +47,12 @@ export async function tellWebhook(
 }
 
 /** `v1,` and the HMAC-SHA256 of id, timestamp and body. */
-export function signatureOf(key: Buffer, id: string, timestamp: string, body: string): string {
+function signatureOf(key: Buffer, id: string, timestamp: string, body: string): string {
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
 /** As Standard Webhooks write it, base64 after `whsec_`; else its own characters. */
-export function keyOf(secret: string): Buffer {
+function keyOf(secret: string): Buffer {
   return secret.startsWith('whsec_')
     ? Buffer.from(secret.slice('whsec_'.length), 'base64')
     : Buffer.from(secret);
