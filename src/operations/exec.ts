@@ -52,7 +52,6 @@ function taskOf(options: Asked<'queueExec'>): TaskSource {
 }
 
 /** What a person types, or a reviewer writes, is no template. */
-/** What a person types here is no template. */
 export function literally(text: string): string {
   return text.replaceAll('${{', () => "${{ '${{' }}");
 }
