@@ -46,7 +46,7 @@ import { toolchains } from '../sandbox/machine/toolchains.ts';
 import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import type { Fence, FenceLimits } from '../system/process/fence.ts';
-import type { Launch, Prepared, Running } from '../system/process/process.ts';
+import type { Launch, Prepared, Relay, Running } from '../system/process/process.ts';
 import { tryRemoveTree } from '../system/files/remove-tree.ts';
 import { give } from '../system/process/sandbox-user.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -69,6 +69,7 @@ interface Sockets {
 
 interface Ways {
   allow: readonly string[];
+  withEgress: boolean;
   withCrew: boolean;
   withModels: boolean;
 }
@@ -119,13 +120,14 @@ export class Surroundings implements AsyncDisposable {
     const { network: allow = [] } = made.#scope;
     const withCrew = attempt.crew !== undefined;
     const withModels = asksModels(attemptRuntime(attempt).name);
+    const withEgress = allow.length > 0 || (attempt.services?.areThere() ?? false);
     try {
       if (withModels) {
         await mkdir(made.memory, { recursive: true });
         give(stages.launcher.uid, made.memory);
       }
-      if (stages.isFenced && (allow.length > 0 || withCrew || withModels))
-        made.#sockets = await made.#openSockets({ allow, withCrew, withModels });
+      if (stages.isFenced && (withEgress || withCrew || withModels))
+        made.#sockets = await made.#openSockets({ allow, withEgress, withCrew, withModels });
       else if (withModels) await made.#openModels('tcp');
     } catch (error) {
       await made[Symbol.asyncDispose]();
@@ -175,7 +177,7 @@ export class Surroundings implements AsyncDisposable {
     const { isFenced } = this.#stages;
     const sockets =
       hosts.length > 0 && isFenced
-        ? await this.#openSockets({ allow: hosts, withCrew: false, withModels: false })
+        ? await this.#openSockets({ allow: hosts, withEgress: true, withCrew: false, withModels: false })
         : undefined;
     return { env: machineEnvironment(isFenced), ...this.#fence(ALL, sockets, { reads: [], own: [] }) };
   }
@@ -303,18 +305,21 @@ export class Surroundings implements AsyncDisposable {
   }
 
   /** A directory with the sockets behind which the proxy to these hosts, models, and we ourselves, can be reached. */
-  async #openSockets({ allow, withCrew, withModels }: Ways): Promise<Sockets> {
+  async #openSockets({ allow, withEgress, withCrew, withModels }: Ways): Promise<Sockets> {
     const { uid } = this.#stages.launcher;
     const directory = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
     this.#undo.defer(() => tryRemoveTree(directory));
     give(uid, directory);
     const owner = uid === undefined ? {} : { uid };
-    if (allow.length > 0) {
+    const { crew, services } = this.#attempt;
+    if (withEgress) {
       const socketPath = path.join(directory, 'egress.sock');
       const onDenied = (denied: Denied): void => this.#denied(denied);
-      this.#undo.use(await openEgress({ socketPath, allow, ...owner, onDenied }));
+      const findService = withCrew ? services?.find : undefined; // a set-up is the work of all that share its base
+      this.#undo.use(
+        await openEgress({ socketPath, allow, ...owner, onDenied, ...(findService && { findService }) }),
+      );
     }
-    const { crew } = this.#attempt;
     if (withCrew && crew) {
       const { task, attempt } = this.#attempt.start;
       const emit = this.#attempt.emit;
@@ -328,6 +333,7 @@ export class Surroundings implements AsyncDisposable {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
         publish: (input) => this.#publisher.publish(crew, input, this.#running, this.#workspace),
+        serve: (input) => crew.serve(input, (port, socketPath) => this.#relay(port, socketPath)),
         ...outputs.toolsFor(crew),
         ask: (input, left) => this.held.ask(crew.ask(input, left)),
         report_progress: progress.report,
@@ -338,7 +344,7 @@ export class Surroundings implements AsyncDisposable {
       this.#undo.use(await openCrew({ socketPath, ...owner, tools, ...(notice && { notice }) }));
     }
     if (withModels) await this.#openModels({ socketPath: path.join(directory, 'gateway.sock'), ...owner });
-    return { directory, hasEgress: allow.length > 0, hasCrew: withCrew, hasModels: withModels };
+    return { directory, hasEgress: withEgress, hasCrew: withCrew, hasModels: withModels };
   }
 
   async #openModels(at: EndpointAt): Promise<void> {
@@ -399,10 +405,28 @@ export class Surroundings implements AsyncDisposable {
     };
   }
 
-  /** The agent is done: nothing more is published, and what is under way is in the journal. */
+  /** The agent is done: nothing more is published or served, and what is under way is in the journal. */
   async workEnded(): Promise<void> {
     this.#running = undefined;
-    await this.#publisher.settled();
+    await Promise.all([this.#publisher.settled(), this.#attempt.services?.ended()]);
+  }
+
+  /** To a port of what the agent runs in: where that ends, the next of its sandboxes has others. */
+  async #relay(port: number, socketPath: string): Promise<Relay> {
+    const running = this.#running;
+    if (running === undefined)
+      throw new BosunError('wrong-state', 'only an agent at work can serve, not its check');
+    if (running.relay === undefined)
+      throw new BosunError(
+        'not-supported',
+        'nothing can be served on this machine: to reach a port of a sandbox takes a program that is built where there is a C compiler when bosun is installed',
+      );
+    const relay = await running.relay(port, socketPath);
+    const over = running.exited.then(
+      () => {},
+      () => {},
+    );
+    return { ...relay, ended: Promise.race([relay.ended, over]) };
   }
 
   /** A yes is in the journal before it takes effect in what runs. */

@@ -112,6 +112,7 @@ export const Task = z.strictObject({
   ),
   paused: opt(z.strictObject({ ...pause, with: opt(text) })),
   progress: opt(z.strictObject({ text, percent: opt(count) })),
+  services: opt(z.array(z.strictObject({ name: text, port: count }))),
   within: opt(z.strictObject({ ended: count, all: count })),
   retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
   picked: opt(text),

@@ -4,6 +4,7 @@ import { formatDuration } from '../../base/units.ts';
 import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
+import { hostOf } from '../../contract/services.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns } from '../../report/text/columns.ts';
 import { plainLine, spellControls } from '../../report/text/plain.ts';
@@ -286,6 +287,10 @@ export class EventLines {
         const files = event.changedCount > 0 ? ` with ${count(event.changedCount, 'changed file')}` : '';
         return { text: `published ${event.name} version ${event.version}${files}` };
       }
+      case 'service.announced':
+        return { text: `serves ${event.name}: http://${hostOf(event.name)} is its port ${event.port}` };
+      case 'service.gone':
+        return { text: `serves ${event.name} no longer: ${event.why}`, color: 'quiet' };
       case 'merge.deferred': {
         const names = filesOf(event.until.map((id) => this.#names.of(id)));
         return {

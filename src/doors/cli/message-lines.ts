@@ -43,6 +43,7 @@ function thingOf(what: WaitFor, names: TaskNames): string {
   if (what.kind === 'end') return `the end of ${names.of(what.task)}`;
   if (what.kind === 'publication')
     return `${what.name}${what.version > 1 ? ` version ${what.version}` : ''} from ${names.of(what.publisher)}`;
+  if (what.kind === 'service') return `the service ${what.name}`;
   const from = what.task === undefined ? what.agent : names.of(what.task);
   return `a message${from === undefined ? '' : ` from ${from}`}`;
 }
