@@ -32,7 +32,9 @@ async function relayed(...lines: string[]): Promise<Reached> {
 
 function dial(socketPath: string): Promise<Socket> {
   const socket = connect({ path: socketPath, allowHalfOpen: true });
-  return new Promise((resolve, reject) => socket.once('connect', () => resolve(socket)).once('error', reject));
+  return new Promise((resolve, reject) =>
+    socket.once('connect', () => resolve(socket)).once('error', reject),
+  );
 }
 
 const LISTENS = 'until grep -q ":0BB8 .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.01; done';
@@ -133,11 +135,13 @@ describe('a port of a sandbox', () => {
     const socketPath = `${at.socketPath}.other`;
     const { initPid, startTicks, uid } = at.sandbox;
     const of = { port: 3000, socketPath, ...(uid !== undefined && { uid }) };
-    await expect(openRelay({ ...of, initPid, startTicks: startTicks + 1 })).rejects.toThrow(/No such process/);
-    const own = new ProcessTable().read(process.pid)!;
-    await expect(openRelay({ port: 3000, socketPath, initPid: process.pid, startTicks: own.startTicks })).rejects.toThrow(
-      /no network of its own/,
+    await expect(openRelay({ ...of, initPid, startTicks: startTicks + 1 })).rejects.toThrow(
+      /No such process/,
     );
+    const own = new ProcessTable().read(process.pid)!;
+    await expect(
+      openRelay({ port: 3000, socketPath, initPid: process.pid, startTicks: own.startTicks }),
+    ).rejects.toThrow(/no network of its own/);
     await expect(dial(socketPath)).rejects.toThrow(/ENOENT/);
   });
 });

@@ -418,6 +418,9 @@ export const Conformance = z.strictObject({
   rows: z.array(Verdict),
 });
 
+/** In a program it can also be closed, and says when the service is gone. */
+export const Opened = z.object({ run: text, service: text, task: text, port: count, url: text });
+
 /** In a program it can also be closed. */
 export const Server = z.object({ url: text });
 

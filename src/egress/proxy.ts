@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
-import { createServer, STATUS_CODES } from '../system/net/http.ts';
+import { createServer } from '../system/net/http.ts';
 import { listenOnSocket, type SocketAt } from '../system/net/listen-on-socket.ts';
 import { AllowList } from './allow-list.ts';
 import { formatAuthority, HOST_CHARS_MAX } from './authority.ts';
@@ -16,6 +16,7 @@ import { objectToConnect, objectToRequest, objectToUpgrade, type Objection } fro
 import { ServicesDoor, type FindService } from './services-door.ts';
 import { isWebSocket, upgrade } from './upgrade.ts';
 import { reach, within } from './reach.ts';
+import { answerRefusal, writeRefusal } from './refusal.ts';
 
 export const EGRESS_LIMITS = {
   /** Connections from the attempt, and connections out for it. */
@@ -254,22 +255,4 @@ function absoluteForm({ url = '' }: IncomingMessage): { authority: string; path:
   if (authority === undefined)
     return new EgressRefusal(400, 'bosun: this is a proxy: ask for http://host/path, or CONNECT host:port');
   return { authority, path: path.startsWith('/') ? path : `/${path}` };
-}
-
-/** The connection ends with it, so that nothing of a refused request is ever read as the next one. */
-function answerRefusal(outgoing: ServerResponse, { status, message }: EgressRefusal): void {
-  if (outgoing.headersSent || outgoing.destroyed) return;
-  outgoing.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
-  outgoing.end(`${message}\n`);
-}
-
-function writeRefusal(client: Duplex, { status, message }: EgressRefusal): void {
-  const body = Buffer.from(`${message}\n`);
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${body.length}`,
-    'Connection: close',
-  ];
-  client.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]), () => client.destroy());
 }

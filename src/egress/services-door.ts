@@ -57,29 +57,18 @@ export class ServicesDoor {
     const socket = await dialRelay(service.socketPath, signal);
     if (typeof socket === 'string') {
       this.#open -= 1;
-      return new EgressRefusal(STATUS[socket], `bosun: cannot reach ${host}: ${tell(socket, service)}`);
+      const { status, tell } = UNREACHED[socket];
+      const why = tell(`port ${service.port} of ${service.of}`);
+      return new EgressRefusal(status, `bosun: cannot reach ${host}: ${why}`);
     }
     socket.once('close', () => (this.#open -= 1));
     return socket;
   }
 }
 
-const STATUS: Record<Unreached, number> = {
-  'nobody-listens': 502,
-  'too-many': 503,
-  'no-answer': 504,
-  gone: 502,
+const UNREACHED: Record<Unreached, { status: number; tell(port: string): string }> = {
+  'nobody-listens': { status: 502, tell: (port) => `nothing listens on ${port} now` },
+  'too-many': { status: 503, tell: (port) => `${port} has too many connections; try again later` },
+  'no-answer': { status: 504, tell: (port) => `${port} takes no connection in time` },
+  gone: { status: 502, tell: (port) => `${port} is not served any more` },
 };
-
-function tell(why: Unreached, { of, port }: { of: string; port: number }): string {
-  switch (why) {
-    case 'nobody-listens':
-      return `nothing listens on port ${port} of ${of} now`;
-    case 'too-many':
-      return `too many connections to port ${port} of ${of} at once; try again later`;
-    case 'no-answer':
-      return `port ${port} of ${of} takes no connection in time`;
-    case 'gone':
-      return `${of} does not serve it any more`;
-  }
-}

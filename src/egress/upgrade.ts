@@ -24,6 +24,9 @@ export function upgrade(
     ['Connection', 'Upgrade'],
     ['Upgrade', 'websocket'],
   ];
-  const lines = [`${incoming.method} ${path} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
+  const lines = [
+    `${incoming.method} ${path} HTTP/1.1`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+  ];
   upstream.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }

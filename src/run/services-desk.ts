@@ -2,7 +2,7 @@
  * Where attempts of a run give ports of their sandboxes names, and find those of others: checks what they say, has the
  * way opened, makes facts of it, and keeps the ways that are open. The state says what is there; a way ends with its attempt.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { AttemptCrew, OpenRelay, ServicesOfRun } from '../attempt/attempt.ts';
 import { didYouMean } from '../base/suggest.ts';
@@ -54,11 +54,7 @@ export class ServicesDesk {
   readonly #counts = new Map<string, number>();
   readonly #ending = new Set<Promise<void>>();
 
-  constructor(
-    loop: Pick<Loop, 'state' | 'isOver'>,
-    landings: Pick<Landings, 'land'>,
-    directory: string,
-  ) {
+  constructor(loop: Pick<Loop, 'state' | 'isOver'>, landings: Pick<Landings, 'land'>, directory: string) {
     this.#loop = loop;
     this.#landings = landings;
     this.#directory = directory;
@@ -82,6 +78,7 @@ export class ServicesDesk {
   async close(): Promise<void> {
     for (const live of this.#live.values()) this.#end(live, 'the engine stopped');
     await Promise.all(this.#ending);
+    await rmdir(path.dirname(servicePath(this.#directory, ''))).catch(() => {}); // there may be none
   }
 
   async #serve(
@@ -178,7 +175,8 @@ export class ServicesDesk {
     const { state } = this.#loop;
     const names = servicesFor(state, nodeOf(state, task)).map((service) => service.name);
     const past = this.#past.get(name);
-    const there = names.length > 0 ? `; there is ${names.slice(0, NAMES_SHOWN_MAX).map(hostOf).join(', ')}` : '';
+    const there =
+      names.length > 0 ? `; there is ${names.slice(0, NAMES_SHOWN_MAX).map(hostOf).join(', ')}` : '';
     return `no task serves it now${past === undefined ? '' : ` (${past})`}${didYouMean(name, names)}${there}; wait for it with: bosun agent wait-for service ${name}`;
   }
 

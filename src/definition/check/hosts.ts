@@ -26,7 +26,11 @@ export function hostProblem(entry: string): string | undefined {
   const split = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(entry);
   if (!split) return 'is not a host; an IPv6 address with a port is written [2001:db8::1]:443';
   const [, host = '', port] = split;
-  return portProblem(port) ?? serviceProblem(host.toLowerCase(), port) ?? (host.startsWith('[') ? bracketProblem(host) : nameProblem(host));
+  return (
+    portProblem(port) ??
+    serviceProblem(host.toLowerCase(), port) ??
+    (host.startsWith('[') ? bracketProblem(host) : nameProblem(host))
+  );
 }
 
 /** Of a name that ends in `.bosun`: that is a service of the run, and nothing else. */

@@ -60,8 +60,7 @@ function afterPublication(state: State, what: ForPublication): Over | undefined 
 function afterService(state: State, task: string, name: string): Over | undefined {
   const service = state.services.get(name);
   if (!service) return undefined;
-  if (mayReach(state, nodeOf(state, task), service))
-    return { why: 'met', text: tellService(state, service) };
+  if (mayReach(state, nodeOf(state, task), service)) return { why: 'met', text: tellService(state, service) };
   const { why, remedy } = tellBarred(state, service);
   return { why: 'ended', text: `you may not reach ${name}: ${why}; ${remedy}` };
 }
