@@ -11,6 +11,7 @@ import { DoneOutput } from './done-output.ts';
 import { HeldTime } from './held-time.ts';
 import { Progress } from './progress.ts';
 import { OutputFiles } from './output-files.ts';
+import { openPort } from './port-relay.ts';
 import { Publisher } from './publisher.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -46,7 +47,7 @@ import { toolchains } from '../sandbox/machine/toolchains.ts';
 import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import type { Fence, FenceLimits } from '../system/process/fence.ts';
-import type { Launch, Prepared, Relay, Running } from '../system/process/process.ts';
+import type { Launch, Prepared, Running } from '../system/process/process.ts';
 import { tryRemoveTree } from '../system/files/remove-tree.ts';
 import { give } from '../system/process/sandbox-user.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -333,7 +334,7 @@ export class Surroundings implements AsyncDisposable {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
         publish: (input) => this.#publisher.publish(crew, input, this.#running, this.#workspace),
-        serve: (input) => crew.serve(input, (port, socketPath) => this.#relay(port, socketPath)),
+        serve: (input) => crew.serve(input, (port, socketPath) => openPort(this.#running, port, socketPath)),
         ...outputs.toolsFor(crew),
         ask: (input, left) => this.held.ask(crew.ask(input, left)),
         report_progress: progress.report,
@@ -409,24 +410,6 @@ export class Surroundings implements AsyncDisposable {
   async workEnded(): Promise<void> {
     this.#running = undefined;
     await Promise.all([this.#publisher.settled(), this.#attempt.services?.ended()]);
-  }
-
-  /** To a port of what the agent runs in: where that ends, the next of its sandboxes has others. */
-  async #relay(port: number, socketPath: string): Promise<Relay> {
-    const running = this.#running;
-    if (running === undefined)
-      throw new BosunError('wrong-state', 'only an agent at work can serve, not its check');
-    if (running.relay === undefined)
-      throw new BosunError(
-        'not-supported',
-        'nothing can be served on this machine: to reach a port of a sandbox takes a program that is built where there is a C compiler when bosun is installed',
-      );
-    const relay = await running.relay(port, socketPath);
-    const over = running.exited.then(
-      () => {},
-      () => {},
-    );
-    return { ...relay, ended: Promise.race([relay.ended, over]) };
   }
 
   /** A yes is in the journal before it takes effect in what runs. */

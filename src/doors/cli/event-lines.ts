@@ -4,7 +4,6 @@ import { formatDuration } from '../../base/units.ts';
 import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
-import { hostOf } from '../../contract/services.ts';
 import type { LeftOut } from '../../contract/run.ts';
 import { fitColumns, padColumns } from '../../report/text/columns.ts';
 import { plainLine, spellControls } from '../../report/text/plain.ts';
@@ -27,7 +26,7 @@ import { tellGiven, tellQuestion } from './asked-lines.ts';
 import { formatElapsed } from './figures.ts';
 import { tellHooked, tellHookFailure } from './hook-lines.ts';
 import { tellProgress } from './live/task-sign.ts';
-import { tellMessage, tellWait } from './message-lines.ts';
+import { tellMessage, tellServed, tellWait } from './message-lines.ts';
 import type { Paint } from './output.ts';
 
 const NAME_COLUMNS_MIN = 8;
@@ -288,9 +287,8 @@ export class EventLines {
         return { text: `published ${event.name} version ${event.version}${files}` };
       }
       case 'service.announced':
-        return { text: `serves ${event.name}: http://${hostOf(event.name)} is its port ${event.port}` };
       case 'service.gone':
-        return { text: `serves ${event.name} no longer: ${event.why}`, color: 'quiet' };
+        return tellServed(event);
       case 'merge.deferred': {
         const names = filesOf(event.until.map((id) => this.#names.of(id)));
         return {

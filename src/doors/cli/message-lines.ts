@@ -1,6 +1,7 @@
-/** What agents say to each other and wait for, as lines for people. It makes nothing harmless: whoever prints the lines does. */
+/** What agents say to each other, wait for and serve, as lines for people. It makes nothing harmless: whoever prints the lines does. */
 import { formatDuration } from '../../base/units.ts';
 import type { EventOf, WaitFor } from '../../contract/event.ts';
+import { hostOf } from '../../contract/services.ts';
 import type { TaskNames } from '../../schedule/views/task-names.ts';
 import type { Told } from './agent-events.ts';
 
@@ -37,6 +38,12 @@ export function tellWait(event: WaitEvent, names: TaskNames): Told | undefined {
     return event.why === 'met' ? undefined : { text: `waits no longer: ${event.text}`, color: 'quiet' };
   const { for: what, timeoutMs } = event;
   return { text: `waits for ${thingOf(what, names)}, at most ${formatDuration(timeoutMs)}`, color: 'quiet' };
+}
+
+export function tellServed(event: EventOf<'service.announced' | 'service.gone'>): Told {
+  if (event.type === 'service.gone')
+    return { text: `serves ${event.name} no longer: ${event.why}`, color: 'quiet' };
+  return { text: `serves ${event.name}: http://${hostOf(event.name)} is its port ${event.port}` };
 }
 
 function thingOf(what: WaitFor, names: TaskNames): string {
