@@ -68,6 +68,7 @@ describe('a service', () => {
     ],
     ['one that needs what it publishes', { reader: needs('api:spec') }, true],
     ['one whose needs do', { between: needs('api:spec'), reader: needs('between') }, true],
+    ['one whose publisher does', { between: { ...needs('api:spec'), publishes: ['x'] }, reader: needs('api:x') }, true], // prettier-ignore
     ['one that needs something else', { between: run, reader: needs('between') }, false],
     ['an item of one that needs it', { group: { ...needs('api:spec'), 'for-each': ['x'] } }, true],
   ])('may be reached by %s: %#', (_, tasks, isReached) => {

@@ -224,6 +224,27 @@ tasks:
     expect(run.code).toBe(0);
   }, 120_000);
 
+  it('is reached by a task whose sandbox was made ahead of it', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      `concurrency: 1
+tasks:
+  server:
+    publishes: [spec]
+    run: |
+      bosun agent publish spec --value early
+      sleep 1
+      ${SERVING}
+      ${UNTIL_TOLD}
+  builder:
+    needs: ['api:spec']
+    run: curl -sS http://web.bosun/ahead; bosun agent send server done
+`,
+    );
+    expect(run.printed('builder')).toContain('GET /ahead web.bosun\n');
+  }, 60_000);
+
   it('has a name that is a name, of one task at a time, and there are not too many', async () => {
     await using repository = await makeRepository({ files: { ...FILES, 'rpc.mjs': RPC } });
     const wrong = ['../x', 'a/b', '', 'Web', 'web.', '-a', 'a\u001b[2J', 'a\nb', 'a\0', 'x'.repeat(64)];
