@@ -140,7 +140,7 @@ export class LoopbackDoor implements AsyncDisposable {
     const { rawHeaders, headers, method } = incoming;
     const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'host');
     if (hosts.length !== 1 || hosts[0] !== this.address)
-      return new EgressRefusal(421, `bosun: this is http://${this.address}; ask for it under that address`);
+      return new EgressRefusal(421, `bosun: only http://${this.address} leads here; use that address`);
     const {
       origin,
       'sec-fetch-site': site = 'none',
