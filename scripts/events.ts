@@ -104,6 +104,7 @@ const OWN: Readonly<Record<string, string>> = {
   'wait.circled waits': 'which',
   'attempt.denied host': 'where to',
   'attempt.denied port': 'its port',
+  'service.announced port': 'of the sandbox’s own loopback',
   'attempt.started purpose': 'whether it works, or resolves a conflict',
   'attempt.started prompt': 'as the agent gets it; of a `run`, the command',
   'attempt.pausing how': 'it stops, waits at its next request, or runs to its end',
