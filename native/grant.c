@@ -13,20 +13,14 @@
  * Ends with 0, or with 1 and one line on stderr at the first directory that cannot be opened.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
 #include <linux/nsfs.h>
 #include <linux/openat2.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+#include "sandbox.h"
 
 /* Not in the headers of every system that has them in its kernel. */
 #ifndef SYS_open_tree
@@ -45,48 +39,8 @@ struct attributes {
   unsigned long long set, clear, propagation, user_namespace;
 };
 
-static const char *doing = "the sandbox"; /* for the message */
-
-static void fail(const char *what) {
-  dprintf(2, "%s: %s: %s\n", doing, what, strerror(errno));
-  exit(1);
-}
-
-static int checked(int result, const char *what) {
-  if (result < 0) fail(what);
-  return result;
-}
-
-static void become(const char *text) {
-  uid_t uid = (uid_t)strtoul(text, NULL, 10);
-  if (geteuid() == uid) return;
-  checked(setgroups(0, NULL), "setgroups");
-  checked(setresgid(uid, uid, uid), "setresgid");
-  checked(setresuid(uid, uid, uid), "setresuid");
-}
-
-/* The 22nd field; the second is a name in parentheses that may contain anything. */
-static unsigned long long start_of(int process) {
-  char text[4096];
-  int file = checked(openat(process, "stat", O_RDONLY | O_CLOEXEC), "its stat");
-  ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  if (length < 0) fail("its stat");
-  text[length] = 0;
-  char *at = strrchr(text, ')');
-  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
-  return at == NULL ? 0 : strtoull(at, NULL, 10);
-}
-
-/* The directory below /proc stays that of the one process, also when its number is given to another. */
 static void enter(const char *pid, const char *start) {
-  char name[64];
-  snprintf(name, sizeof name, "/proc/%lu", strtoul(pid, NULL, 10));
-  int process = checked(open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "finding its process");
-  if (start_of(process) != strtoull(start, NULL, 10)) {
-    errno = ESRCH;
-    fail("its process");
-  }
+  int process = open_process(pid, start);
   int mounts = checked(openat(process, "ns/mnt", O_RDONLY | O_CLOEXEC), "its mount namespace");
   int owner = checked(ioctl(mounts, NS_GET_USERNS), "the owner of its mount namespace");
   checked(setns(owner, CLONE_NEWUSER), "entering its user namespace");

@@ -5,7 +5,7 @@ command -v cc >/dev/null 2>&1 || exit 0
 mkdir -p build
 for source in native/*.c; do
   program=build/$(basename "$source" .c)
-  [ "$program" -nt "$source" ] && continue
+  [ "$program" -nt "$source" ] && [ "$program" -nt native/sandbox.h ] && continue
   new=$program.$$
   cc -O2 -Wall -Wextra -static -o "$new" "$source" 2>/dev/null || cc -O2 -o "$new" "$source" || continue
   mv "$new" "$program"

@@ -112,6 +112,7 @@ const OWN: Readonly<Record<string, string>> = {
   'hook.failed about': 'a task or a question',
   'attempt.denied host': 'where to',
   'attempt.denied port': 'its port',
+  'service.announced port': 'of the sandbox’s own loopback',
   'attempt.started purpose': 'whether it works, or resolves a conflict',
   'attempt.started prompt': 'as the agent gets it; of a `run`, the command',
   'attempt.pausing how': 'it stops, waits at its next request, or runs to its end',

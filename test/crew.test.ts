@@ -216,6 +216,7 @@ describe('the table of tools', () => {
       ['spawn', 'spawn'],
       ['children', 'children'],
       ['cancel_child', 'cancel-child'],
+      ['serve', 'serve'],
     ]);
   });
 
@@ -234,6 +235,8 @@ describe('the table of tools', () => {
     ['done', ['[1, 2]'], { output: [1, 2] }],
     ['done', ['not', 'json'], { output: 'not json' }],
     ['done', [], undefined],
+    ['serve', ['3000'], undefined],
+    ['serve', ['many', '--name', 'web'], undefined],
   ] as const)('reads the words of %s %j as its input', (name, words, input) =>
     expect(inputOf(name, words)).toEqual(input),
   );

@@ -188,6 +188,7 @@ describe('a limit', () => {
       idleMs: 300_000,
       connectMs: 20_000,
       hostCharsMax: 253,
+      serviceConnectionsMax: 64,
       toldMax: 1000,
     });
   });

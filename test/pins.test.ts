@@ -126,6 +126,7 @@ describe('names that programs rely on', () => {
       'report(run written) → Report, by anybody',
       'messages(run) → Messages, by anybody',
       'reportPage(run) → File, by person, program',
+      'open(run service! tcp) → Opened, by person, program',
       'output(run task!) → Given, by anybody',
       'check(file trust) → Checked, by person, program',
       'init(template agent command check) → Initialised, by person, program, changes',

@@ -131,7 +131,7 @@ describe('a call of a tool', () => {
       error: {
         code: -32602,
         message:
-          'there is no tool of that name; there are request_access, send, publish, inbox, wait_for, answer_access, outputs, take, ask, report_progress, done, spawn, children, cancel_child',
+          'there is no tool of that name; there are request_access, send, publish, inbox, wait_for, answer_access, outputs, take, ask, report_progress, done, spawn, children, cancel_child, serve',
       },
     });
   });
@@ -223,7 +223,7 @@ describe('the protocol', () => {
       expect(list).toMatchObject({
         ...cached,
         ...complete,
-        tools: [{ name: 'request_access' }, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}],
+        tools: [{ name: 'request_access' }, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}],
       });
       const input = { name: 'request_access', arguments: { paths: ['a'] } };
       expect((await server.ask('tools/call', modern('2026-07-28', input))).result).toEqual({

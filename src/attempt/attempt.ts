@@ -8,12 +8,13 @@ import type { Agent, Json, RuntimeName, Task, Workflow } from '../contract/workf
 import type { AgentError, Dialect, Tokens } from '../contract/model.ts';
 import type { Question, Said } from '../contract/question.ts';
 import type { Caller } from '../gateway/caller.ts';
+import type { FindService } from '../egress/services-door.ts';
 import type { CassettePlace } from '../gateway/cassette/place.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import type { Home } from '../store/home.ts';
 import type { Steered, StopSignal } from '../runtime/runtime.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
-import type { Launcher } from '../system/process/process.ts';
+import type { Launcher, Relay } from '../system/process/process.ts';
 import type { Check } from '../schedule/workflow/prompt.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
 
@@ -60,12 +61,25 @@ export interface Stop {
 /** Makes a commit of the publisher's files as they are now, its `n`th; undefined for a task that works on none. */
 export type TakeFiles = (n: number) => Promise<PublishedFiles | undefined>;
 
+/** Opens the way from a socket to a port of the agent's sandbox; rejects where that cannot be had. */
+export type OpenRelay = (port: number, socketPath: string) => Promise<Relay>;
+
+/** What an attempt has of the services of its run. */
+export interface ServicesOfRun {
+  /** Whether there are some that it may reach. */
+  areThere(): boolean;
+  find: FindService;
+  /** Its own are gone when this resolves. */
+  ended(): Promise<void>;
+}
+
 /** The tools that reach the run; the others concern the attempt alone. The files it publishes only the attempt knows. */
 export interface AttemptCrew extends Omit<
   CrewTools,
-  'publish' | 'outputs' | 'take' | 'report_progress' | 'done'
+  'publish' | 'outputs' | 'take' | 'report_progress' | 'done' | 'serve'
 > {
   publish(input: Parameters<CrewTools['publish']>[0], files: TakeFiles): ReturnType<CrewTools['publish']>;
+  serve(input: Parameters<CrewTools['serve']>[0], open: OpenRelay): ReturnType<CrewTools['serve']>;
   /** What the attempt may read of others, or what is called so; it makes files of it. */
   produced(name?: string): Produced[];
 }
@@ -99,6 +113,8 @@ export interface Attempt {
   readonly published: string | undefined;
   /** What does the work behind the tools that the attempt can ask us with; none where nobody is to ask. */
   crew: AttemptCrew | undefined;
+  /** None where it can have no way to them. */
+  services: ServicesOfRun | undefined;
   /** What the attempt is told with the answer of a tool that it calls: messages wait. */
   notice?(tool: ToolName): string | undefined;
   /** Resolves when a request to a model may go. */

@@ -17,6 +17,8 @@ interface Made extends Begun {
   node: Node;
   from: string[] | undefined;
   place: Promise<AttemptPlace>;
+  /** It was made with a way to services of the run. */
+  hasServices: boolean;
 }
 
 type Begin = (node: Node, start: EventOf<'attempt.started'>) => Begun;
@@ -51,11 +53,12 @@ export class PreparedPlaces implements AsyncDisposable {
         prompt: '',
       };
       const begun = this.#begin(node, start);
+      const hasServices = hasServicesNow(begun.attempt);
       const place = makePlace(this.#stages, begun.attempt, {
         sink: outputSink(begun.attempt),
         isAhead: true,
       });
-      this.#made.set(node.id, { ...begun, node, from, place });
+      this.#made.set(node.id, { ...begun, node, from, place, hasServices });
       place.catch(() => this.#made.delete(node.id)); // the attempt itself will meet the cause, and say so
     }
   }
@@ -69,6 +72,7 @@ export class PreparedPlaces implements AsyncDisposable {
     const isSame =
       start.attempt === 1 &&
       start.purpose === 'work' &&
+      hasServicesNow(attempt) === made.hasServices &&
       (from === undefined ||
         (from.join() === start.from.join() && (from.length === 1 || attempt.shadow === shadow)));
     if (isSame) return made;
@@ -93,6 +97,10 @@ export class PreparedPlaces implements AsyncDisposable {
     await place?.[Symbol.asyncDispose]();
     if (place?.workspace) await this.#stages.workspaces.remove(place.workspace.name);
   }
+}
+
+function hasServicesNow({ services }: Attempt): boolean {
+  return services?.areThere() ?? false;
 }
 
 /** Its output belongs to an attempt that has begun. */

@@ -11,6 +11,7 @@ import { DoneOutput } from './done-output.ts';
 import { HeldTime } from './held-time.ts';
 import { Progress } from './progress.ts';
 import { OutputFiles } from './output-files.ts';
+import { openPort } from './port-relay.ts';
 import { Publisher } from './publisher.ts';
 import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -69,6 +70,7 @@ interface Sockets {
 
 interface Ways {
   allow: readonly string[];
+  withEgress: boolean;
   withCrew: boolean;
   withModels: boolean;
 }
@@ -119,13 +121,14 @@ export class Surroundings implements AsyncDisposable {
     const { network: allow = [] } = made.#scope;
     const withCrew = attempt.crew !== undefined;
     const withModels = asksModels(attemptRuntime(attempt).name);
+    const withEgress = allow.length > 0 || (attempt.services?.areThere() ?? false);
     try {
       if (withModels) {
         await mkdir(made.memory, { recursive: true });
         give(stages.launcher.uid, made.memory);
       }
-      if (stages.isFenced && (allow.length > 0 || withCrew || withModels))
-        made.#sockets = await made.#openSockets({ allow, withCrew, withModels });
+      if (stages.isFenced && (withEgress || withCrew || withModels))
+        made.#sockets = await made.#openSockets({ allow, withEgress, withCrew, withModels });
       else if (withModels) await made.#openModels('tcp');
     } catch (error) {
       await made[Symbol.asyncDispose]();
@@ -175,7 +178,7 @@ export class Surroundings implements AsyncDisposable {
     const { isFenced } = this.#stages;
     const sockets =
       hosts.length > 0 && isFenced
-        ? await this.#openSockets({ allow: hosts, withCrew: false, withModels: false })
+        ? await this.#openSockets({ allow: hosts, withEgress: true, withCrew: false, withModels: false })
         : undefined;
     return { env: machineEnvironment(isFenced), ...this.#fence(ALL, sockets, { reads: [], own: [] }) };
   }
@@ -303,18 +306,21 @@ export class Surroundings implements AsyncDisposable {
   }
 
   /** A directory with the sockets behind which the proxy to these hosts, models, and we ourselves, can be reached. */
-  async #openSockets({ allow, withCrew, withModels }: Ways): Promise<Sockets> {
+  async #openSockets({ allow, withEgress, withCrew, withModels }: Ways): Promise<Sockets> {
     const { uid } = this.#stages.launcher;
     const directory = await mkdtemp(`${this.#stages.home.sockets}${path.sep}`);
     this.#undo.defer(() => tryRemoveTree(directory));
     give(uid, directory);
     const owner = uid === undefined ? {} : { uid };
-    if (allow.length > 0) {
+    const { crew, services } = this.#attempt;
+    if (withEgress) {
       const socketPath = path.join(directory, 'egress.sock');
       const onDenied = (denied: Denied): void => this.#denied(denied);
-      this.#undo.use(await openEgress({ socketPath, allow, ...owner, onDenied }));
+      const findService = withCrew ? services?.find : undefined; // a set-up is the work of all that share its base
+      this.#undo.use(
+        await openEgress({ socketPath, allow, ...owner, onDenied, ...(findService && { findService }) }),
+      );
     }
-    const { crew } = this.#attempt;
     if (withCrew && crew) {
       const { task, attempt } = this.#attempt.start;
       const emit = this.#attempt.emit;
@@ -328,6 +334,7 @@ export class Surroundings implements AsyncDisposable {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
         publish: (input) => this.#publisher.publish(crew, input, this.#running, this.#workspace),
+        serve: (input) => crew.serve(input, (port, socketPath) => openPort(this.#running, port, socketPath)),
         ...outputs.toolsFor(crew),
         ask: (input, left) => this.held.ask(crew.ask(input, left)),
         report_progress: progress.report,
@@ -338,7 +345,7 @@ export class Surroundings implements AsyncDisposable {
       this.#undo.use(await openCrew({ socketPath, ...owner, tools, ...(notice && { notice }) }));
     }
     if (withModels) await this.#openModels({ socketPath: path.join(directory, 'gateway.sock'), ...owner });
-    return { directory, hasEgress: allow.length > 0, hasCrew: withCrew, hasModels: withModels };
+    return { directory, hasEgress: withEgress, hasCrew: withCrew, hasModels: withModels };
   }
 
   async #openModels(at: EndpointAt): Promise<void> {
@@ -399,10 +406,10 @@ export class Surroundings implements AsyncDisposable {
     };
   }
 
-  /** The agent is done: nothing more is published, and what is under way is in the journal. */
+  /** The agent is done: nothing more is published or served, and what is under way is in the journal. */
   async workEnded(): Promise<void> {
     this.#running = undefined;
-    await this.#publisher.settled();
+    await Promise.all([this.#publisher.settled(), this.#attempt.services?.ended()]);
   }
 
   /** A yes is in the journal before it takes effect in what runs. */

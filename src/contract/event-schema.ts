@@ -101,6 +101,7 @@ const waitFor = byKind([
   object({ kind: literal('message'), task: opt(text), agent: opt(text) }),
   object({ kind: literal('end'), task: text }),
   object({ kind: literal('publication'), publisher: text, name: text, version: count }),
+  object({ kind: literal('service'), name: text }),
 ]);
 
 const of = { task: text, attempt: count };
@@ -250,6 +251,8 @@ export const EVENT_SCHEMAS = {
       commit: opt(text),
       changedCount: count,
     }),
+  'service.announced': () => event('service.announced', { ...of, name: text, port: count }),
+  'service.gone': () => event('service.gone', { ...of, name: text, why: text }),
   'attempt.denied': () => event('attempt.denied', { ...of, host: text, port: count, why: text }),
   'attempt.finished': () =>
     event('attempt.finished', {

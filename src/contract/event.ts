@@ -161,6 +161,9 @@ export type Fact =
   | { type: 'wait.left'; task: string; attempt: number; id: string }
   /** An agent publishes an interface that its task announces: a value, and its files as they are now. */
   | ({ type: 'publication.made'; task: string; attempt: number } & Published)
+  /** A port of the agent's sandbox has a name now, under which others reach it; and has it no longer. */
+  | { type: 'service.announced'; task: string; attempt: number; name: string; port: number }
+  | { type: 'service.gone'; task: string; attempt: number; name: string; why: string }
   /** A connection that the scope does not allow. */
   | { type: 'attempt.denied'; task: string; attempt: number; host: string; port: number; why: string }
   | {
@@ -444,12 +447,14 @@ export interface ValueRef {
   bytes: number;
 }
 
-/** What an agent waits for: a message (of a task, of an agent, or of anybody), or the end of a task. */
+/** What an agent waits for: a message (of a task, of an agent, or of anybody), the end of a task, … */
 export type WaitFor =
   | { kind: 'message'; task?: string; agent?: string }
   | { kind: 'end'; task: string }
   /** This version of what the task `publisher` announces, or a later one. */
-  | { kind: 'publication'; publisher: string; name: string; version: number };
+  | { kind: 'publication'; publisher: string; name: string; version: number }
+  /** A port that some task gives this name. */
+  | { kind: 'service'; name: string };
 
 /** `ended`: what it waits for cannot come any more. */
 type WaitEnd = 'met' | 'expired' | 'ended' | 'cancelled';

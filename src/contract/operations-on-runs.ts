@@ -433,6 +433,23 @@ export const ON_RUNS = {
     actors: NO_AGENT,
     changes: false,
   },
+  open: {
+    input: {
+      type: 'object',
+      properties: {
+        ...RUN,
+        /** As the agent that serves it calls it. */
+        service: NAME,
+        /** Any protocol, without the checks that keep pages of browsers out. */
+        tcp: FLAG,
+      },
+      required: ['service'],
+    },
+    output: 'Opened',
+    errors: [...ON_RUN, 'wrong-state'],
+    actors: NO_AGENT,
+    changes: false,
+  },
   output: {
     input: { type: 'object', properties: { ...RUN, task: NAME }, required: ['task'] },
     output: 'Given',

@@ -112,6 +112,7 @@ export const Task = z.strictObject({
   ),
   paused: opt(z.strictObject({ ...pause, with: opt(text) })),
   progress: opt(z.strictObject({ text, percent: opt(count) })),
+  services: opt(z.array(z.strictObject({ name: text, port: count }))),
   within: opt(z.strictObject({ ended: count, all: count })),
   retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
   picked: opt(text),
@@ -416,6 +417,9 @@ export const Conformance = z.strictObject({
   isolation: text,
   rows: z.array(Verdict),
 });
+
+/** In a program it can also be closed, and says when the service is gone. */
+export const Opened = z.object({ run: text, service: text, task: text, port: count, url: text });
 
 /** In a program it can also be closed. */
 export const Server = z.object({ url: text });

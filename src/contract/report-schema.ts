@@ -164,6 +164,7 @@ const task = z.strictObject({
   ),
   denied: z.array(z.strictObject({ host: text, port: count, why: text, count })),
   deniedLeftOut: count,
+  services: opt(z.array(z.strictObject({ name: text, port: count }))),
   cost,
   diff: z.nullable(
     z.strictObject({

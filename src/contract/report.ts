@@ -1,4 +1,5 @@
 /** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
+import type { Service } from './services.ts';
 import type { BudgetMark } from './event.ts';
 import type { AgentError, Tokens } from './model.ts';
 import type { ChangedFile, FailReason, Outcome, Pause, ShownRunState, TaskState } from './run.ts';
@@ -146,6 +147,8 @@ export interface TaskReport {
   denied: DeniedReport[];
   /** How many more were denied than `denied` has room for. */
   deniedLeftOut: number;
+  /** Ports of its attempts that others reached by name, each once; absent where there were none. */
+  services?: Service[];
   /** Of all its attempts, and of the tasks within. */
   cost: Cost;
   diff: DiffReport | null;

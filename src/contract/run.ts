@@ -1,5 +1,6 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
 import type { BudgetMark, Parent } from './event.ts';
+import type { Service } from './services.ts';
 import type { Spending } from './model.ts';
 import type { Question } from './question.ts';
 import type { BudgetUnit } from './budget-units.ts';
@@ -205,6 +206,8 @@ export interface TaskView {
   /** While it runs, and its agent said how far it is. */
   progress?: Progress;
   /** Of one that stands for others: how many of them have ended. */
+  /** Ports of its sandbox that others reach by name. */
+  services?: Service[];
   within?: { ended: number; all: number };
   /** Of one that failed and is tried again: when, which attempt that is, and how many there may be. */
   retry?: { atMs: number; attempt: number; attemptsMax: number };

@@ -69,7 +69,7 @@ export const CHILD_TOOLS = {
       verb: 'spawn',
       usage: '<prompt>...',
       options: {
-        name: ['--name <name>', 'spawn: what to call the child'],
+        name: ['--name <name>', 'spawn: what to call the child; serve: what others call the port'],
         agent: ['--agent <agent>', 'spawn: an agent of the workflow'],
         runtime: ['--runtime <runtime>', 'spawn: in place of an agent'],
         model: ['--model <model>', 'spawn: the model of that runtime'],

@@ -94,7 +94,7 @@ function resultOf(line: string): Answered {
 function outside(socketPath: string, why: string): BosunError {
   return new BosunError(
     'wrong-state',
-    `"bosun agent" works only inside an attempt, where the engine listens at ${socketPath} (${why})`,
+    `"bosun agent" works only inside an attempt, where the engine listens at ${socketPath} (${why})${process.env.BOSUN_ATTEMPT === undefined ? '' : '; an attempt without fences has no way to it'}`,
   );
 }
 

@@ -9,6 +9,7 @@ import type { PublishAnswer } from '../contract/publication.ts';
 import type { Json } from '../contract/workflow.ts';
 import { CHILD_TOOLS } from './child-tools.ts';
 import { PERSON_TOOLS } from './person-tools.ts';
+import { SERVE_TOOLS } from './serve-tools.ts';
 import { WORK_TOOLS } from './work-tools.ts';
 import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
 
@@ -175,17 +176,18 @@ export const TOOLS = {
   wait_for: tool({
     description:
       'Waits until something happens: a message for you (of one task or agent, where you name it), the end of a ' +
-      'task, or a publication: what another task announces as its interface. Do not wait for what you can do without: your minutes count meanwhile. Where agents wait for each other, ' +
+      'task, a publication: what another task announces as its interface, or a service: a port that another task ' +
+      'serves. Do not wait for what you can do without: your minutes count meanwhile. Where agents wait for each other, ' +
       'all of them are told at once; then go on with your work, or send a message. A message that came is read with inbox.',
     input: {
       type: 'object',
       properties: {
-        for: { type: 'string', enum: ['message', 'end', 'publication'] },
+        for: { type: 'string', enum: ['message', 'end', 'publication', 'service'] },
         name: {
           type: 'string',
           maxLength: NAME_CHARS_MAX,
           description:
-            'The task whose end you wait for; the interface; or the task or agent whose message, else anybody.',
+            'The task whose end you wait for; the interface; the service; or the task or agent whose message, else anybody.',
         },
         version: {
           type: 'number',
@@ -205,7 +207,7 @@ export const TOOLS = {
     },
     command: {
       verb: 'wait-for',
-      usage: 'message [task|agent] | end <task> | publication <name>',
+      usage: 'message [task|agent] | end <task> | publication <name> | service <name>',
       options: {
         version: ['--at-least <version>', 'wait-for: this version of a publication or a later one'],
         timeout: ['--timeout <duration>', 'wait-for: such as 30s; 5m if not given'],
@@ -240,6 +242,7 @@ export const TOOLS = {
   ...WORK_TOOLS,
   ...PERSON_TOOLS,
   ...CHILD_TOOLS,
+  ...SERVE_TOOLS,
 };
 
 export type ToolName = keyof typeof TOOLS;

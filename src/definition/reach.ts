@@ -8,6 +8,7 @@ import { ownerOf } from '../base/dot-git.ts';
 import { shellWord } from '../base/shell-word.ts';
 import { asksModels } from '../contract/runtimes.ts';
 import type { WorkflowHook } from '../contract/hook-config.ts';
+import { serviceOf } from '../contract/services.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
 import { realPath } from '../system/files/real-path.ts';
 import { isWithin } from '../base/is-within.ts';
@@ -18,16 +19,21 @@ export function reachOf(workflow: Workflow, top: string): string[] {
   return [...new Set(everyWorkflow(workflow).flatMap((each) => beyond(each, realPath(top))))].sort();
 }
 
+/** Services are the run's own. */
+function hostsOf(network: readonly string[]): string[] {
+  return network.filter((entry) => serviceOf(entry.toLowerCase()) === undefined);
+}
+
 function beyond(workflow: Workflow, top: string): string[] {
   const scopes = scopesOf(workflow).map(({ scope }) => scope);
   const spaces = [workflow, ...Object.values(workflow.tasks)].map(({ workspace }) => workspace);
   return [
-    ...scopes.flatMap(({ network = [] }) => network.map((host) => `reach ${host}`)),
+    ...scopes.flatMap(({ network = [] }) => hostsOf(network).map((host) => `reach ${host}`)),
     ...scopes.flatMap(({ read = [] }) => read.map((file) => realPath(readPath(file, top)))).flatMap(reading),
     ...spaces.flatMap((space) =>
       space === undefined || space === 'none'
         ? []
-        : (space.network ?? []).map((host) => `reach ${host} during setup`),
+        : hostsOf(space.network ?? []).map((host) => `reach ${host} during setup`),
     ),
     ...agentsOf(workflow).flatMap((agent) => [...servers(agent), ...program(agent)]),
     ...(workflow.hooks ?? []).map(reachOfHook),

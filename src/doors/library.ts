@@ -27,6 +27,7 @@ import type { HookFunction, HookName, HookOptions } from '../contract/hook.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import type { AttachedRun } from '../operations/attach.ts';
 import { speakTo, type SpokenTo } from './speak-to-run.ts';
+import type { OpenedService } from '../operations/open.ts';
 import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
 import type { LiveRun } from '../operations/run.ts';
 import { EnginePool } from '../run/engine-pool.ts';
@@ -239,6 +240,11 @@ export class Bosun implements AsyncDisposable {
     options: Rest<'output', 'task' | 'run'> = {},
   ): Promise<Json | undefined> {
     return (await this.#ask('output', { task, ...named(run) }, options)).output;
+  }
+
+  /** What an agent serves, on a port of this machine, until it is closed or gone. */
+  open(service: string, run?: string, options: Rest<'open', 'service' | 'run'> = {}): Promise<OpenedService> {
+    return this.#ask('open', { service, ...named(run) }, options);
   }
 
   /** One agent with a prompt, or one command, with no workflow file. */

@@ -68,7 +68,7 @@ function requestHeaders(incoming: IncomingMessage, host: string): string[] {
 }
 
 /** As they came, without those that are for us and those that `Connection` names. */
-function endToEnd(message: IncomingMessage): [name: string, value: string][] {
+export function endToEnd(message: IncomingMessage): [name: string, value: string][] {
   const named = (message.headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const dropped = new Set([...HOP_BY_HOP, ...named]);
   const { rawHeaders } = message;

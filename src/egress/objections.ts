@@ -12,11 +12,21 @@ export const objectToRequest: Objection = (incoming, asked) =>
   hostMismatch(incoming, asked) ?? oddEncoding(incoming);
 
 /** A tunnel begins where the head ends; a body before it would be read as part of it. */
-export const objectToConnect: Objection = ({ headers }, { host, port }) => {
+export const objectToConnect: Objection = (incoming, asked) => unwantedBody(incoming, asked, 'a CONNECT');
+
+/** So does a WebSocket. */
+export const objectToUpgrade: Objection = (incoming, asked) =>
+  hostMismatch(incoming, asked) ?? unwantedBody(incoming, asked, 'a request for a WebSocket');
+
+function unwantedBody(
+  { headers }: IncomingMessage,
+  { host, port }: { host: string; port: number },
+  what: string,
+): EgressRefusal | undefined {
   const { 'transfer-encoding': encoding, 'content-length': length = '0' } = headers;
   if (encoding === undefined && Number(length) === 0) return undefined;
-  return deny(host, port, 'a CONNECT has no body', 'send it without Content-Length and Transfer-Encoding');
-};
+  return deny(host, port, `${what} has no body`, 'send it without Content-Length and Transfer-Encoding');
+}
 
 /** A server that goes by its Host header must not be reached under another name than the one checked. */
 const hostMismatch: Objection = ({ rawHeaders }, { host, port }) => {

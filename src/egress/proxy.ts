@@ -6,14 +6,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
-import { createServer, STATUS_CODES } from '../system/net/http.ts';
+import { createServer } from '../system/net/http.ts';
 import { listenOnSocket, type SocketAt } from '../system/net/listen-on-socket.ts';
 import { AllowList } from './allow-list.ts';
 import { formatAuthority, HOST_CHARS_MAX } from './authority.ts';
 import { forward } from './forward.ts';
 import { Gate, EgressRefusal, resolveBySystem, type Denied, type Resolve, type Target } from './gate.ts';
-import { objectToConnect, objectToRequest, type Objection } from './objections.ts';
+import { objectToConnect, objectToRequest, objectToUpgrade, type Objection } from './objections.ts';
+import { ServicesDoor, type FindService } from './services-door.ts';
+import { isWebSocket, upgrade } from './upgrade.ts';
 import { reach, within } from './reach.ts';
+import { answerRefusal, writeRefusal } from './refusal.ts';
 
 export const EGRESS_LIMITS = {
   /** Connections from the attempt, and connections out for it. */
@@ -24,6 +27,8 @@ export const EGRESS_LIMITS = {
   /** Finding the address and connecting. */
   connectMs: 20_000,
   hostCharsMax: HOST_CHARS_MAX,
+  /** Of the connections out, those to services of the run. */
+  serviceConnectionsMax: 64,
   /** Denials that are told. */
   toldMax: 1000,
 };
@@ -35,6 +40,8 @@ export interface EgressOptions extends SocketAt {
   /** The entries of `scope.network`. */
   allow: readonly string[];
   resolve?: Resolve;
+  /** The services of the run; without it there are none. */
+  findService?: FindService;
   /** Told once per host, port and reason. */
   onDenied(denied: Denied): void;
   limits?: Partial<EgressLimits>;
@@ -64,6 +71,7 @@ export class EgressProxy implements AsyncDisposable {
   readonly #limits: EgressLimits;
   readonly #server: Server;
   readonly #gate: Gate;
+  readonly #services: ServicesDoor;
   readonly #onDenied: (denied: Denied) => void;
   readonly #told = new Set<string>();
   /** The attempt's connections, each with what ends when it does. */
@@ -75,11 +83,12 @@ export class EgressProxy implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   constructor(options: EgressOptions) {
-    const { socketPath, allow, resolve = resolveBySystem, onDenied, limits, signal } = options;
+    const { socketPath, allow, resolve = resolveBySystem, findService, onDenied, limits, signal } = options;
     this.socketPath = socketPath;
     this.#at = options;
     this.#limits = { ...EGRESS_LIMITS, ...limits };
     this.#gate = new Gate(new AllowList(allow), resolve, this.#limits.hostCharsMax);
+    this.#services = new ServicesDoor(findService, this.#limits.serviceConnectionsMax);
     this.#onDenied = onDenied;
     const { idleMs, headerBytesMax } = this.#limits;
     const headersTimeout = Math.min(HEADERS_MS, idleMs);
@@ -90,11 +99,13 @@ export class EgressProxy implements AsyncDisposable {
       requestTimeout: 0, // an upload may take its time; one that stands still is idle
       keepAliveTimeout: idleMs,
       connectionsCheckingInterval: Math.ceil(headersTimeout / 2),
+      shouldUpgradeCallback: isWebSocket, // any other offer is left out of what is passed on
     });
     this.#server.maxHeadersCount = 0; // the bytes are limited; a header that is dropped could be the one that matters
     this.#server.timeout = idleMs;
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('request', (incoming, outgoing) => void this.#request(incoming, outgoing));
+    this.#server.on('upgrade', (incoming, client, head) => void this.#upgrade(incoming, client, head));
     this.#server.on('connect', (incoming, client, head) => void this.#tunnel(incoming, client, head));
     this.#signal = signal;
     signal?.addEventListener('abort', this.#stop, { once: true });
@@ -133,41 +144,54 @@ export class EgressProxy implements AsyncDisposable {
     });
   }
 
-  /** An absolute-form request, such as `GET http://example.com/ HTTP/1.1`. */
   async #request(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const refuse = (refusal: EgressRefusal): void => {
       this.#tell(refusal);
       answerRefusal(outgoing, refusal);
     };
     outgoing.on('error', () => {}); // whoever asked may be gone
-    const [, authority, path = ''] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/is.exec(incoming.url ?? '') ?? [];
-    if (authority === undefined)
-      return refuse(
-        new EgressRefusal(400, 'bosun: this is a proxy: ask for http://host/path, or CONNECT host:port'),
-      );
-    const reached = await this.#reach(incoming, authority, 80, objectToRequest);
+    const asked = absoluteForm(incoming);
+    if (asked instanceof EgressRefusal) return refuse(asked);
+    const reached = await this.#reach(incoming, asked.authority, 80, objectToRequest);
     if (reached instanceof EgressRefusal) return refuse(reached);
     const { headerBytesMax } = this.#limits;
     try {
-      const slash = path.startsWith('/') ? path : `/${path}`;
-      forward({ incoming, outgoing, path: slash, ...reached, headerBytesMax, refuse });
+      forward({ incoming, outgoing, path: asked.path, ...reached, headerBytesMax, refuse });
     } catch (error) {
       reached.upstream.destroy();
       refuse(new EgressRefusal(400, `bosun: the request cannot be passed on: ${(error as Error).message}`));
     }
   }
 
+  /** A request that becomes a WebSocket: its head is passed on, and from then on it is bytes both ways. */
+  async #upgrade(incoming: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    const asked = absoluteForm(incoming);
+    const reached =
+      asked instanceof EgressRefusal
+        ? asked
+        : await this.#reach(incoming, asked.authority, 80, objectToUpgrade);
+    if (asked instanceof EgressRefusal || reached instanceof EgressRefusal)
+      return this.#turnAway(client, reached as EgressRefusal);
+    upgrade(incoming, asked.path, reached);
+    this.#join(client, reached.upstream, head);
+  }
+
   /** `CONNECT host:port`: bytes both ways, which are nobody's business. */
   async #tunnel(incoming: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const reached = await this.#reach(incoming, incoming.url ?? '', undefined, objectToConnect);
-    if (reached instanceof EgressRefusal) {
-      this.#tell(reached);
-      return writeRefusal(client, reached);
-    }
-    const { upstream } = reached;
+    if (reached instanceof EgressRefusal) return this.#turnAway(client, reached);
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    this.#join(client, reached.upstream, head);
+  }
+
+  #turnAway(client: Duplex, refusal: EgressRefusal): void {
+    this.#tell(refusal);
+    writeRefusal(client, refusal);
+  }
+
+  #join(client: Duplex, upstream: Socket, head: Buffer): void {
     (client as Socket).setTimeout(this.#limits.idleMs, () => client.destroy());
     upstream.once('error', () => client.destroy());
-    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
     if (head.length > 0) upstream.write(head);
     client.pipe(upstream).pipe(client);
   }
@@ -182,7 +206,8 @@ export class EgressProxy implements AsyncDisposable {
     const { connectMs, connectionsMax } = this.#limits;
     const gone = this.#clients.get(incoming.socket)?.signal;
     if (gone === undefined) return new EgressRefusal(503, 'bosun: the connection is closed');
-    const asked = this.#gate.admit(authority, defaultPort);
+    const service = this.#services.admit(authority, defaultPort);
+    const asked = service ?? this.#gate.admit(authority, defaultPort);
     if (asked instanceof EgressRefusal) return asked;
     const refusal = objection(incoming, asked);
     if (refusal !== undefined) return refusal;
@@ -194,6 +219,12 @@ export class EgressProxy implements AsyncDisposable {
     this.#outgoing += 1;
     let upstream: Socket | EgressRefusal | undefined;
     try {
+      if (service !== undefined && !(service instanceof EgressRefusal)) {
+        upstream = await this.#services.reach(service, gone);
+        if (upstream instanceof EgressRefusal) return upstream;
+        upstream.once('close', () => (this.#outgoing -= 1));
+        return { target: { host: service.host, port: service.port, addresses: [] }, upstream };
+      }
       const untilMs = performance.now() + connectMs;
       const where = formatAuthority(asked.host, asked.port);
       const target = await within(connectMs, where, this.#gate.locate(asked));
@@ -218,20 +249,10 @@ export class EgressProxy implements AsyncDisposable {
   }
 }
 
-/** The connection ends with it, so that nothing of a refused request is ever read as the next one. */
-function answerRefusal(outgoing: ServerResponse, { status, message }: EgressRefusal): void {
-  if (outgoing.headersSent || outgoing.destroyed) return;
-  outgoing.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
-  outgoing.end(`${message}\n`);
-}
-
-function writeRefusal(client: Duplex, { status, message }: EgressRefusal): void {
-  const body = Buffer.from(`${message}\n`);
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${body.length}`,
-    'Connection: close',
-  ];
-  client.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]), () => client.destroy());
+/** An absolute-form request, such as `GET http://example.com/ HTTP/1.1`. */
+function absoluteForm({ url = '' }: IncomingMessage): { authority: string; path: string } | EgressRefusal {
+  const [, authority, path = ''] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/is.exec(url) ?? [];
+  if (authority === undefined)
+    return new EgressRefusal(400, 'bosun: this is a proxy: ask for http://host/path, or CONNECT host:port');
+  return { authority, path: path.startsWith('/') ? path : `/${path}` };
 }

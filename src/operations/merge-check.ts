@@ -84,6 +84,7 @@ function attemptOn(
     granted: [],
     published: undefined,
     crew: undefined,
+    services: undefined,
     admit: () => Promise.resolve({ isAdmitted: false, kind: 'refused', message: 'a check has no model' }),
     ask: () => Promise.resolve({ answer: 'no', by: 'ended' }),
     onSteer: () => () => {},

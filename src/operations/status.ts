@@ -38,7 +38,7 @@ async function tasksAmongMany(store: Store, run: RunView, limit: number): Promis
 /** Nothing runs where no engine does: such a task will be done again. */
 function stopped(task: TaskView): TaskView {
   if (task.state !== 'running' && task.state !== 'merging') return task;
-  const { held: _, steerable: __, ...rest } = task;
+  const { held: _, steerable: __, services: ___, ...rest } = task;
   return { ...rest, state: 'ready', message: `interrupted while ${task.state}` };
 }
 

@@ -65,7 +65,7 @@ function reportTask(
   node: Node,
   filesMax: number,
 ): Omit<TaskReport, 'cost' | 'diff' | 'log'> {
-  const { attempts, access, denied, deniedLeftOut, output } = historyOf(history, node.id);
+  const { attempts, access, denied, deniedLeftOut, services, output } = historyOf(history, node.id);
   return {
     id: node.id,
     label: node.label,
@@ -86,6 +86,7 @@ function reportTask(
     access,
     denied,
     deniedLeftOut,
+    ...(services.length > 0 && { services }),
     output,
     result: isGroup(node) ? groupResult(node) : null,
   };

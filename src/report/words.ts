@@ -9,6 +9,7 @@ import type {
   Totals,
 } from '../contract/report.ts';
 import type { ShownRunState, TaskState } from '../contract/run.ts';
+import { hostOf, type Service } from '../contract/services.ts';
 import { formatDuration } from '../base/units.ts';
 import { describeStop } from '../schedule/money/budget-words.ts';
 
@@ -184,6 +185,11 @@ export function describeDenied({ host, port, why, count = 1 }: Partial<DeniedRep
   const name = host.includes(':') && port !== 0 ? `[${host}]` : host;
   const times = count > 1 ? `, in ${formatCount(count)} attempts` : '';
   return `${name}${port === 0 ? '' : `:${port}`} (${why})${times}`;
+}
+
+/** `http://web.bosun, its port 3000` */
+export function describeService({ name, port }: Service): string {
+  return `http://${hostOf(name)}, its port ${port}`;
 }
 
 type Place = Pick<DeniedReport, 'host' | 'port' | 'why'>;

@@ -31,6 +31,7 @@ import { RunAttempts } from './run-attempts.ts';
 import { RunTimers } from './run-timers.ts';
 import type { SharedBudgets } from './shared-budgets.ts';
 import type { SharedMachine } from './shared-machine.ts';
+import { ServicesDesk } from './services-desk.ts';
 import { SteerDesk } from './steer-desk.ts';
 import { takeOver } from './take-over.ts';
 import { WaitDesk } from './wait-desk.ts';
@@ -78,6 +79,7 @@ export class Drive implements Disposable {
   readonly #hooks: HookDesk;
   readonly #asks: AskDesk;
   readonly #publications: PublicationDesk;
+  readonly #services: ServicesDesk;
   readonly #ledger: Ledger;
   readonly #pauses: PauseGate;
   readonly #shared: SharedBudgets | undefined;
@@ -134,6 +136,7 @@ export class Drive implements Disposable {
     this.#asks = new AskDesk(loop);
     this.#pauses = new PauseGate(loop);
     this.#publications = new PublicationDesk(loop, stages.git);
+    this.#services = new ServicesDesk(loop, landings, stages.home.run(state.id));
     this.#shared = machine?.budgets(state.id);
     this.#ledger = new Ledger({
       loop,
@@ -155,6 +158,7 @@ export class Drive implements Disposable {
       waits,
       asks: this.#asks,
       publications: this.#publications,
+      services: this.#services,
       outputs: new OutputsDesk(state, path.join(stages.home.run(state.id), 'artifacts')),
       ledger: this.#ledger,
       pauses: this.#pauses,
@@ -196,6 +200,7 @@ export class Drive implements Disposable {
       this.#asks.close();
       this.#publications.close();
       this.#attempts.stopAll();
+      await this.#services.close();
       this.#timers.close();
       await Promise.allSettled([...this.#underWay, this.#attempts[Symbol.asyncDispose]()]);
     }

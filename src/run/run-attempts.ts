@@ -25,6 +25,7 @@ import type { MessageDesk } from './message-desk.ts';
 import type { OutputsDesk } from './outputs-desk.ts';
 import type { PauseGate } from './pause-gate.ts';
 import type { PublicationDesk } from './publication-desk.ts';
+import type { ServicesDesk } from './services-desk.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import type { SteerDesk } from './steer-desk.ts';
 import type { WaitDesk } from './wait-desk.ts';
@@ -50,6 +51,7 @@ export interface RunAttemptsOptions {
   waits: WaitDesk;
   asks: AskDesk;
   publications: PublicationDesk;
+  services: ServicesDesk;
   outputs: OutputsDesk;
   ledger: Ledger;
   pauses: PauseGate;
@@ -170,6 +172,7 @@ export class RunAttempts implements AsyncDisposable {
       landings,
       waits,
       publications,
+      services,
       outputs,
       ledger,
       pauses,
@@ -209,7 +212,9 @@ export class RunAttempts implements AsyncDisposable {
         ...asks.toolsFor(node.id, start.attempt),
         ...children.toolsFor(node.id, start.attempt),
         ...waits.toolsFor(node.id, start.attempt),
+        ...services.toolsFor(node.id, start.attempt),
       },
+      services: services.for(node.id, start.attempt),
       notice: messages.noticeFor(node.id, start.attempt),
       admit: async (estimate, signal) => {
         const asking = { node, attempt: start.attempt, slot: this.#slots.get(node.id), signal };

@@ -6,6 +6,7 @@ import { didYouMean } from '../base/suggest.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf, WaitFor } from '../contract/event.ts';
 import type { Waited } from '../contract/message.ts';
+import { isServiceName, SERVICE_NAME_RULE } from '../contract/services.ts';
 import { API_NEED } from '../contract/workflow.ts';
 import type { CrewTools } from '../crew/tools.ts';
 import { nodeOf, type Node, type State } from '../schedule/state.ts';
@@ -97,6 +98,7 @@ export class WaitDesk {
     const { state } = this.#loop;
     if (kind === 'publication') return publicationOf(nodeOf(state, task), name, version);
     if (version !== undefined) throw new BosunError('usage', 'only a publication has a version');
+    if (kind === 'service') return serviceNamed(name);
     if (kind === 'end') return { kind, task: this.#taskToEnd(state, task, name) };
     if (name === undefined) return { kind };
     const sender = findTask(state, name);
@@ -115,6 +117,12 @@ export class WaitDesk {
         throw new BosunError('usage', `${name} is your own task: it does not end before you do`);
     return node.id;
   }
+}
+
+function serviceNamed(name: string | undefined): WaitFor {
+  if (name === undefined || !isServiceName(name))
+    throw new BosunError('usage', `name the service that you wait for: ${SERVICE_NAME_RULE}`);
+  return { kind: 'service', name };
 }
 
 /** Without a version: one that is later than what the task works on. */

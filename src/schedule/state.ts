@@ -22,6 +22,7 @@ import type {
   ValueRef,
 } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
+import type { Service } from '../contract/services.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
 
@@ -169,6 +170,9 @@ export interface Node {
   /** How often its agents have asked for a child. */
   spawns?: number;
 
+  /** The ports of its attempt's sandbox that have names: as `services` of the state has them. */
+  services?: Service[];
+
   /** For people: never read by decide. */
   held?: Held;
   /** How far the agent of the last attempt said it was. */
@@ -250,6 +254,12 @@ export interface InboxEntry {
   readBy?: number;
 }
 
+/** A port of an attempt's sandbox that has a name. */
+export interface ServiceAt extends Service {
+  readonly task: string;
+  readonly attempt: number;
+}
+
 /** What an attempt waits for, as long as nothing came of it. */
 export interface Wait extends Omit<EventOf<'wait.began'>, 'type'> {
   isExpired?: boolean;
@@ -305,6 +315,8 @@ export interface State {
   /** What attempts wait for, by id, and how many attempts do nothing else. */
   agentWaits: Map<string, Wait>;
   away: number;
+  /** What attempts at work serve, by name. */
+  services: Map<string, ServiceAt>;
   /** The last event was one that ends no wait, such as something that was printed. */
   isQuiet: boolean;
   /** Children that were asked for and not decided on, in order. Empty whenever a batch of events is complete. */

@@ -108,6 +108,11 @@ export class Home {
   }
 }
 
+/** The socket behind which a service of a run is; `directory` is the run's. */
+export function servicePath(directory: string, name: string): string {
+  return path.join(directory, 'services', `${name}.sock`);
+}
+
 /** The home of the repository that a directory is in, if a run was ever started there; its journal may be gone. Runs no git: it must be quick. */
 export function findHome(from: string): Home | undefined {
   const git = findGit(from);

@@ -1,6 +1,7 @@
 /** Checks the hosts of a scope's `network`: a name, `*.` and a name, or an address, each with or without a port. */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { hostOf as serviceHost, serviceOf, SERVICE_DOMAIN } from '../../contract/services.ts';
 
 const ENTRY_CHARS_MAX = 300;
 const HOST_CHARS_MAX = 253;
@@ -25,7 +26,22 @@ export function hostProblem(entry: string): string | undefined {
   const split = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(entry);
   if (!split) return 'is not a host; an IPv6 address with a port is written [2001:db8::1]:443';
   const [, host = '', port] = split;
-  return portProblem(port) ?? (host.startsWith('[') ? bracketProblem(host) : nameProblem(host));
+  return (
+    portProblem(port) ??
+    serviceProblem(host.toLowerCase(), port) ??
+    (host.startsWith('[') ? bracketProblem(host) : nameProblem(host))
+  );
+}
+
+/** Of a name that ends in `.bosun`: that is a service of the run, and nothing else. */
+function serviceProblem(host: string, port: string | undefined): string | undefined {
+  const name = host.startsWith('*.') ? host.slice(2) : host;
+  const service = serviceOf(name);
+  if (service === undefined || (name !== host && name === SERVICE_DOMAIN && port === undefined))
+    return undefined;
+  if (service === '' || name !== host)
+    return `is not a service of a run; write one such as ${serviceHost('web')}, or *.${SERVICE_DOMAIN} for all of them`;
+  return port === undefined ? undefined : `has a port, and a service is one; write ${host}`;
 }
 
 function portProblem(port: string | undefined): string | undefined {

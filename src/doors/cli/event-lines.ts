@@ -26,7 +26,7 @@ import { tellGiven, tellQuestion } from './asked-lines.ts';
 import { formatElapsed } from './figures.ts';
 import { tellHooked, tellHookFailure } from './hook-lines.ts';
 import { tellProgress } from './live/task-sign.ts';
-import { tellMessage, tellWait } from './message-lines.ts';
+import { tellMessage, tellServed, tellWait } from './message-lines.ts';
 import type { Paint } from './output.ts';
 
 const NAME_COLUMNS_MIN = 8;
@@ -286,6 +286,9 @@ export class EventLines {
         const files = event.changedCount > 0 ? ` with ${count(event.changedCount, 'changed file')}` : '';
         return { text: `published ${event.name} version ${event.version}${files}` };
       }
+      case 'service.announced':
+      case 'service.gone':
+        return tellServed(event);
       case 'merge.deferred': {
         const names = filesOf(event.until.map((id) => this.#names.of(id)));
         return {

@@ -1,6 +1,7 @@
-/** What agents say to each other and wait for, as lines for people. It makes nothing harmless: whoever prints the lines does. */
+/** What agents say to each other, wait for and serve, as lines for people. It makes nothing harmless: whoever prints the lines does. */
 import { formatDuration } from '../../base/units.ts';
 import type { EventOf, WaitFor } from '../../contract/event.ts';
+import { hostOf } from '../../contract/services.ts';
 import type { TaskNames } from '../../schedule/views/task-names.ts';
 import type { Told } from './agent-events.ts';
 
@@ -39,10 +40,17 @@ export function tellWait(event: WaitEvent, names: TaskNames): Told | undefined {
   return { text: `waits for ${thingOf(what, names)}, at most ${formatDuration(timeoutMs)}`, color: 'quiet' };
 }
 
+export function tellServed(event: EventOf<'service.announced' | 'service.gone'>): Told {
+  if (event.type === 'service.gone')
+    return { text: `serves ${event.name} no longer: ${event.why}`, color: 'quiet' };
+  return { text: `serves ${event.name}: http://${hostOf(event.name)} is its port ${event.port}` };
+}
+
 function thingOf(what: WaitFor, names: TaskNames): string {
   if (what.kind === 'end') return `the end of ${names.of(what.task)}`;
   if (what.kind === 'publication')
     return `${what.name}${what.version > 1 ? ` version ${what.version}` : ''} from ${names.of(what.publisher)}`;
+  if (what.kind === 'service') return `the service ${what.name}`;
   const from = what.task === undefined ? what.agent : names.of(what.task);
   return `a message${from === undefined ? '' : ` from ${from}`}`;
 }

@@ -269,6 +269,30 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/attach.ts'),
   },
   {
+    name: 'open',
+    group: 'Look',
+    summary: 'open a service of a run on a port of this machine',
+    asks: ['open'],
+    arguments: [
+      {
+        name: 'words',
+        about: '[run] <service>: the only run at work if you name none',
+        required: true,
+        many: true,
+      },
+    ],
+    options: [
+      { flags: '--tcp', about: 'any protocol, without the checks that keep web pages from elsewhere out' },
+      { flags: '--json', about: 'print the address as JSON' },
+    ],
+    examples: [
+      ['open web', 'what an agent serves as web: prints its address'],
+      ['open calculator-3 db --tcp', 'for a client that does not speak HTTP'],
+    ],
+    notes: 'It stays open until Ctrl-C, or until the service is gone.',
+    load: () => import('./commands/open.ts'),
+  },
+  {
     name: 'wait',
     group: 'Look',
     summary: 'wait until runs end; the exit code is that of the run',

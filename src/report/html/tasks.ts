@@ -12,6 +12,7 @@ import {
   count,
   describeAccess,
   describeDenied,
+  describeService,
   failuresOf,
   glyphOf,
   reasonOf,
@@ -85,6 +86,7 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
     facts.length === 0 ? null : markup`<dl class="meta">${facts}</dl>`,
     task.attempts.length === 0 ? null : markup`<h4>Attempts</h4>${renderAttempts(task)}`,
     renderAccess(task),
+    renderServices(task),
     renderDenied(task),
     renderFiles(task),
     task.result === null ? null : markup`<h4>Result</h4><pre>${spellControls(task.result.summary)}</pre>`,
@@ -103,6 +105,12 @@ function renderAccess({ access }: TaskReport): Markup | null {
   if (access.length === 0) return null;
   const entries = access.map((asked) => markup`<li>${spellControls(describeAccess(asked))}</li>`);
   return markup`<h4>Access</h4><ul>${entries}</ul>`;
+}
+
+function renderServices({ services = [] }: TaskReport): Markup | null {
+  if (services.length === 0) return null;
+  const entries = services.map((each) => markup`<li>${spellControls(describeService(each))}</li>`);
+  return markup`<h4>Services</h4><ul>${entries}</ul>`;
 }
 
 function renderDenied({ denied, deniedLeftOut }: TaskReport): Markup | null {

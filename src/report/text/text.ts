@@ -18,6 +18,7 @@ import {
   countStates,
   describeAccess,
   describeDenied,
+  describeService,
   failuresOf,
   glyphOf,
   headline,
@@ -43,6 +44,7 @@ const SHOWN = {
   refused: 3,
   access: 6,
   messages: 6,
+  services: 6,
   denied: 6,
   notes: 3,
 };
@@ -83,6 +85,7 @@ export function renderTextReport(report: RunReport, options: TextOptions): strin
     outside(report, width),
     access(report, paint, width),
     messages(report, paint, width),
+    served(report, width),
     denied(report, width),
     refused(report, width),
     costs(report, width),
@@ -307,6 +310,15 @@ function messages(report: RunReport, paint: Paint, width: number): string[] {
 }
 
 /** Connections that no scope allowed: often why something failed. */
+function served({ tasks }: RunReport, width: number): string[] {
+  const all = tasks.flatMap(({ label, services = [] }) =>
+    services.map((each) => `${label}  ${describeService(each)}`),
+  );
+  if (all.length === 0) return [];
+  const lines = all.slice(0, SHOWN.services).map((line) => `  ${fitColumns(plainLine(line), width - 2)}`);
+  return ['Services', ...lines, ...more(all.length, SHOWN.services)];
+}
+
 function denied({ tasks }: RunReport, width: number): string[] {
   const all = tasks.flatMap(({ label, denied }) => denied.map((each) => `${label}  ${describeDenied(each)}`));
   if (all.length === 0) return [];

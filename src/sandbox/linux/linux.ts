@@ -16,6 +16,7 @@ import {
   type Launch,
   type Launcher,
   type Prepared,
+  type Relay,
   type Running,
   type Surrounding,
 } from '../../system/process/process.ts';
@@ -26,6 +27,7 @@ import { directoryOfAll } from './directory-of-all.ts';
 import { FencedTree } from './fenced-tree.ts';
 import { commandMessage, insideArgv, insideEnvironment } from './command-message.ts';
 import { canWiden, widen } from './grant.ts';
+import { canRelay, openRelay } from './relay.ts';
 import { killSandbox, whyNotStarted } from './kill-and-explain.ts';
 import type { SandboxLimits } from '../limits/choose-limits.ts';
 import { kernelLimits, prlimitArgv } from '../limits/prlimit.ts';
@@ -208,6 +210,7 @@ export class LinuxLauncher implements Launcher {
     });
     running.still = (act) => tree.still(act);
     if (canWiden) running.grant = (directories) => this.#grant(tree, fence.at ?? cwd, directories);
+    if (canRelay) running.relay = (port, socketPath) => this.#relay(tree, port, socketPath);
     return {
       stdin: child.stdin,
       running,
@@ -251,6 +254,14 @@ export class LinuxLauncher implements Launcher {
       directories,
       ...(this.uid !== undefined && { uid: this.uid }),
     });
+  }
+
+  async #relay(tree: FencedTree, port: number, socketPath: string): Promise<Relay> {
+    if (tree.init === undefined)
+      throw new BosunError('wrong-state', 'nothing can be served: the attempt has ended');
+    const { pid: initPid, startTicks } = tree.init;
+    const { uid } = this;
+    return openRelay({ initPid, startTicks, port, socketPath, ...(uid !== undefined && { uid }) });
   }
 
   #plan(around: Omit<LaunchPlan, 'uid' | 'closedDirectories'>, needed: string[]): LaunchPlan {

@@ -146,6 +146,8 @@ function describe(state: State, waits: readonly Wait[]): string {
     .map((wait) => `${nodeOf(state, wait.task).label} waits for ${describeWait(state, wait)}`);
   const more = waits.length > NAMES_MAX ? `, and ${waits.length - NAMES_MAX} more` : '';
   const [only] = waits;
+  if (waits.length === 1 && only?.for.kind === 'service')
+    return `nobody is left who could serve it: ${shown.join('')}`;
   if (waits.length === 1 && only?.for.kind === 'message')
     return `nobody is left who could send it: ${shown.join('')}`;
   const isFull = state.ready.size > 0 ? `; ${state.ready.peek()!.label} has no place to start in` : '';

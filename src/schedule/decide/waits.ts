@@ -4,6 +4,7 @@ import type { EventOf, WaitFor } from '../../contract/event.ts';
 import { unreadBy } from '../fold/messages.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { tellPublication, standingFrom } from '../workflow/publications.ts';
+import { mayReach, tellBarred, tellService } from '../workflow/services.ts';
 import { hasEnded, isWithin, nodeOf, type Interface, type Node, type State, type Wait } from '../state.ts';
 
 type Over = Pick<EventOf<'wait.ended'>, 'why' | 'text'>;
@@ -32,6 +33,7 @@ function overOf(state: State, wait: Wait): Over | undefined {
 
 function happened(state: State, wait: Wait): Over | undefined {
   if (wait.for.kind === 'end') return afterEnd(state, wait.for.task);
+  if (wait.for.kind === 'service') return afterService(state, wait.task, wait.for.name);
   return wait.for.kind === 'publication' ? afterPublication(state, wait.for) : afterMessage(state, wait);
 }
 
@@ -52,6 +54,15 @@ function afterPublication(state: State, what: ForPublication): Over | undefined 
     why: 'ended',
     text: `${publisher.label} has ended (${publisher.state}) and did not publish${version} ${name}`,
   };
+}
+
+/** Who may serve it nobody knows: it can come as long as anybody is at work. */
+function afterService(state: State, task: string, name: string): Over | undefined {
+  const service = state.services.get(name);
+  if (!service) return undefined;
+  if (mayReach(state, nodeOf(state, task), service)) return { why: 'met', text: tellService(state, service) };
+  const { why, remedy } = tellBarred(state, service);
+  return { why: 'ended', text: `you may not reach ${name}: ${why}; ${remedy}` };
 }
 
 function afterEnd(state: State, task: string): Over | undefined {
@@ -76,8 +87,9 @@ function afterMessage(state: State, wait: Wait): Over | undefined {
 
 const ASKED = 'another agent asks for files that you own; call inbox';
 
-/** Whose message would do. */
+/** Whose message would do; who could serve it. */
 export function sendersOf({ for: what, task: reader }: Wait): (node: Node) => boolean {
+  if (what.kind === 'service') return (node) => node.id !== reader;
   if (what.kind !== 'message') return () => false;
   const { task, agent } = what;
   if (task !== undefined) return (node) => isWithin(node, task);
@@ -91,6 +103,7 @@ export function describeWait(state: State, wait: Wait): string {
   if (wait.for.kind === 'end') return `the end of ${nodeOf(state, wait.for.task).label}`;
   if (wait.for.kind === 'publication')
     return `${wait.for.name} from ${nodeOf(state, wait.for.publisher).label}`;
+  if (wait.for.kind === 'service') return `the service ${wait.for.name}`;
   return isAnybody(wait) ? 'a message' : `a message from ${nameOf(state, wait)}`;
 }
 

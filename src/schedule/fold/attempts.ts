@@ -4,6 +4,7 @@ import { turnClocks } from '../money/budget.ts';
 import { closeRequests } from './access.ts';
 import { closeAsked } from './asked.ts';
 import { hasStoppedClock } from './held.ts';
+import { forgetServices } from './services.ts';
 import { forgetWaits } from './waits.ts';
 import { move, push, queue } from './moves.ts';
 import { originOf } from '../workflow/publications.ts';
@@ -24,6 +25,7 @@ export function attemptEnded(
   closeRequests(state, node);
   closeAsked(state, node);
   forgetWaits(state, node);
+  forgetServices(state, node);
   node.lastOutcome = event.outcome;
   node.isCollected = event.collected !== undefined;
   const isWork = node.started?.purpose !== 'resolve';

@@ -23,6 +23,7 @@ import { move, push, queue, unpush } from './moves.ts';
 import { addChild, awaitChildren, cancelChildren, refuseChild, requestChild, unwant } from './children.ts';
 import { callContinuous, endRest } from './continuous.ts';
 import { publish, publisherEnded } from './publications.ts';
+import { announceService, serviceGone } from './services.ts';
 import { expanded } from './expand.ts';
 import { addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { newState } from './new-state.ts';
@@ -213,6 +214,10 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       return changeWait(state, node, event);
     case 'publication.made':
       return publish(state, node, event);
+    case 'service.announced':
+      return announceService(state, node, event);
+    case 'service.gone':
+      return serviceGone(state, node, event);
     case 'question.asked':
       if (state.asked.has(event.id)) {
         keepQuestion(state, event, atMs);

@@ -34,6 +34,7 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     spawnedChars: 0,
     agentWaits: new Map(),
     away: 0,
+    services: new Map(),
     isQuiet: false,
     spending: new Map(),
     limits: new Map(),

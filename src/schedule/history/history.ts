@@ -14,7 +14,15 @@ import { endAttempt, newAttempt, noteAgent, noteProgress, noteUse } from './atte
 import { addIsolation } from './isolations.ts';
 import { clip, LIMITS } from './limits.ts';
 import { MessageLog } from './messages.ts';
-import { addAccess, addDenied, answerAccess, attemptOf, newTask, type TaskHistory } from './task.ts';
+import {
+  addAccess,
+  addDenied,
+  addService,
+  answerAccess,
+  attemptOf,
+  newTask,
+  type TaskHistory,
+} from './task.ts';
 import { noteWait, type Waits } from './waits.ts';
 
 export interface History {
@@ -93,6 +101,7 @@ type TaskEvent = EventOf<
   | 'attempt.progress'
   | 'attempt.answered'
   | 'attempt.denied'
+  | 'service.announced'
   | 'attempt.finished'
   | 'model.used'
   | 'task.merged'
@@ -111,6 +120,7 @@ const TOLD_OF_TASKS: ReadonlySet<Event['type']> = new Set<TaskEvent['type']>([
   'attempt.progress',
   'attempt.answered',
   'attempt.denied',
+  'service.announced',
   'attempt.finished',
   'model.used',
   'task.merged',
@@ -149,6 +159,8 @@ function rememberTask(history: History, state: State, event: TaskEvent, atMs: nu
       return closeAsk(history, state, event, atMs);
     case 'attempt.denied':
       return addDenied(task, event);
+    case 'service.announced':
+      return addService(task, event);
     case 'attempt.finished':
       if (attempt && isQueued(node, event)) attempt.startedAtMs = atMs;
       if (attempt?.outcome === null) endAttempt(attempt, event, atMs);

@@ -1,16 +1,18 @@
 /** The record of one task: its attempts, what its agents asked for, where they were not let, what it gave. */
 import type { EventOf } from '../../contract/event.ts';
 import type { AttemptReport, TaskReport } from '../../contract/report.ts';
+import type { Service } from '../../contract/services.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { clip, LIMITS } from './limits.ts';
 
 export interface TaskHistory extends Pick<TaskReport, 'attempts' | 'access' | 'denied' | 'deniedLeftOut'> {
+  services: Service[];
   /** What it gave when it ended, or a word on why that is not here. */
   output: Json;
 }
 
 export function newTask(): TaskHistory {
-  return { attempts: [], access: [], denied: [], deniedLeftOut: 0, output: null };
+  return { attempts: [], access: [], denied: [], deniedLeftOut: 0, services: [], output: null };
 }
 
 export function attemptOf({ attempts }: TaskHistory, attempt: number): AttemptReport | undefined {
@@ -30,6 +32,12 @@ export function answerAccess({ access }: TaskHistory, event: EventOf<'access.ans
   const asked = access.find((each) => each.id === id);
   if (!asked) return;
   Object.assign(asked, { answer, by, why: clip(why, LIMITS.messageChars), globs: globs.map(clipGlob) });
+}
+
+/** Each once, whichever attempt it was. */
+export function addService({ services }: TaskHistory, { name, port }: EventOf<'service.announced'>): void {
+  const isKnown = services.some((each) => each.name === name && each.port === port);
+  if (!isKnown && services.length < LIMITS.listEntries) services.push({ name, port });
 }
 
 /** Each place once. */

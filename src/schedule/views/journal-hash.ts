@@ -79,6 +79,7 @@ const LEFT_OUT = new Set<string>([
   'wait.ended',
   'wait.circled',
   'merge.deferred',
+  'service.gone',
 ]);
 
 /** Of any event, and of what it says was collected. */

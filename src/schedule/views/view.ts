@@ -115,6 +115,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
     ...(held && { held }),
     ...(paused && { paused: { ...paused.paused!, ...(paused !== node && { with: paused.id }) } }),
     ...(node.progress && node.state === 'running' && { progress: node.progress }),
+    ...(node.services && { services: structuredClone(node.services) }),
     ...(node.state === 'expanded' && {
       within: { ended: node.children.length - node.open, all: node.children.length },
     }),

@@ -63,6 +63,16 @@ export interface Running {
   still?<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Opens directories of the workspace, relative to it, for writing by the running tree; absent where that cannot be done. */
   grant?(directories: string[]): Promise<void>;
+  /** Leads connections of a unix socket to a port of the tree's own loopback; absent where it has none, or that cannot be done. */
+  relay?(port: number, socketPath: string): Promise<Relay>;
+}
+
+/** A way to a port of a running tree; with its disposal it is gone, and the socket too. */
+export interface Relay extends AsyncDisposable {
+  /** Resolves when it takes no connections any more, whatever the reason. */
+  readonly ended: Promise<void>;
+  /** Whether a program of the tree listens on the port now. */
+  isListening(): boolean;
 }
 
 /** What is looked at of a child, however it was started. */

@@ -126,7 +126,11 @@ function tasksOf({ run, tasks, taskCount }: Status, paint: Paint, columns: numbe
       ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ];
     const used = cells.join('  ').length + 15;
-    const words = [outsideOf(task), line ?? task.message ?? workLine(task.progress, task.lastLine)]
+    const words = [
+      outsideOf(task),
+      servedBy(task),
+      line ?? task.message ?? workLine(task.progress, task.lastLine),
+    ]
       .filter(Boolean)
       .join('; ');
     const said = fitColumns(inOneLine(words), Math.max(10, columns - used - 2));
@@ -142,6 +146,10 @@ function shownBy({ waits = [], paused, state }: Status['run']): ShownBy {
 
 function outsideOf({ outsideCount = 0 }: TaskView): string {
   return outsideCount === 0 ? '' : `${count(outsideCount, 'file')} outside its scope left out`;
+}
+
+function servedBy({ services = [] }: TaskView): string {
+  return services.length === 0 ? '' : `serves ${services.map(({ name }) => name).join(', ')}`;
 }
 
 function depthOf({ id, parent }: TaskView): number {

@@ -1,4 +1,5 @@
 /** What a live view shows of a run: a fold over its events. Pure: it draws nothing and reads no clock. */
+import { hostOf } from '../../../contract/services.ts';
 import type { EventOf, Recorded } from '../../../contract/event.ts';
 import type { Spending } from '../../../contract/model.ts';
 import {
@@ -94,6 +95,8 @@ export class LiveModel {
       if (event.type === 'attempt.agent') this.#keepLine(event.task, agentLine(event.event) ?? '');
       if (event.type === 'attempt.denied') this.#keepLine(event.task, `denied: ${describeDenied(event)}`);
       if (event.type === 'attempt.hooked') this.#keepLine(event.task, tellHooked(event));
+      if (event.type === 'service.announced')
+        this.#keepLine(event.task, `serves http://${hostOf(event.name)}`);
       if (event.type === 'attempt.started' || event.type === 'task.finished') this.#lines.delete(event.task);
     }
   }
