@@ -349,6 +349,12 @@ export const EVENT_SCHEMAS = {
     }),
   'task.judging': () => event('task.judging', { task: text }),
   'task.picked': () => event('task.picked', { task: text, candidate: text, because: text }),
+  'task.summarizing': () =>
+    event('task.summarizing', {
+      task: text,
+      agent: text,
+      texts: list(object({ hash: text, what: text, by: text, text: opt(text), textRef: opt(ref) })),
+    }),
   'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
   'child.added': () =>

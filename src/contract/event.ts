@@ -285,6 +285,11 @@ export type Decision =
   | { type: 'task.judging'; task: string }
   /** The candidate of a `race` whose work is merged, and why this one. All others are kept, and not gone on with. */
   | { type: 'task.picked'; task: string; candidate: string; because: string }
+  /**
+   * What its prompt gets from others is too long, and the agent that `summarize` names sums it up first: a task within is
+   * added for each text that nobody has summed up in this run.
+   */
+  | { type: 'task.summarizing'; task: string; agent: string; texts: LongText[] }
   /** A `continuous` task has another round, as a task within; `final` where all other tasks have ended. */
   | { type: 'task.round'; task: string; why: RoundReason }
   /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
@@ -400,6 +405,19 @@ export type RoundReason = 'first' | 'every' | 'on' | 'final';
 export interface GivenFile {
   name: string;
   diff?: { from: string; to: string };
+  text?: string;
+  textRef?: ValueRef;
+}
+
+/** A text that is too long for a prompt, and who sums it up. */
+export interface LongText {
+  /** The SHA-256 of the text. */
+  hash: string;
+  /** Where it comes from, as people read it. */
+  what: string;
+  /** The task that sums it up. */
+  by: string;
+  /** The text itself, where that task is new. */
   text?: string;
   textRef?: ValueRef;
 }

@@ -15,6 +15,7 @@ import type {
   BuiltOn,
   EventOf,
   Parent,
+  LongText,
   PauseHow,
   Queued,
   Published,
@@ -53,6 +54,8 @@ export interface Node {
   /** Within a `race`: the name of this candidate among the others, or that this is who judges them. */
   readonly candidate?: string;
   readonly isJudge?: true;
+  /** The long text that this task sums up for `parent` and others. */
+  readonly sums?: { text: Pick<LongText, 'what' | 'text' | 'textRef'>; readers: Set<Node> };
   /** A child that the agent of `parent` asked for while it was at work, and what it starts from. */
   readonly isChild?: true;
   readonly origin?: Origin;
@@ -166,6 +169,9 @@ export interface Node {
   inbox: Map<Message, InboxEntry>;
   /** Its attempt waits for others or for a person, and does nothing else. */
   isAway?: boolean;
+  /** Tasks that sum up what its prompt gets; they are not among its children. Those of them that it waits for. */
+  summaries?: Node[];
+  awaits?: Set<Node>;
   /** How often its agents have asked for a child. */
   spawns?: number;
 
@@ -311,6 +317,8 @@ export interface State {
   spawns: Queue<EventOf<'child.requested'>>;
   /** How much the journal keeps of all that were asked for. */
   spawnedChars: number;
+  /** The tasks that sum up long texts, by the key of `summaryKey`. */
+  summaries: Map<string, Node>;
   /** By account: what was spent, what a person allowed since, how long attempts were at work. */
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;
@@ -387,11 +395,11 @@ export function hasEnded(node: Node): boolean {
 }
 
 /**
- * A turn of a handoff or a round that others came after, a candidate that was not picked, whoever judged, a task in whose
- * place a planner wrote others: it is not taken again, whatever became of it.
+ * A turn of a handoff or a round that others came after, a candidate that was not picked, whoever judged or summed up
+ * something, a task in whose place a planner wrote others: it is not taken again, whatever became of it.
  */
 export function isPast(node: Node): boolean {
-  if (node.isJudge || node.isReplaced || hasLost(node)) return true;
+  if (node.isJudge || node.isReplaced || node.sums || hasLost(node)) return true;
   return (node.turn ?? node.round) !== undefined && node.parent!.children.at(-1) !== node;
 }
 
@@ -402,8 +410,9 @@ export function hasLost({ id, candidate, parent }: Node): boolean {
 
 /** The task as the workflow has it: items of a for-each, turns, candidates and rounds have no needs of their own. */
 export function writtenAs(node: Node): Node {
-  const { parent, each, turn, round, candidate, isJudge } = node;
-  return parent && (each ?? turn ?? round ?? candidate ?? isJudge) !== undefined ? writtenAs(parent) : node;
+  const { parent, each, turn, round, candidate, isJudge, sums } = node;
+  const isOwn = (each ?? turn ?? round ?? candidate ?? isJudge ?? sums) === undefined;
+  return parent && !isOwn ? writtenAs(parent) : node;
 }
 
 /** A task that stands for those within it; one that has children besides its own work does not. */
@@ -432,6 +441,7 @@ export function nodeOf(state: State, id: string): Node {
 export function* withAllWithin(node: Node): Generator<Node> {
   yield node;
   for (const child of node.children) yield* withAllWithin(child);
+  for (const summary of node.summaries ?? []) yield summary;
 }
 
 /** The pause that keeps the node from going on: its own, that of a task around it, or that of the run. */

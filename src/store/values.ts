@@ -2,7 +2,7 @@
  * Large values of events are kept beside them, each once: the event carries a reference. `slim` makes the event as it
  * is recorded, `whole` the event as it was. Knows nothing of where values are kept.
  */
-import type { Event, GivenFile, ValueRef } from '../contract/event.ts';
+import type { Event, GivenFile, LongText, ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 
 /** A value of up to this size stays in its event. */
@@ -42,11 +42,13 @@ export function slim(event: Event, keep: (value: Value) => void): Event {
       const { env: inline, files, ...rest } = event;
       return {
         ...rest,
-        ...(files && { files: files.map((file) => slimFile(file, keep)) }),
+        ...(files && { files: files.map((file) => slimText(file, keep)) }),
         ...(prompt && { prompt: '', promptRef: prompt }),
         ...(env ? { envRef: env } : inline && { env: inline }),
       };
     }
+    case 'task.summarizing':
+      return { ...event, texts: event.texts.map((each) => slimText(each, keep)) };
     default:
       return event;
   }
@@ -76,7 +78,7 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
       // A resume asks for thousands that have none.
       if (!event.promptRef && !event.envRef && !event.files) return event;
       const { promptRef, envRef, ...rest } = event;
-      const files = rest.files?.map((file) => wholeFile(file, read, bytesMax));
+      const files = rest.files?.map((file) => wholeText(file, read, bytesMax));
       if (files) rest.files = files;
       if (!promptRef && !envRef) return files ? { ...event, files } : event;
       const hasPrompt = promptRef && promptRef.bytes <= bytesMax;
@@ -87,20 +89,26 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
         ...(hasEnv ? { env: read(envRef) as Record<string, string> } : envRef && { envRef }),
       };
     }
+    case 'task.summarizing':
+      return { ...event, texts: event.texts.map((each) => wholeText(each, read, bytesMax)) };
     default:
       return event;
   }
 }
 
-function slimFile(file: GivenFile, keep: (value: Value) => void): GivenFile {
-  const { text, ...rest } = file;
+function slimText<T extends GivenFile | LongText>(given: T, keep: (value: Value) => void): T {
+  const { text, ...rest } = given;
   const textRef = text !== undefined && refOf(text, keep);
-  return textRef ? { ...rest, textRef } : file;
+  return textRef ? ({ ...rest, textRef } as T) : given;
 }
 
-function wholeFile(file: GivenFile, read: (ref: ValueRef) => Json, bytesMax: number): GivenFile {
-  const { textRef, ...rest } = file;
-  return textRef && textRef.bytes <= bytesMax ? { ...rest, text: read(textRef) as string } : file;
+function wholeText<T extends GivenFile | LongText>(
+  given: T,
+  read: (ref: ValueRef) => Json,
+  bytesMax: number,
+): T {
+  const { textRef, ...rest } = given;
+  return textRef && textRef.bytes <= bytesMax ? ({ ...rest, text: read(textRef) as string } as T) : given;
 }
 
 function refOf(value: Json, keep: (value: Value) => void): ValueRef | undefined {

@@ -243,6 +243,12 @@ export class EventLines {
       case 'task.judging':
         this.#names.add(event);
         return { text: 'asks its judge' };
+      case 'task.summarizing':
+        this.#names.add(event);
+        return {
+          text: `waits for a summary by ${event.agent}: ${event.texts.map(({ what }) => what).join(', ')}`,
+          color: 'quiet',
+        };
       case 'task.picked':
         return {
           text: `picked ${this.#names.of(event.candidate)}: ${event.because}`,

@@ -32,6 +32,7 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     keepers: new Set(),
     spawns: new Queue(),
     spawnedChars: 0,
+    summaries: new Map(),
     agentWaits: new Map(),
     away: 0,
     isQuiet: false,

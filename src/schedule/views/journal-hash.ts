@@ -78,6 +78,7 @@ const LEFT_OUT = new Set<string>([
   'wait.ended',
   'wait.circled',
   'merge.deferred',
+  'task.summarizing',
 ]);
 
 /** Of any event, and of what it says was collected. */
