@@ -18,6 +18,7 @@ import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
 import { watchFamily } from './fixtures/family-watch.ts';
 import { MessageWatch } from './fixtures/message-watch.ts';
+import { countSummary, newSummaries } from './fixtures/summary-watch.ts';
 
 const HISTORIES = 100_000;
 
@@ -38,6 +39,7 @@ describe('decide', () => {
     const children = { added: 0, refused: 0, unwanted: 0, awaited: 0, merged: 0 };
     const handoffs = { sentBack: 0, done: 0, rejected: 0 };
     const replans = { asked: 0, gaveUp: 0, done: 0 };
+    const summaries = newSummaries();
     const races = { judged: 0, picked: 0, merged: 0, nobody: 0, lost: 0 };
     const shapes = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 7 });
     const choices = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 60 });
@@ -121,6 +123,7 @@ describe('decide', () => {
               if (event.rejected) handoffs.sentBack++;
               checkTurns(state.nodes.get(event.task)!);
             }
+            countSummary(state, event, summaries);
             if (event.type === 'task.judging') races.judged++;
             if (event.type === 'task.picked') {
               races.picked++;
@@ -244,7 +247,7 @@ describe('decide', () => {
       expect(said.get(kind) ?? 0, kind).toBeGreaterThan(HISTORIES / 1000);
     for (const why of ['first', 'every', 'on', 'final'])
       expect(rounds.get(why) ?? 0, why).toBeGreaterThan(HISTORIES / 1000);
-    for (const [what, count] of Object.entries({ ...handoffs, ...children }))
+    for (const [what, count] of Object.entries({ ...handoffs, ...children, ...summaries }))
       expect(count, what).toBeGreaterThan(HISTORIES / 1000);
     for (const [what, count] of Object.entries(replans)) expect(count, what).toBeGreaterThan(0);
     for (const [what, count] of Object.entries(races)) expect(count, what).toBeGreaterThan(HISTORIES / 1000);

@@ -29,10 +29,16 @@ describe('a value that is too long for a prompt, where an agent sums up', () => 
     expect(startOf(decided, 'b')).toBeUndefined();
     const start = startOf(decided, 'b/summary-1')!;
     expect(start.files).toEqual([{ name: 'value-1.txt', text: LONG }]);
-    expect(start.prompt).toContain(`Sum up the text in the file value-1.txt (tasks.a.output, ${LONG.length} characters)`);
+    expect(start.prompt).toContain(
+      `Sum up the text in the file value-1.txt (tasks.a.output, ${LONG.length} characters)`,
+    );
     const { label, task } = state.nodes.get('b/summary-1')!;
     expect(label).toBe('b[summary of a]');
-    expect(task).toMatchObject({ scope: { write: [], shared: [], grant: 'never' }, workspace: 'none', agent: 'brief' });
+    expect(task).toMatchObject({
+      scope: { write: [], shared: [], grant: 'never' },
+      workspace: 'none',
+      agent: 'brief',
+    });
   });
 
   it('is replaced by what that agent says, and is whole in a file', () => {
@@ -52,14 +58,21 @@ describe('a value that is too long for a prompt, where an agent sums up', () => 
       ['c', [['b/summary-1', undefined]]],
     ]);
     const next = take(ends('b/summary-1', { output: 'Short.' }));
-    expect(['b', 'c'].map((task) => startOf(next, task)?.prompt.startsWith('It said Short.'))).toEqual([true, true]);
+    expect(['b', 'c'].map((task) => startOf(next, task)?.prompt.startsWith('It said Short.'))).toEqual([
+      true,
+      true,
+    ]);
     const last = take(ends('b'));
     expect(startOf(last, 'd')?.prompt).toContain('It said Short.');
     expect([...state.nodes.values()].filter(({ sums }) => sums)).toHaveLength(1);
   });
 
   const failures: [how: string, ending: Partial<EventOf<'attempt.finished'>>, why: string][] = [
-    ['fails', { outcome: { kind: 'failed', reason: 'timeout', message: 'it took too long' } }, 'it took too long'],
+    [
+      'fails',
+      { outcome: { kind: 'failed', reason: 'timeout', message: 'it took too long' } },
+      'it took too long',
+    ],
     ['says nothing', { output: ' \n' }, 'it said nothing'],
   ];
   it.each(failures)('is an outline where that agent %s, and this is told', (_, ending, why) => {
@@ -83,7 +96,12 @@ describe('a value that is too long for a prompt, where an agent sums up', () => 
     const { take, state } = run({ c: { run: 'true' } });
     const decided = take(ends('c', { outcome: { kind: 'failed', reason: 'exit', message: 'no' } }));
     expect(state.nodes.get('b')?.state).toBe('skipped');
-    expect(decided).toContainEqual({ type: 'attempt.stopping', task: 'b/summary-1', attempt: 1, mode: 'graceful' });
+    expect(decided).toContainEqual({
+      type: 'attempt.stopping',
+      task: 'b/summary-1',
+      attempt: 1,
+      mode: 'graceful',
+    });
     take(ends('b/summary-1', { outcome: { kind: 'cancelled' } }));
     expect(state.state).toBe('failed');
   });

@@ -222,7 +222,9 @@ export const Task = z.strictObject({
   publishes: z.array(name).optional(),
   summarize: name
     .optional()
-    .describe('The agent that sums up what is too long for the prompt; without it, the prompt gets an outline.'),
+    .describe(
+      'The agent that sums up what is too long for the prompt; without it, the prompt gets an outline.',
+    ),
   expand: z.boolean().optional().describe('The output of this task is further tasks.'),
   replan: z
     .int()

@@ -25,6 +25,7 @@ import type {
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
+import type { Queue } from './queue.ts';
 
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {
@@ -343,49 +344,6 @@ export interface State {
   /** Set until an engine begins to drive it, or it is cancelled. */
   pending?: Queued;
   counts: Partial<Record<TaskState, number>>;
-}
-
-/** First in, first out, without the cost of shifting an array. */
-export class Queue<T> {
-  #items: T[] = [];
-  #head = 0;
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  unshift(item: T): void {
-    if (this.#head > 0) this.#items[--this.#head] = item;
-    else this.#items.unshift(item);
-  }
-
-  /** One that was pushed lately is found soon. */
-  delete(item: T): void {
-    const at = this.#items.lastIndexOf(item);
-    if (at >= this.#head) this.#items.splice(at, 1);
-  }
-
-  peek(): T | undefined {
-    return this.#items[this.#head];
-  }
-
-  shift(): T | undefined {
-    const item = this.#items[this.#head];
-    if (this.#head < this.#items.length) this.#head++;
-    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return item;
-  }
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
-
-  *[Symbol.iterator](): Iterator<T> {
-    for (let at = this.#head; at < this.#items.length; at++) yield this.#items[at]!;
-  }
 }
 
 const ENDED: ReadonlySet<TaskState> = new Set(['done', 'failed', 'skipped', 'cancelled']);

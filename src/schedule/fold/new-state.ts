@@ -1,6 +1,7 @@
 /** The state of a run before anything has happened in it: what the event that creates it says, and no tasks yet. */
 import type { EventOf } from '../../contract/event.ts';
-import { Queue, type State } from '../state.ts';
+import { Queue } from '../queue.ts';
+import type { State } from '../state.ts';
 
 export function newState(event: EventOf<'run.created'>, atMs: number): State {
   return {

@@ -13,11 +13,7 @@ import { makeNode, orderOf, register } from './nodes.ts';
 /** After all tasks within, as far as they have a place of their own. */
 const FIRST_PLACE = 1_600_000;
 
-export function summarizing(
-  state: State,
-  node: Node,
-  { agent, texts }: EventOf<'task.summarizing'>,
-): void {
+export function summarizing(state: State, node: Node, { agent, texts }: EventOf<'task.summarizing'>): void {
   if (texts.length === 0) return; // as before
   move(state, node, 'waiting');
   node.awaits = new Set();
@@ -31,7 +27,12 @@ export function summarizing(
 function addSummary(
   state: State,
   reader: Node,
-  { agent, hash, by, text }: { agent: string; hash: string; by: string; text: NonNullable<Node['sums']>['text'] },
+  {
+    agent,
+    hash,
+    by,
+    text,
+  }: { agent: string; hash: string; by: string; text: NonNullable<Node['sums']>['text'] },
 ): Node {
   const siblings = new Map<string, Node>();
   const place = reader.summaries?.length ?? 0;

@@ -151,7 +151,8 @@ function messageOf(node: Node): string | undefined {
   const race = raceMessageOf(node);
   if (race !== undefined) return race;
   if (node.mergesAfter) return mergesAfter(node.mergesAfter);
-  if (node.awaits && !hasEnded(node)) return `waits for ${[...node.awaits].map(({ label }) => label).join(', ')}`;
+  if (node.awaits && !hasEnded(node))
+    return `waits for ${[...node.awaits].map(({ label }) => label).join(', ')}`;
   const outcome =
     node.outcome ?? (node.state === 'delayed' || node.state === 'ready' ? node.lastOutcome : undefined);
   return outcome && 'message' in outcome ? outcome.message : undefined;
