@@ -10,6 +10,7 @@ import type { Isolation } from './isolation.ts';
 import type { MessageRefusal } from './message.ts';
 import type { Answer, Question } from './question.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
+import type { SummaryDecision } from './summary.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
 
 /** Who left a run to the next engine that looks, and what that one must know. */
@@ -285,11 +286,7 @@ export type Decision =
   | { type: 'task.judging'; task: string }
   /** The candidate of a `race` whose work is merged, and why this one. All others are kept, and not gone on with. */
   | { type: 'task.picked'; task: string; candidate: string; because: string }
-  /**
-   * What its prompt gets from others is too long, and the agent that `summarize` names sums it up first: a task within is
-   * added for each text that nobody has summed up in this run.
-   */
-  | { type: 'task.summarizing'; task: string; agent: string; texts: LongText[] }
+  | SummaryDecision
   /** A `continuous` task has another round, as a task within; `final` where all other tasks have ended. */
   | { type: 'task.round'; task: string; why: RoundReason }
   /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
@@ -405,19 +402,6 @@ export type RoundReason = 'first' | 'every' | 'on' | 'final';
 export interface GivenFile {
   name: string;
   diff?: { from: string; to: string };
-  text?: string;
-  textRef?: ValueRef;
-}
-
-/** A text that is too long for a prompt, and who sums it up. */
-export interface LongText {
-  /** The SHA-256 of the text. */
-  hash: string;
-  /** Where it comes from, as people read it. */
-  what: string;
-  /** The task that sums it up. */
-  by: string;
-  /** The text itself, where that task is new. */
   text?: string;
   textRef?: ValueRef;
 }

@@ -15,7 +15,6 @@ import type {
   BuiltOn,
   EventOf,
   Parent,
-  LongText,
   PauseHow,
   Queued,
   Published,
@@ -23,6 +22,7 @@ import type {
   ValueRef,
 } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
+import type { LongText } from '../contract/summary.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
 import type { Queue } from './queue.ts';

@@ -2,7 +2,8 @@
  * Large values of events are kept beside them, each once: the event carries a reference. `slim` makes the event as it
  * is recorded, `whole` the event as it was. Knows nothing of where values are kept.
  */
-import type { Event, GivenFile, LongText, ValueRef } from '../contract/event.ts';
+import type { Event, GivenFile, ValueRef } from '../contract/event.ts';
+import type { LongText } from '../contract/summary.ts';
 import type { Json } from '../contract/workflow.ts';
 
 /** A value of up to this size stays in its event. */

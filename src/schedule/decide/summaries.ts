@@ -5,7 +5,8 @@
  *     └─────▶ something is too long, `summarize` names an agent ──▶ waiting ──▶ ready, with a summary
  *                     └▶ a task within for each text, once ──▶ done, or failed ──┘  or an outline
  */
-import type { Decision, LongText } from '../../contract/event.ts';
+import type { Decision } from '../../contract/event.ts';
+import type { LongText } from '../../contract/summary.ts';
 import type { TooLong } from '../workflow/prompt-context.ts';
 import { hashOf, shortWhat, summaryIn, summaryKey } from '../workflow/summary.ts';
 import { hasEnded, type Node, type State } from '../state.ts';
