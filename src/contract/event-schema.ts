@@ -51,7 +51,8 @@ const conflict = object({ files: texts, with: texts });
 const mark = { account: text, unit, spent: count, limit: count, next: opt(count) };
 const error = object({
   kind: oneOf([
-    'auth', 'rate-limit', 'overloaded', 'bad-request', 'network', 'timeout', 'budget', 'refused', 'crashed',
+    'auth', 'rate-limit', 'overloaded', 'bad-request', 'context-full', 'network', 'timeout', 'budget', 'refused',
+    'crashed',
   ]),
   message: text,
   status: opt(count),
@@ -258,6 +259,8 @@ export const EVENT_SCHEMAS = {
       error: opt(error),
       expansion: opt(custom<Tasks>('a map', isMap)),
       score: opt(count),
+      story: opt(text),
+      storyRef: opt(ref),
     }),
   'task.merged': () =>
     event('task.merged', {
@@ -278,6 +281,7 @@ export const EVENT_SCHEMAS = {
       prompt: text,
       promptRef: opt(ref),
       feedback: opt(text),
+      recap: opt(text),
       env: opt(textMap),
       envRef: opt(ref),
       artifacts: opt(texts),
@@ -314,7 +318,7 @@ export const EVENT_SCHEMAS = {
   'task.again': () =>
     event('task.again', {
       ...of,
-      why: oneOf(['lost', 'paused', 'feedback', 'fallback', 'conflict', 'replan']),
+      why: oneOf(['lost', 'paused', 'feedback', 'fallback', 'conflict', 'replan', 'context']),
       because: text,
       place: oneOf(['first', 'last']),
       delayMs: opt(count),

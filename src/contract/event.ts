@@ -168,6 +168,9 @@ export type Fact =
       expansion?: Tasks;
       /** Of a candidate of a race: what the judge's check printed. */
       score?: number;
+      /** Of a conversation that grew too long for its model: what was said and done in it. */
+      story?: string;
+      storyRef?: ValueRef;
     }
   | {
       type: 'task.merged';
@@ -207,6 +210,8 @@ export type Decision =
       promptRef?: ValueRef;
       /** Why the attempt before was not enough. */
       feedback?: string;
+      /** What came before, in a conversation that grew too long for its model: a new one begins with this. */
+      recap?: string;
       /** The rendered environment of the task. */
       env?: Record<string, string>;
       envRef?: ValueRef;
@@ -375,9 +380,10 @@ export type EndOutcome =
 /**
  * `lost`: it ended with its engine, and counts for nothing. `paused`: it was stopped for a pause, and counts for nothing.
  * `feedback`: it was told what was not good enough. `fallback`: its runtime failed, another one goes on. `conflict`: an
- * agent is to settle it. `replan`: tasks that it wrote failed, and it may write others.
+ * agent is to settle it. `replan`: tasks that it wrote failed, and it may write others. `context`: its conversation grew
+ * too long for its model, and it goes on in a new one; counts for nothing.
  */
-export type AgainReason = 'lost' | 'paused' | 'feedback' | 'fallback' | 'conflict' | 'replan';
+export type AgainReason = 'lost' | 'paused' | 'feedback' | 'fallback' | 'conflict' | 'replan' | 'context';
 
 /**
  * `stop`: it ends now, and another attempt goes on after the pause. `hold`: its next request to a model waits.

@@ -206,6 +206,8 @@ export interface AttemptReport {
   artifacts: string[];
   /** What the next attempt was told. */
   feedback: string | null;
+  /** What it was told of the conversation before, which had grown too long for its model. */
+  recap?: string;
   /** Null for a plain command. */
   runtime: RuntimeName | null;
   /** In place of the agent's own runtime. */

@@ -92,7 +92,9 @@ export interface Node {
   resolving?: { marked: string; conflict: Conflict; tries: number };
   conflicted?: EventOf<'task.conflicted'>;
   /** For the next attempt: the one it goes on from and what it is told. */
-  next?: { continues?: number; feedback?: string; session?: { id: string; fork: boolean } };
+  next?: { continues?: number; feedback?: string; session?: { id: string; fork: boolean }; story?: Story };
+  /** How often it has gone on in a new conversation, since the last one had grown too long. */
+  recaps?: number;
   /** The conversation of the last attempt that had one. */
   session?: { id: string; runtime: RuntimeName; attempt: number; forgets?: true };
   /** The runtime and model in place of the agent's own, and how many of its fallbacks were tried. */
@@ -198,6 +200,13 @@ export interface Node {
   outsideCount?: number;
   /** Of all its attempts and of the tasks within; the same as that of its account. */
   spending?: Spending;
+}
+
+/** What was said and done in a conversation that grew too long. */
+export interface Story {
+  attempt: number;
+  text?: string;
+  textRef?: ValueRef;
 }
 
 /** What tasks of one level may publish under a name. */

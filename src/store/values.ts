@@ -2,7 +2,7 @@
  * Large values of events are kept beside them, each once: the event carries a reference. `slim` makes the event as it
  * is recorded, `whole` the event as it was. Knows nothing of where values are kept.
  */
-import type { Event, GivenFile, ValueRef } from '../contract/event.ts';
+import type { Event, EventOf, GivenFile, ValueRef } from '../contract/event.ts';
 import type { LongText } from '../contract/summary.ts';
 import type { Json } from '../contract/workflow.ts';
 
@@ -17,14 +17,15 @@ export interface Value {
 
 export function slim(event: Event, keep: (value: Value) => void): Event {
   switch (event.type) {
-    case 'attempt.finished':
-    case 'attempt.gave':
-    case 'task.finished': {
-      const ref = event.output !== undefined && refOf(event.output, keep);
-      if (!ref) return event;
-      const { output: _, ...rest } = event;
-      return { ...rest, outputRef: ref };
+    case 'attempt.finished': {
+      const storyRef = event.story !== undefined && refOf(event.story, keep);
+      if (!storyRef) return slimOutput(event, keep);
+      const { story: _, ...rest } = event;
+      return { ...slimOutput(rest, keep), storyRef };
     }
+    case 'attempt.gave':
+    case 'task.finished':
+      return slimOutput(event, keep);
     case 'message.sent': {
       const bodyRef = event.body !== undefined && refOf(event.body, keep);
       if (!bodyRef) return event;
@@ -58,13 +59,14 @@ export function slim(event: Event, keep: (value: Value) => void): Event {
 /** References to values of more than `bytesMax` stay. */
 export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = Infinity): Event {
   switch (event.type) {
-    case 'attempt.finished':
-    case 'attempt.gave':
-    case 'task.finished': {
-      if (!event.outputRef || event.outputRef.bytes > bytesMax) return event;
-      const { outputRef, ...rest } = event;
-      return { ...rest, output: read(outputRef) };
+    case 'attempt.finished': {
+      const { storyRef, ...rest } = event;
+      if (!storyRef || storyRef.bytes > bytesMax) return wholeOutput(event, read, bytesMax);
+      return { ...wholeOutput(rest, read, bytesMax), story: read(storyRef) as string };
     }
+    case 'attempt.gave':
+    case 'task.finished':
+      return wholeOutput(event, read, bytesMax);
     case 'message.sent': {
       if (!event.bodyRef || event.bodyRef.bytes > bytesMax) return event;
       const { bodyRef, ...rest } = event;
@@ -95,6 +97,21 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
     default:
       return event;
   }
+}
+
+type WithOutput = EventOf<'attempt.finished' | 'attempt.gave' | 'task.finished'>;
+
+function slimOutput<T extends WithOutput>(event: T, keep: (value: Value) => void): T {
+  const ref = event.output !== undefined && refOf(event.output, keep);
+  if (!ref) return event;
+  const { output: _, ...rest } = event;
+  return { ...rest, outputRef: ref } as T;
+}
+
+function wholeOutput<T extends WithOutput>(event: T, read: (ref: ValueRef) => Json, bytesMax: number): T {
+  if (!event.outputRef || event.outputRef.bytes > bytesMax) return event;
+  const { outputRef, ...rest } = event;
+  return { ...rest, output: read(outputRef) } as T;
 }
 
 function slimText<T extends GivenFile | LongText>(given: T, keep: (value: Value) => void): T {

@@ -44,7 +44,7 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
   node.restsOn = [];
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
-    'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',
+    'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled', 'recaps',
   ] as const) delete node[key]; // prettier-ignore
   if (isAwaiting(node)) keepOutput(node, node.awaiting!);
   else delete node.awaiting;

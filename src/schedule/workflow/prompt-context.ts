@@ -38,10 +38,15 @@ export class PromptContext {
       this.#chars += text.length;
       return text;
     }
+    return this.sumUp(text, what, () => outlineOf(text, OUTLINE_CHARS_MAX));
+  }
+
+  /** What stands for it, which is `outline` where no agent sums it up. */
+  sumUp(text: string, what: string, outline: () => string): string {
     const found = this.#summaryOf({ text, what });
     if (found === 'wanted') this.tooLong.push({ text, what });
     const made = typeof found === 'object' ? found : undefined;
-    const short = made?.summary ?? outlineOf(text, OUTLINE_CHARS_MAX);
+    const short = made?.summary ?? outline();
     this.#chars += short.length;
     const kind = made ? `a summary by the agent ${made.agent}` : 'an outline';
     return `${short}\n(This is ${kind} of ${what}, which has ${text.length} characters. The whole text is in the file ${this.add(text)}, see below.)`;

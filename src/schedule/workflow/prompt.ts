@@ -14,6 +14,7 @@ import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
 import { PromptContext, type TooLong } from './prompt-context.ts';
 import { judgePrompt } from './race.ts';
+import { recapOf } from './recap.ts';
 import { summaryPrompt, summaryReader } from './summary.ts';
 import { hasFailed, writtenAs, type Node, type State } from '../state.ts';
 
@@ -26,6 +27,7 @@ interface Work {
   prompt: string;
   env?: Record<string, string>;
   artifacts?: string[];
+  recap?: string;
   files?: GivenFile[];
   /** What an agent is to sum up before the prompt is whole. */
   tooLong?: TooLong[];
@@ -51,6 +53,7 @@ export function renderWork(state: State, node: Node): Work {
   if (elder.task.check !== undefined) renderCommand(elder.task.check, fillElder, env, CHECK_VARIABLE);
   const score = scoreOf(task);
   if (score !== undefined) renderCommand(score, fill, env, SCORE_VARIABLE);
+  const recap = recapOf(state, node, context);
   const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
     ? task.artifacts.map((glob) => artifactGlob(fill(glob)))
     : undefined;
@@ -61,6 +64,7 @@ export function renderWork(state: State, node: Node): Work {
     prompt,
     ...(Object.keys(env).length > 0 && { env }),
     ...(artifacts && { artifacts }),
+    ...(recap !== undefined && { recap }),
     ...(context.files.length > 0 && { files: context.files }),
     ...(context.tooLong.length > 0 && { tooLong: context.tooLong }),
   };
