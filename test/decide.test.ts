@@ -448,7 +448,7 @@ const MESSAGES = [
 
 const ANSWERS = [
   'yes by scope', 'no by scope', 'yes by policy', 'no by policy', 'yes by owner', 'no by owner', 'yes by test',
-  'no by test', 'no by ended',
+  'no by test', 'no by ended', 'applied by owner',
 ]; // prettier-ignore
 
 /** Nothing starts while the run waits for money, and runtimes are tried in the order that the agent gives. */

@@ -26,7 +26,7 @@ import {
 } from './shapes.ts';
 
 const texts = list(text);
-const yesOrNo = oneOf(['yes', 'no']);
+const accessWord = oneOf(['yes', 'no', 'applied']);
 const mode = oneOf(['graceful', 'now']);
 const unit = oneOf(BUDGET_UNITS);
 const runtime = oneOf(RUNTIMES);
@@ -159,8 +159,9 @@ export const EVENT_SCHEMAS = {
       key: opt(text),
     }),
   'child.cancelling': () => event('child.cancelling', { task: text, by: text }),
-  'access.requested': () => event('access.requested', { ...of, id: text, globs: texts }),
-  'access.said': () => event('access.said', { ...of, id: text, owner: text, answer: yesOrNo }),
+  'access.requested': () =>
+    event('access.requested', { ...of, id: text, globs: texts, patch: opt(text), patchRef: opt(ref) }),
+  'access.said': () => event('access.said', { ...of, id: text, owner: text, answer: accessWord }),
   'access.unanswered': () => event('access.unanswered', { ...of, id: text }),
   'attempt.workspace': () => event('attempt.workspace', { ...of, workspace: text, base: text }),
   'attempt.output': () =>
@@ -381,7 +382,7 @@ export const EVENT_SCHEMAS = {
       ...of,
       id: text,
       globs: texts,
-      answer: yesOrNo,
+      answer: accessWord,
       by: text,
       why: text,
     }),
@@ -413,6 +414,7 @@ export const EVENT_SCHEMAS = {
       task: text,
       ...question,
       timeoutMs: opt(count),
+      diff: opt(text),
     }),
   'task.finished': () =>
     event('task.finished', {

@@ -2,6 +2,7 @@
  * The journal's events. Facts come from the world (an attempt ended, a person answered); decisions come from
  * `decide` and are acted on once they are in the journal. State is a fold over both.
  */
+import type { AccessWord } from './access.ts';
 import type { ChildDecision, ChildFact } from './child.ts';
 import type { AgentError, AgentEvent, ModelUse } from './model.ts';
 import type { BudgetUnit } from './budget-units.ts';
@@ -57,7 +58,16 @@ export type Fact =
   | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
   | ChildFact
   /** The agent asks to change more of the repository than its scope says. */
-  | { type: 'access.requested'; task: string; attempt: number; id: string; globs: string[] }
+  | {
+      type: 'access.requested';
+      task: string;
+      attempt: number;
+      id: string;
+      globs: string[];
+      /** What it would change there: a diff. */
+      patch?: string;
+      patchRef?: ValueRef;
+    }
   /** What the agent of an owner that was asked says. */
   | {
       type: 'access.said';
@@ -65,7 +75,7 @@ export type Fact =
       attempt: number;
       id: string;
       owner: string;
-      answer: 'yes' | 'no';
+      answer: AccessWord;
     }
   /** Not all owners that were asked have said something in time. */
   | { type: 'access.unanswered'; task: string; attempt: number; id: string }
@@ -317,7 +327,7 @@ export type Decision =
       id: string;
       /** With a yes, what is granted: what was asked for, or the wider glob of a policy that names it. */
       globs: string[];
-      answer: 'yes' | 'no';
+      answer: AccessWord;
       /** `scope`, `policy`, `owner`, `owner <task>`, `ended`, or whoever answered the question. */
       by: string;
       why: string;
@@ -360,6 +370,8 @@ export type Decision =
       id: string;
       task: string;
       timeoutMs?: number;
+      /** Of a request for access: how the diff begins that says what is wanted. */
+      diff?: string;
     } & Question)
   | {
       type: 'task.finished';

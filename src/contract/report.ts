@@ -1,4 +1,5 @@
 /** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
+import type { AccessWord } from './access.ts';
 import type { BudgetMark } from './event.ts';
 import type { AgentError, Tokens } from './model.ts';
 import type { ChangedFile, FailReason, Outcome, Pause, ShownRunState, TaskState } from './run.ts';
@@ -170,8 +171,10 @@ export interface AccessReport {
   attempt: number;
   /** What was granted where the answer is yes, else what was asked for. */
   globs: string[];
-  /** Null while there is none. */
-  answer: 'yes' | 'no' | null;
+  /** The diff that says what was wanted, if the agent gave one; a long one is cut. */
+  patch?: string;
+  /** Null while there is none. `applied`: an owner made the change itself. */
+  answer: AccessWord | null;
   by: string | null;
   why: string | null;
 }

@@ -21,6 +21,7 @@ import type {
   RoundReason,
   ValueRef,
 } from '../contract/event.ts';
+import type { AccessWord } from '../contract/access.ts';
 import type { Spending } from '../contract/model.ts';
 import type { LongText } from '../contract/summary.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
@@ -235,8 +236,11 @@ export interface AccessRequest {
   readonly task: string;
   readonly attempt: number;
   readonly globs: string[];
+  /** What it would change there. */
+  readonly patch?: string;
+  readonly patchRef?: ValueRef;
   /** The owners whose agents were asked, and what came of it. */
-  owners: Map<string, 'asked' | 'yes' | 'no' | 'ended'>;
+  owners: Map<string, 'asked' | AccessWord | 'ended'>;
   /** The owners had their time. */
   isUnanswered?: boolean;
   /** What a person said. */

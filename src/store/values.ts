@@ -26,6 +26,12 @@ export function slim(event: Event, keep: (value: Value) => void): Event {
     case 'attempt.gave':
     case 'task.finished':
       return slimOutput(event, keep);
+    case 'access.requested': {
+      const patchRef = event.patch !== undefined && refOf(event.patch, keep);
+      if (!patchRef) return event;
+      const { patch: _, ...rest } = event;
+      return { ...rest, patchRef };
+    }
     case 'message.sent': {
       const bodyRef = event.body !== undefined && refOf(event.body, keep);
       if (!bodyRef) return event;
@@ -67,6 +73,11 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
     case 'attempt.gave':
     case 'task.finished':
       return wholeOutput(event, read, bytesMax);
+    case 'access.requested': {
+      const { patchRef, ...rest } = event;
+      if (!patchRef || patchRef.bytes > bytesMax) return event;
+      return { ...rest, patch: read(patchRef) as string };
+    }
     case 'message.sent': {
       if (!event.bodyRef || event.bodyRef.bytes > bytesMax) return event;
       const { bodyRef, ...rest } = event;

@@ -295,7 +295,9 @@ export class EventLines {
         };
       }
       case 'access.requested':
-        return { text: `wants to change ${filesOf(event.globs)}  (${event.id})` };
+        return {
+          text: `wants to change ${filesOf(event.globs)}${event.patch === undefined && !event.patchRef ? '' : ', and says how'}  (${event.id})`,
+        };
       case 'access.asked':
         return {
           text: `${event.id}: asks ${filesOf(event.owners.map((owner) => this.#names.of(owner)))}, which owns it`,
@@ -305,6 +307,7 @@ export class EventLines {
       case 'access.unanswered':
         return { text: `${event.id}: no answer in time` };
       case 'access.answered':
+        if (event.answer === 'applied') return { text: `applied: ${event.why}`, color: 'good' };
         return event.answer === 'yes'
           ? { text: `granted: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'good' }
           : { text: `refused: ${filesOf(event.globs)} (${accessBy(event.by)}${event.why})`, color: 'ask' };
