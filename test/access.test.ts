@@ -98,7 +98,7 @@ describe('an owner that is sent a diff', () => {
   it('shows a person no more of a long one than fits', () => {
     const agents = { a: agent({ write: [] }) };
     const { take } = startDecided({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
-    const [question] = take({ ...asked, patch: 'x'.repeat(60_000) } as Fact);
+    const [question] = take({ ...asked, patch: 'x'.repeat(60_000) });
     expect((question as EventOf<'question.asked'>).diff!.length).toBeLessThan(4100);
   });
 });
@@ -271,7 +271,7 @@ describe('a request', () => {
   it('is answered by a person through the run, or by the owner through its inbox', async () => {
     const agents = {
       a: agent({ write: ['a/**'], grant: 'owner' }),
-      b: agent({ write: ['b/y'], shared: ['b/x'] }),
+      b: agent({ write: ['b/**'] }),
     };
     const tasks = {
       other: { run: 'true' },
@@ -329,7 +329,7 @@ describe('a request', () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'bosun-access-'));
     await using afterwards = new AsyncDisposableStack();
     afterwards.defer(() => rm(directory, { recursive: true }));
-    const agents = { a: agent({ write: ['a/**'], grant: 'owner' }), b: agent({ write: ['b/y'], shared: ['b/x'] }) };
+    const agents = { a: agent({ write: ['a/**'], grant: 'owner' }), b: agent({ write: ['b/**'] }) };
     const tasks = { one: { agent: 'a', prompt: 'Go.' }, two: { agent: 'b', prompt: 'Go.' } };
     const said: Record<string, string> = {};
     /** Lives an attempt as this script, which has the command and the socket. */
@@ -381,7 +381,7 @@ describe('a request', () => {
   it('comes to an owner in portions that can be read, one request at least', async () => {
     const agents = {
       a: agent({ write: ['a/**'], grant: 'owner' }),
-      b: agent({ write: ['b/y'], shared: ['b/x'] }),
+      b: agent({ write: ['b/**'] }),
     };
     const tasks = { one: { agent: 'a', prompt: 'Go.' }, two: { agent: 'b', prompt: 'Go.' } };
     const long = Array.from({ length: 50 }, (_, n) => `b/${String(n).padStart(900, 'x')}`);

@@ -15,7 +15,6 @@ import {
   texts,
   tokens,
   unit,
-  yesOrNo,
 } from './schema-parts.ts';
 
 const reason = z.enum([

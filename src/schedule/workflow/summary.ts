@@ -2,7 +2,6 @@
  * What an agent is asked for that sums up a long text for another one's prompt, and what is taken of its answer. It sees
  * that text and no file of the repository, and changes nothing. Pure.
  */
-import { parseDurationMs } from '../../base/units.ts';
 import type { Task } from '../../contract/workflow.ts';
 import type { Node, State } from '../state.ts';
 import type { PromptContext, SummaryReader, TooLong } from './prompt-context.ts';
@@ -10,7 +9,7 @@ import { outputOf, textOf } from './said.ts';
 
 /** A longer summary is cut; a text that is no longer needs none. */
 const SUMMARY_CHARS_MAX = 8000;
-const SUMMARY_TIMEOUT = '10m';
+const SUMMARY_MINUTES_MAX = 10;
 const WHAT_CHARS_MAX = 200;
 
 /** Its own limits hold where they are lower. */
@@ -24,7 +23,7 @@ export function summaryTask({ workflow }: Node, agent: string): Task {
     workspace: 'none',
     attempts: 1,
     'on-failure': 'continue',
-    ...(minutes * 60_000 > parseDurationMs(SUMMARY_TIMEOUT) && { timeout: SUMMARY_TIMEOUT }),
+    ...(minutes > SUMMARY_MINUTES_MAX && { timeout: `${SUMMARY_MINUTES_MAX}m` }),
   };
 }
 
