@@ -383,14 +383,6 @@ describe('tasks that make no sense', () => {
       '7:15: task "a" names the agent "devv", which does not exist; did you mean "dev"?',
     ],
     [
-      'a: { agent: dev, prompt: x, summarize: critic }',
-      '7:42: task "a" names the agent "critic", which does not exist; add it under "agents" or as .bosun/agents/critic.md',
-    ],
-    [
-      'a: { run: x, summarize: dev }',
-      '7:16: "summarize" of task "a" works only with agent, handoff or race, but the task has "run"; remove it',
-    ],
-    [
       'a: { handoff: [dev, critic] }',
       '7:23: task "a" names the agent "critic", which does not exist; add it under "agents" or as .bosun/agents/critic.md',
     ],

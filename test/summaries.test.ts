@@ -4,6 +4,7 @@ import type { Decision, EventOf, Fact } from '../src/contract/event.ts';
 import type { WorkflowSource } from '../src/contract/workflow.ts';
 import { slim, whole, type Value } from '../src/store/values.ts';
 import { startDecided } from './fixtures/decided-run.ts';
+import { invalidTasks, messages } from './fixtures/definition.ts';
 
 const LONG = `# Design\nFirst words.\n${'more\n'.repeat(8000)}`;
 const CLI = { runtime: 'cli' as const, command: 'true' };
@@ -129,4 +130,17 @@ describe('a value that is too long for a prompt, where an agent sums up', () => 
     expect(JSON.stringify(small).length).toBeLessThan(1000);
     expect(whole(small, ({ hash }) => JSON.parse(kept.get(hash)!.text))).toEqual(asked);
   });
+});
+
+describe('an agent that is to sum up, and cannot', () => {
+  it.each([
+    [
+      'a: { agent: dev, prompt: x, summarize: critic }',
+      '7:42: task "a" names the agent "critic", which does not exist; add it under "agents" or as .bosun/agents/critic.md',
+    ],
+    [
+      'a: { run: x, summarize: dev }',
+      '7:16: "summarize" of task "a" works only with agent, handoff or race, but the task has "run"; remove it',
+    ],
+  ])('%s', (task, message) => expect(messages(invalidTasks(`  ${task}\n`))[0]).toContain(message));
 });

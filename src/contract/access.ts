@@ -1,4 +1,5 @@
 /** What an agent hears when it asks to change more of the repository, and what an owner hears of it. Types and limits only. */
+import type { ValueRef } from './event.ts';
 import type { Take } from './produced.ts';
 
 /** Of a diff that says what is wanted. */
@@ -44,3 +45,27 @@ export interface OwnerSaid {
   /** What the owner's command has to apply first, inside its own fence. */
   take?: Take;
 }
+
+export type AccessFact =
+  /** The agent asks to change more of the repository than its scope says. */
+  | {
+      type: 'access.requested';
+      task: string;
+      attempt: number;
+      id: string;
+      globs: string[];
+      /** What it would change there: a diff. */
+      patch?: string;
+      patchRef?: ValueRef;
+    }
+  /** What the agent of an owner that was asked says. */
+  | {
+      type: 'access.said';
+      task: string;
+      attempt: number;
+      id: string;
+      owner: string;
+      answer: AccessWord;
+    }
+  /** Not all owners that were asked have said something in time. */
+  | { type: 'access.unanswered'; task: string; attempt: number; id: string };

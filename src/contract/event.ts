@@ -2,7 +2,7 @@
  * The journal's events. Facts come from the world (an attempt ended, a person answered); decisions come from
  * `decide` and are acted on once they are in the journal. State is a fold over both.
  */
-import type { AccessWord } from './access.ts';
+import type { AccessFact, AccessWord } from './access.ts';
 import type { ChildDecision, ChildFact } from './child.ts';
 import type { AgentError, AgentEvent, ModelUse } from './model.ts';
 import type { BudgetUnit } from './budget-units.ts';
@@ -57,28 +57,7 @@ export type Fact =
   /** A person answered, or the time was up. */
   | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
   | ChildFact
-  /** The agent asks to change more of the repository than its scope says. */
-  | {
-      type: 'access.requested';
-      task: string;
-      attempt: number;
-      id: string;
-      globs: string[];
-      /** What it would change there: a diff. */
-      patch?: string;
-      patchRef?: ValueRef;
-    }
-  /** What the agent of an owner that was asked says. */
-  | {
-      type: 'access.said';
-      task: string;
-      attempt: number;
-      id: string;
-      owner: string;
-      answer: AccessWord;
-    }
-  /** Not all owners that were asked have said something in time. */
-  | { type: 'access.unanswered'; task: string; attempt: number; id: string }
+  | AccessFact
   | { type: 'attempt.workspace'; task: string; attempt: number; workspace: string; base: string }
   | {
       type: 'attempt.output';
