@@ -65,6 +65,7 @@ export const DECISIONS = {
   'task.handed': 'The work of a `handoff` goes to the next agent, or back to an earlier one.',
   'task.judging': 'All candidates of a race have ended, and its judge is asked.',
   'task.picked': 'The candidate of a race whose work is merged.',
+  'task.summarizing': 'What the prompt of a task gets is too long, and an agent sums it up first.',
   'task.round': 'A `continuous` task has another round.',
   'task.resting': 'It waits for its next round.',
   'child.added': 'The child of a task is added to the run.',

@@ -7,7 +7,17 @@ import type { Shape } from '../src/contract/shapes.ts';
 import { DECISIONS, FACTS } from './event-sentences.ts';
 
 export const PAGE = new URL('../docs/events.md', import.meta.url);
-const TYPES = ['event.ts', 'child.ts', 'model.ts', 'question.ts', 'run.ts', 'isolation.ts'];
+const TYPES = [
+  'event.ts',
+  'child.ts',
+  'model.ts',
+  'question.ts',
+  'run.ts',
+  'isolation.ts',
+  'summary.ts',
+  'access.ts',
+  'services.ts',
+];
 
 /** What means the same wherever it is. */
 const COMMON: Readonly<Record<string, string>> = {
@@ -103,6 +113,10 @@ const OWN: Readonly<Record<string, string>> = {
   'attempt.steered steers': 'which of them: the first that was sent to the task is 1',
   'wait.circled waits': 'which',
   'child.requested key': 'what they call it',
+  'access.requested patchRef': 'in place of `patch`, where that is large',
+  'attempt.finished storyRef': 'in place of `story`, where that is large',
+  'task.summarizing agent': 'who sums it up',
+  'task.summarizing texts': 'which, and in which task within',
   'attempt.hooked hook': 'which',
   'attempt.hooked veto': 'why the attempt does not start',
   'attempt.hooked env': 'names of variables that it adds; their values are in no journal',

@@ -34,6 +34,75 @@ function answersOf(decisions: Decision[]): EventOf<'access.answered'>[] {
   return decisions.filter((decision) => decision.type === 'access.answered');
 }
 
+describe('an owner that is sent a diff', () => {
+  const start = (): ReturnType<typeof startDecided> => {
+    const agents = {
+      a: agent({ write: ['a/**'], grant: 'owner' }),
+      b: agent({ write: ['b/y'], shared: ['b/x'] }),
+      c: agent({ write: [], shared: ['b/x'] }),
+    };
+    return startDecided({
+      agents,
+      tasks: {
+        one: { agent: 'a', prompt: 'Go.' },
+        two: { agent: 'b', prompt: 'Go.' },
+        three: { agent: 'c', prompt: 'Go.' },
+      },
+    });
+  };
+  const asked: Fact = {
+    type: 'access.requested',
+    task: 'one',
+    attempt: 1,
+    id: 'one+1',
+    globs: ['b/x'],
+    patch: 'a diff',
+  };
+  const says = (owner: string, answer: 'yes' | 'applied'): Fact => ({
+    type: 'access.said',
+    task: 'one',
+    attempt: 1,
+    id: 'one+1',
+    owner,
+    answer,
+  });
+
+  it('has made the change: nothing is granted, whatever others who own it would say', () => {
+    const { state, take } = start();
+    expect(take(asked)).toMatchObject([{ type: 'access.asked', owners: ['two', 'three'] }]);
+    expect(take(says('two', 'applied'))).toMatchObject([
+      {
+        type: 'access.answered',
+        answer: 'applied',
+        by: 'owner two',
+        why: expect.stringContaining('comes with its result'),
+      },
+    ]);
+    expect([state.nodes.get('one')!.granted, state.requests.size]).toEqual([[], 0]);
+  });
+
+  it('never answers: a person is asked once its time is up, sees the diff, and nobody waits for ever', () => {
+    const { take } = start();
+    const [waits] = take(asked);
+    expect(waits).toMatchObject({ timeoutMs: 120_000 });
+    take(says('two', 'yes'));
+    const unanswered: Fact = { type: 'access.unanswered', task: 'one', attempt: 1, id: 'one+1' };
+    expect(take(unanswered)).toMatchObject([
+      { type: 'question.asked', diff: 'a diff', default: 'no', timeoutMs: 600_000 },
+    ]);
+    expect(take(says('three', 'applied'))).toEqual([]); // too late
+    const late: Fact = { type: 'question.answered', id: 'one+1', answer: 'no', by: 'time-out' };
+    expect(answersOf(take(late))).toMatchObject([{ answer: 'no', why: 'nobody answered in time' }]);
+  });
+
+  it('shows a person no more of a long one than fits', () => {
+    const agents = { a: agent({ write: [] }) };
+    const { take } = startDecided({ agents, tasks: { one: { agent: 'a', prompt: 'Go.' } } });
+    const [question] = take({ ...asked, patch: 'x'.repeat(60_000) });
+    expect((question as EventOf<'question.asked'>).diff!.length).toBeLessThan(4100);
+  });
+});
+
 describe('a policy', () => {
   const cases: [what: string, scope: Scope, globs: string[], answer: 'yes' | 'no', by: string, why: RegExp][] = [
     ['says no at once where it is never', { write: ['a/**'], grant: 'never' }, ['b/x'], 'no', 'policy', /grant: never/],

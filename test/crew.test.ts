@@ -342,7 +342,7 @@ describe('the socket', () => {
     expect(await next()).toMatchObject({
       error: {
         code: -32602,
-        message: 'params of request_access: there is no field "path"; there are: paths',
+        message: 'params of request_access: there is no field "path"; there are: paths, patch',
       },
     });
   });

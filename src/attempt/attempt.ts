@@ -2,6 +2,7 @@
 import type { RunOutput } from '../runtime/output/output.ts';
 import type { EventOf, Fact } from '../contract/event.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
+import type { WantedPatch } from '../contract/access.ts';
 import type { Produced } from '../contract/produced.ts';
 import type { PublishedFiles } from '../contract/publication.ts';
 import type { Agent, Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
@@ -80,6 +81,8 @@ export interface AttemptCrew extends Omit<
 > {
   publish(input: Parameters<CrewTools['publish']>[0], files: TakeFiles): ReturnType<CrewTools['publish']>;
   serve(input: Parameters<CrewTools['serve']>[0], open: OpenRelay): ReturnType<CrewTools['serve']>;
+  /** The diff of a request that waits for an answer of this task. */
+  wanted(id: string): WantedPatch;
   /** What the attempt may read of others, or what is called so; it makes files of it. */
   produced(name?: string): Produced[];
 }

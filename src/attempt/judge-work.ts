@@ -21,7 +21,7 @@ import type { Surroundings } from './surroundings.ts';
 /** What came of an attempt. */
 export type Ending = Pick<
   EventOf<'attempt.finished'>,
-  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion' | 'error' | 'score'
+  'outcome' | 'collected' | 'output' | 'feedback' | 'expansion' | 'error' | 'score' | 'story'
 >;
 
 /** An attempt that ended well is done only if its output and its check agree. */

@@ -4,11 +4,12 @@
  * left out, and a patch can be taken only where all of it is in the agent's scope.
  */
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Attempt, AttemptCrew, Stages } from './attempt.ts';
 import { compileGlobs } from '../base/globs.ts';
 import { vetChanges, type VetScope } from '../collect/vet.ts';
+import type { OwnerSaid, WantedPatch } from '../contract/access.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Outputs, Produced, ProducedFiles, Take } from '../contract/produced.ts';
 import { API_NEED } from '../contract/workflow.ts';
@@ -26,6 +27,8 @@ const PRODUCED_MAX = 20;
 const PATHS_MAX = 1000;
 const ARTIFACTS_MAX = 1000;
 const NAMES_SHOWN_MAX = 5;
+
+const STATUS = { added: 'A', modified: 'M', deleted: 'D' } as const;
 
 interface Written {
   told: ProducedFiles;
@@ -87,6 +90,35 @@ export class OutputFiles {
         `${produced.name} changes files that you may not: ${someOf(wrong)}; ask for them with request_access, or make the other changes yourself from ${patch}`,
       );
     return { name: produced.name, workspace, patch, paths: changes.map((change) => change.path.toString()) };
+  }
+
+  /** The change that another agent asks this one for, as a file that its command can apply. */
+  async takeRequested(id: string, { patch, files }: WantedPatch): Promise<OwnerSaid> {
+    const workspace = this.#workspace();
+    if (workspace === undefined)
+      throw new BosunError('usage', 'you work on no files, so that there is nothing to apply it to');
+    const wrong = this.#outside(
+      files.map(({ path: file, change }) => ({ path: Buffer.from(file), status: STATUS[change] })),
+    );
+    if (wrong.length > 0)
+      throw new BosunError(
+        'usage',
+        `${id} changes files that you may not: ${someOf(wrong)}; answer yes or no, or change what is yours and say so with send`,
+      );
+    const bytes = Buffer.byteLength(patch);
+    if (!this.#fits(bytes))
+      throw new BosunError('usage', `${id} cannot be taken: ${bytes} bytes are more than fit`);
+    const made = await mkdtemp(path.join(this.#directory, 'wanted-'));
+    await writeFile(path.join(made, 'change.patch'), patch, { mode: 0o644 });
+    await giveTree(this.#stages.launcher.uid, made);
+    const at = path.posix.join(this.#seenAt, path.basename(made), 'change.patch');
+    const take = { name: id, workspace, patch: at, paths: files.map((file) => file.path) };
+    return { accepted: false, why: `apply ${at}, then answer applied`, take };
+  }
+
+  /** Where the agent sees the directory of its sockets. */
+  get #seenAt(): string {
+    return this.#stages.launcher.workspaceAt === undefined ? this.#directory : INSIDE.sockets;
   }
 
   /** The same rule by which work is collected. */
@@ -161,8 +193,7 @@ export class OutputFiles {
       files.push(...(await this.#copyArtifacts(produced.artifacts, made, isHidden, notes)));
     await giveTree(launcher.uid, made);
     await rename(made, path.join(all, produced.place));
-    const seenAt = launcher.workspaceAt === undefined ? this.#directory : INSIDE.sockets;
-    const at = path.posix.join(seenAt, 'outputs', produced.place);
+    const at = path.posix.join(this.#seenAt, 'outputs', produced.place);
     const isWhole = patch !== undefined && files.includes('changes.patch');
     return {
       told: {

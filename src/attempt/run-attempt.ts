@@ -29,6 +29,7 @@ import { OUTPUT_BYTES_MAX, OutputSink } from '../runtime/output/output.ts';
 import type { Job, Result, Runtime } from '../runtime/runtime.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import { giveFiles, type GivenFiles } from './given-files.ts';
+import { Conversation } from './conversation.ts';
 import { judgeWork, type Ending } from './judge-work.ts';
 import { collectFiles } from './collect-files.ts';
 import { attemptRuntime, outputSchema, Surroundings } from './surroundings.ts';
@@ -107,7 +108,8 @@ async function live(
   }
 
   const given = await giveFiles(stages, attempt, around.files);
-  const job = jobOf(attempt, around, sink, workspace, given);
+  const said = new Conversation(attempt.start.recap);
+  const job = jobOf(attempt, around, { output: sink, said, workspace, given });
   const runtime = await attemptRuntime(attempt).load();
   const result = explained(await runToEnd(runtime, job, around), around.modelError);
 
@@ -123,6 +125,7 @@ async function live(
     // What an agent gave in so many words comes before what it printed or said last.
     output: result.isStructured || attempt.given === undefined ? result.output : attempt.given,
     ...(result.error && { error: result.error }),
+    ...(result.error?.kind === 'context-full' && { story: said.story(collected?.changed ?? []) }),
     ...(collected && { collected }),
   };
   if (result.outcome.kind !== 'done') return ending;
@@ -203,17 +206,26 @@ async function makeBase(
 function jobOf(
   attempt: Attempt,
   around: Surroundings,
-  output: OutputSink,
-  workspace: Workspace | undefined,
-  given: GivenFiles | undefined,
+  {
+    output,
+    said,
+    workspace,
+    given,
+  }: {
+    output: OutputSink;
+    said: Conversation;
+    workspace: Workspace | undefined;
+    given: GivenFiles | undefined;
+  },
 ): Job {
-  const { task, agent } = attempt;
+  const { task, agent, start } = attempt;
+  const emit = boundedEvents(attempt);
   const { write } = effectiveScope(task, agent);
   const { minutes } = effectiveLimits(task, agent);
   return {
     agent: agentFor(attempt),
-    prompt: given ? `${attempt.start.prompt}\n\n${given.words}` : attempt.start.prompt,
-    feedback: attempt.start.feedback,
+    prompt: [start.prompt, start.recap, given?.words].filter((words) => words !== undefined).join('\n\n'),
+    feedback: start.feedback,
     added: attempt.added,
     session: sessionOf(attempt),
     env: { ...around.env, ...given?.env },
@@ -225,7 +237,10 @@ function jobOf(
     mcp: { ...agent?.mcp, ...around.tools },
     isFenced: around.isFenced,
     isReadOnly: write !== undefined && write.length === 0,
-    emit: boundedEvents(attempt),
+    emit: (event) => {
+      said.hear(event);
+      emit(event);
+    },
     ask: (question) => around.held.ask(attempt.ask(question)),
     heldMs: () => around.held.elapsedMs,
     onSteer: (listener) => attempt.onSteer(listener),

@@ -336,6 +336,10 @@ export class Surroundings implements AsyncDisposable {
         publish: (input) => this.#publisher.publish(crew, input, this.#running, this.#workspace),
         serve: (input) => crew.serve(input, (port, socketPath) => openPort(this.#running, port, socketPath)),
         ...outputs.toolsFor(crew),
+        answer_access: (input) =>
+          input.answer === 'take'
+            ? outputs.takeRequested(input.id, crew.wanted(input.id))
+            : crew.answer_access(input),
         ask: (input, left) => this.held.ask(crew.ask(input, left)),
         report_progress: progress.report,
         done: done.give,

@@ -27,7 +27,7 @@ import {
 } from './shapes.ts';
 
 const texts = list(text);
-const yesOrNo = oneOf(['yes', 'no']);
+const accessWord = oneOf(['yes', 'no', 'applied']);
 const mode = oneOf(['graceful', 'now']);
 const unit = oneOf(BUDGET_UNITS);
 const runtime = oneOf(RUNTIMES);
@@ -53,7 +53,8 @@ const conflict = object({ files: texts, with: texts });
 const mark = { account: text, unit, spent: count, limit: count, next: opt(count) };
 const error = object({
   kind: oneOf([
-    'auth', 'rate-limit', 'overloaded', 'bad-request', 'network', 'timeout', 'budget', 'refused', 'crashed',
+    'auth', 'rate-limit', 'overloaded', 'bad-request', 'context-full', 'network', 'timeout', 'budget', 'refused',
+    'crashed',
   ]),
   message: text,
   status: opt(count),
@@ -161,8 +162,9 @@ export const EVENT_SCHEMAS = {
       key: opt(text),
     }),
   'child.cancelling': () => event('child.cancelling', { task: text, by: text }),
-  'access.requested': () => event('access.requested', { ...of, id: text, globs: texts }),
-  'access.said': () => event('access.said', { ...of, id: text, owner: text, answer: yesOrNo }),
+  'access.requested': () =>
+    event('access.requested', { ...of, id: text, globs: texts, patch: opt(text), patchRef: opt(ref) }),
+  'access.said': () => event('access.said', { ...of, id: text, owner: text, answer: accessWord }),
   'access.unanswered': () => event('access.unanswered', { ...of, id: text }),
   'attempt.workspace': () => event('attempt.workspace', { ...of, workspace: text, base: text }),
   'attempt.output': () =>
@@ -266,6 +268,8 @@ export const EVENT_SCHEMAS = {
       error: opt(error),
       expansion: opt(custom<Tasks>('a map', isMap)),
       score: opt(count),
+      story: opt(text),
+      storyRef: opt(ref),
     }),
   'task.merged': () =>
     event('task.merged', {
@@ -286,6 +290,7 @@ export const EVENT_SCHEMAS = {
       prompt: text,
       promptRef: opt(ref),
       feedback: opt(text),
+      recap: opt(text),
       env: opt(textMap),
       envRef: opt(ref),
       artifacts: opt(texts),
@@ -322,7 +327,7 @@ export const EVENT_SCHEMAS = {
   'task.again': () =>
     event('task.again', {
       ...of,
-      why: oneOf(['lost', 'paused', 'feedback', 'fallback', 'conflict', 'replan']),
+      why: oneOf(['lost', 'paused', 'feedback', 'fallback', 'conflict', 'replan', 'context']),
       because: text,
       place: oneOf(['first', 'last']),
       delayMs: opt(count),
@@ -357,6 +362,12 @@ export const EVENT_SCHEMAS = {
     }),
   'task.judging': () => event('task.judging', { task: text }),
   'task.picked': () => event('task.picked', { task: text, candidate: text, because: text }),
+  'task.summarizing': () =>
+    event('task.summarizing', {
+      task: text,
+      agent: text,
+      texts: list(object({ hash: text, what: text, by: text, text: opt(text), textRef: opt(ref) })),
+    }),
   'task.round': () => event('task.round', { task: text, why: oneOf(['first', 'every', 'on', 'final']) }),
   'task.resting': () => event('task.resting', { task: text, delayMs: opt(count) }),
   'child.added': () =>
@@ -379,7 +390,7 @@ export const EVENT_SCHEMAS = {
       ...of,
       id: text,
       globs: texts,
-      answer: yesOrNo,
+      answer: accessWord,
       by: text,
       why: text,
     }),
@@ -411,6 +422,7 @@ export const EVENT_SCHEMAS = {
       task: text,
       ...question,
       timeoutMs: opt(count),
+      diff: opt(text),
     }),
   'task.finished': () =>
     event('task.finished', {

@@ -2,6 +2,7 @@
  * The journal's events. Facts come from the world (an attempt ended, a person answered); decisions come from
  * `decide` and are acted on once they are in the journal. State is a fold over both.
  */
+import type { AccessFact, AccessWord } from './access.ts';
 import type { ChildDecision, ChildFact } from './child.ts';
 import type { AgentError, AgentEvent, ModelUse } from './model.ts';
 import type { BudgetUnit } from './budget-units.ts';
@@ -11,6 +12,7 @@ import type { Isolation } from './isolation.ts';
 import type { MessageRefusal } from './message.ts';
 import type { Answer, Question } from './question.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
+import type { SummaryDecision } from './summary.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
 
 /** Who left a run to the next engine that looks, and what that one must know. */
@@ -56,19 +58,7 @@ export type Fact =
   /** A person answered, or the time was up. */
   | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
   | ChildFact
-  /** The agent asks to change more of the repository than its scope says. */
-  | { type: 'access.requested'; task: string; attempt: number; id: string; globs: string[] }
-  /** What the agent of an owner that was asked says. */
-  | {
-      type: 'access.said';
-      task: string;
-      attempt: number;
-      id: string;
-      owner: string;
-      answer: 'yes' | 'no';
-    }
-  /** Not all owners that were asked have said something in time. */
-  | { type: 'access.unanswered'; task: string; attempt: number; id: string }
+  | AccessFact
   | { type: 'attempt.workspace'; task: string; attempt: number; workspace: string; base: string }
   | {
       type: 'attempt.output';
@@ -183,6 +173,9 @@ export type Fact =
       expansion?: Tasks;
       /** Of a candidate of a race: what the judge's check printed. */
       score?: number;
+      /** Of a conversation that grew too long for its model: what was said and done in it. */
+      story?: string;
+      storyRef?: ValueRef;
     }
   | {
       type: 'task.merged';
@@ -222,6 +215,8 @@ export type Decision =
       promptRef?: ValueRef;
       /** Why the attempt before was not enough. */
       feedback?: string;
+      /** What came before, in a conversation that grew too long for its model: a new one begins with this. */
+      recap?: string;
       /** The rendered environment of the task. */
       env?: Record<string, string>;
       envRef?: ValueRef;
@@ -301,6 +296,7 @@ export type Decision =
   | { type: 'task.judging'; task: string }
   /** The candidate of a `race` whose work is merged, and why this one. All others are kept, and not gone on with. */
   | { type: 'task.picked'; task: string; candidate: string; because: string }
+  | SummaryDecision
   /** A `continuous` task has another round, as a task within; `final` where all other tasks have ended. */
   | { type: 'task.round'; task: string; why: RoundReason }
   /** It waits for its next round: so long from now, or on, until something happens that it listens to. */
@@ -326,7 +322,7 @@ export type Decision =
       id: string;
       /** With a yes, what is granted: what was asked for, or the wider glob of a policy that names it. */
       globs: string[];
-      answer: 'yes' | 'no';
+      answer: AccessWord;
       /** `scope`, `policy`, `owner`, `owner <task>`, `ended`, or whoever answered the question. */
       by: string;
       why: string;
@@ -369,6 +365,8 @@ export type Decision =
       id: string;
       task: string;
       timeoutMs?: number;
+      /** Of a request for access: how the diff begins that says what is wanted. */
+      diff?: string;
     } & Question)
   | {
       type: 'task.finished';
@@ -389,9 +387,10 @@ export type EndOutcome =
 /**
  * `lost`: it ended with its engine, and counts for nothing. `paused`: it was stopped for a pause, and counts for nothing.
  * `feedback`: it was told what was not good enough. `fallback`: its runtime failed, another one goes on. `conflict`: an
- * agent is to settle it. `replan`: tasks that it wrote failed, and it may write others.
+ * agent is to settle it. `replan`: tasks that it wrote failed, and it may write others. `context`: its conversation grew
+ * too long for its model, and it goes on in a new one; counts for nothing.
  */
-export type AgainReason = 'lost' | 'paused' | 'feedback' | 'fallback' | 'conflict' | 'replan';
+export type AgainReason = 'lost' | 'paused' | 'feedback' | 'fallback' | 'conflict' | 'replan' | 'context';
 
 /**
  * `stop`: it ends now, and another attempt goes on after the pause. `hold`: its next request to a model waits.

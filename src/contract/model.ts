@@ -7,6 +7,7 @@ export type AgentErrorKind =
   | 'rate-limit' // refused for longer than we are patient
   | 'overloaded' // the provider fails on its side
   | 'bad-request'
+  | 'context-full' // the conversation is longer than the model takes
   | 'network' // the provider cannot be reached, or breaks off
   | 'timeout' // it says nothing any more
   | 'budget' // the money is spent

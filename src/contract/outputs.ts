@@ -50,6 +50,7 @@ const question = z.strictObject({
   several: opt(z.literal(true)),
   freeText: opt(z.literal(true)),
   askedAtMs: count,
+  diff: opt(text),
   timeoutMs: opt(count),
   pausedSinceMs: opt(count),
 });

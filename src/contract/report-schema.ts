@@ -15,7 +15,6 @@ import {
   texts,
   tokens,
   unit,
-  yesOrNo,
 } from './schema-parts.ts';
 
 const reason = z.enum([
@@ -99,6 +98,7 @@ const attempt = z.strictObject({
   outsideCount: count,
   artifacts: texts,
   feedback: z.nullable(text),
+  recap: opt(text),
   runtime: z.nullable(runtime),
   fallback: z.nullable(z.strictObject({ runtime, model: opt(text), because: text })),
   models: texts,
@@ -112,6 +112,7 @@ const attempt = z.strictObject({
         'rate-limit',
         'overloaded',
         'bad-request',
+        'context-full',
         'network',
         'timeout',
         'budget',
@@ -157,7 +158,8 @@ const task = z.strictObject({
       id: text,
       attempt: count,
       globs: texts,
-      answer: z.nullable(yesOrNo),
+      patch: opt(text),
+      answer: z.nullable(z.enum(['yes', 'no', 'applied'])),
       by: z.nullable(text),
       why: z.nullable(text),
     }),

@@ -1,5 +1,6 @@
 /** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
 import type { Service } from './services.ts';
+import type { AccessWord } from './access.ts';
 import type { BudgetMark } from './event.ts';
 import type { AgentError, Tokens } from './model.ts';
 import type { ChangedFile, FailReason, Outcome, Pause, ShownRunState, TaskState } from './run.ts';
@@ -173,8 +174,10 @@ export interface AccessReport {
   attempt: number;
   /** What was granted where the answer is yes, else what was asked for. */
   globs: string[];
-  /** Null while there is none. */
-  answer: 'yes' | 'no' | null;
+  /** The diff that says what was wanted, if the agent gave one; a long one is cut. */
+  patch?: string;
+  /** Null while there is none. `applied`: an owner made the change itself. */
+  answer: AccessWord | null;
   by: string | null;
   why: string | null;
 }
@@ -209,6 +212,8 @@ export interface AttemptReport {
   artifacts: string[];
   /** What the next attempt was told. */
   feedback: string | null;
+  /** What it was told of the conversation before, which had grown too long for its model. */
+  recap?: string;
   /** Null for a plain command. */
   runtime: RuntimeName | null;
   /** In place of the agent's own runtime. */

@@ -228,6 +228,8 @@ export interface QuestionView extends Question {
   label?: string;
   askedAtMs: number;
   timeoutMs?: number;
+  /** Of a request for access: how the diff begins that says what is wanted. */
+  diff?: string;
   /** Since when no time passes for it: its task or the run is paused. */
   pausedSinceMs?: number;
 }

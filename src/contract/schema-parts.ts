@@ -11,7 +11,6 @@ export const count = z.number();
 export const flag = z.boolean();
 export const unit = z.enum(BUDGET_UNITS);
 export const runtime = z.enum(RUNTIMES);
-export const yesOrNo = z.enum(['yes', 'no']);
 export const json = z.custom<Json>((value) => value !== undefined, 'must be a value');
 export const mark = z.strictObject({ account: text, unit, spent: count, limit: count, next: opt(count) });
 export const tokens = z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count });

@@ -213,6 +213,11 @@ export const Task = z.strictObject({
     .optional(),
   finalize: z.string().optional(),
   publishes: z.array(name).optional(),
+  summarize: name
+    .optional()
+    .describe(
+      'The agent that sums up what is too long for the prompt; without it, the prompt gets an outline.',
+    ),
   expand: z.boolean().optional().describe('The output of this task is further tasks.'),
   replan: z
     .int()
@@ -267,6 +272,7 @@ export const Defaults = z.strictObject({
     scope: true,
     limits: true,
     env: true,
+    summarize: true,
     'on-conflict': true,
     'on-failure': true,
     budget: true,

@@ -1,6 +1,7 @@
 /** The agent's end of its socket: one request, one answer. It is loaded at each call, so it imports little. */
 import { connect } from 'node:net';
 import { BosunError, ERRORS, type ErrorCode } from '../contract/errors.ts';
+import type { OwnerSaid } from '../contract/access.ts';
 import type { Take } from '../contract/produced.ts';
 import { openSocketPath } from '../system/net/socket-path.ts';
 import { readLines } from './lines.ts';
@@ -21,14 +22,37 @@ export async function callTool(
   options: { signal?: AbortSignal } = {},
 ): Promise<Answered> {
   const answered = await callEngine(name, params, options);
+  if (name === 'answer_access') return takeRequested(answered, params, options);
   if (name !== 'take') return answered;
-  const { applyInside } = await import('../system/git/apply-inside.ts'); // not with every start
   const take = answered.answer as Take;
-  const why = await applyInside(take.workspace, take.patch, take.paths);
+  const why = await apply(take);
   return {
     ...answered,
     answer: { ...take, isApplied: why === undefined, ...(why !== undefined && { why }) },
   };
+}
+
+/** Only who has made the change says so. */
+async function takeRequested(
+  answered: Answered,
+  params: unknown,
+  options: { signal?: AbortSignal },
+): Promise<Answered> {
+  const { take } = answered.answer as OwnerSaid;
+  if (!take) return answered;
+  const why = await apply(take);
+  if (why === undefined)
+    return callEngine('answer_access', { ...(params as object), answer: 'applied' }, options);
+  const answer: OwnerSaid = {
+    accepted: false,
+    why: `the change does not apply, and nothing was changed: ${why}; answer yes or no, or make it yourself and answer applied`,
+  };
+  return { ...answered, answer };
+}
+
+async function apply({ workspace, patch, paths }: Take): Promise<string | undefined> {
+  const { applyInside } = await import('../system/git/apply-inside.ts'); // not with every start
+  return applyInside(workspace, patch, paths);
 }
 
 /** Waits as long as the answer takes: the engine sees to it that there is one. `signal` is who waits no longer. */

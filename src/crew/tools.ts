@@ -3,7 +3,12 @@
  * takes, answers and how that reads; the socket, `bosun agent mcp` and `bosun agent <verb>` follow it. It does
  * nothing itself, and imports nothing that takes time to load: the tool server starts with every agent.
  */
-import type { AccessAnswer, OwnerSaid } from '../contract/access.ts';
+import {
+  PATCH_BYTES_MAX,
+  type AccessAnswer,
+  type OwnerSaid,
+  type PendingAccess,
+} from '../contract/access.ts';
 import type { Inbox, InboxMessage, Sent, Waited } from '../contract/message.ts';
 import type { PublishAnswer } from '../contract/publication.ts';
 import type { Json } from '../contract/workflow.ts';
@@ -29,6 +34,11 @@ const VERSION_MAX = 100_000;
 /** More than a message may have: what is too long is told in bytes. */
 const TEXT_CHARS_MAX = 128 * 1024;
 
+const PATCH_OPTION = [
+  '--patch <path>',
+  'request-access: the change as a unified diff, from a file; - for stdin',
+] as const;
+
 export const TOOLS = {
   request_access: tool({
     description:
@@ -48,18 +58,26 @@ export const TOOLS = {
           description:
             'Files, or globs such as src/api/**, relative to the top of the repository. Name all that you will change and no more: what you change beside it is left out of your result.',
         },
+        patch: {
+          type: 'string',
+          maxLength: PATCH_BYTES_MAX,
+          description:
+            'The change itself, as a unified diff of text files that these paths cover, with paths such as a/src/x.ts. An owner can then apply it for you: you are told "applied", and do without the write.',
+        },
       },
       required: ['paths'],
     },
     command: {
       verb: 'request-access',
       usage: '<glob>...',
+      options: { patch: PATCH_OPTION },
+      fromFile: { field: 'patch', option: PATCH_OPTION },
       example: ["'src/api/**'", 'may I change these files? Exit code 0: yes, 1: no'],
     },
-    say: ({ granted, globs, why }: AccessAnswer) => [
-      `${granted ? 'granted' : 'refused'}: ${globs.join(' ')} (${why})`,
+    say: ({ granted, applied, globs, why }: AccessAnswer) => [
+      `${applied ? 'applied' : granted ? 'granted' : 'refused'}: ${globs.join(' ')} (${why})`,
     ],
-    isYes: ({ granted }) => granted,
+    isYes: ({ granted, applied }) => granted || applied === true,
   }),
 
   send: tool({
@@ -221,7 +239,8 @@ export const TOOLS = {
   answer_access: tool({
     description:
       'Answers a request of your inbox. Say yes where the other agent may change these files now, and no where it ' +
-      'would get into the way of your own changes.',
+      'would get into the way of your own changes. Where it sent a diff: take applies that to your own files, whole or ' +
+      'not at all, and tells the other; applied says that you have made the change yourself.',
     input: {
       type: 'object',
       properties: {
@@ -230,11 +249,15 @@ export const TOOLS = {
           maxLength: ID_CHARS_MAX,
           description: 'As inbox says it, such as implement+1.',
         },
-        answer: { type: 'string', enum: ['yes', 'no'] },
+        answer: { type: 'string', enum: ['yes', 'no', 'take', 'applied'] },
       },
       required: ['id', 'answer'],
     },
-    command: { verb: 'answer', usage: '<id> yes|no', example: ['implement+1 yes', 'let them'] },
+    command: {
+      verb: 'answer',
+      usage: '<id> yes|no|take|applied',
+      example: ['implement+1 yes', 'let them'],
+    },
     say: ({ accepted, why }: OwnerSaid) => [`${accepted ? 'answered' : 'not answered'}: ${why}`],
     isYes: ({ accepted }) => accepted,
   }),
@@ -299,11 +322,18 @@ function tellInbox({ messages, requests, left, acknowledged, waited }: Inbox): s
   const isNothing = messages.length + requests.length === 0;
   return [
     ...messages.flatMap((message) => [headOf(message), ...bodyLines(message).map((line) => `  | ${line}`)]),
-    ...requests.map(({ id, task, globs }) => `${id} ${task} asks for ${globs.join(' ')}`),
+    ...requests.flatMap(tellRequest),
     ...(left > 0 ? [`${left} more wait: call inbox again`] : []),
     ...(isNothing && acknowledged > 0 ? [`acknowledged: ${acknowledged}`] : []),
     ...(isNothing && waited !== undefined ? [waited] : []),
   ];
+}
+
+function tellRequest({ id, task, globs, patch }: PendingAccess): string[] {
+  const asked = `${id} ${task} asks for ${globs.join(' ')}`;
+  if (patch === undefined) return [asked];
+  const lines = patch.replace(/\n$/, '').split(/\r?\n/);
+  return [`${asked}, for this change (take it, or answer yes or no):`, ...lines.map((line) => `  | ${line}`)];
 }
 
 function headOf({ id, from, agent, to, urgent, again }: InboxMessage): string {

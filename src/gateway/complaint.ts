@@ -1,4 +1,5 @@
 /** An error as an agent's own protocol says it, so that the agent stops and shows our sentence. It decides nothing. */
+import { saysTooLong } from '../base/too-long.ts';
 import type { AgentErrorKind, Dialect } from '../contract/model.ts';
 
 interface Complaint {
@@ -49,6 +50,12 @@ export function kindOfStatus(status: number): AgentErrorKind | undefined {
   if (status === 408) return 'timeout';
   if (status === 429) return 'rate-limit';
   return status < 500 ? 'bad-request' : 'overloaded';
+}
+
+/** The same with what it says: a request may be refused because it is too long. */
+export function kindOfAnswer(kind: AgentErrorKind, status: number, body: Buffer): AgentErrorKind {
+  if (kind !== 'bad-request') return kind;
+  return status === 413 || saysTooLong(body.toString()) ? 'context-full' : kind;
 }
 
 /** What a provider says of its error; nothing of what it says of keys. */

@@ -11,7 +11,15 @@ import {
   type SettledUse,
 } from '../contract/model.ts';
 import type { Caller } from './caller.ts';
-import { complaintOf, kindOfStatus, NO_RETRY, reasonIn, refusedStatus, stoppingStatus } from './complaint.ts';
+import {
+  complaintOf,
+  kindOfAnswer,
+  kindOfStatus,
+  NO_RETRY,
+  reasonIn,
+  refusedStatus,
+  stoppingStatus,
+} from './complaint.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
 import type { FailureStreak } from './failure-streak.ts';
 import { meterFor } from './money/meter.ts';
@@ -207,9 +215,14 @@ async function relay(
     const body = isRetold
       ? await beginningOf(response.body)
       : await passOn({ ...response, status: said }, headers, outgoing, passing, new Beginning());
-    const message = describeError(estimate, route, response) + reasonIn(kind, body.bytes());
-    around.failures.failed({ kind, message, status });
-    around.onError({ kind, status, message });
+    const bytes = body.bytes();
+    const error = {
+      kind: kindOfAnswer(kind, status, bytes),
+      message: describeError(estimate, route, response) + reasonIn(kind, bytes),
+      status,
+    };
+    around.failures.failed(error);
+    around.onError(error);
     if (isRetold) complain(outgoing, route.dialect, said, `bosun gave up on ${estimate.provider}`, mark);
     return;
   }
@@ -270,7 +283,8 @@ function tellOf(error: unknown): AgentError {
   const { message } = error as Error;
   if (error instanceof TransportError) return { kind: error.kind, status: error.status, message };
   if (error instanceof Refused) return { kind: error.kind, message };
-  if (error instanceof BodyProblem) return { kind: 'bad-request', message };
+  if (error instanceof BodyProblem)
+    return { kind: error.status === 413 ? 'context-full' : 'bad-request', message };
   // What a bug says may be nothing for an agent to know.
   return { kind: 'crashed', message: 'bosun: something went wrong in the gateway' };
 }

@@ -16,6 +16,7 @@ const FAULTS = [
   'garbage', // bytes that are no answer
   'bad-json',
   'huge',
+  'too-long', // the conversation is longer than the model takes, as its provider says that
 ] as const;
 
 const FAULT_MESSAGE = `must be a status from 400 to 599, or one of ${FAULTS.join(', ')}`;

@@ -12,6 +12,7 @@ import { play, type Manner, type Wire } from './play.ts';
 import { harmlessReply, replyTo } from './reply.ts';
 import { RequestLog, type LoggedRequest } from './request-log.ts';
 import { serverRouteOf, type ServerRoute } from './route.ts';
+import { TOO_LONG_STATUS, tooLong } from './too-long.ts';
 import { ModelScript, type ScriptedAnswer, type ModelScriptSource } from './script.ts';
 import { isSideRequest } from './side-requests.ts';
 import type { Asked, Reply, Speech } from './asked.ts';
@@ -125,14 +126,25 @@ export class ModelServer implements AsyncDisposable {
     const { rule, answer, reply } = this.#decide(asked, id);
     const { fault } = answer;
     const isNumber = typeof fault === 'number';
-    const status = isNumber ? fault : fault === 'hang' || fault === 'cut-before' ? 0 : 200;
+    const isTooLong = fault === 'too-long';
+    const status = isTooLong
+      ? TOO_LONG_STATUS
+      : isNumber
+        ? fault
+        : fault === 'hang' || fault === 'cut-before'
+          ? 0
+          : 200;
     const { dialect, model, turn } = asked;
     this.#note({ request, body, bytes, rule, status, fault, dialect, model, turn });
-    const wire = isNumber ? refusal(speech, fault, answer) : wireOf(speech, asked, reply, isArray);
+    const wire = isNumber
+      ? refusal(speech, fault, answer)
+      : isTooLong
+        ? jsonWire(TOO_LONG_STATUS, tooLong(speech.dialect))
+        : wireOf(speech, asked, reply, isArray);
     void play(response, wire, {
       delayMs: msOf(answer.delay),
       pieceDelayMs: msOf(answer['chunk-delay']),
-      fault: isNumber ? undefined : fault,
+      fault: isNumber || isTooLong ? undefined : fault,
     });
   }
 

@@ -5,7 +5,7 @@ import type { Json, Task } from '../contract/workflow.ts';
 import { historyOf, type History } from '../schedule/history/history.ts';
 import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
 import { sumCosts } from '../schedule/money/cost.ts';
-import { isGroup, type Node, type State } from '../schedule/state.ts';
+import { isGroup, withAllWithin, type Node, type State } from '../schedule/state.ts';
 import { groupResult } from '../schedule/workflow/group-result.ts';
 import { taskView } from '../schedule/views/view.ts';
 import { LIMITS, shareOut } from './limits.ts';
@@ -30,8 +30,7 @@ export interface TaskSources {
 /** As they are written, those of a task right after it. */
 export function reportTasks(sources: TaskSources): TaskReport[] {
   const { state, history, logs, diffs } = sources;
-  const walk = (node: Node): Node[] => [node, ...node.children.flatMap(walk)];
-  const nodes = [...state.top.values()].flatMap(walk);
+  const nodes = [...state.top.values()].flatMap((node) => [...withAllWithin(node)]);
   const diffShares = shareOut(
     nodes.map(({ id }) => diffs.get(id)?.text.length ?? 0),
     LIMITS.diffCharsInAll,
@@ -134,9 +133,9 @@ function claimOf({ claim, cost }: AttemptReport): AttemptReport['claim'] {
   return { ...claim, differs: usdDiffers || differ(claim.tokens, cost.tokens) };
 }
 
-function costOf(history: History, { id, children }: Node): Cost {
+function costOf(history: History, { id, children, summaries = [] }: Node): Cost {
   const own = historyOf(history, id).attempts.map(({ cost }) => cost);
-  return sumCosts([...own, ...children.map((child) => costOf(history, child))]);
+  return sumCosts([...own, ...[...children, ...summaries].map((within) => costOf(history, within))]);
 }
 
 function agentOf({ agent, handoff, race }: Task): string | null {

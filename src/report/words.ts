@@ -172,6 +172,7 @@ export function describeAccess({ globs, answer, by, why }: AccessReport): string
     globs.length > GLOBS_SHOWN_MAX ? `${shown} and ${globs.length - GLOBS_SHOWN_MAX} more` : shown;
   if (answer === null) return `asked for: ${names}`;
   if (answer === 'yes') return `granted: ${names} (by ${by})`;
+  if (answer === 'applied') return `applied: ${names} (by ${by}, which owns it)`;
   return `refused: ${names} (${accessBy(by ?? '')}${why})`;
 }
 

@@ -3,11 +3,13 @@
  * them what was decided once it is in the journal. It decides nothing.
  */
 import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
-import type { AccessAnswer, OwnerSaid, PendingAccess } from '../contract/access.ts';
+import type { AccessAnswer, OwnerSaid, PendingAccess, WantedPatch } from '../contract/access.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { EventOf } from '../contract/event.ts';
 import type { CrewTools } from '../crew/tools.ts';
 import { nodeOf } from '../schedule/state.ts';
+import { patchOf } from '../schedule/workflow/access.ts';
+import { readWantedPatch } from '../collect/wanted-patch.ts';
 import type { Loop } from './loop.ts';
 
 /** Of one task, in all its attempts. */
@@ -16,6 +18,9 @@ const REQUESTS_MAX = 100;
 const PATTERNS_MAX = 200;
 /** Of what an owner is asked at once; at least one request. */
 const PORTION_BYTES_MAX = 64 * 1024;
+
+const NO_SUCH_REQUEST = 'no such request waits for your answer; see: bosun agent inbox';
+const NO_PATCH = 'says which files, but not what it would change there; answer yes or no';
 
 export class AccessDesk {
   readonly #loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
@@ -30,7 +35,7 @@ export class AccessDesk {
   /** What does the work behind the crew's tools, for one attempt. */
   toolsFor(task: string, attempt: number): Pick<CrewTools, 'request_access' | 'answer_access'> {
     return {
-      request_access: ({ paths }) => this.#request(task, attempt, paths),
+      request_access: ({ paths, patch }) => this.#request(task, attempt, paths, patch),
       answer_access: async ({ id, answer }) => this.#say(task, id, answer),
     };
   }
@@ -41,8 +46,14 @@ export class AccessDesk {
   }
 
   /** Resolves once the answer is in the journal. Throws where the globs are none. */
-  async #request(task: string, attempt: number, wanted: readonly string[]): Promise<AccessAnswer> {
+  async #request(
+    task: string,
+    attempt: number,
+    wanted: readonly string[],
+    patch: string | undefined,
+  ): Promise<AccessAnswer> {
     const globs = checkGlobs(wanted);
+    if (patch !== undefined) readWantedPatch(patch, globs);
     const refuse = (why: string): AccessAnswer => ({ granted: false, why, globs });
     const count = Math.max(nodeOf(this.#loop.state, task).requests, this.#given.get(task) ?? 0);
     if (count >= REQUESTS_MAX) return refuse(`the task has asked ${REQUESTS_MAX} times, which is all it may`);
@@ -52,7 +63,8 @@ export class AccessDesk {
     const id = `${task}+${count + 1}`;
     const { promise, resolve } = Promise.withResolvers<AccessAnswer>();
     this.#waiting.set(id, resolve);
-    this.#loop.submit({ type: 'access.requested', task, attempt, id, globs });
+    const wish = patch === undefined ? {} : { patch };
+    this.#loop.submit({ type: 'access.requested', task, attempt, id, globs, ...wish });
     return promise;
   }
 
@@ -60,21 +72,38 @@ export class AccessDesk {
     const asked = [...this.#loop.state.requests.values()].filter(({ id, owners }) => {
       return owners.get(task) === 'asked' && !this.#loop.state.questions.has(id);
     });
-    return asked.map((request) => ({ id: request.id, task: request.task, globs: [...request.globs] }));
+    return asked.map((request) => {
+      const patch = patchOf(this.#loop.state, request);
+      const { id, task: asking, globs } = request;
+      return { id, task: asking, globs: [...globs], ...(patch !== undefined && { patch }) };
+    });
+  }
+
+  /** What this very task was asked to change. Throws where there is no such request, or it names files alone. */
+  wanted(task: string, id: string): WantedPatch {
+    const pending = this.#inbox(task).find((each) => each.id === id);
+    if (!pending) throw new BosunError('not-found', NO_SUCH_REQUEST);
+    const { patch, globs } = pending;
+    if (patch === undefined) throw new BosunError('usage', `${id} ${NO_PATCH}`);
+    return { patch, files: readWantedPatch(patch, globs) };
   }
 
   /** Only what this very task was asked can be answered by it. */
-  #say(task: string, id: string, answer: 'yes' | 'no'): OwnerSaid {
+  #say(task: string, id: string, answer: 'yes' | 'no' | 'applied' | 'take'): OwnerSaid {
     const request = this.#loop.state.requests.get(id);
-    if (!request || this.#loop.isOver || !this.#inbox(task).some((pending) => pending.id === id))
-      return { accepted: false, why: 'no such request waits for your answer; see: bosun agent inbox' };
+    const pending = this.#inbox(task).find((each) => each.id === id);
+    if (!request || this.#loop.isOver || !pending) return { accepted: false, why: NO_SUCH_REQUEST };
+    if (answer === 'take') throw new Error('a change is taken by the attempt');
+    if (answer === 'applied' && pending.patch === undefined)
+      return { accepted: false, why: `${id} ${NO_PATCH}` };
     const { task: asking, attempt } = request;
     this.#loop.submit({ type: 'access.said', task: asking, attempt, id, owner: task, answer });
     return { accepted: true, why: `${asking} is told ${answer}` };
   }
 
   answered({ id, answer, why, globs }: EventOf<'access.answered'>): void {
-    this.#waiting.get(id)?.({ granted: answer === 'yes', why, globs });
+    const applied = answer === 'applied' ? { applied: true as const } : {};
+    this.#waiting.get(id)?.({ granted: answer === 'yes', ...applied, why, globs });
     this.#waiting.delete(id);
   }
 

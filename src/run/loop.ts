@@ -311,6 +311,7 @@ export class Loop {
     if (event.type === 'task.paused' || event.type === 'task.unpaused')
       for (const within of withAllWithin(node)) touched.add(within);
     if (event.type === 'task.picked') for (const child of node.children) touched.add(child);
+    if (event.type === 'task.summarizing') for (const summary of node.summaries ?? []) touched.add(summary);
     // New ones come after those that were there.
     for (let n = state.nodes.size - before.nodes; n > 0; n--) {
       const child = node.children.at(-n);

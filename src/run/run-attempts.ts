@@ -208,6 +208,7 @@ export class RunAttempts implements AsyncDisposable {
         ...access.toolsFor(node.id, start.attempt),
         ...messages.toolsFor(node.id, start.attempt),
         ...publications.toolsFor(node.id, start.attempt),
+        wanted: (id) => access.wanted(node.id, id),
         produced: (name) => outputs.produced(node.id, name),
         ...asks.toolsFor(node.id, start.attempt),
         ...children.toolsFor(node.id, start.attempt),

@@ -21,10 +21,13 @@ import type {
   RoundReason,
   ValueRef,
 } from '../contract/event.ts';
+import type { AccessWord } from '../contract/access.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Service } from '../contract/services.ts';
+import type { LongText } from '../contract/summary.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
+import type { Queue } from './queue.ts';
 
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {
@@ -54,6 +57,8 @@ export interface Node {
   /** Within a `race`: the name of this candidate among the others, or that this is who judges them. */
   readonly candidate?: string;
   readonly isJudge?: true;
+  /** The long text that this task sums up for `parent` and others. */
+  readonly sums?: { text: Pick<LongText, 'what' | 'text' | 'textRef'>; readers: Set<Node> };
   /** A child that the agent of `parent` asked for while it was at work, and what it starts from. */
   readonly isChild?: true;
   readonly origin?: Origin;
@@ -89,7 +94,9 @@ export interface Node {
   resolving?: { marked: string; conflict: Conflict; tries: number };
   conflicted?: EventOf<'task.conflicted'>;
   /** For the next attempt: the one it goes on from and what it is told. */
-  next?: { continues?: number; feedback?: string; session?: { id: string; fork: boolean } };
+  next?: { continues?: number; feedback?: string; session?: { id: string; fork: boolean }; story?: Story };
+  /** How often it has gone on in a new conversation, since the last one had grown too long. */
+  recaps?: number;
   /** The conversation of the last attempt that had one. */
   session?: { id: string; runtime: RuntimeName; attempt: number; forgets?: true };
   /** The runtime and model in place of the agent's own, and how many of its fallbacks were tried. */
@@ -167,6 +174,9 @@ export interface Node {
   inbox: Map<Message, InboxEntry>;
   /** Its attempt waits for others or for a person, and does nothing else. */
   isAway?: boolean;
+  /** Tasks that sum up what its prompt gets; they are not among its children. Those of them that it waits for. */
+  summaries?: Node[];
+  awaits?: Set<Node>;
   /** How often its agents have asked for a child. */
   spawns?: number;
 
@@ -197,6 +207,13 @@ export interface Node {
   spending?: Spending;
 }
 
+/** What was said and done in a conversation that grew too long. */
+export interface Story {
+  attempt: number;
+  text?: string;
+  textRef?: ValueRef;
+}
+
 /** What tasks of one level may publish under a name. */
 export interface Interface {
   readonly name: string;
@@ -223,8 +240,11 @@ export interface AccessRequest {
   readonly task: string;
   readonly attempt: number;
   readonly globs: string[];
+  /** What it would change there. */
+  readonly patch?: string;
+  readonly patchRef?: ValueRef;
   /** The owners whose agents were asked, and what came of it. */
-  owners: Map<string, 'asked' | 'yes' | 'no' | 'ended'>;
+  owners: Map<string, 'asked' | AccessWord | 'ended'>;
   /** The owners had their time. */
   isUnanswered?: boolean;
   /** What a person said. */
@@ -323,6 +343,8 @@ export interface State {
   spawns: Queue<EventOf<'child.requested'>>;
   /** How much the journal keeps of all that were asked for. */
   spawnedChars: number;
+  /** The tasks that sum up long texts, by the key of `summaryKey`. */
+  summaries: Map<string, Node>;
   /** By account: what was spent, what a person allowed since, how long attempts were at work. */
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;
@@ -349,49 +371,6 @@ export interface State {
   counts: Partial<Record<TaskState, number>>;
 }
 
-/** First in, first out, without the cost of shifting an array. */
-export class Queue<T> {
-  #items: T[] = [];
-  #head = 0;
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  unshift(item: T): void {
-    if (this.#head > 0) this.#items[--this.#head] = item;
-    else this.#items.unshift(item);
-  }
-
-  /** One that was pushed lately is found soon. */
-  delete(item: T): void {
-    const at = this.#items.lastIndexOf(item);
-    if (at >= this.#head) this.#items.splice(at, 1);
-  }
-
-  peek(): T | undefined {
-    return this.#items[this.#head];
-  }
-
-  shift(): T | undefined {
-    const item = this.#items[this.#head];
-    if (this.#head < this.#items.length) this.#head++;
-    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return item;
-  }
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
-
-  *[Symbol.iterator](): Iterator<T> {
-    for (let at = this.#head; at < this.#items.length; at++) yield this.#items[at]!;
-  }
-}
-
 const ENDED: ReadonlySet<TaskState> = new Set(['done', 'failed', 'skipped', 'cancelled']);
 
 export function hasEnded(node: Node): boolean {
@@ -399,11 +378,11 @@ export function hasEnded(node: Node): boolean {
 }
 
 /**
- * A turn of a handoff or a round that others came after, a candidate that was not picked, whoever judged, a task in whose
- * place a planner wrote others: it is not taken again, whatever became of it.
+ * A turn of a handoff or a round that others came after, a candidate that was not picked, whoever judged or summed up
+ * something, a task in whose place a planner wrote others: it is not taken again, whatever became of it.
  */
 export function isPast(node: Node): boolean {
-  if (node.isJudge || node.isReplaced || hasLost(node)) return true;
+  if (node.isJudge || node.isReplaced || node.sums || hasLost(node)) return true;
   return (node.turn ?? node.round) !== undefined && node.parent!.children.at(-1) !== node;
 }
 
@@ -414,8 +393,9 @@ export function hasLost({ id, candidate, parent }: Node): boolean {
 
 /** The task as the workflow has it: items of a for-each, turns, candidates and rounds have no needs of their own. */
 export function writtenAs(node: Node): Node {
-  const { parent, each, turn, round, candidate, isJudge } = node;
-  return parent && (each ?? turn ?? round ?? candidate ?? isJudge) !== undefined ? writtenAs(parent) : node;
+  const { parent, each, turn, round, candidate, isJudge, sums } = node;
+  const isOwn = (each ?? turn ?? round ?? candidate ?? isJudge ?? sums) === undefined;
+  return parent && !isOwn ? writtenAs(parent) : node;
 }
 
 /** A task that stands for those within it; one that has children besides its own work does not. */
@@ -444,6 +424,7 @@ export function nodeOf(state: State, id: string): Node {
 export function* withAllWithin(node: Node): Generator<Node> {
   yield node;
   for (const child of node.children) yield* withAllWithin(child);
+  for (const summary of node.summaries ?? []) yield summary;
 }
 
 /** The pause that keeps the node from going on: its own, that of a task around it, or that of the run. */

@@ -144,6 +144,88 @@ describe('an owner that is running', () => {
   });
 });
 
+describe('an owner that is sent a diff', () => {
+  const CHANGE =
+    'diff --git a/docs/d.md b/docs/d.md\n--- a/docs/d.md\n+++ b/docs/d.md\n@@ -1 +1,2 @@\n d\n+wanted\n';
+  const asker = (patch: string): string => `
+  asker:
+    scope: { write: [src/**], grant: owner }
+    env: { CHANGE: ${JSON.stringify(patch)} }
+    run: |
+      printf '%s' "$CHANGE" | ${ASK} docs/d.md --patch -; echo "code $?"
+      (echo x >> docs/d.md) 2> /dev/null || echo "still closed"
+`;
+  const owner = (answer: string, before = 'true'): string => `tasks:
+  owner:
+    scope: { write: [docs/**] }
+    limits: { minutes: 0.5 }
+    run: |
+      until [ -n "$request" ]; do sleep 0.1; request=$(bosun agent inbox); done
+      echo "$request"; ${before}
+      bosun agent answer asker+1 ${answer}; echo "code $?"
+`;
+
+  it('takes it: its own command applies it to its own files, and the asker is told', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(repository, owner('take') + asker(CHANGE));
+    expect(run.printed('owner')).toBe(
+      'asker+1 asker asks for docs/d.md, for this change (take it, or answer yes or no):\n' +
+        CHANGE.trimEnd().split('\n').map((line) => `  | ${line}\n`).join('') +
+        'answered: asker is told applied\ncode 0\n',
+    ); // prettier-ignore
+    expect(run.printed('asker')).toBe(
+      'applied: docs/d.md (owner, which owns it, has made the change, which comes with its result)\ncode 0\nstill closed\n',
+    );
+    expect(answers(run)).toEqual([
+      { task: 'asker', globs: ['docs/d.md'], answer: 'applied', by: 'owner owner' },
+    ]);
+    expect([run.changed('owner'), run.changed('asker')]).toEqual([['M docs/d.md'], []]);
+    expect((await bosun(repository.path, 'merge')).code).toBe(0);
+    expect(await repository.git('show', 'HEAD:docs/d.md')).toBe('d\nwanted');
+  });
+
+  it('changes nothing where it does not apply, and can still say no', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      owner('no', 'echo other > docs/d.md; bosun agent answer asker+1 take') + asker(CHANGE),
+    );
+    expect(run.printed('owner')).toMatch(
+      /not answered: the change does not apply, and nothing was changed: .*docs\/d\.md.*\nanswered: asker is told no\ncode 0\n$/,
+    );
+    expect(run.printed('asker')).toMatch(/^refused: docs\/d\.md .*\ncode 1\nstill closed\n$/);
+    expect(
+      await repository.git('--git-dir', '.git/bosun/git', 'show', 'refs/heads/bosun/fenced-1:docs/d.md'),
+    ).toBe('other');
+  });
+
+  it('never sees one that changes anything else', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      `tasks:${asker(CHANGE.replaceAll('docs/d.md', 'docs/../.git/config'))}`,
+    );
+    expect(run.printed('asker')).toMatch(
+      /^bosun: cannot ask for this change: .* is no path in the repository\ncode 2\nstill closed\n$/,
+    );
+    expect(run.events.some(({ type }) => type === 'access.requested')).toBe(false);
+  });
+
+  it('is asked of a person where nobody owns it, who sees what is wanted', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    await using started = await startFenced(repository, `tasks:${asker(CHANGE)}`);
+    await started.prints('"question.asked"');
+    expect((await bosun(repository.path, 'status')).stdout).toMatch(
+      /May it change docs\/d\.md\?\n    \| diff --git [^]*\n    \| \+wanted\n/,
+    );
+    expect((await bosun(repository.path, 'answer', 'asker', 'yes')).code).toBe(0);
+    const run = told(await started.finished);
+    expect(run.printed('asker')).toMatch(/^granted: docs\/d\.md .*\ncode 0\n$/);
+    const report = (await bosun(repository.path, 'report', '--format', 'json')).stdout;
+    expect(JSON.stringify(report)).toContain('+wanted');
+  });
+});
+
 describe('what was granted', () => {
   it('is still granted after kill -9 and a resume', async () => {
     await using repository = await makeRepository({ files: FILES });

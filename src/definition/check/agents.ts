@@ -19,9 +19,8 @@ export function agentNames(
     if (owner?.startsWith(CONFLICT_AGENT)) found.push({ path, name: owner.slice(CONFLICT_AGENT.length) });
   };
   onConflict(workflow['on-conflict'], ['on-conflict']);
-  for (const [task, { agent, handoff, race, judge, 'on-conflict': conflict }] of Object.entries(
-    workflow.tasks,
-  )) {
+  for (const [task, fields] of Object.entries(workflow.tasks)) {
+    const { agent, handoff, race, judge, summarize, 'on-conflict': conflict } = fields;
     if (typeof agent === 'string') found.push({ path: ['tasks', task, 'agent'], name: agent });
     for (const [n, name] of (handoff ?? []).entries())
       found.push({ path: ['tasks', task, 'handoff', n], name });
@@ -29,6 +28,7 @@ export function agentNames(
       found.push({ path: ['tasks', task, 'race', n], name });
     if (typeof judge === 'object' && 'agent' in judge)
       found.push({ path: ['tasks', task, 'judge', 'agent'], name: judge.agent });
+    if (summarize !== undefined) found.push({ path: ['tasks', task, 'summarize'], name: summarize });
     onConflict(conflict, ['tasks', task, 'on-conflict']);
   }
   return found;

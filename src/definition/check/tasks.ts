@@ -27,6 +27,7 @@ const FITS: Partial<Record<keyof Task, readonly Kind[]>> = {
   continuous: ['run', 'agent'],
   finalize: ['agent'],
   publishes: MERGED,
+  summarize: ['agent', 'handoff', 'race'],
   expand: MERGED,
   replan: MERGED,
   output: WORK,

@@ -86,10 +86,15 @@ export function tellAnswer(
 }
 
 export function tellStart(event: EventOf<'attempt.started'>): Told {
-  const { attempt, purpose, session, fallback } = event;
+  const { attempt, purpose, session, fallback, recap } = event;
   if (fallback) return { text: `goes on with ${nameFallback(fallback)}: ${fallback.because}`, color: 'ask' };
   if (purpose === 'resolve') return { text: `resolves the conflict (attempt ${attempt})` };
-  const memory = session === undefined ? '' : ', remembers what it did';
+  const memory =
+    session !== undefined
+      ? ', remembers what it did'
+      : recap !== undefined
+        ? ', a new conversation with a summary of the last one'
+        : '';
   return { text: `started (attempt ${attempt}${memory})` };
 }
 

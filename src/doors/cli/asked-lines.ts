@@ -11,6 +11,8 @@ import { tellDefault, tellPause } from './figures.ts';
 
 const QUESTIONS_SHOWN_MAX = 3;
 const TEXT_COLUMNS_MAX = 80;
+const DIFF_LINES_MAX = 20;
+const DIFF_COLUMNS_MAX = 120;
 
 type AskingRun = Pick<RunView, 'id' | 'questions'>;
 
@@ -34,6 +36,7 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
     const choices = plainLine(listChoices(question));
     return [
       `  ? ${plainLine(label)} asks: ${inOneLine(text)}`,
+      ...diffLines(question, DIFF_LINES_MAX).map((line) => `    ${line}`),
       ...(choices === '' ? [] : [`    ${choices}`]),
       `    ${answerCommand(questionName(question, questions), question, run)}${otherwise && `  (else ${otherwise})`}`,
     ];
@@ -42,6 +45,18 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
   return left > 0
     ? [...shown, `  … and ${left} more: bosun status ${run} --json, bosun attach ${run}`]
     : shown;
+}
+
+/** How the change begins that is asked for; set off, so that none of it can pass for a line of ours. */
+export function diffLines({ diff }: QuestionView, linesMax: number): string[] {
+  if (diff === undefined) return [];
+  const lines = diff.replace(/\n$/, '').split(/\r?\n/);
+  const shown = lines.slice(0, lines.length > linesMax ? linesMax - 1 : linesMax);
+  const left = lines.length - shown.length;
+  return [
+    ...shown.map((line) => fitColumns(`| ${plainLine(line)}`, DIFF_COLUMNS_MAX)),
+    ...(left > 0 ? [`| … (${left} lines more; bosun logs --json has all)`] : []),
+  ];
 }
 
 /** One line for each thing that a person has to do for the run to go on. */

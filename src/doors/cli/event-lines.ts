@@ -248,6 +248,12 @@ export class EventLines {
       case 'task.judging':
         this.#names.add(event);
         return { text: 'asks its judge' };
+      case 'task.summarizing':
+        this.#names.add(event);
+        return {
+          text: `waits for a summary by ${event.agent}: ${event.texts.map(({ what }) => what).join(', ')}`,
+          color: 'quiet',
+        };
       case 'task.picked':
         return {
           text: `picked ${this.#names.of(event.candidate)}: ${event.because}`,
@@ -297,7 +303,9 @@ export class EventLines {
         };
       }
       case 'access.requested':
-        return { text: `wants to change ${filesOf(event.globs)}  (${event.id})` };
+        return {
+          text: `wants to change ${filesOf(event.globs)}${event.patch === undefined && !event.patchRef ? '' : ', and says how'}  (${event.id})`,
+        };
       case 'access.asked':
         return {
           text: `${event.id}: asks ${filesOf(event.owners.map((owner) => this.#names.of(owner)))}, which owns it`,
@@ -307,6 +315,7 @@ export class EventLines {
       case 'access.unanswered':
         return { text: `${event.id}: no answer in time` };
       case 'access.answered':
+        if (event.answer === 'applied') return { text: `applied: ${event.why}`, color: 'good' };
         return event.answer === 'yes'
           ? { text: `granted: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'good' }
           : { text: `refused: ${filesOf(event.globs)} (${accessBy(event.by)}${event.why})`, color: 'ask' };

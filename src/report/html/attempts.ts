@@ -18,6 +18,11 @@ export function renderAttempts(task: TaskReport): Markup {
       ...aboutAgent(attempt).map((text) => markup`${text}`),
       ...outsideOf(attempt),
       ...attempt.refused.map((entry) => markup`Not kept: ${entry}`),
+      ...(attempt.recap
+        ? [
+            markup`<details><summary>What it was told of the conversation before</summary><pre>${attempt.recap}</pre></details>`,
+          ]
+        : []),
       ...(attempt.feedback
         ? [
             markup`<details><summary>What the next attempt was told</summary><pre>${attempt.feedback}</pre></details>`,

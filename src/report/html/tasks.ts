@@ -103,7 +103,13 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
 
 function renderAccess({ access }: TaskReport): Markup | null {
   if (access.length === 0) return null;
-  const entries = access.map((asked) => markup`<li>${spellControls(describeAccess(asked))}</li>`);
+  const entries = access.map((asked) => {
+    const patch =
+      asked.patch === undefined
+        ? null
+        : markup`<details><summary>What it wanted to change</summary><pre>${spellControls(asked.patch)}</pre></details>`;
+    return markup`<li>${spellControls(describeAccess(asked))}${patch}</li>`;
+  });
   return markup`<h4>Access</h4><ul>${entries}</ul>`;
 }
 

@@ -285,7 +285,8 @@ function outside({ tasks }: RunReport, width: number): string[] {
 function access({ tasks }: RunReport, paint: Paint, width: number): string[] {
   const all = tasks.flatMap(({ label, access }) => access.map((asked) => ({ label, asked })));
   if (all.length === 0) return [];
-  const signs = { yes: paint('good', '✓'), no: paint('ask', '✗') };
+  const good = paint('good', '✓');
+  const signs = { yes: good, applied: good, no: paint('ask', '✗') };
   const lines = all.slice(0, SHOWN.access).map(({ label, asked }) => {
     const sign = asked.answer === null ? '?' : signs[asked.answer];
     return `  ${sign} ${fitColumns(`${spellControls(label)}  ${plainLine(describeAccess(asked))}`, width - 4)}`;

@@ -1,4 +1,5 @@
 /** What kind of failure an agent speaks of, from the status that the model's server gave or else from its words. */
+import { saysTooLong } from '../../base/too-long.ts';
 import type { AgentError, AgentErrorKind } from '../../contract/model.ts';
 
 const MESSAGE_CHARS_MAX = 2000;
@@ -21,10 +22,7 @@ const WORDS: [RegExp, AgentErrorKind][] = [
     /ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|socket hang up|connection|network|stream (closed|disconnected)|error sending request|unable to connect|fetch failed/i,
     'network',
   ],
-  [
-    /bad request|invalid[_ ]request|context[_ ](length|window)|not found|does not exist|unsupported/i,
-    'bad-request',
-  ],
+  [/bad request|invalid[_ ]request|not found|does not exist|unsupported/i, 'bad-request'],
 ];
 
 /** `status` is looked for in the message where it is not given, since some agents only print it. */
@@ -32,8 +30,16 @@ export function agentError(whole: string, given?: number): AgentError {
   const message = whole.length > MESSAGE_CHARS_MAX ? `${whole.slice(0, MESSAGE_CHARS_MAX)}…` : whole;
   const status = given ?? statusIn(message);
   const kind =
-    kindOfStatus(status, message) ?? WORDS.find(([words]) => words.test(message))?.[1] ?? 'crashed';
+    (mayBeTooLong(status) && saysTooLong(message) ? 'context-full' : undefined) ??
+    kindOfStatus(status, message) ??
+    WORDS.find(([words]) => words.test(message))?.[1] ??
+    'crashed';
   return { kind, message, ...(status !== undefined && { status }) };
+}
+
+/** Those of a refused request; some agents tell of none. */
+function mayBeTooLong(status: number | undefined): boolean {
+  return status === undefined || status === 400 || status === 413;
 }
 
 function kindOfStatus(status: number | undefined, message: string): AgentErrorKind | undefined {

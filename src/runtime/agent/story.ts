@@ -25,6 +25,7 @@ export class AgentStory {
   #text = '';
   #isComplete = false;
   #error: AgentError | undefined;
+  #madeRoom = false;
   #futile = new AbortController();
   #session: string | undefined;
   #usage: Tokens = NO_TOKENS;
@@ -44,6 +45,7 @@ export class AgentStory {
     this.#text = '';
     this.#isComplete = false;
     this.#error = undefined;
+    this.#madeRoom = false;
     this.#futile = new AbortController();
   }
 
@@ -67,6 +69,14 @@ export class AgentStory {
   /** The model answered once. */
   turn(): void {
     this.#turns += 1;
+    this.#goesOn();
+  }
+
+  /** Some agents make room in their conversation by themselves. */
+  #goesOn(): void {
+    if (this.#error?.kind !== 'context-full') return;
+    this.#error = undefined;
+    this.#madeRoom = true;
   }
 
   /** The last message is the output: `whole` where `text` is only a part of it. */
@@ -129,8 +139,12 @@ export class AgentStory {
   }
 
   /** Whether the turn went well as far as the agent tells. */
-  isDone(ended: CommandEnd): boolean {
-    return ended.outcome.kind === 'done' && this.#isComplete && this.#error === undefined;
+  isDone({ outcome }: CommandEnd): boolean {
+    const hasExited =
+      outcome.kind === 'done' ||
+      // OpenCode ends with 1 then, although all went well.
+      (this.#madeRoom && outcome.kind === 'failed' && outcome.reason === 'exit');
+    return hasExited && this.#isComplete && this.#error === undefined;
   }
 
   /** Call once, at the very end. */
@@ -143,7 +157,8 @@ export class AgentStory {
 
   #result(ended: CommandEnd): Result {
     const { outcome } = ended;
-    if (this.isDone(ended)) return { outcome, output: outputOf(this.#text, this.#job.schema !== undefined) };
+    if (this.isDone(ended))
+      return { outcome: { kind: 'done' }, output: outputOf(this.#text, this.#job.schema !== undefined) };
     if (outcome.kind === 'cancelled' || outcome.kind === 'lost') return { outcome, output: null };
     if (outcome.kind === 'failed' && (outcome.reason === 'timeout' || outcome.reason === 'limit')) {
       return { outcome, output: null };

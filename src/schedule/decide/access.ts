@@ -5,13 +5,18 @@
 import { parseGlob, type Glob } from '../../base/glob-syntax.ts';
 import { covers, narrow, overlapOf } from '../../base/globs.ts';
 import { namesSettings } from '../../base/settings-path.ts';
+import type { AccessWord } from '../../contract/access.ts';
 import type { Decision } from '../../contract/event.ts';
 import { agentScope, globsOfPeople } from '../workflow/agent-of.ts';
+import { patchOf } from '../workflow/access.ts';
+import { cut } from '../workflow/said.ts';
 import { ownersOf } from '../workflow/owners.ts';
 import { hasEnded, type AccessRequest, type Node, type State } from '../state.ts';
 
 const OWNER_MS = 120_000;
 const PERSON_MS = 600_000;
+/** What a person is shown of a diff. */
+const DIFF_CHARS_MAX = 4000;
 
 export function decideAccess(state: State, request: AccessRequest): Decision {
   const node = state.nodes.get(request.task)!;
@@ -46,31 +51,42 @@ export function decideAccess(state: State, request: AccessRequest): Decision {
     if (!granted) return no(request, 'policy', `"grant" of its scope does not name ${beyond}`);
     return { ...yes(request, 'policy', '"grant" of its scope names it'), globs: granted };
   }
-  return grant === 'owner' ? decideByOwner(state, node, request, globs) : askPerson(request);
+  return grant === 'owner' ? decideByOwner(state, node, request, globs) : askPerson(state, request);
 }
 
 function decideByOwner(state: State, node: Node, request: AccessRequest, globs: readonly Glob[]): Decision {
   const owners = ownersOf(state, node, globs);
+  const [maker] = [...request.owners].find(([, said]) => said === 'applied') ?? [];
+  if (maker !== undefined)
+    return answered(
+      request,
+      'applied',
+      `owner ${maker}`,
+      `${maker}, which owns it, has made the change, which comes with its result`,
+    );
   const against = [...request.owners].find(([, said]) => said === 'no');
   if (against) return no(request, `owner ${against[0]}`, `${against[0]}, which owns it, says no`);
-  if (owners.length === 0) return askPerson(request);
+  if (owners.length === 0) return askPerson(state, request);
   const open = owners.filter((owner) => !hasEnded(owner));
   if (open.length === 0) return yes(request, 'owner', `its owner ${namesOf(owners)} has ended`);
   const silent = open.filter(({ id }) => request.owners.get(id) !== 'yes');
   if (silent.length === 0)
     return yes(request, `owner ${namesOf(open)}`, `${namesOf(open)}, which owns it, says yes`);
-  if (request.isUnanswered || !silent.every(isRunning)) return askPerson(request);
+  if (request.isUnanswered || !silent.every(isRunning)) return askPerson(state, request);
   const { id, task, attempt, globs: wanted } = request;
   const asked = silent.map((owner) => owner.id);
   return { type: 'access.asked', task, attempt, id, globs: wanted, owners: asked, timeoutMs: OWNER_MS };
 }
 
 /** Nobody may be there: then it is a no, and the agent goes on without. */
-function askPerson({ id, task, globs }: AccessRequest): Decision {
+function askPerson(state: State, request: AccessRequest): Decision {
+  const { id, task, globs } = request;
   // What is cut off at the end of a line must not be the widest of them.
   const names = globs.toSorted((a, b) => a.length - b.length).join(', ');
   const text = `May it change ${globs.length > 1 ? `${globs.length} paths: ` : ''}${names}?`;
-  return { type: 'question.asked', id, task, text, default: 'no', timeoutMs: PERSON_MS };
+  const patch = patchOf(state, request);
+  const diff = patch === undefined ? {} : { diff: cut(patch, DIFF_CHARS_MAX) };
+  return { type: 'question.asked', id, task, text, default: 'no', timeoutMs: PERSON_MS, ...diff };
 }
 
 function afterAnswer(request: AccessRequest, said: NonNullable<AccessRequest['answer']>): Decision {
@@ -90,7 +106,7 @@ function no(request: AccessRequest, by: string, why: string): Decision {
 
 function answered(
   { id, task, attempt, globs }: AccessRequest,
-  answer: 'yes' | 'no',
+  answer: AccessWord,
   by: string,
   why: string,
 ): Decision & { type: 'access.answered' } {

@@ -6,6 +6,7 @@
  *        ──▶ else ────────────────────────────▶ again (counts for nothing)
  *   cancelled ──▶ for a pause? ───────────────▶ again (counts for nothing), else finished
  *   failed ──▶ did a hook not let it start? ──▶ finished
+ *   failed ──▶ the conversation is too long? ─▶ again (context), in a new one
  *          ──▶ worth another runtime? ────────▶ again (fallback)
  *          ──▶ can be told what was wrong? ───▶ again (feedback)
  *          ──▶ `retry` allows another? ───────▶ delayed
@@ -25,6 +26,8 @@ const LOST_MAX = 3;
 const LOST_DELAY_MS = 200;
 /** How often agents may try to settle the conflicts of a task. */
 const RESOLVE_TRIES_MAX = 3;
+/** How often a task goes on in a new conversation because the last one had grown too long. */
+const RECAPS_MAX = 3;
 /** What another runtime may be able to do better; a crash only where nothing had begun. */
 const WORTH_ANOTHER: ReadonlySet<AgentErrorKind> = new Set(['auth', 'rate-limit', 'overloaded', 'crashed']);
 
@@ -34,7 +37,10 @@ export function afterFailure(node: Node): Decision {
   if (outcome.kind === 'lost') return afterLost(node, ended, outcome.because);
   if (outcome.kind === 'cancelled' && node.pausing === 'stop') return afterPause(node, ended);
   if (outcome.kind === 'failed' && outcome.reason !== 'vetoed') {
-    const next = withAnotherRuntime(node, ended) ?? withFeedback(node, ended, outcome.message);
+    const next =
+      withNewConversation(node, ended) ??
+      withAnotherRuntime(node, ended) ??
+      withFeedback(node, ended, outcome.message);
     if (next) return next;
     const delayMs = delayBeforeRetryMs(node.task.retry, node.failures + 1);
     if (delayMs !== undefined) {
@@ -108,6 +114,25 @@ function whereItWas(
     ...(from !== undefined && { continues: from }),
     ...(feedback !== undefined && { feedback }),
     ...remembered,
+  };
+}
+
+/**
+ * The same agent goes on in the same workspace, with a summary of what came before. One that was refused at its first
+ * request would be refused again.
+ */
+function withNewConversation(
+  node: Node,
+  { attempt, error, collected, story, storyRef }: EventOf<'attempt.finished'>,
+): Decision | undefined {
+  const hasStory = story !== undefined || storyRef !== undefined;
+  if (error?.kind !== 'context-full' || !hasStory || !node.hasUsedModel) return undefined;
+  if ((node.recaps ?? 0) >= RECAPS_MAX) return undefined;
+  const { feedback } = node.started!;
+  return {
+    ...again(node, attempt, 'context', 'its conversation grew too long for its model'),
+    ...(collected && { continues: attempt }),
+    ...(feedback !== undefined && { feedback }),
   };
 }
 

@@ -117,6 +117,7 @@ class Outlook {
       case 'waiting':
         return (
           this.#canEndAll(node.needs, depth) &&
+          this.#canEndAll([...(node.awaits ?? [])], depth) &&
           node.apis.every((needed) => isSettled(this.#state, needed) || this.#canBePublished(needed, depth))
         );
       case 'merging':

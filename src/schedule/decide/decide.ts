@@ -20,6 +20,7 @@ import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
 import { decideReopened } from './reopen.ts';
 import { checkRoom } from './room.ts';
+import { decideSummaries, summed, unsummed } from './summaries.ts';
 import { itemGlobsProblem } from '../workflow/item-scope.ts';
 import { lostBasis, missingInterface, originOf, originOnTop, tellMissing } from '../workflow/publications.ts';
 import { decideMerge } from './publications.ts';
@@ -69,11 +70,12 @@ function decideNode(state: State, node: Node): Decision {
   if (state.cancelling || node.isUnwanted) return cancelNode(state, node);
   const givenUp = giveUp(node);
   if (givenUp) return givenUp;
-  if (node.ended) return afterFailure(node);
+  if (node.ended) return node.sums ? unsummed(node, afterFailure) : afterFailure(node);
   if (node.state === 'running') return decidePausing(node);
   if (node.halted) {
     return skipped(node, 'stopped', LEFT_OUT);
   }
+  if (node.awaits) return { type: 'task.summarizing', task: node.id, agent: node.task.summarize!, texts: [] };
   if (node.answer) return node.kind === 'race' ? decideRace(state, node) : afterAnswer(node);
   return admit(state, node);
 }
@@ -150,11 +152,15 @@ function startAttempt(state: State, node: Node): Decision {
   const { resolving, next } = node;
   const { commits, publications } = resolving
     ? { commits: [resolving.marked], publications: [] }
-    : (node.onTop || node.isReplanning ? originOnTop : originOf)(state, node);
+    : node.sums
+      ? { commits: [state.base], publications: [] } // it sees no files
+      : (node.onTop || node.isReplanning ? originOnTop : originOf)(state, node);
   const lost = lostBasis(state, publications);
   if (lost !== undefined) return skipped(node, 'need', lost);
   const { count: _, ...fallback } = node.fallback ?? { count: 0 };
-  const { files: texts = [], ...work } = renderWork(state, node);
+  const { files: texts = [], tooLong, ...work } = renderWork(state, node);
+  const summarizing = tooLong && decideSummaries(state, node, tooLong);
+  if (summarizing) return summarizing;
   const files = [...(node.isJudge ? judgeFiles(node) : []), ...texts];
   const feedback = next?.feedback ?? tellBroken(state, node);
   return {
@@ -177,6 +183,7 @@ function afterSuccess(state: State, node: Node): Decision {
   // A candidate's work is merged by its race, once it is picked; a judge's never.
   if (node.candidate !== undefined) return pickFirst(node) ?? complete(state, node);
   if (node.isJudge) return complete(state, node);
+  if (node.sums) return summed(state, node);
   return decideMerge(state, node) ?? complete(state, node);
 }
 

@@ -23,6 +23,7 @@ function isPlain(state: State, node: Node): boolean {
     node.kind === 'work' &&
     node.task.if === undefined &&
     !node.halted &&
+    !node.awaits &&
     !hasLost(node) &&
     !node.isUnwanted &&
     node.needs.every(isMet) &&

@@ -5,6 +5,7 @@
  *   requested ──▶ asks ──▶ owners asked ──▶ all said, or time is up ──▶ asks ──▶ person asked ──▶ answered
  *                  └───────────────────────────▶ answered ◀───────────────┘
  */
+import type { AccessWord } from '../../contract/access.ts';
 import type { EventOf } from '../../contract/event.ts';
 import type { AccessRequest, Node, State } from '../state.ts';
 
@@ -66,12 +67,12 @@ export function ownerEnded(state: State, node: Node): void {
   for (const request of state.requests.values()) ownerSaid(state, request, node.id, 'ended');
 }
 
-function ownerSaid(state: State, request: AccessRequest, owner: string, said: 'yes' | 'no' | 'ended'): void {
+function ownerSaid(state: State, request: AccessRequest, owner: string, said: AccessWord | 'ended'): void {
   // The first word counts, and only of those who were asked.
   if (request.owners.get(owner) !== 'asked' || state.questions.has(request.id)) return;
   request.owners.set(owner, said);
   const isOpen = [...request.owners.values()].includes('asked');
-  if (said === 'no' || !isOpen) want(state, request);
+  if (said === 'no' || said === 'applied' || !isOpen) want(state, request);
 }
 
 function want(state: State, request: AccessRequest): void {

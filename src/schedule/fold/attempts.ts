@@ -1,5 +1,5 @@
 /** What stays of an attempt when it has ended, and of the decision that there will be another. It chooses nothing. */
-import type { EventOf } from '../../contract/event.ts';
+import type { AgainReason, EventOf } from '../../contract/event.ts';
 import { turnClocks } from '../money/budget.ts';
 import { closeRequests } from './access.ts';
 import { closeAsked } from './asked.ts';
@@ -8,7 +8,7 @@ import { forgetServices } from './services.ts';
 import { forgetWaits } from './waits.ts';
 import { move, push, queue } from './moves.ts';
 import { originOf } from '../workflow/publications.ts';
-import type { Node, State } from '../state.ts';
+import type { Node, State, Story } from '../state.ts';
 
 export function attemptEnded(
   state: State,
@@ -74,7 +74,9 @@ export function again(state: State, node: Node, event: EventOf<'task.again'>, at
     ...(continues !== undefined && { continues }),
     ...(feedback !== undefined && { feedback }),
     ...(session && { session }),
+    ...(why === 'context' && { story: storyOf(node.ended!) }),
   };
+  if (why === 'context') node.recaps = (node.recaps ?? 0) + 1;
   if (fallback) node.fallback = { ...fallback, because, count: (node.fallback?.count ?? 0) + 1 };
   if (why === 'replan') {
     node.isReplanning = true;
@@ -82,7 +84,7 @@ export function again(state: State, node: Node, event: EventOf<'task.again'>, at
     delete node.expansion;
     delete node.merged;
   }
-  if ((why === 'lost' || why === 'paused') && continues !== undefined) node.rounds--; // it counts for nothing
+  if (FOR_NOTHING.has(why) && continues !== undefined) node.rounds--;
   if (why === 'feedback' && node.resolving) node.resolving.tries++;
   if (why === 'conflict') {
     const { marked, conflict } = node.conflicted!;
@@ -92,6 +94,13 @@ export function again(state: State, node: Node, event: EventOf<'task.again'>, at
   delete node.ended;
   if (delayMs === undefined) queue(state, node, event.place);
   else delay(state, node, delayMs, atMs);
+}
+
+/** Attempts after these count for nothing. */
+const FOR_NOTHING: ReadonlySet<AgainReason> = new Set(['lost', 'paused', 'context']);
+
+function storyOf({ attempt, story, storyRef }: EventOf<'attempt.finished'>): Story {
+  return { attempt, ...(storyRef ? { textRef: storyRef } : { text: story ?? '' }) };
 }
 
 export function delay(state: State, node: Node, delayMs: number, atMs: number): void {

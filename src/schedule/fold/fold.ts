@@ -28,6 +28,7 @@ import { expanded } from './expand.ts';
 import { addJudge, addRound, addTasks, addTurn } from './nodes.ts';
 import { newState } from './new-state.ts';
 import { reopen } from './reopen.ts';
+import { summarizing, summaryEnded } from './summaries.ts';
 import { originOf, unique } from '../workflow/publications.ts';
 import { hasEnded, isGroup, nodeOf, taskPauseOf, type Node, type State } from '../state.ts';
 
@@ -334,6 +335,8 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
       node.judge = judge.id;
       return push(state, judge);
     }
+    case 'task.summarizing':
+      return summarizing(state, node, event);
     case 'task.picked':
       return picked(state, node, event);
     case 'task.finished':
@@ -401,8 +404,9 @@ function finished(state: State, node: Node, event: EventOf<'task.finished'>, atM
   }
   publisherEnded(state, node); // counts anew, so it comes after
   const { parent } = node;
-  if (parent && --parent.open === 0 && parent.state === 'expanded') push(state, parent);
-  callContinuous(state, node);
+  summaryEnded(state, node);
+  if (parent && !node.sums && --parent.open === 0 && parent.state === 'expanded') push(state, parent);
+  if (!node.sums) callContinuous(state, node);
   for (const id of event.halts ?? []) {
     const halted = nodeOf(state, id);
     halted.halted = true;

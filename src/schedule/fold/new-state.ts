@@ -1,6 +1,7 @@
 /** The state of a run before anything has happened in it: what the event that creates it says, and no tasks yet. */
 import type { EventOf } from '../../contract/event.ts';
-import { Queue, type State } from '../state.ts';
+import { Queue } from '../queue.ts';
+import type { State } from '../state.ts';
 
 export function newState(event: EventOf<'run.created'>, atMs: number): State {
   return {
@@ -32,6 +33,7 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     keepers: new Set(),
     spawns: new Queue(),
     spawnedChars: 0,
+    summaries: new Map(),
     agentWaits: new Map(),
     away: 0,
     services: new Map(),

@@ -179,6 +179,7 @@ function itemTask(task: Task, value: Json, index: number): Pick<Node, 'task' | '
   }
 }
 
+/** `parent` is the task around them whose end waits for theirs. */
 export function register(state: State, added: Node[], parent: Node | undefined): Node[] {
   for (const node of added) {
     state.nodes.set(node.id, node);
@@ -212,6 +213,7 @@ export function makeNode(
     | 'round'
     | 'candidate'
     | 'isJudge'
+    | 'sums'
     | 'isChild'
     | 'origin'
   >,

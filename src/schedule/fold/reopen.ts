@@ -4,6 +4,7 @@ import { hasEnded, isAwaiting, isGroup, nodeOf, type Node, type State } from '..
 import { keepOutput } from './attempts.ts';
 import { move, push } from './moves.ts';
 import { countUnmet } from './publications.ts';
+import { forgetFailedSummaries } from './summaries.ts';
 
 /** A run that is gone on with has not ended, and is no longer being cancelled. */
 export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
@@ -17,6 +18,7 @@ export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
     delete node.stopping;
     delete node.pausing;
   }
+  forgetFailedSummaries(state);
   const reopened = new Set(tasks.map((each) => open(state, nodeOf(state, each.task), each)));
   for (const node of state.nodes.values()) {
     if (node.state !== 'waiting') continue;
@@ -42,7 +44,7 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
   node.restsOn = [];
   for (const key of [
     'ended', 'merged', 'answer', 'resolving', 'conflicted', 'next', 'stopping', 'halted', 'admitted', 'outcome',
-    'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled',
+    'output', 'outputRef', 'endedAtMs', 'lastOutcome', 'fallback', 'lost', 'isDue', 'isCalled', 'recaps',
   ] as const) delete node[key]; // prettier-ignore
   if (isAwaiting(node)) keepOutput(node, node.awaiting!);
   else delete node.awaiting;

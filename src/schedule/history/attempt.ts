@@ -29,6 +29,7 @@ export function newAttempt(node: Node, event: EventOf<'attempt.started'>, atMs: 
     outsideCount: 0,
     artifacts: [],
     feedback: null,
+    ...(event.recap !== undefined && { recap: clip(event.recap, LIMITS.messageChars) }),
     runtime: fallback?.runtime ?? agentOf(node, purpose)?.agent.runtime ?? null,
     fallback: fallback ? { ...fallback, because: clip(fallback.because, LIMITS.messageChars) } : null,
     models: [],

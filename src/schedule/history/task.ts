@@ -21,10 +21,18 @@ export function attemptOf({ attempts }: TaskHistory, attempt: number): AttemptRe
 
 export function addAccess(
   { access }: TaskHistory,
-  { id, attempt, globs }: EventOf<'access.requested'>,
+  { id, attempt, globs, patch }: EventOf<'access.requested'>,
 ): void {
   if (access.length >= LIMITS.listEntries) return;
-  access.push({ id, attempt, globs: globs.map(clipGlob), answer: null, by: null, why: null });
+  access.push({
+    id,
+    attempt,
+    globs: globs.map(clipGlob),
+    ...(patch !== undefined && { patch: clip(patch, LIMITS.messageChars) }),
+    answer: null,
+    by: null,
+    why: null,
+  });
 }
 
 export function answerAccess({ access }: TaskHistory, event: EventOf<'access.answered'>): void {

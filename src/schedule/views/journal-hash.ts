@@ -80,11 +80,12 @@ const LEFT_OUT = new Set<string>([
   'wait.circled',
   'merge.deferred',
   'service.gone',
+  'task.summarizing',
 ]);
 
 /** Of any event, and of what it says was collected. */
 const CHANCE = new Set(
-  'atMs durationMs pid session source workspace base from files publications commit shadow result marked snapshot replayed note halts stops cancels'.split(
+  'atMs durationMs pid session source workspace base from files publications commit shadow result marked snapshot replayed note halts stops cancels story storyRef recap'.split(
     ' ',
   ),
 );

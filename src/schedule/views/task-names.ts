@@ -29,6 +29,13 @@ export function roundName(group: string, index: number, why: RoundReason): strin
   return `${group}[${why === 'final' ? 'final' : `round ${index + 1}`}]`;
 }
 
+/** The name of the task `id` that sums up something for a task of the name `reader`. */
+export function summaryName(reader: string, id: string, what: string): string {
+  const [, n = '1'] = /-(\d+)$/.exec(id) ?? [];
+  const [, task = what] = /^(?:tasks|apis)(?:\.|\[['"])([\w-]+)/.exec(what) ?? [];
+  return `${reader}[summary${n === '1' ? '' : ` ${n}`} of ${labelOf(task)}]`;
+}
+
 function labelOf(item: Json): string {
   const value = typeof item === 'object' && item !== null && !Array.isArray(item) ? fieldOf(item) : item;
   if (typeof value !== 'string' && typeof value !== 'number') return '';
@@ -65,6 +72,13 @@ export class TaskNames {
   add(event: Event): void {
     if (event.type === 'task.handed' || event.type === 'task.judging' || event.type === 'task.round')
       return this.#addNext(event);
+    if (event.type === 'task.summarizing') {
+      for (const { by, what } of event.texts) {
+        const reader = by.slice(0, by.lastIndexOf('/'));
+        this.#names.set(by, summaryName(this.of(reader), by, what));
+      }
+      return;
+    }
     if (event.type !== 'task.expanded') return;
     const { task, items = [], candidates = [] } = event;
     if (candidates.length > 0) this.#within.set(task, candidates);

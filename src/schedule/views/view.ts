@@ -33,7 +33,7 @@ export function runView(state: State): RunView {
 }
 
 export function questionView(state: State, question: QuestionView): QuestionView {
-  const { id, task, text, default: fallback, askedAtMs, timeoutMs } = question;
+  const { id, task, text, default: fallback, askedAtMs, timeoutMs, diff } = question;
   const node = state.nodes.get(task);
   const paused = node && pauseOf(state, node);
   return {
@@ -45,6 +45,7 @@ export function questionView(state: State, question: QuestionView): QuestionView
     ...formOf(question),
     askedAtMs,
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(diff !== undefined && { diff }),
     ...(paused && state.state === 'running' && { pausedSinceMs: paused.sinceMs }),
   };
 }
@@ -152,6 +153,8 @@ function messageOf(node: Node): string | undefined {
   const race = raceMessageOf(node);
   if (race !== undefined) return race;
   if (node.mergesAfter) return mergesAfter(node.mergesAfter);
+  if (node.awaits && !hasEnded(node))
+    return `waits for ${[...node.awaits].map(({ label }) => label).join(', ')}`;
   const outcome =
     node.outcome ?? (node.state === 'delayed' || node.state === 'ready' ? node.lastOutcome : undefined);
   return outcome && 'message' in outcome ? outcome.message : undefined;

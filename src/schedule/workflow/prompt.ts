@@ -12,8 +12,10 @@ import { outputReader } from './outputs.ts';
 import { standing, standingFor, tellPublication } from './publications.ts';
 import { turnPrompt } from './handoff.ts';
 import { planFormat } from './plan-format.ts';
-import { PromptContext } from './prompt-context.ts';
+import { PromptContext, type TooLong } from './prompt-context.ts';
 import { judgePrompt } from './race.ts';
+import { recapOf } from './recap.ts';
+import { summaryPrompt, summaryReader } from './summary.ts';
 import { hasFailed, writtenAs, type Node, type State } from '../state.ts';
 
 const PURPOSE_CHARS_MAX = 2000;
@@ -25,7 +27,10 @@ interface Work {
   prompt: string;
   env?: Record<string, string>;
   artifacts?: string[];
+  recap?: string;
   files?: GivenFile[];
+  /** What an agent is to sum up before the prompt is whole. */
+  tooLong?: TooLong[];
 }
 
 /** What an attempt is given: the prompt of an agent, or the command of a `run` task. */
@@ -33,7 +38,7 @@ export function renderWork(state: State, node: Node): Work {
   const { task } = node;
   const allowance = openAllowance();
   const fill = (text: string): string => renderText(state, node, text, allowance);
-  const context = new PromptContext();
+  const context = new PromptContext(summaryReader(state, node));
   const fitted = (text: string): string => renderText(state, node, text, allowance, context);
   const env: Record<string, string> = {};
   // What a child has to pass is its parent's check, with the values and variables that the parent has.
@@ -48,6 +53,7 @@ export function renderWork(state: State, node: Node): Work {
   if (elder.task.check !== undefined) renderCommand(elder.task.check, fillElder, env, CHECK_VARIABLE);
   const score = scoreOf(task);
   if (score !== undefined) renderCommand(score, fill, env, SCORE_VARIABLE);
+  const recap = recapOf(state, node, context);
   const artifacts = task.artifacts?.some((glob) => glob.includes('${{'))
     ? task.artifacts.map((glob) => artifactGlob(fill(glob)))
     : undefined;
@@ -58,7 +64,9 @@ export function renderWork(state: State, node: Node): Work {
     prompt,
     ...(Object.keys(env).length > 0 && { env }),
     ...(artifacts && { artifacts }),
+    ...(recap !== undefined && { recap }),
     ...(context.files.length > 0 && { files: context.files }),
+    ...(context.tooLong.length > 0 && { tooLong: context.tooLong }),
   };
 }
 
@@ -66,6 +74,7 @@ function promptOf(state: State, node: Node, fill: (text: string) => string, cont
   const written = node.task.prompt ?? '';
   if (node.isChild) return written; // what an agent says is no template
   const own = fill(written);
+  if (node.sums) return summaryPrompt(state, node, context);
   if (node.turn) return turnPrompt(state, node, own, context);
   if (!node.isJudge) return own;
   const { prompt, run } = node.parent!.task;

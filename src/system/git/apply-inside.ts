@@ -16,6 +16,10 @@ export async function applyInside(
   const args = ['-c', 'core.autocrlf=false', 'apply', '--whitespace=nowarn'];
   const fits = await git([...args, '--check', patch], options);
   if (fits.code !== 0) return reasonOf(fits.stderr);
+  const counted = await git([...args, '--numstat', '-z', patch], options);
+  const strange = pathsIn(counted.stdout.toString()).find((file) => !paths.includes(file));
+  if (strange !== undefined)
+    return `it would change ${strange}, which is not among the files that were checked`;
   const before = await Promise.all(paths.map((file) => remember(workspace, file)));
   const applied = await git([...args, patch], options);
   if (applied.code === 0) return undefined;
@@ -42,6 +46,15 @@ async function remember(workspace: string, file: string): Promise<() => Promise<
     await rm(at, { force: true });
     await writeFile(at, content, { mode: facts.mode });
   };
+}
+
+/** Counts and a path each; of a file that is renamed, the new path comes alone. */
+function pathsIn(stdout: string): string[] {
+  return stdout
+    .split('\0')
+    .filter(Boolean)
+    .map((entry) => entry.split('\t').slice(2).join('\t'))
+    .filter(Boolean);
 }
 
 function reasonOf(stderr: string): string {

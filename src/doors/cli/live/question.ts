@@ -5,7 +5,7 @@ import type { QuestionView } from '../../../contract/run.ts';
 import { columnsOf, fitColumns, wrapColumns } from '../../../report/text/columns.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { saidBy } from '../../../report/words.ts';
-import { answerCommand } from '../asked-lines.ts';
+import { answerCommand, diffLines } from '../asked-lines.ts';
 import { tellDefault } from '../figures.ts';
 import type { FrameOptions } from './frame.ts';
 import type { LiveModel, ShownQuestion } from './model.ts';
@@ -13,6 +13,8 @@ import type { LiveModel, ShownQuestion } from './model.ts';
 /** A question that needs more is not seen whole. */
 const QUESTION_LINES_MAX = 4;
 const CHOICE_LINES_MAX = 9;
+/** Of a change that somebody wants to make. */
+const DIFF_LINES_MAX = 12;
 /** How long an answer that was taken is in sight. */
 const ANSWERED_MS = 10_000;
 /** Lines that the rest of the picture needs. */
@@ -40,9 +42,10 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
   if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
   const painted = shown.map((line) => paint('ask', line));
   const choices = choiceLines(question, options);
-  const last = choices.at(-1) ?? shown.at(-1)!;
-  const all = [...painted, ...choices];
-  if (choices.length === 0 && columnsOf(last) + columnsOf(how) + 3 <= columns)
+  const diff = diffLines(question, Math.max(1, Math.min(DIFF_LINES_MAX, options.rows - OTHER_LINES)));
+  const all = [...painted, ...diff.map((line) => `  ${fitColumns(line, columns - 3)}`), ...choices];
+  const last = all.at(-1)!;
+  if (choices.length === 0 && diff.length === 0 && columnsOf(last) + columnsOf(how) + 3 <= columns)
     all[all.length - 1] += `  ${how}`;
   else all.push(`  ${fitColumns(how, columns - 3)}`);
   return all;
