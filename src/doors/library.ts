@@ -87,6 +87,11 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('work', {}, { engines: this.#engines, ...options });
   }
 
+  /** In a process of its own, which drives the run when this program is gone. */
+  start(options: Rest<'start', never> = {}): Promise<OutputOf<'start'>> {
+    return this.#ask('start', {}, options);
+  }
+
   resume(run?: string, options: Rest<'resume', 'run'> = {}): Promise<LiveRun> {
     return this.#ask('resume', named(run), { engines: this.#engines, ...options });
   }

@@ -8,6 +8,7 @@ import type {
   TaskState,
   Conflict,
   Outcome,
+  Overrun,
 } from '../contract/run.ts';
 import type {
   Ask,
@@ -260,6 +261,8 @@ export interface State {
   workflow: Workflow;
   source: string;
   dirty: boolean;
+  /** It goes on past budgets that are not hard, with a warning. */
+  overBudget?: 'warn';
   base: string;
   /** The head of the run's branch, and the head that knows the whole ancestry. */
   head: string;
@@ -315,6 +318,8 @@ export interface State {
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;
   clocks: Map<string, Clock>;
+  /** Budgets that were spent, and raised without a person, the last ones. For people. */
+  overruns: Overrun[];
   /** Providers that had to be waited for, by name. For people. */
   waits: Map<string, { untilMs: number; why: string }>;
   /** Why the run is being cancelled, where no person did it. */
