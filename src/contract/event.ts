@@ -35,7 +35,6 @@ export type Fact =
       /** The commit all work starts from. */
       base: string;
       dirty: boolean;
-      /** It goes on past budgets that are not hard, with a warning: there is nobody to ask. */
       overBudget?: 'warn';
       /** Nobody drives it yet: the next engine that looks does. */
       queued?: Queued;

@@ -18,7 +18,7 @@ import {
 } from './operation.ts';
 import { ANSWER_CHARS_MAX, CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
 import { RUNTIMES } from './runtimes.ts';
-import type { Json, Workflow, WorkflowSource } from './workflow.ts';
+import type { Json, Workflow } from './workflow.ts';
 
 const PROMPT_CHARS_MAX = 1024 * 1024;
 const WORDS_MAX = 10_000;
@@ -37,12 +37,11 @@ const WORKFLOW: Value<Workflow> = {
   type: 'object',
   must: 'a workflow, as workflow() or loadWorkflow() gives it',
 };
-const INPUTS: Value<Record<string, Json>> = { type: 'object' };
-const SOURCE: Value<WorkflowSource> = { type: 'object', must: 'a workflow, as it is written in a file' };
+export const INPUTS: Value<Record<string, Json>> = { type: 'object' };
 /** `warn`: at a limit that is not hard nobody is asked; it is told, and the run goes on. */
-const OVER_BUDGET = { type: 'string', maxLength: NAME_CHARS_MAX, enum: ['ask', 'warn'] } as const;
+export const OVER_BUDGET = { type: 'string', maxLength: NAME_CHARS_MAX, enum: ['ask', 'warn'] } as const;
 /** One agent or one command, with no workflow file. */
-const EXEC = {
+export const EXEC = {
   /** For an agent. */
   prompt: PROMPT,
   /** A plain command, in words; or, for an agent, in `command`. */
@@ -58,7 +57,7 @@ const EXEC = {
   dirty: FLAG,
   usd: USD,
 } as const;
-const DRIVING = [
+export const DRIVING = [
   'no-repository',
   'not-found',
   'busy',
@@ -172,56 +171,6 @@ export const ON_RUNS = {
     },
     output: 'StartedTask',
     streams: EVENTS,
-    errors: [...DRIVING, 'invalid-workflow'],
-    actors: NO_AGENT,
-    changes: true,
-  },
-  /** In a process of its own, which drives the run when whoever asked is gone. */
-  start: {
-    input: {
-      type: 'object',
-      properties: {
-        /** A workflow file; the repository's own where nothing else is named. */
-        file: PATH,
-        /** In its place: what the file would say. */
-        workflow: SOURCE,
-        inputs: INPUTS,
-        /** In their place: one agent, with this prompt. */
-        prompt: EXEC.prompt,
-        runtime: EXEC.runtime,
-        command: EXEC.command,
-        model: EXEC.model,
-        check: EXEC.check,
-        attempts: EXEC.attempts,
-        timeout: EXEC.timeout,
-        /** In their place: an earlier run, which goes on. */
-        resume: NAME,
-        dirty: FLAG,
-        usd: USD,
-        overBudget: OVER_BUDGET,
-        unfenced: FLAG,
-        trust: FLAG,
-        /** Asked again with the same key, the same program gets the run that it started. */
-        key: NAME,
-      },
-      either: [
-        ['file', 'workflow'],
-        ['file', 'prompt'],
-        ['file', 'resume'],
-        ['workflow', 'prompt'],
-        ['workflow', 'resume'],
-        ['prompt', 'resume'],
-      ],
-      dependentRequired: {
-        runtime: ['prompt'],
-        command: ['prompt'],
-        model: ['prompt'],
-        check: ['prompt'],
-        attempts: ['prompt'],
-        timeout: ['prompt'],
-      },
-    },
-    output: 'Started',
     errors: [...DRIVING, 'invalid-workflow'],
     actors: NO_AGENT,
     changes: true,

@@ -8,7 +8,6 @@ import type {
   TaskState,
   Conflict,
   Outcome,
-  Overrun,
 } from '../contract/run.ts';
 import type {
   Ask,
@@ -25,6 +24,7 @@ import type {
 import type { Spending } from '../contract/model.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
+import type { Overruns } from './money/overruns.ts';
 
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {
@@ -256,13 +256,11 @@ export interface Wait extends Omit<EventOf<'wait.began'>, 'type'> {
   isExpired?: boolean;
 }
 
-export interface State {
+export interface State extends Overruns {
   id: string;
   workflow: Workflow;
   source: string;
   dirty: boolean;
-  /** It goes on past budgets that are not hard, with a warning. */
-  overBudget?: 'warn';
   base: string;
   /** The head of the run's branch, and the head that knows the whole ancestry. */
   head: string;
@@ -318,8 +316,6 @@ export interface State {
   spending: Map<string, Spending>;
   limits: Map<string, BudgetLimits>;
   clocks: Map<string, Clock>;
-  /** Budgets that were spent, and raised without a person, the last ones. For people. */
-  overruns: Overrun[];
   /** Providers that had to be waited for, by name. For people. */
   waits: Map<string, { untilMs: number; why: string }>;
   /** Why the run is being cancelled, where no person did it. */
