@@ -19,6 +19,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   grant: () => import('./grant.ts'),
   gateway: () => import('./gateway.ts'),
   agents: () => import('./agents.ts'),
+  mcp: () => import('./mcp.ts'),
   memory: () => import('./memory.ts'),
   peers: () => import('./peers.ts'),
 };

@@ -17,6 +17,9 @@ export async function bundle(out: string): Promise<void> {
       group('tools', 5, ['crew/tool-server']),
       group('quick', 4, ['doors/cli/cli', 'doors/cli/commands/status', 'operations/status']),
       group('detach', 3, ['doors/cli/detach']),
+      // What the engine and `bosun mcp` have in common, of which only one needs the other's code.
+      { name: 'zod', priority: 2.6, test: /[\\/]node_modules[\\/]zod[\\/]/ },
+      group('schemas', 2.5, ['contract/outputs']),
       group('look', 2, ['doors/cli/commands/attach', 'operations/attach']),
       group('engine', 1, [
         'doors/cli/commands/run',

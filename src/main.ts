@@ -21,6 +21,10 @@ if (first === '--version' || first === '-V') {
   // It starts with every agent, and where nothing is compiled yet: the door would take longer than all the rest.
   const { serveTools } = await import('./crew/tool-server.ts');
   await serveTools(process.stdin, process.stdout);
+} else if (first === 'drive-apart' && process.argv.length === 3) {
+  // What operations/apart/start.ts has started, in place of a process that may end: no door has asked for it here.
+  const { driveApart } = await import('./operations/apart/drive.ts');
+  await driveApart();
 } else {
   const { runCli } = await import('./doors/cli/cli.ts');
   await runCli(process.argv.slice(2));

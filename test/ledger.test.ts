@@ -99,6 +99,28 @@ describe('a budget', () => {
     ]);
   });
 
+  it('is gone past, with a word, by a run that is to warn; a hard one is not, nor what all runs share', async () => {
+    const tasks = { a: TASK, b: { ...TASK, budget: { usd: 1, enforce: 'hard' } } } as const;
+    const loop = new TinyLoop({ budget: { usd: 3 }, tasks });
+    loop.state.overBudget = 'warn';
+    for (let n = 0; n < 3; n++) settled(await loop.admit('a'));
+    expect(loop.of('question.asked')).toEqual([]);
+    expect(loop.of('attempt.held')).toEqual([]);
+    expect(loop.of('attempt.answered')).toMatchObject([{ answer: 'yes', by: 'policy', limit: 6 }]);
+    expect(loop.of('budget.warned')).toMatchObject([
+      { spent: 4, limit: 3 },
+      { spent: 6, limit: 6 },
+    ]);
+    expect(loop.state.overruns).toEqual([
+      { account: 'run', unit: 'usd', spent: 4, limit: 3, raisedTo: 6, atMs: 0 },
+    ]);
+    expect(await loop.admit('b')).toMatchObject({ isAdmitted: false });
+    const mark = { account: 'all:day', unit: 'usd', spent: 3, limit: 2, raiseTo: 4, isHard: false } as const;
+    const ask = { id: 'all:day+budget', text: 'More?', default: 'no', budget: mark };
+    loop.submit({ type: 'attempt.asked', task: 'a', attempt: 1, ...ask });
+    expect(loop.of('question.asked')).toMatchObject([{ id: 'all:day+budget' }]);
+  });
+
   it('goes on with the very same requests once it is raised', async () => {
     const loop = new TinyLoop({ budget: { usd: 3 }, tasks: { a: TASK } });
     settled(await loop.admit('a'));

@@ -32,6 +32,7 @@ describe('the table', () => {
       setConfig: 'what a user wants of all runs is for that user to say',
       unsetConfig: 'see setConfig',
       init: 'a program writes workflows as values',
+      initMcp: 'the settings of agents are for a person to change',
       asked: 'a refusal says it, in its data',
       trust: 'a program passes trust: true each time',
       trusted: 'see trust',

@@ -44,6 +44,8 @@ const NAMING: Record<string, string> = {
   'src/operations/conformance/planted.ts': 'a repository with the settings of all programs, of a stranger',
   'src/doors/cli/table.ts': 'examples in help',
   'src/doors/cli/commands/exec.ts': 'an example in a message',
+  'src/contract/mcp-clients.ts': 'the agents outside of bosun that can use it',
+  'src/operations/init-mcp/clients.ts': 'where these keep their settings',
 };
 
 const sources = files('src').filter((file) => file.endsWith('.ts'));

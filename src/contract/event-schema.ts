@@ -124,6 +124,7 @@ export const EVENT_SCHEMAS = {
       inputs: jsonMap,
       base: text,
       dirty: flag,
+      overBudget: opt(literal('warn')),
       queued: opt(object({ by: text, trusted: opt(literal(true)) })),
       parent: opt(object({ run: text, task: text })),
     }),

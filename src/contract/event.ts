@@ -38,6 +38,7 @@ export type Fact =
       /** The commit all work starts from. */
       base: string;
       dirty: boolean;
+      overBudget?: 'warn';
       /** Nobody drives it yet: the next engine that looks does. */
       queued?: Queued;
       /** The task of another run that had ended, and whose child its one agent is. */

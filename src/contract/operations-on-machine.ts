@@ -47,6 +47,21 @@ export const ON_MACHINE = {
     actors: NO_AGENT,
     changes: true,
   },
+  initMcp: {
+    input: {
+      type: 'object',
+      properties: {
+        /** For these agents; for those that are installed where none is named. */
+        clients: { type: 'array', items: NAME, maxItems: 10 },
+        /** Into the user's own settings, for all repositories. */
+        user: FLAG,
+      },
+    },
+    output: 'McpEntries',
+    errors: ['no-repository', 'not-found', 'busy'],
+    actors: PERSON,
+    changes: true,
+  },
   doctor: {
     input: NOTHING,
     output: 'Findings',

@@ -37,9 +37,11 @@ const WORKFLOW: Value<Workflow> = {
   type: 'object',
   must: 'a workflow, as workflow() or loadWorkflow() gives it',
 };
-const INPUTS: Value<Record<string, Json>> = { type: 'object' };
+export const INPUTS: Value<Record<string, Json>> = { type: 'object' };
+/** `warn`: at a limit that is not hard nobody is asked; it is told, and the run goes on. */
+export const OVER_BUDGET = { type: 'string', maxLength: NAME_CHARS_MAX, enum: ['ask', 'warn'] } as const;
 /** One agent or one command, with no workflow file. */
-const EXEC = {
+export const EXEC = {
   /** For an agent. */
   prompt: PROMPT,
   /** A plain command, in words; or, for an agent, in `command`. */
@@ -55,7 +57,7 @@ const EXEC = {
   dirty: FLAG,
   usd: USD,
 } as const;
-const DRIVING = [
+export const DRIVING = [
   'no-repository',
   'not-found',
   'busy',
@@ -78,6 +80,7 @@ export const ON_RUNS = {
         dirty: FLAG,
         /** What it may cost, whatever the workflow says. */
         usd: USD,
+        overBudget: OVER_BUDGET,
         ...DRIVE,
       },
       required: ['workflow', 'source'],
@@ -161,10 +164,8 @@ export const ON_RUNS = {
       type: 'object',
       properties: {
         ...EXEC,
-        unfenced: FLAG,
-        record: PATH,
-        replay: PATH,
-        timing: FLAG,
+        overBudget: OVER_BUDGET,
+        ...DRIVE,
       },
       either: [['prompt', 'argv']],
     },

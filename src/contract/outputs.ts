@@ -29,6 +29,9 @@ import { TEMPLATE_NAMES } from './templates.ts';
 import type { Workflow } from './workflow.ts';
 
 export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
+import { overrun } from './mcp-outputs.ts';
+
+export { McpEntries, Started } from './mcp-outputs.ts';
 export { Messages, Report } from './report-schema.ts';
 export { Totals } from './totals-schema.ts';
 
@@ -77,6 +80,7 @@ export const Run = z.strictObject({
   limits: opt(limits),
   because: opt(z.literal('budget')),
   short: opt(mark),
+  overruns: opt(z.array(overrun)),
   waits: opt(z.array(z.strictObject({ provider: text, untilMs: count, why: text }))),
 });
 export const Runs = z.array(Run);
@@ -271,7 +275,13 @@ const SharedBudget = z.strictObject({
 export const SharedBudgets = z.array(SharedBudget);
 export type SharedBudgetView = z.output<typeof SharedBudget>;
 
-export const Budgets = z.strictObject({ run: text, accounts: z.array(Account), shared: SharedBudgets });
+export const Budgets = z.strictObject({
+  run: text,
+  accounts: z.array(Account),
+  shared: SharedBudgets,
+  /** Budgets that the run went past, with a warning; the last ones. */
+  overruns: z.array(overrun),
+});
 export type Budgets = z.output<typeof Budgets>;
 
 /** `isLive`: it takes effect at once, since the run is at work. */

@@ -146,8 +146,16 @@ export interface RunView {
   because?: 'budget';
   /** Where that is the budget: which one, and what did not fit. */
   short?: BudgetMark;
+  /** Budgets that were spent and that the run went past, since nobody was to be asked; the last ones. */
+  overruns?: Overrun[];
   /** Providers that had to be waited for, until when; those whose time has come may still be among them. */
   waits?: { provider: string; untilMs: number; why: string }[];
+}
+
+/** A budget that was spent, and raised without a person. */
+export interface Overrun extends Omit<BudgetMark, 'next'> {
+  raisedTo: number;
+  atMs: number;
 }
 
 /** One that waits for a person's answer does not run. */

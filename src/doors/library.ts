@@ -104,6 +104,11 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('work', {}, { ...this.#driving, ...options });
   }
 
+  /** In a process of its own, which drives the run when this program is gone. */
+  start(options: Rest<'start', never> = {}): Promise<OutputOf<'start'>> {
+    return this.#ask('start', {}, options);
+  }
+
   resume(run?: string, options: Rest<'resume', 'run'> = {}): Promise<LiveRun> {
     return this.#ask('resume', named(run), { ...this.#driving, ...options });
   }

@@ -23,7 +23,12 @@ export async function budgetsOf(options: Reading<'budget'>): Promise<Budgets> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const { state } = await loadRun(journal.store, run.id);
-  return { run: run.id, accounts: viewsOf(state), shared: await sharedBudgetsOf(options.cwd) };
+  return {
+    run: run.id,
+    accounts: viewsOf(state),
+    shared: await sharedBudgetsOf(options.cwd),
+    overruns: state.overruns,
+  };
 }
 
 /** Takes effect at once where an engine drives the run; else when it is gone on with. */

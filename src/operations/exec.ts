@@ -11,10 +11,11 @@ export type ExecOptions = Asked<'exec'> & WatchOptions;
 
 type TaskSource = WorkflowSource['tasks'][string];
 
-/** Whoever writes it here has read it: what it reaches beyond the repository is not asked about. */
+/** Whoever writes it here has read it: what it reaches beyond the repository is asked about only where they say so. */
 export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
   const { task, ...made } = execWorkflow(options);
-  return { ...(await startRun({ ...options, ...made })), task };
+  const { trust = made.trust ?? true } = options;
+  return { ...(await startRun({ ...options, ...made, trust })), task };
 }
 
 /** What is asked for as a workflow, and the name of its one task. */

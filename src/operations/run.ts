@@ -24,6 +24,7 @@ import { fittingAnswer } from './fitting-answer.ts';
 import { checkIsolation, isolationOf } from '../run/isolation.ts';
 import { requireTask } from './find-task.ts';
 import { findRun } from '../run/journal.ts';
+import type { Once } from '../store/store.ts';
 import { lastNumberOf } from '../run/kept-runs.ts';
 import type { ModelOptions } from '../run/models.ts';
 import type { ProgramHook } from '../run/program-hooks.ts';
@@ -39,6 +40,8 @@ export interface WatchOptions extends ModelOptions {
   hooks?(): readonly ProgramHook[];
   /** Is told of everything that happens, once it is in the journal. */
   seen?(events: Recorded[]): void;
+  /** Begins a run only once: with the same key a second one is refused. */
+  once?: Once;
   /** A named point at which a test may stop the engine. */
   fault?(point: string): void;
 }
@@ -110,8 +113,9 @@ export async function startRun(options: StartAt): Promise<LiveRun> {
     await requireObjects(engine.stages.git, base, 'this run');
     options.signal?.throwIfAborted(); // from here on there is a run, which is cancelled then
     const lastNumber = lastNumberOf(engine.home, workflow.name);
-    const run = { workflow, source, inputs, base, dirty };
-    const { id, claim } = await createRun(engine.store, run, atMs, lastNumber);
+    const goesOver = options.overBudget === 'warn' && { overBudget: options.overBudget };
+    const run = { workflow, source, inputs, base, dirty, ...goesOver };
+    const { id, claim } = await createRun(engine.store, run, atMs, { lastNumber, once: options.once });
     const drive = undo.use(await engine.drive(id, { ...options, claim }));
     await engine.stages.git.updateRef(baseRef(id), base);
     const held = hold(engine, base, id, undo);

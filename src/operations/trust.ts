@@ -18,6 +18,8 @@ import { findGit } from '../system/files/state-directory.ts';
 const ASKED_MAX = 200;
 const SHOWN_MAX = 10;
 const SHOWN_CHARS_MAX = 300;
+/** As messages call a workflow that came without a file. */
+export const INLINE = 'the workflow';
 export const NO_FENCES = 'run commands with no fences, which this machine cannot make';
 
 export interface TrustOptions {
@@ -139,5 +141,7 @@ function gitDirectory(cwd: string): string | undefined {
 
 function remedy(source: string): string {
   if (source === 'library') return ', pass trust: true';
+  if (source === 'exec') return ': bosun trust --all, or start it yourself with bosun exec';
+  if (source === INLINE) return ': save it as a file, and type: bosun trust <file>';
   return `: bosun trust ${shellWord(spellControls(source))}, or add --trust for this time only`;
 }

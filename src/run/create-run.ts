@@ -5,7 +5,7 @@ import { decideReady } from '../schedule/decide/ready.ts';
 import { apply, create } from '../schedule/fold/fold.ts';
 import { runView, taskView } from '../schedule/views/view.ts';
 import type { Claim } from '../store/claims.ts';
-import type { FirstBatch, Store } from '../store/store.ts';
+import type { FirstBatch, Once, Store } from '../store/store.ts';
 
 export interface NewRun {
   workflow: Workflow;
@@ -13,6 +13,7 @@ export interface NewRun {
   inputs: Record<string, Json>;
   base: string;
   dirty: boolean;
+  overBudget?: 'warn';
   queued?: Queued;
   parent?: Parent;
 }
@@ -22,9 +23,9 @@ export async function createRun(
   store: Store,
   run: Omit<NewRun, 'queued'>,
   atMs: number,
-  lastNumber = 0,
+  { lastNumber = 0, once }: { lastNumber?: number; once?: Once | undefined } = {},
 ): Promise<{ id: string; claim: Claim }> {
-  return store.create(run.workflow.name, lastNumber, firstBatch(run, atMs));
+  return store.create(run.workflow.name, lastNumber, firstBatch(run, atMs), once);
 }
 
 export function firstBatch(run: NewRun, atMs: number): FirstBatch {

@@ -105,7 +105,7 @@ export class Ledger {
       }
       if (short.isSpent) {
         void this.#questions.ask(node, attempt, short.account, short.mark);
-        if (!short.account.isHard) hold(describeBudget(short.mark)); // else nobody is waited for
+        if (this.#isAsked(short.account)) hold(describeBudget(short.mark));
       }
       if (!showing) {
         const text = `${describeBudget(short.mark)}; the rest is reserved for requests under way`;
@@ -115,6 +115,11 @@ export class Ledger {
       if (this.#waiting.size >= WAITING_MAX) return refused('too many requests wait for the budget');
       await this.#change(signal, short.account);
     }
+  }
+
+  /** A person, who has to be waited for: not of a hard budget, nor where the run goes on past its own. */
+  #isAsked({ id, isHard }: Account): boolean {
+    return !isHard && (isShared(id) || this.#options.loop.state.overBudget !== 'warn');
   }
 
   /** For people: several requests of an attempt may be held at once. */

@@ -28,6 +28,7 @@ import type { LongText } from '../contract/summary.ts';
 import type { Json, RuntimeName, Task, Workflow } from '../contract/workflow.ts';
 import type { Clock, BudgetLimits } from './money/budget.ts';
 import type { Queue } from './queue.ts';
+import type { Overruns } from './money/overruns.ts';
 
 /** A task of the run: one of the workflow's, or one that for-each, uses or expand made. */
 export interface Node {
@@ -285,7 +286,7 @@ export interface Wait extends Omit<EventOf<'wait.began'>, 'type'> {
   isExpired?: boolean;
 }
 
-export interface State {
+export interface State extends Overruns {
   id: string;
   workflow: Workflow;
   source: string;

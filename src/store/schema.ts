@@ -67,4 +67,12 @@ export const MIGRATIONS = [
   CREATE INDEX run_open ON run (created) WHERE instr(view, '"endedAtMs":') = 0 AND instr(view, '"pending":') = 0;
   CREATE INDEX run_pending ON run (created) WHERE instr(view, '"pending":') > 0;
   `,
+  `
+  -- What a run was begun with, so that a request that comes twice begins it once; "hash" is of the request.
+  CREATE TABLE once (
+    key  TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    run  TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

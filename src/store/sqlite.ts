@@ -15,7 +15,7 @@ import { JournalLooks } from './journal-looks.ts';
 import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
-import type { Batch, FirstBatch, Left, Queueing, ReadOptions, Request, Store } from './store.ts';
+import type { Batch, FirstBatch, Left, Once, Queueing, ReadOptions, Request, Store } from './store.ts';
 import { familyOf, IN_FAMILY } from './task-family.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
@@ -103,9 +103,16 @@ class SqliteStore implements Store {
     }
   }
 
-  async create(name: string, lastNumber: number, first: FirstBatch): Promise<{ id: string; claim: Claim }> {
+  async create(
+    name: string,
+    lastNumber: number,
+    first: FirstBatch,
+    once?: Once,
+  ): Promise<{ id: string; claim: Claim }> {
     using undo = new DisposableStack();
     const id = this.#transaction(() => {
+      const begun = once && this.#begunWith(once.key);
+      if (begun) throw new BosunError('busy', `run ${begun.run} was started with the same key just now`);
       const number = this.#lastNumber(name, lastNumber) + 1;
       const id = `${name}-${number}`;
       const own = claim(this.#directoryOf(id));
@@ -113,9 +120,19 @@ class SqliteStore implements Store {
         throw new BosunError('busy', `another bosun holds the lock of run ${id}, which is not there yet`);
       undo.use(own);
       this.#begin(id, name, number, first);
+      if (once) this.#run('INSERT INTO once (key, hash, run) VALUES (?, ?, ?)', once.key, once.hash, id);
       return id;
     });
     return { id, claim: undo.move() };
+  }
+
+  async begunWith(key: string): Promise<{ run: string; hash: string } | undefined> {
+    return this.#begunWith(key);
+  }
+
+  #begunWith(key: string): { run: string; hash: string } | undefined {
+    const row = this.#get('SELECT run, hash FROM once WHERE key = ?', key);
+    return row && { run: String(row.run), hash: String(row.hash) };
   }
 
   async enqueue(runs: readonly Queueing[]): Promise<string[]> {
@@ -321,7 +338,7 @@ class SqliteStore implements Store {
       const sql =
         'INSERT OR REPLACE INTO pruned (run, name, number, left) SELECT id, name, number, ? FROM run WHERE id = ?';
       this.#run(sql, JSON.stringify(left), run);
-      for (const table of ['event', 'task', 'request', 'value'])
+      for (const table of ['event', 'task', 'request', 'value', 'once'])
         this.#run(`DELETE FROM ${table} WHERE run = ?`, run);
       this.#run('DELETE FROM run WHERE id = ?', run);
     });

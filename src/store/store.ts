@@ -52,6 +52,12 @@ export interface Queueing {
   first: FirstBatch;
 }
 
+/** What was asked for under a key: another request with that key is another one's. */
+export interface Once {
+  key: string;
+  hash: string;
+}
+
 export interface ReadOptions {
   afterSeq?: number;
   limit?: number;
@@ -69,7 +75,14 @@ export interface Store extends AsyncDisposable {
    * Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. Whoever
    * starts it may drive it before anybody can see it, so that nobody takes it for one that was interrupted.
    */
-  create(name: string, lastNumber: number, first: FirstBatch): Promise<{ id: string; claim: Claim }>;
+  create(
+    name: string,
+    lastNumber: number,
+    first: FirstBatch,
+    once?: Once,
+  ): Promise<{ id: string; claim: Claim }>;
+  /** The run that a key has begun, as long as it is kept; of what `once` has begun, a second one fails. */
+  begunWith(key: string): Promise<{ run: string; hash: string } | undefined>;
   /** Starts journals of runs that wait for an engine, all of them or none; gives their ids. */
   enqueue(runs: readonly Queueing[]): Promise<string[]>;
   /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */

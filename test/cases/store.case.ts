@@ -4,7 +4,7 @@ import { BosunError } from '../../src/contract/errors.ts';
 import type { Event } from '../../src/contract/event.ts';
 import type { RunView, TaskView } from '../../src/contract/run.ts';
 import type { Workflow } from '../../src/contract/workflow.ts';
-import type { Batch, FirstBatch, Store } from '../../src/store/store.ts';
+import type { Batch, FirstBatch, Once, Store } from '../../src/store/store.ts';
 
 const WORKFLOW: Workflow = {
   name: 'w',
@@ -216,6 +216,18 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       await other[Symbol.asyncDispose]();
     });
 
+    it('begins one run with a key, and forgets the key with the run', async () => {
+      await using opened = await open();
+      const once = { key: 'program x: 1', hash: 'abc' };
+      const { id, claim } = await create(opened.store, 'w', 0, once);
+      claim[Symbol.dispose]();
+      await expect(create(opened.store, 'w', 0, once)).rejects.toThrow('w-1 was started with the same key');
+      expect((await opened.store.runs(9)).map((run) => run.id)).toEqual(['w-1']);
+      expect(await opened.store.begunWith(once.key)).toEqual({ run: id, hash: 'abc' });
+      await opened.store.prune(id, { workspaces: [], memories: [] });
+      expect(await opened.store.begunWith(once.key)).toBeUndefined();
+    });
+
     it('knows no run that was never made', async () => {
       await using opened = await open();
       expect(await opened.store.run('w-1')).toBeUndefined();
@@ -232,8 +244,8 @@ async function begin(store: Store, name: string, lastNumber = 0): Promise<string
   return id;
 }
 
-function create(store: Store, name: string, lastNumber = 0): ReturnType<Store['create']> {
-  return store.create(name, lastNumber, firstOf(name));
+function create(store: Store, name: string, lastNumber = 0, once?: Once): ReturnType<Store['create']> {
+  return store.create(name, lastNumber, firstOf(name), once);
 }
 
 function firstOf(name: string, isPending = false): FirstBatch {

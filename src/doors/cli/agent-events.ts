@@ -10,6 +10,7 @@ import { agentLine } from '../../schedule/views/agent-line.ts';
 import {
   describeAccount,
   describeBudget,
+  describeOverrun,
   describeStop,
   describeUnit,
 } from '../../schedule/money/budget-words.ts';
@@ -75,6 +76,8 @@ export function tellAnswer(
   if (!asked || by === 'ended') return undefined;
   if (asked.budget && answer === 'yes') {
     const { account, unit } = asked.budget;
+    if (limit !== undefined && by === 'policy')
+      return { text: `WARNING: ${describeOverrun({ ...asked.budget, raisedTo: limit })}`, color: 'ask' };
     return limit === undefined
       ? { text: 'goes on: there is more to spend' }
       : tellLimits({ type: 'budget.set', account, limits: { [unit]: limit }, by });

@@ -19,7 +19,7 @@ delete process.env[VARIABLE]; // nothing that it starts is
 /** Resolves with the exit code, once the run is under way or cannot be. */
 export async function detach(words: readonly string[]): Promise<number> {
   const argv = [path.join(PACKAGE, 'bin', 'bosun'), ...words];
-  const { told, said, exited, leave } = startApart(argv, { ...process.env, [VARIABLE]: '1' });
+  const { told, said, exited, leave } = startApart(argv, { env: { ...process.env, [VARIABLE]: '1' } });
   said.on('data', (text: Buffer) => writeError(text.toString()));
   let id = '';
   told.on('data', (text: Buffer) => (id = (id + text.toString()).slice(0, ID_CHARS_MAX)));

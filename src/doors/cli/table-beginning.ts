@@ -3,12 +3,13 @@ import { wordList } from '../../base/word-list.ts';
 import { RUNTIMES } from '../../contract/runtimes.ts';
 import { TEMPLATE_NAMES } from '../../contract/templates.ts';
 import type { Command } from './command.ts';
+import { INIT_MCP } from './table-mcp.ts';
 
 export const INIT: Command = {
   name: 'init',
   group: 'Start',
   summary: 'write a first bosun.yaml: a small one that runs as it is, or a template',
-  asks: ['init'],
+  asks: ['init', 'initMcp'],
   options: [
     {
       flags: '--template <name>',
@@ -28,6 +29,7 @@ export const INIT: Command = {
       flags: '--check <command>',
       about: 'the test command; found in the files of the repository if not given',
     },
+    ...INIT_MCP,
   ],
   examples: [
     ['init', 'three plain commands, with no agent; then: bosun run'],

@@ -6,6 +6,7 @@ import { MODEL_RUNTIMES, RUNTIME_DEFAULT, RUNTIMES } from '../../contract/runtim
 import type { Command } from './command.ts';
 import { CONFIG, INIT } from './table-beginning.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
+import { MCP_COMMANDS } from './table-mcp.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
 import { QUEUE_COMMANDS } from './table-queue.ts';
 import {
@@ -443,6 +444,7 @@ export const COMMANDS: Command[] = [
   },
   ...REMOTE_COMMANDS,
   ...DISK_COMMANDS,
+  ...MCP_COMMANDS,
   {
     name: 'model-server',
     group: 'Keep',

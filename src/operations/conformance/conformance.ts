@@ -2,8 +2,7 @@
  * Runs an installed agent against a scripted model and says what it can do, as a table. Every check is a real run in
  * a scratch repository, with a time-out. What fails is a row, never an exception.
  */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { ownVersion } from '../../base/version.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Reading } from '../../contract/operations.ts';
 import { runtimeHint } from '../../definition/check/runtime-hint.ts';
@@ -149,9 +148,4 @@ async function versionOf(runtime: RuntimeName, command: string | undefined): Pro
   if (program) return agentVersion(needAgent({ name: runtime, program }));
   const found = findCommand(command!.trim().split(/\s+/).slice(0, 1));
   return found && agentVersion(found);
-}
-
-function ownVersion(): string {
-  const file = path.resolve(import.meta.dirname, '../../../package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

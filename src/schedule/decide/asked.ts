@@ -1,7 +1,7 @@
 /** What becomes of a question that an attempt asks: a person is asked, or there is an answer already. Pure. */
 import type { BudgetMark, Decision } from '../../contract/event.ts';
 import { formOf, noAnswer, type Answer } from '../../contract/question.ts';
-import { isWholeRun, limitsOf } from '../money/budget.ts';
+import { isShared, isWholeRun, limitsOf } from '../money/budget.ts';
 import type { OpenAsk, State } from '../state.ts';
 
 export function decideAsked(state: State, ask: OpenAsk): Decision {
@@ -32,6 +32,9 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
       limit !== undefined && limit > budget.spent && limit >= budget.spent + (budget.next ?? 0);
     if (isEnough) return answer({ answer: 'yes' }, 'budget');
     if (budget.isHard) return answer({ answer: 'no' }, 'policy');
+    // What all runs may spend in a day is for their user alone to raise.
+    if (state.overBudget === 'warn' && !isShared(budget.account))
+      return answer({ answer: 'yes' }, 'policy', budget.raiseTo);
   }
   if (ask.said) {
     const isYes = ask.said.answer === 'yes';

@@ -10,6 +10,9 @@ import { isShared, type BudgetLimits } from '../money/budget.ts';
 import { nodeOf, type Node, type OpenAsk, type State } from '../state.ts';
 import { setAway } from './waits.ts';
 
+/** As many are told of. */
+const OVERRUNS_MAX = 20;
+
 export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): void {
   if (state.asked.has(event.id)) return;
   const node = nodeOf(state, event.task);
@@ -33,15 +36,19 @@ export function answerGiven(state: State, event: EventOf<'question.answered'>): 
   want(state, ask);
 }
 
-export function askAnswered(state: State, event: EventOf<'attempt.answered'>): void {
+export function askAnswered(state: State, event: EventOf<'attempt.answered'>, atMs: number): void {
   const ask = state.asked.get(event.id);
   if (!ask) return;
   take(state, ask);
   state.asked.delete(ask.id);
   state.questions.delete(ask.id);
   if (!ask.budget) return setAway(state, nodeOf(state, ask.task), false);
-  if (event.answer === 'yes' && event.limit !== undefined && !isShared(ask.budget.account))
-    setLimits(state, ask.budget.account, { [ask.budget.unit]: event.limit });
+  const { account, unit, spent, limit } = ask.budget;
+  if (event.answer !== 'yes' || event.limit === undefined || isShared(account)) return;
+  setLimits(state, account, { [unit]: event.limit });
+  if (event.by !== 'policy') return;
+  state.overruns.push({ account, unit, spent, limit, raisedTo: event.limit, atMs });
+  if (state.overruns.length > OVERRUNS_MAX) state.overruns.shift();
 }
 
 /** Nobody is left who could use an answer; a budget is not the attempt's own. */

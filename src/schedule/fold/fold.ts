@@ -185,7 +185,7 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'attempt.asked':
       return attemptAsked(state, event);
     case 'attempt.answered':
-      askAnswered(state, event);
+      askAnswered(state, event, atMs);
       if (event.stops) stopForBudget(state, event.stops);
       return;
     case 'child.requested':

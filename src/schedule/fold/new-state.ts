@@ -9,6 +9,7 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     workflow: event.workflow,
     source: event.source,
     dirty: event.dirty,
+    ...(event.overBudget && { overBudget: event.overBudget }),
     base: event.base,
     head: event.base,
     shadow: event.base,
@@ -41,6 +42,7 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     spending: new Map(),
     limits: new Map(),
     clocks: new Map(),
+    overruns: [],
     read: () => {
       throw new Error('this state was made without its values');
     },

@@ -25,6 +25,7 @@ export function runView(state: State): RunView {
     ...runSpending(state),
     ...(state.because && { because: state.because }),
     ...(state.short && { short: state.short }),
+    ...(state.overruns.length > 0 && { overruns: [...state.overruns] }),
     ...(state.waits.size > 0 && {
       waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
     }),

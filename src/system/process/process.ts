@@ -152,9 +152,20 @@ export interface Apart {
   leave(): void;
 }
 
-export function startApart(argv: readonly string[], env: NodeJS.ProcessEnv): Apart {
+/** `input` is what it reads from its stdin. */
+export function startApart(
+  argv: readonly string[],
+  { input, ...options }: { env: NodeJS.ProcessEnv; cwd?: string; input?: string },
+): Apart {
   const [command, ...args] = argv as [string, ...string[]];
-  const child = spawned(command, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const stdin = input === undefined ? 'ignore' : 'pipe';
+  const child = spawned(command, args, {
+    ...options,
+    detached: true,
+    stdio: [stdin, 'ignore', 'pipe', 'pipe'],
+  });
+  child.stdin?.on('error', () => {}); // it may end without reading it
+  child.stdin?.end(input);
   const told = child.stdio[3] as Readable;
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', (cause) => reject(unstarted(command, cause)));

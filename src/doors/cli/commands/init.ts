@@ -7,6 +7,7 @@ import { isOn, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
+  if (isOn(typed, 'mcp')) return (await import('./init-mcp.ts')).run(typed);
   if (isOn(typed, 'list')) return list();
   const done = await ask('init', inputOf('init', typed));
   const { file, written, trusted } = done;

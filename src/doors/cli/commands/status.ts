@@ -2,7 +2,7 @@
 import { formatDuration } from '../../../base/units.ts';
 import { isOpen, type TaskView } from '../../../contract/run.ts';
 import type { ShownRun, Status } from '../../../contract/outputs.ts';
-import { describeStop } from '../../../schedule/money/budget-words.ts';
+import { describeOverrun, describeStop, sentence } from '../../../schedule/money/budget-words.ts';
 import { forProvider, raiseCommand, tellSpending, tellUsd } from '../../../report/money.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/text/plain.ts';
@@ -86,6 +86,9 @@ function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string
   return [
     `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, isSpent(run) ? `stopped: ${describeStop(run.short)},` : run.state)}${took}`,
     `  ${formatCount(taskCount)} ${noun}: ${tellCounts(run.counts)}${cost && ` · ${cost}`}`,
+    ...(run.overruns ?? [])
+      .slice(-1)
+      .map((last) => `  ${paint('ask', `! ${sentence(describeOverrun(last))}`)}`),
   ];
 }
 

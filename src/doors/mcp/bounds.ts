@@ -1,0 +1,39 @@
+/**
+ * Makes what comes back harmless and short: agents and repositories wrote much of it, a client may print it to a
+ * terminal, and a model pays for every word. It knows no tool.
+ */
+import { spellControls } from '../../report/text/plain.ts';
+
+const TEXT_CHARS_MAX = 4000;
+const LIST_MAX = 200;
+
+/** Line feeds and tabs stay; whatever else a terminal would act on is written out. */
+export function plainText(text: string): string {
+  return text.replace(/[^\n\t]+/g, spellControls);
+}
+
+/** A value in which every text is plain and cut; lists lose their end. What is known to be long is cut by its tool. */
+export function bounded<T>(value: T, charsMax = TEXT_CHARS_MAX): T {
+  return boundedValue(value, charsMax) as T;
+}
+
+function boundedValue(value: unknown, charsMax: number): unknown {
+  if (typeof value === 'string') return cutText(plainText(value), charsMax);
+  if (Array.isArray(value)) return value.slice(0, LIST_MAX).map((each) => boundedValue(each, charsMax));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(fields.map(([name, each]) => [plainText(name), boundedValue(each, charsMax)]));
+}
+
+/** With a note of how much is missing. */
+export function cutText(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  return `${text.slice(0, charsMax).toWellFormed()}… (${text.length - charsMax} more characters)`;
+}
+
+/** The end of a text, from the beginning of a line where there is one. */
+export function endOf(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  const end = text.slice(-charsMax).toWellFormed();
+  return end.slice(end.indexOf('\n') + 1);
+}

@@ -1,0 +1,124 @@
+/** The tools for what a person decides: to merge a run, and to answer what it asks. */
+import { z } from 'zod';
+import { BosunError } from '../../contract/errors.ts';
+import type { InputOf } from '../../contract/operations.ts';
+import { Merged, type Answered } from '../../contract/outputs.ts';
+import type { QuestionView } from '../../contract/run.ts';
+import { flag, opt, text, texts } from '../../contract/schema-parts.ts';
+import { answerCommand } from '../cli/asked-lines.ts';
+import { endOf, plainText } from './bounds.ts';
+import { formOf, saidIn, type Said } from './person-form.ts';
+import { ask, fieldOf, type Asking, type Tool } from './tool.ts';
+
+const PRINTED_CHARS_MAX = 4000;
+
+export const MERGE: Tool = {
+  name: 'engine_merge',
+  title: 'Merge a run',
+  about:
+    'Bring what a run changed onto the branch that is checked out in the repository: all of it or nothing. Only when the person wants that. Uncommitted changes and conflicts stop it before a file is touched.',
+  asks: ['merge'],
+  input: {
+    type: 'object',
+    properties: {
+      run: fieldOf('merge', 'run', 'the run; the only one at work, else the latest, if not given'),
+      squash: fieldOf('merge', 'squash', 'make one commit of it all'),
+    },
+  },
+  output: Merged,
+  kind: 'lands',
+  async act(input: InputOf<'merge'>, asking: Asking) {
+    let printed = '';
+    const note = (words: string): void => void (printed = (printed + words).slice(-2 * PRINTED_CHARS_MAX));
+    try {
+      return await ask(asking, 'merge', { ...input, trust: false }, { printed: note });
+    } catch (error) {
+      if (printed === '' || !(error instanceof BosunError)) throw error;
+      const end = endOf(plainText(printed), PRINTED_CHARS_MAX);
+      throw new BosunError(error.code, `${error.message}; the check printed:\n${end}`, { cause: error });
+    }
+  },
+};
+
+export const ANSWER: Tool = {
+  name: 'engine_answer',
+  title: 'Answer a question of a run',
+  about:
+    'Put a question of a run to the person, and give the run the answer. Where this client can ask the person itself, it does, whatever answer is passed. Else pass the answer that the person gave you: yes, no, a choice by its number or words, or text. Never make one up.',
+  asks: ['status', 'answer'],
+  input: {
+    type: 'object',
+    properties: {
+      run: fieldOf('answer', 'run', 'the run that asks; the only one at work, else the latest, if not given'),
+      question: fieldOf(
+        'answer',
+        'question',
+        'the id of the question, or its task; the only open one if not given',
+      ),
+      answer: fieldOf('answer', 'answer', 'what the person said'),
+      chosen: fieldOf('answer', 'chosen', 'in place of it: the labels of several choices'),
+      note: fieldOf('answer', 'note', 'why; it is kept with the answer'),
+    },
+    either: [['answer', 'chosen']],
+  },
+  output: z.strictObject({
+    run: text,
+    question: text,
+    text,
+    /** What counts; absent where nobody has answered. */
+    answer: opt(text),
+    /** The run is driven and has taken the answer; else it gets it once somebody resumes it. */
+    isTaken: flag,
+    /** It still waits for a person. */
+    isPending: flag,
+    next: texts,
+  }),
+  kind: 'acts',
+  act: (input: InputOf<'answer'>, asking: Asking) => answer(input, asking),
+};
+
+async function answer(input: InputOf<'answer'>, asking: Asking): Promise<object> {
+  const { run: named, question: name, note } = input;
+  const { run } = await ask(asking, 'status', { ...(named !== undefined && { run: named }), limit: 1 });
+  const question =
+    run.questions.find(({ id, task, label }) => [id, task, label].includes(name)) ??
+    onlyOf(run.questions, name);
+  if (!question) return settled(await ask(asking, 'answer', { ...input, answer: input.answer ?? ' ' })); // says what is wrong
+  const said = asking.person ? fromPerson(question, run.id, asking) : saidBy(input);
+  if (said === null) return pending(question, run.id, asking.person !== undefined);
+  // Who reads the log knows whether the person said it to the client, or the agent passed it on.
+  const how = asking.person ? 'given in the form of the client' : 'passed on by the agent';
+  return settled(
+    await ask(asking, 'answer', { run: run.id, question: question.id, ...said, note: note ?? how }),
+  );
+}
+
+function onlyOf(questions: QuestionView[], name: string | undefined): QuestionView | undefined {
+  return name === undefined && questions.length === 1 ? questions[0] : undefined;
+}
+
+function saidBy({ answer: words, chosen }: Said): Said | null {
+  if (chosen !== undefined) return { chosen };
+  return words === undefined ? null : { answer: words };
+}
+
+/** What the client's own form gave; null where the person put it off. */
+function fromPerson(question: QuestionView, run: string, { person }: Asking): Said | null {
+  const content = person!(question.id, formOf(question, run));
+  return content === null ? null : saidIn(content);
+}
+
+function settled({ run, question, text: asked, answer: words, isTaken }: Answered): object {
+  const next = isTaken
+    ? [`call engine_status with run ${run} and waitSeconds 60`]
+    : [`the answer is kept; to continue: engine_interrupt with action resume and run ${run}`];
+  return { run, question, text: asked, answer: words, isTaken, isPending: false, next };
+}
+
+function pending(question: QuestionView, run: string, wasAsked: boolean): object {
+  const how = answerCommand(question.id, question, run);
+  const next = wasAsked
+    ? [`the person did not answer; they can at any time with: ${how}`]
+    : [`ask the person, and pass their answer to engine_answer; or they type: ${how}`];
+  return { run, question: question.id, text: question.text, isTaken: false, isPending: true, next };
+}

@@ -1,0 +1,381 @@
+/** The tools of `bosun mcp`: how they follow from the table, what a hostile client can do, and the door over HTTP. */
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { OPERATIONS } from '../src/contract/operations.ts';
+import { bounded } from '../src/doors/mcp/bounds.ts';
+import { openMcpHttp, type Place } from '../src/doors/mcp/http.ts';
+import { formOf, saidIn } from '../src/doors/mcp/person-form.ts';
+import { inputSchemaOf } from '../src/doors/mcp/schemas.ts';
+import { createServer as createMcpServer } from '../src/doors/mcp/server.ts';
+import { TASKS } from '../src/doors/mcp/tasks.ts';
+import { TOOLS } from '../src/doors/mcp/tools.ts';
+import { bosun } from './fixtures/cli.ts';
+import { connect, ERAS } from './fixtures/mcp-client.ts';
+import { makeRepository } from './fixtures/repository.ts';
+
+describe('the tools', () => {
+  it('are these, with these fields, which programs rely on', () => {
+    const rows = TOOLS.map(({ name, kind, input, output }) => {
+      const needs = new Set(input.required);
+      const fields = Object.keys(input.properties).map((field) => (needs.has(field) ? `${field}!` : field));
+      return `${name}(${fields.join(' ')}) ${kind} → ${Object.keys(output.shape).join(' ')}`;
+    });
+    expect(rows).toEqual([
+      'engine_execute(file workflow inputs prompt runtime command model check attempts timeout dirty usd key) acts → run isRepeated notes state next',
+      'engine_status(run waitSeconds limit) looks → run tasks taskCount recovered warnings next',
+      'engine_budget(run) looks → run accounts shared overruns warnings',
+      'engine_interrupt(action! run task text now) acts → run action task state notes',
+      'engine_history(limit) looks → runs',
+      'engine_diff(run task attempt outside stat offset) looks → from to files fileCount patch nextOffset notes',
+      'engine_merge(run squash) lands → run kind head branch commits',
+      'engine_answer(run question answer chosen note) acts → run question text answer isTaken isPending next',
+    ]);
+  });
+
+  it('take nothing of their own that could widen what a run may do', () => {
+    const fields = new Set(TOOLS.flatMap(({ input }) => Object.keys(input.properties)));
+    for (const never of ['trust', 'unfenced', 'replay', 'record', 'overBudget'])
+      expect([...fields]).not.toContain(never);
+  });
+
+  it('change nothing where they say that they only look', () => {
+    const acting = TOOLS.filter(({ kind }) => kind === 'looks').flatMap(({ asks }) =>
+      asks.filter((name) => OPERATIONS[name].changes),
+    );
+    expect(acting).toEqual([]);
+  });
+
+  it('have JSON Schema for what they take and give, and tell what is wrong in words', async () => {
+    for (const { input, output } of TOOLS) {
+      const schema = inputSchemaOf(input)['~standard'];
+      expect(schema.jsonSchema.input({ target: 'draft-2020-12' })).toMatchObject({
+        type: 'object',
+        additionalProperties: false,
+      });
+      expect(z.toJSONSchema(output).type).toBe('object');
+      expect(await schema.validate({ other: 1 })).toMatchObject({
+        issues: [{ message: expect.stringContaining('other is not a field') as string }],
+      });
+    }
+  });
+});
+
+describe('what comes back', () => {
+  it('is plain and short, however long it was and whoever wrote it', () => {
+    const long = 'x'.repeat(10_000);
+    const given = bounded({
+      '\u001B[2J': `a\u202Eb\n\tc\u0007`,
+      long,
+      list: Array(1000).fill(1) as number[],
+    });
+    expect(Object.keys(given)[0]).toBe(String.raw`\x1b[2J`);
+    expect(Object.values(given)[0]).toBe('a\\u{202e}b\n\tc\\x07');
+    expect(given.long).toMatch(/^x{4000}… \(6000 more characters\)$/);
+    expect(given.list).toHaveLength(200);
+  });
+
+  it('is a form that any client can show, and its content is an answer', () => {
+    const question = { id: 'a+1.1', task: 'a', text: 'Which?\u001B[2J', default: null, askedAtMs: 0 };
+    const choices = [{ label: 'Postgres', about: 'a server' }, { label: 'SQLite' }];
+    expect(formOf(question, 'x-1').message).toBe(String.raw`a of run x-1 asks: Which?\x1b[2J`);
+    expect(formOf(question, 'x-1').schema.properties.answer).toMatchObject({ type: 'boolean' });
+    const one = formOf({ ...question, choices, freeText: true }, 'x-1').schema;
+    expect(one.properties).toMatchObject({
+      answer: { oneOf: [{ const: 'Postgres', title: 'Postgres: a server' }, { const: 'SQLite' }] },
+      other: { type: 'string' },
+    });
+    const some = formOf({ ...question, choices, several: true }, 'x-1').schema;
+    expect(some).toMatchObject({ properties: { answer: { type: 'array' } }, required: ['answer'] });
+    expect(
+      [
+        { answer: true },
+        { answer: false },
+        { answer: ['SQLite', 5] },
+        { answer: 'x', other: 'y' },
+        { answer: 7 },
+        {},
+      ].map(saidIn),
+    ).toEqual([{ answer: 'yes' }, { answer: 'no' }, { chosen: ['SQLite'] }, { answer: 'y' }, null, null]);
+  });
+});
+
+describe('over HTTP', { timeout: 60_000 }, () => {
+  it.each(ERAS)('answers revision %s, for whoever the server says it is', async (era) => {
+    await using repository = await makeRepository();
+    await using served = await serve(() => ({
+      cwd: repository.path,
+      by: { kind: 'program', name: 'anna-token' },
+    }));
+    await using agent = await connect(era, new StreamableHTTPClientTransport(served.url));
+    expect((await agent.client.listTools()).tools.map(({ name }) => name)).toEqual(
+      TOOLS.map(({ name }) => name),
+    );
+    const workflow = { name: 'x', tasks: { ship: { approve: 'Ship?' } } };
+    const { run } = await agent.call('engine_execute', { workflow });
+    expect(await agent.call('engine_status', { waitSeconds: 30 })).toMatchObject({
+      run: { id: run, questions: [{ id: 'ship' }] },
+    });
+    await agent.call('engine_answer', { answer: 'yes' });
+    expect(await agent.call('engine_status', { waitSeconds: 30 })).toMatchObject({ run: { state: 'done' } });
+    expect((await bosun(repository.path, 'logs')).stdout).toContain('answered yes, by program anna-token');
+  });
+
+  it('offers a reader nothing that changes anything, and fails where the repository is not theirs', async () => {
+    await using served = await serve(() => ({ cwd: '/nowhere', isReadOnly: true }));
+    await using agent = await connect('2026-07-28', new StreamableHTTPClientTransport(served.url));
+    const kinds = (await agent.client.listTools()).tools.map(({ annotations }) => annotations?.readOnlyHint);
+    expect(kinds).toEqual([true, true, true, true]);
+    expect(await agent.refusal('engine_history')).toContain('not-found');
+    await expect(agent.client.callTool({ name: 'engine_merge', arguments: {} })).rejects.toThrow(
+      'engine_merge',
+    );
+  });
+
+  it('refuses other names and origins, and bodies without end', async () => {
+    await using served = await serve(() => ({ cwd: '/nowhere' }));
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    expect(await post(served.url, body, { host: 'evil.example' })).toBe(403);
+    expect(await post(served.url, body, { origin: 'https://evil.example' })).toBe(403);
+    expect(await post(served.url, body, { origin: 'null' })).toBe(403);
+    expect(await post(served.url, `"${'x'.repeat(5 * 1024 * 1024)}"`)).toBe(413);
+    expect(await post(served.url, body)).toBe(200);
+  });
+});
+
+it('a run is a task of the protocol for a client that knows tasks', { timeout: 60_000 }, async () => {
+  await using repository = await makeRepository();
+  using wire = new Wire(repository.path);
+  const envelope = {
+    [PROTOCOL_VERSION_META_KEY]: '2026-07-28',
+    [CLIENT_INFO_META_KEY]: { name: 'tasker', version: '1' },
+    [CLIENT_CAPABILITIES_META_KEY]: { elicitation: { form: {} }, extensions: { [TASKS]: {} } },
+  };
+  const ask = async (method: string, params: object): Promise<Record<string, unknown>> => {
+    const answer = await wire.ask({ method, params: { ...params, _meta: envelope } });
+    if (answer.error) throw new Error(JSON.stringify(answer.error));
+    return answer.result as Record<string, unknown>;
+  };
+  const until = async (taskId: unknown, status: string): Promise<Record<string, unknown>> => {
+    for (;;) {
+      const task = await ask('tasks/get', { taskId });
+      if (task.status !== 'working') expect(task.status).toBe(status);
+      if (task.status === status) return task;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const workflow = { name: 'x', tasks: { ship: { approve: 'Ship?' } } };
+  const execute = { name: 'engine_execute', arguments: { workflow } };
+  const started = await ask('tools/call', execute);
+  expect(started).toMatchObject({ resultType: 'task', taskId: 'x-1', status: 'working', ttlMs: null });
+  const { inputRequests } = await until('x-1', 'input_required');
+  expect(inputRequests).toMatchObject({ ship: { method: 'elicitation/create' } });
+  await ask('tasks/update', {
+    taskId: 'x-1',
+    inputResponses: { ship: { action: 'accept', content: { answer: true } } },
+  });
+  const ended = await until('x-1', 'completed');
+  expect(ended.result).toMatchObject({ structuredContent: { run: 'x-1', state: 'done' } });
+  expect((await ask('tools/call', execute)).taskId).toBe('x-2');
+  await ask('tasks/cancel', { taskId: 'x-2' });
+  expect(await until('x-2', 'cancelled')).toMatchObject({ taskId: 'x-2' });
+  await expect(ask('tasks/get', { taskId: 'x-9' })).rejects.toThrow('there is no run x-9');
+});
+
+describe('a hostile client', { timeout: 120_000 }, () => {
+  const SEED = 20_261_118;
+  const COUNT = 3000;
+
+  it.each(['2025-11-25', '2026-07-28'])(
+    `gets an answer to each of ${COUNT} mutated requests of %s, and harms nobody`,
+    async (era) => {
+      const random = generator(SEED);
+      using wire = new Wire('/nowhere');
+      const failures: unknown[] = [];
+      const note = (error: unknown): void => void failures.push(error);
+      process.on('unhandledRejection', note);
+      try {
+        const meta = {
+          [PROTOCOL_VERSION_META_KEY]: era,
+          [CLIENT_INFO_META_KEY]: { name: 'f', version: '1' },
+          [CLIENT_CAPABILITIES_META_KEY]: {},
+        };
+        const common = era === '2026-07-28' ? { _meta: meta } : {};
+        if (era === '2025-11-25')
+          await wire.ask({
+            method: 'initialize',
+            params: { protocolVersion: era, capabilities: {}, clientInfo: { name: 'f', version: '1' } },
+          });
+        else await wire.ask({ method: 'server/discover', params: common });
+        const seeds = seedsOf(common);
+        for (let n = 0; n < COUNT; n++) wire.send(mutated(random, seeds[n % seeds.length]!, n));
+        const { result } = await wire.ask({ method: 'tools/list', params: common });
+        expect((result as { tools: unknown[] }).tools).toHaveLength(TOOLS.length);
+        // What the SDK itself says of parameters that are of another kind.
+        const isTheirs = ({ code, message }: { code: number; message: string }): boolean =>
+          code !== -32_603 || message.startsWith('[');
+        const bad = wire.answers.filter(({ error }) => error !== undefined && !isTheirs(error as never));
+        expect(bad).toEqual([]);
+        expect(JSON.stringify(wire.answers)).not.toContain('this should not have happened');
+        expect(wire.answers.length).toBeGreaterThan(COUNT / 3);
+      } finally {
+        process.off('unhandledRejection', note);
+      }
+      expect(failures).toEqual([]);
+    },
+  );
+});
+
+/** A server in this process, spoken to in lines, as over stdio. */
+class Wire implements Disposable {
+  readonly answers: Record<string, unknown>[] = [];
+  readonly #in = new PassThrough();
+  readonly #out = new PassThrough();
+  readonly #handle: { close(): Promise<void> };
+  readonly #waiting = new Map<unknown, (answer: Record<string, unknown>) => void>();
+  #count = 0;
+
+  constructor(cwd: string) {
+    const transport = new StdioServerTransport(this.#in, this.#out);
+    this.#handle = serveStdio(() => createMcpServer({ cwd, version: '0' }), { transport });
+    let rest = '';
+    this.#out.on('data', (piece: Buffer) => {
+      const lines = (rest + piece.toString()).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) {
+        const answer = JSON.parse(line) as Record<string, unknown>;
+        this.answers.push(answer);
+        this.#waiting.get(answer.id)?.(answer);
+      }
+    });
+  }
+
+  send(line: string): void {
+    this.#in.write(`${line}\n`);
+  }
+
+  ask(message: object): Promise<Record<string, unknown>> {
+    const id = `ask-${++this.#count}`;
+    const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
+    this.#waiting.set(id, resolve);
+    this.send(JSON.stringify({ jsonrpc: '2.0', id, ...message }));
+    return promise;
+  }
+
+  [Symbol.dispose](): void {
+    void this.#handle.close();
+  }
+}
+
+function seedsOf(common: object): object[] {
+  const call = (name: string, args: object): object => ({
+    method: 'tools/call',
+    params: { ...common, name, arguments: args },
+  });
+  return [
+    call('engine_status', { run: 'x-1', waitSeconds: 1, limit: 3 }),
+    call('engine_diff', { run: 'x-1', task: 'a', offset: 10, attempt: 1 }),
+    call('engine_execute', {
+      workflow: { name: 'x', tasks: { a: { run: 'true' } } },
+      inputs: { a: 1 },
+      key: 'k',
+    }),
+    call('engine_execute', { prompt: 'do', runtime: 'codex', attempts: 2, usd: 1.5 }),
+    call('engine_interrupt', { action: 'steer', run: 'x-1', task: 'a', text: 'hello' }),
+    call('engine_answer', { run: 'x-1', question: 'q', chosen: ['a', 'b'] }),
+    call('engine_merge', { run: 'x-1', squash: true }),
+    { method: 'resources/read', params: { ...common, uri: 'bosun://runs/x-1/log' } },
+    { method: 'resources/list', params: { ...common, cursor: 'x' } },
+    { method: 'tools/list', params: common },
+    { method: 'tasks/get', params: { ...common, taskId: 'x-1' } },
+  ];
+}
+
+const ODD = [
+  null,
+  true,
+  -1,
+  1e308,
+  '',
+  'x'.repeat(5000),
+  '\u0000\u001B[2J\u202E',
+  '../../etc/passwd',
+  [],
+  {},
+  [[[[]]]],
+  { __proto__x: 1 },
+  '${{ a }}',
+  0.5,
+];
+
+/** A request in which some values, names or characters are others. */
+function mutated(random: () => number, seed: object, n: number): string {
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
+  const change = (value: unknown, depth = 0): unknown => {
+    if (random() < 0.08) return pick(ODD);
+    if (typeof value !== 'object' || value === null || depth > 8) return value;
+    if (Array.isArray(value)) return value.map((each) => change(each, depth + 1));
+    const fields = Object.entries(value).map(([name, each]) => [
+      random() < 0.03 ? pick(['__proto__', 'constructor', '', name.toUpperCase()]) : name,
+      change(each, depth + 1),
+    ]);
+    return Object.fromEntries(random() < 0.05 ? [...fields, [`extra${n}`, pick(ODD)]] : fields);
+  };
+  const whole = { jsonrpc: '2.0', id: n, ...(change(seed) as object) };
+  const text = JSON.stringify(whole);
+  if (random() > 0.05) return text;
+  const at = Math.floor(random() * text.length);
+  return (
+    text.slice(0, at) + pick(['', '"', '}', '\u0000', '[', '9'.repeat(400), '\uD800']) + text.slice(at + 1)
+  );
+}
+
+/** The same numbers each time. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+async function serve(where: () => Place): Promise<{ url: URL } & AsyncDisposable> {
+  const mcp = openMcpHttp({ version: '0', where });
+  const server = createServer((request, response) => void mcp.serve(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: new URL(`http://127.0.0.1:${port}/mcp`),
+    async [Symbol.asyncDispose]() {
+      await mcp[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Gives the status. */
+function post(url: URL, body: string, headers: Record<string, string> = {}): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const all = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    };
+    const request = httpRequest(url, { method: 'POST', headers: all }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
