@@ -5,7 +5,9 @@ import type { Operation } from '../src/contract/operation.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../src/contract/operations.ts';
 import * as api from '../src/index.ts';
 
-const LIBRARY = `answer
+const LIBRARY = `addHook
+agents
+answer
 atWork
 attach
 branch
@@ -26,6 +28,7 @@ gitDiff
 gitPush
 gitStatus
 history
+hooks
 merge
 messages
 output
@@ -35,17 +38,22 @@ prFeedback
 prune
 push
 questions
+queue
+queueExec
+removeHook
 report
 resume
 retry
 run
 setBudget
+spawnAgent
 status
 steer
 totals
 unpause
 wait
 watch
+work
 workspaces
 `;
 
