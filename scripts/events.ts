@@ -86,6 +86,7 @@ const COMMON: Readonly<Record<string, string>> = {
 /** Where a field means something else than elsewhere, or is in one event alone. */
 const OWN: Readonly<Record<string, string>> = {
   'run.created dirty': 'whether the commit has changes that were not committed',
+  'run.created overBudget': 'what a spent budget means: requests go on, with a warning',
   'run.isolation kind': 'how commands are held',
   'run.isolation uid': 'the user that agents run as',
   'run.isolation limits': 'what holds each limit',

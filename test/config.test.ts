@@ -343,6 +343,8 @@ describe('keys', () => {
       'providers -',
       'remotes -',
       'prices -',
+      'hooks -',
+      'notify -',
     ]);
     await set('maxConcurrentAgents', '5');
     await set('agentTimeoutMs', '60000');
