@@ -5,7 +5,8 @@ import type { Operation } from '../src/contract/operation.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../src/contract/operations.ts';
 import * as api from '../src/index.ts';
 
-const LIBRARY = `answer
+const LIBRARY = `addHook
+answer
 atWork
 attach
 branch
@@ -26,6 +27,7 @@ gitDiff
 gitPush
 gitStatus
 history
+hooks
 merge
 messages
 output
@@ -35,6 +37,7 @@ prFeedback
 prune
 push
 questions
+removeHook
 report
 resume
 retry

@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
-import { HOOK_MOMENTS, type HookMoment } from './hook.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
 import type { QuestionView, RunView, TaskView } from './run.ts';
@@ -29,6 +28,7 @@ import { TEMPLATE_NAMES } from './templates.ts';
 import type { Workflow } from './workflow.ts';
 
 export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
+export { Hooks } from './hook-output.ts';
 export { Messages, Report } from './report-schema.ts';
 export { Totals } from './totals-schema.ts';
 
@@ -361,20 +361,6 @@ export const Directory = z.strictObject({ directory: text });
 
 export const TrustedRepositories = z.array(
   z.strictObject({ directory: text, everything: flag, asked: texts }),
-);
-
-/** In the order in which they are called. */
-export const Hooks = z.array(
-  z.strictObject({
-    name: text,
-    /** The file that it is written in. */
-    from: text,
-    on: z.array(z.enum(Object.keys(HOOK_MOMENTS) as [HookMoment, ...HookMoment[]])),
-    what: text,
-    timeoutMs: count,
-    /** False for one of a workflow that still needs `bosun trust`. */
-    isTrusted: flag,
-  }),
 );
 
 export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
