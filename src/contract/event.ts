@@ -7,7 +7,7 @@ import type { ChildDecision, ChildFact } from './child.ts';
 import type { AgentError, AgentEvent, ModelUse } from './model.ts';
 import type { BudgetUnit } from './budget-units.ts';
 import type { RuntimeName } from './workflow.ts';
-import type { HookMoment } from './hook.ts';
+import type { HookFact } from './hook.ts';
 import type { Isolation } from './isolation.ts';
 import type { MessageRefusal } from './message.ts';
 import type { Answer, Question } from './question.ts';
@@ -73,24 +73,12 @@ export type Fact =
       /** Left out because of what the whole run has printed, not this attempt alone. */
       dropped?: 'run';
     }
-  /** A hook before the attempt had something to say: it must not start, or it gets more. Of variables only the names. */
-  | {
-      type: 'attempt.hooked';
-      task: string;
-      attempt: number;
-      hook: string;
-      veto?: string;
-      env?: string[];
-      prompt?: string;
-    }
-  /** A hook, webhook or notification did not do what it was to do; that changes nothing. `about`: a task or a question. */
-  | { type: 'hook.failed'; hook: string; moment: HookMoment; about?: string; why: string }
+  | HookFact
   /** What the agent says and does. */
   | { type: 'attempt.agent'; task: string; attempt: number; event: AgentEvent }
   /** How far the agent says it is; only the latest counts. */
   | { type: 'attempt.progress'; task: string; attempt: number; text: string; percent?: number }
-  /** A model answered the agent, at this price. */
-  /** `note` is that of the request while it was under way: what is in the journal is not charged again. */
+  /** A model answered the agent, at this price. What is in the journal with the `note` of its request is not charged again. */
   | ({ type: 'model.used'; task: string; attempt: number; note?: string } & ModelUse)
   /** Something that a person should know of the machine. */
   | { type: 'run.noted'; text: string }

@@ -26,6 +26,20 @@ export type HookName = (typeof HOOK_MOMENTS)[HookMoment];
 export const NOTICE_MOMENTS = { ended: 'run-ended', 'needs-person': 'question' } as const;
 export type NoticeMoment = keyof typeof NOTICE_MOMENTS;
 
+export type HookFact =
+  /** A hook before the attempt had something to say: it must not start, or it gets more. Of variables only the names. */
+  | {
+      type: 'attempt.hooked';
+      task: string;
+      attempt: number;
+      hook: string;
+      veto?: string;
+      env?: string[];
+      prompt?: string;
+    }
+  /** A hook, webhook or notification did not do what it was to do; that changes nothing. `about`: a task or a question. */
+  | { type: 'hook.failed'; hook: string; moment: HookMoment; about?: string; why: string };
+
 /** Where it happens. */
 interface OfRun {
   /** When, as ISO 8601. */

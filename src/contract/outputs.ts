@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
-import { HOOK_MOMENTS, type HookMoment } from './hook.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
 import type { QuestionView, RunView, TaskView } from './run.ts';
@@ -27,11 +26,11 @@ import {
 } from './schema-parts.ts';
 import { TEMPLATE_NAMES } from './templates.ts';
 import type { Workflow } from './workflow.ts';
-
-export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
 import { overrun } from './mcp-outputs.ts';
 
+export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
 export { McpEntries, Started } from './mcp-outputs.ts';
+export { Hooks } from './hook-output.ts';
 export { Messages, Report } from './report-schema.ts';
 export { Totals } from './totals-schema.ts';
 
@@ -372,20 +371,6 @@ export const Directory = z.strictObject({ directory: text });
 
 export const TrustedRepositories = z.array(
   z.strictObject({ directory: text, everything: flag, asked: texts }),
-);
-
-/** In the order in which they are called. */
-export const Hooks = z.array(
-  z.strictObject({
-    name: text,
-    /** The file that it is written in. */
-    from: text,
-    on: z.array(z.enum(Object.keys(HOOK_MOMENTS) as [HookMoment, ...HookMoment[]])),
-    what: text,
-    timeoutMs: count,
-    /** False for one of a workflow that still needs `bosun trust`. */
-    isTrusted: flag,
-  }),
 );
 
 export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));

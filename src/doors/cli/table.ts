@@ -7,6 +7,7 @@ import type { Command } from './command.ts';
 import { CONFIG, INIT } from './table-beginning.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 import { MCP_COMMANDS } from './table-mcp.ts';
+import { HOOKS_COMMAND } from './table-hooks.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
 import { QUEUE_COMMANDS } from './table-queue.ts';
 import {
@@ -146,19 +147,7 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/trust.ts'),
   },
-  {
-    name: 'hooks',
-    group: 'Look',
-    summary: 'show the hooks and notifications in force, and where they are written',
-    asks: ['hooks'],
-    arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
-    options: [TRUST, { flags: '--json', about: 'print each hook as a line of JSON' }],
-    examples: [
-      ['hooks', 'those of your configuration, and of bosun.yaml if there is one'],
-      ['hooks ci/nightly.yaml --json', 'for a program'],
-    ],
-    load: () => import('./commands/hooks.ts'),
-  },
+  HOOKS_COMMAND,
   {
     name: 'status',
     group: 'Look',
