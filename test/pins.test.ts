@@ -28,6 +28,7 @@ gitStatus
 history
 merge
 messages
+open
 output
 pause
 pr
