@@ -22,11 +22,13 @@ async function relay(name: string, first: number, heard: string[] = []): Promise
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.write(Buffer.from([first]));
-    if (first !== 0) return void socket.end();
-    socket.on('data', (chunk) => {
-      heard.push(String(chunk));
-      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi');
-    });
+    if (first !== 0) socket.end();
+    else {
+      socket.on('data', (chunk) => {
+        heard.push(String(chunk));
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi');
+      });
+    }
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));

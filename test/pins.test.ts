@@ -31,6 +31,7 @@ history
 hooks
 merge
 messages
+open
 output
 pause
 pr
