@@ -7,7 +7,7 @@ import type { Command } from './command.ts';
 import { CONFIG, INIT } from './table-beginning.ts';
 import { DISK_COMMANDS } from './table-disk.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
-import { QUEUE_COMMANDS } from './table-queue.ts';
+import { AGENTS, WORK } from './table-queue.ts';
 import {
   RUN,
   RUN_OR_TASK,
@@ -123,7 +123,7 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/exec.ts'),
   },
-  ...QUEUE_COMMANDS,
+  WORK,
   {
     name: 'trust',
     group: 'Start',
@@ -230,6 +230,7 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/report.ts'),
   },
+  AGENTS,
   {
     name: 'history',
     group: 'Look',
