@@ -31,6 +31,7 @@ import { overrun } from './mcp-outputs.ts';
 export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
 export { McpEntries, Started } from './mcp-outputs.ts';
 export { Hooks } from './hook-output.ts';
+export { Agents, QueuedRun, QueuedTask, Spawned, Worked, WorkedOn } from './queue-schema.ts';
 export { Messages, Report } from './report-schema.ts';
 export {
   Branch,
@@ -182,53 +183,6 @@ export const StartedRun = z.object({
   /** What a person should know before it starts. */
   notes: texts,
 });
-
-/** A run that is in the journal, and that nobody drives yet. */
-export const QueuedRun = z.strictObject({
-  id: text,
-  /** What a person should know. */
-  notes: texts,
-});
-/** `task`: the one task that it has. */
-export const QueuedTask = QueuedRun.extend({ task: text });
-
-const agentState = z.enum(['pending', 'active', 'completed', 'failed']);
-
-/** An agent that was started from outside. */
-export const Spawned = z.object({
-  /** Its parent's run, or one of its own. */
-  run: text,
-  /** Absent as long as no engine has taken it as a child. */
-  task: opt(text),
-  /** `RUN/TASK` */
-  parent: opt(text),
-  state: agentState,
-  /** What a person should know. */
-  notes: texts,
-});
-export type Spawned = z.output<typeof Spawned>;
-
-export const Agents = z.array(
-  z.strictObject({
-    run: text,
-    /** Absent as long as no engine has taken it. */
-    task: opt(text),
-    label: opt(text),
-    /** The agent's name, or its runtime. */
-    role: text,
-    /** `RUN/TASK` of the task that it is within or goes on from. */
-    parent: opt(text),
-    state: agentState,
-    taskState: opt(taskState),
-    /** Why it did not succeed. */
-    message: opt(text),
-  }),
-);
-
-/** A run of the queue that was begun here, or has ended; `why` where it could not be started. */
-export const WorkedOn = z.strictObject({ run: text, state: runState, why: opt(text) });
-/** How many of the runs that were driven ended how. */
-export const Worked = z.strictObject({ done: count, failed: count, cancelled: count });
 
 export const Answered = z.strictObject({
   run: text,

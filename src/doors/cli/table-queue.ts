@@ -2,36 +2,35 @@
 import type { Command } from './command.ts';
 import { RUN } from './table-options.ts';
 
-export const QUEUE_COMMANDS: Command[] = [
-  {
-    name: 'work',
-    group: 'Start',
-    summary: 'drive the runs that wait in the queue, the oldest first',
-    asks: ['work'],
-    options: [
-      { flags: '--at-once <count>', about: 'how many runs at once; defaults to the slots of this machine' },
-      { flags: '--stay', about: 'keep looking when none is left; Ctrl-C ends it' },
-      { flags: '--json', about: 'print each run that starts or ends as a line of JSON' },
-    ],
-    examples: [
-      ['work', 'until the queue is empty'],
-      ['work --stay --at-once 4', 'four runs at once, also those that are queued later'],
-    ],
-    notes:
-      'Runs get there with bosun run --queue and bosun exec --queue. Any number of them may work on one queue. Ctrl-C once stops what it drives gracefully and keeps the work, twice stops now; what waits goes on waiting.',
-    load: () => import('./commands/work.ts'),
-  },
-  {
-    name: 'agents',
-    group: 'Look',
-    summary: 'list the agents of a run, with their parents and states',
-    asks: ['agents'],
-    arguments: [RUN],
-    options: [{ flags: '--json', about: 'print each agent as a line of JSON' }],
-    examples: [
-      ['agents', 'of the only run at work, else the latest'],
-      ['agents fix-3 --json', 'for a program'],
-    ],
-    load: () => import('./commands/agents.ts'),
-  },
-];
+export const WORK: Command = {
+  name: 'work',
+  group: 'Start',
+  summary: 'drive the runs that wait in the queue, the oldest first',
+  asks: ['work'],
+  options: [
+    { flags: '--at-once <count>', about: 'how many runs at once; defaults to the slots of this machine' },
+    { flags: '--stay', about: 'keep looking when none is left; Ctrl-C ends it' },
+    { flags: '--json', about: 'print each run that starts or ends as a line of JSON' },
+  ],
+  examples: [
+    ['work', 'until the queue is empty'],
+    ['work --stay --at-once 4', 'four runs at once, also those that are queued later'],
+  ],
+  notes:
+    'Runs get there with bosun run --queue and bosun exec --queue. Any number of them may work on one queue. Ctrl-C once stops what it drives gracefully and keeps the work, twice stops now; what waits goes on waiting.',
+  load: () => import('./commands/work.ts'),
+};
+
+export const AGENTS: Command = {
+  name: 'agents',
+  group: 'Look',
+  summary: 'list the agents of a run, with their parents and states',
+  asks: ['agents'],
+  arguments: [RUN],
+  options: [{ flags: '--json', about: 'print each agent as a line of JSON' }],
+  examples: [
+    ['agents', 'of the only run at work, else the latest'],
+    ['agents fix-3 --json', 'for a program'],
+  ],
+  load: () => import('./commands/agents.ts'),
+};

@@ -9,7 +9,7 @@ import { DISK_COMMANDS } from './table-disk.ts';
 import { MCP_COMMANDS } from './table-mcp.ts';
 import { HOOKS_COMMAND } from './table-hooks.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
-import { QUEUE_COMMANDS } from './table-queue.ts';
+import { AGENTS, WORK } from './table-queue.ts';
 import {
   RUN,
   RUN_OR_TASK,
@@ -125,7 +125,7 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/exec.ts'),
   },
-  ...QUEUE_COMMANDS,
+  WORK,
   {
     name: 'trust',
     group: 'Start',
@@ -220,6 +220,7 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/report.ts'),
   },
+  AGENTS,
   {
     name: 'history',
     group: 'Look',
