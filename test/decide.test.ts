@@ -3,19 +3,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event, EventOf } from '../src/contract/event.ts';
 import { isAnswerTo, isYesNo, type Answer, type AnswerForm } from '../src/contract/question.ts';
-import {
-  hasFailed,
-  hasLost,
-  isMet,
-  isPast,
-  isTolerated,
-  type Node,
-  type State,
-} from '../src/schedule/state.ts';
+import type { Node, State } from '../src/schedule/state.ts';
+import { hasEnded, hasFailed, hasLost, isMet, isPast, isTolerated } from '../src/schedule/state.ts';
 import { brokenIn } from '../src/schedule/decide/replan.ts';
 import { takenPlaces } from '../src/schedule/decide/waits.ts';
 import { runsAnyway } from '../src/schedule/decide/halt.ts';
-import { hasEnded, picture, play, replay, workflowOf } from './fixtures/history.ts';
+import { play, replay, workflowOf } from './fixtures/history.ts';
+import { picture } from './fixtures/picture.ts';
 import { watchFamily } from './fixtures/family-watch.ts';
 import { MessageWatch } from './fixtures/message-watch.ts';
 import { VetoWatch } from './fixtures/veto-watch.ts';

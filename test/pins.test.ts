@@ -48,6 +48,7 @@ retry
 run
 setBudget
 spawnAgent
+start
 status
 steer
 totals
@@ -106,12 +107,12 @@ describe('names that programs rely on', () => {
       return `${name}(${fields.join(' ')})${flow} → ${output}, by ${who}${changes ? ', changes' : ''}`;
     });
     expect(rows).toEqual([
-      'run(workflow! source! inputs dirty usd unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'run(workflow! source! inputs dirty usd overBudget unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'queue(workflow! source! inputs dirty usd trust) → QueuedRun, by person, program, changes',
       'queueExec(prompt argv runtime command model check attempts timeout dirty usd) → QueuedTask, by person, program, changes',
       'work(atOnce stay) told(WorkedOn)… → Worked, by person, program, changes',
       'spawnAgent(parent role prompt! name runtime model write check usd tokens queue trust) seen(Events)… → Spawned, by person, program, changes',
-      'exec(prompt argv runtime command model check attempts timeout dirty usd unfenced record replay timing) seen(Events)… → StartedTask, by person, program, changes',
+      'exec(prompt argv runtime command model check attempts timeout dirty usd overBudget unfenced trust record replay timing) seen(Events)… → StartedTask, by person, program, changes',
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'pause(run name) → Paused, by person, program, changes',
@@ -137,8 +138,10 @@ describe('names that programs rely on', () => {
       'reportPage(run) → File, by person, program',
       'open(run service! tcp) → Opened, by person, program',
       'output(run task!) → Given, by anybody',
+      'start(file workflow inputs prompt runtime command model check attempts timeout resume dirty usd overBudget unfenced trust key) → Started, by person, program, changes',
       'check(file trust) → Checked, by person, program',
       'init(template agent command check) → Initialised, by person, program, changes',
+      'initMcp(clients user) → McpEntries, by person, changes',
       'doctor() → Findings, by anybody',
       'config(key) → Configuration, by person, program',
       'setConfig(key! value! repository) → ConfigSet, by person, changes',

@@ -13,10 +13,9 @@ import { Progress } from './progress.ts';
 import { OutputFiles } from './output-files.ts';
 import { openPort } from './port-relay.ts';
 import { Publisher } from './publisher.ts';
-import { parseSizeBytes } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import { asksModels } from '../contract/runtimes.ts';
-import type { Agent, Scope } from '../contract/workflow.ts';
+import type { Scope } from '../contract/workflow.ts';
 import { openCrew } from '../crew/crew.ts';
 import type { CrewTools } from '../crew/tools.ts';
 import {
@@ -46,15 +45,14 @@ import { stateWithin } from '../sandbox/state-within.ts';
 import { toolchains } from '../sandbox/machine/toolchains.ts';
 import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
-import type { Fence, FenceLimits } from '../system/process/fence.ts';
+import type { Fence } from '../system/process/fence.ts';
+import { fenceLimits } from './fence-limits.ts';
 import type { Launch, Prepared, Running } from '../system/process/process.ts';
 import { tryRemoveTree } from '../system/files/remove-tree.ts';
 import { give } from '../system/process/sandbox-user.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 const GATEWAY_URL = `http://127.0.0.1:${GATEWAY.port}`;
-/** More than any build needs, and few enough for the machine to stay usable while a fork bomb meets it. */
-const PROCESSES_DEFAULT = 4096;
 
 type Start = Pick<Launch, 'argv' | 'env' | 'input' | 'talks'>;
 type Place = Omit<Launch, 'argv' | 'env' | 'input' | 'talks'>;
@@ -300,7 +298,7 @@ export class Surroundings implements AsyncDisposable {
       ...(sockets && { sockets: sockets.directory }),
       egress: sockets?.hasEgress ?? false,
       gateway: sockets?.hasModels ?? false,
-      limits: limitsOf(effectiveLimits(this.#attempt.task, this.#attempt.agent)),
+      limits: fenceLimits(effectiveLimits(this.#attempt.task, this.#attempt.agent)),
     };
     return { fence };
   }
@@ -464,17 +462,6 @@ async function maskOf(workspace: Workspace): Promise<string[]> {
     const kind = tree.kindOf(file);
     return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
   });
-}
-
-function limitsOf(limits: NonNullable<Agent['limits']>): FenceLimits {
-  const { memory, processes = PROCESSES_DEFAULT, cpu, disk, files } = limits;
-  return {
-    processes,
-    ...(memory !== undefined && { memoryBytes: parseSizeBytes(memory) }),
-    ...(cpu !== undefined && { cpu }),
-    ...(disk !== undefined && { diskBytes: parseSizeBytes(disk) }),
-    ...(files !== undefined && { openFiles: files }),
-  };
 }
 
 /** Where workspaces lie elsewhere, those of other repositories lie beside them. */

@@ -12,20 +12,9 @@ import type { Isolation } from './isolation.ts';
 import type { MessageRefusal } from './message.ts';
 import type { Answer, Question } from './question.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
+import type { Parent, Queued } from './run-origin.ts';
 import type { SummaryDecision } from './summary.ts';
 import type { Json, Tasks, Workflow } from './workflow.ts';
-
-/** Who left a run to the next engine that looks, and what that one must know. */
-export interface Queued {
-  by: string;
-  /** The caller's word, for this start alone, for what the workflow asks for beyond its repository. */
-  trusted?: true;
-}
-
-export interface Parent {
-  run: string;
-  task: string;
-}
 
 export type Fact =
   | {

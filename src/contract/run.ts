@@ -1,5 +1,6 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
-import type { BudgetMark, Parent } from './event.ts';
+import type { BudgetMark } from './event.ts';
+import type { Parent } from './run-origin.ts';
 import type { Service } from './services.ts';
 import type { Spending } from './model.ts';
 import type { Question } from './question.ts';

@@ -1,5 +1,6 @@
 /** How the journal of a new run begins, for whoever drives it or leaves it in the queue. It starts nothing. */
-import type { Event, EventOf, Parent, Queued } from '../contract/event.ts';
+import type { Event, EventOf } from '../contract/event.ts';
+import type { Parent, Queued } from '../contract/run-origin.ts';
 import type { Json, Workflow } from '../contract/workflow.ts';
 import { decideReady } from '../schedule/decide/ready.ts';
 import { apply, create } from '../schedule/fold/fold.ts';

@@ -14,13 +14,12 @@ import type {
   BudgetMark,
   BuiltOn,
   EventOf,
-  Parent,
   PauseHow,
-  Queued,
   Published,
   RoundReason,
   ValueRef,
 } from '../contract/event.ts';
+import type { Parent, Queued } from '../contract/run-origin.ts';
 import type { AccessWord } from '../contract/access.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Service } from '../contract/services.ts';

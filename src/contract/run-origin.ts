@@ -1,0 +1,13 @@
+/** Where a run comes from that nobody started at once, or that another run led to. Types only. */
+
+/** Who left a run to the next engine that looks, and what that one must know. */
+export interface Queued {
+  by: string;
+  /** The caller's word, for this start alone, for what the workflow asks for beyond its repository. */
+  trusted?: true;
+}
+
+export interface Parent {
+  run: string;
+  task: string;
+}
