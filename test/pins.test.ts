@@ -128,6 +128,7 @@ describe('names that programs rely on', () => {
       'history(limit since) → ShownRuns, by anybody',
       'totals(per! since) → Totals, by anybody',
       'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
+      'events(run after fromNow withoutOutput limit follow) seen(FollowedEvents)… → ReadUpTo, by person, program',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
@@ -163,6 +164,12 @@ describe('names that programs rely on', () => {
       'commit(message!) → Committed, by person, program, changes',
       'gitStatus() → GitStatus, by anybody',
       'gitDiff(stat) write(bytes)… → Changes, by anybody',
+      'repositories() → ServedRepositories, by person, program',
+      'allowRepository(directory) → ServedRepository, by person, program, changes',
+      'forgetRepository(repository!) → ServedRepository, by person, program, changes',
+      'tokens() → Tokens, by person',
+      'addToken(name! role! expires) → NewToken, by person, changes',
+      'revokeToken(name!) → Token, by person, changes',
     ]);
   });
 });

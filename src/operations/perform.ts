@@ -19,6 +19,7 @@ import type { ReadTo } from '../contract/outputs.ts';
 import type { AttachOptions } from './attach.ts';
 import { checkInput } from './check-input.ts';
 import type { ConformanceOptions } from './conformance/conformance.ts';
+import type { FollowEventsOptions } from './events.ts';
 import type { ExecOptions } from './exec.ts';
 import type { FeedbackOptions } from './feedback.ts';
 import type { CancelOptions } from './interrupt.ts';
@@ -69,6 +70,7 @@ const FUNCTIONS = {
       await pages.return(undefined as never); // who is told may throw
     }
   },
+  events: async (asked: FollowEventsOptions) => (await import('./events.ts')).followEvents(asked),
   attach: async (asked: AttachOptions) => (await import('./attach.ts')).attachRun(asked),
   wait: async (asked: WaitOptions) => (await import('./wait.ts')).waitForRuns(asked),
   budget: async (asked: Asked<'budget'>) => (await import('./budget.ts')).budgetsOf(asked),
@@ -116,6 +118,22 @@ const FUNCTIONS = {
   gitStatus: async (asked: Asked<'gitStatus'>) => (await import('./own-git.ts')).gitStatus(asked),
   gitDiff: async (asked: Asked<'gitDiff'> & { write(piece: Buffer): Promise<void> | void }) =>
     (await import('./own-git.ts')).gitDiff(asked),
+  repositories: async ({ signal }: Asked<'repositories'>) => {
+    const { listRepositories } = await import('./repositories.ts');
+    signal?.throwIfAborted();
+    return listRepositories();
+  },
+  allowRepository: async (asked: Asked<'allowRepository'>) =>
+    (await import('./repositories.ts')).allowRepository(asked),
+  forgetRepository: async (asked: Asked<'forgetRepository'>) =>
+    (await import('./repositories.ts')).forgetRepository(asked),
+  tokens: async ({ signal }: Asked<'tokens'>) => {
+    const { listTokens } = await import('./tokens.ts');
+    signal?.throwIfAborted();
+    return listTokens();
+  },
+  addToken: async (asked: Asked<'addToken'>) => (await import('./tokens.ts')).addToken(asked),
+  revokeToken: async (asked: Asked<'revokeToken'>) => (await import('./tokens.ts')).revokeToken(asked),
 } satisfies { [Name in OperationName]: (asked: never) => Promise<OutputOf<Name>> };
 
 type Functions = typeof FUNCTIONS;

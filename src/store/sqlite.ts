@@ -15,7 +15,20 @@ import { JournalLooks } from './journal-looks.ts';
 import { makePrivate } from './private-file.ts';
 import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
-import type { Batch, FirstBatch, Left, Once, Queueing, ReadOptions, Request, Store } from './store.ts';
+import { followQuery } from './follow.ts';
+import type {
+  Batch,
+  Cursor,
+  FirstBatch,
+  Followed,
+  FollowOptions,
+  Left,
+  Once,
+  Queueing,
+  ReadOptions,
+  Request,
+  Store,
+} from './store.ts';
 import { familyOf, IN_FAMILY } from './task-family.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
@@ -192,6 +205,8 @@ class SqliteStore implements Store {
     // Nobody will take them any more, and a run that is gone on with must not be told of them. What was asked for is answered.
     if (batch.run.endedAtMs !== undefined)
       this.#run(`DELETE FROM request WHERE run = ? AND substr(body, 1, 13) <> '{"do":"spawn"'`, run);
+    if (seq > afterSeq)
+      this.#run('INSERT INTO batch (run, first, last) VALUES (?, ?, ?)', run, afterSeq + 1, seq);
     const view: RunView = { ...batch.run, id: run, lastSeq: seq };
     this.#run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
     return seq;
@@ -223,14 +238,50 @@ class SqliteStore implements Store {
       const statement = this.#prepare(sql);
       statement.setReturnArrays(true);
       const rows = statement.all(...values, options.limit ?? -1) as unknown as Row[];
-      for (const [seq, atMs, body, format] of rows) {
-        bytes += body.length;
-        const event = whole(this.#event(run, seq, body, format), read, options.valueBytesMax);
-        page.push(format === EVENT_FORMAT ? { run, seq, atMs, event } : { run, seq, atMs, event, format });
+      for (const row of rows) {
+        bytes += row[2].length;
+        page.push(this.#recorded(run, row, read, options.valueBytesMax));
         if (options.limit !== undefined && bytes > PAGE_BYTES_MAX) break;
       }
       return page;
     });
+  }
+
+  async follow(options: FollowOptions): Promise<Followed[]> {
+    const { sql, values } = followQuery(options);
+    this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
+    return translated(this.#file, () => {
+      const page: Followed[] = [];
+      let bytes = 0;
+      const statement = this.#prepare(sql);
+      statement.setReturnArrays(true);
+      for (const row of statement.iterate(...values) as unknown as Iterable<[number, string, ...Row]>) {
+        const [batch, run, ...rest] = row;
+        const read = (ref: ValueRef): Json => {
+          bytes += ref.bytes;
+          return this.value(run, ref);
+        };
+        bytes += rest[2].length;
+        page.push({ recorded: this.#recorded(run, rest, read), cursor: { batch, seq: rest[0] } });
+        if (bytes > PAGE_BYTES_MAX) break;
+      }
+      return page;
+    });
+  }
+
+  async head(): Promise<Cursor> {
+    const row = this.#get('SELECT n, last FROM batch ORDER BY n DESC LIMIT 1');
+    return { batch: Number(row?.n ?? 0), seq: Number(row?.last ?? 0) };
+  }
+
+  #recorded(
+    run: string,
+    [seq, atMs, body, format]: Row,
+    read: (ref: ValueRef) => Json,
+    valueBytesMax?: number,
+  ): Recorded {
+    const event = whole(this.#event(run, seq, body, format), read, valueBytesMax);
+    return format === EVENT_FORMAT ? { run, seq, atMs, event } : { run, seq, atMs, event, format };
   }
 
   /** What cannot be understood is said, and where it is: to guess would be to do other work than was decided. */
@@ -338,7 +389,7 @@ class SqliteStore implements Store {
       const sql =
         'INSERT OR REPLACE INTO pruned (run, name, number, left) SELECT id, name, number, ? FROM run WHERE id = ?';
       this.#run(sql, JSON.stringify(left), run);
-      for (const table of ['event', 'task', 'request', 'value', 'once'])
+      for (const table of ['event', 'task', 'request', 'value', 'once', 'batch'])
         this.#run(`DELETE FROM ${table} WHERE run = ?`, run);
       this.#run('DELETE FROM run WHERE id = ?', run);
     });

@@ -70,6 +70,27 @@ export interface ReadOptions {
   around?: string;
 }
 
+/** Where somebody stands who follows all runs: the batch, and the event of it, that they have seen. */
+export interface Cursor {
+  batch: number;
+  seq: number;
+}
+
+/** An event, and where whoever has seen it stands. */
+export interface Followed {
+  recorded: Recorded;
+  cursor: Cursor;
+}
+
+export interface FollowOptions extends Pick<ReadOptions, 'withoutOutput'> {
+  /** The beginning where none is given. */
+  after?: Cursor;
+  /** Only this run. */
+  run?: string;
+  /** Fewer where the events are large; none only where there are none. */
+  limit: number;
+}
+
 export interface Store extends AsyncDisposable {
   /**
    * Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. Whoever
@@ -89,6 +110,10 @@ export interface Store extends AsyncDisposable {
   append(run: string, expectedSeq: number, batch: Batch): Promise<number>;
   /** With a `limit`, fewer where the events are large; none only where there are none. */
   read(run: string, options?: ReadOptions): Promise<Recorded[]>;
+  /** Events of all runs, in the order in which they were written. */
+  follow(options: FollowOptions): Promise<Followed[]>;
+  /** Behind the last of them. */
+  head(): Promise<Cursor>;
   /** A value that an event of the run refers to. At once: it is read while the run decides. */
   value(run: string, ref: ValueRef): Json;
   /** How much of what agents printed and told is in the journal. */

@@ -10,6 +10,7 @@ import { MCP_COMMANDS } from './table-mcp.ts';
 import { HOOKS_COMMAND } from './table-hooks.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
 import { AGENTS, WORK } from './table-queue.ts';
+import { SERVE_COMMANDS } from './table-serve.ts';
 import {
   RUN,
   RUN_OR_TASK,
@@ -169,11 +170,12 @@ export const COMMANDS: Command[] = [
     name: 'logs',
     group: 'Look',
     summary: 'show what happened in a run, and what its tasks printed',
-    asks: ['logs'],
+    asks: ['logs', 'events'],
     arguments: [RUN],
     options: [
       { flags: '-f, --follow', about: 'keep following until the run ends' },
       { flags: '-t, --task <task>', about: 'only this task' },
+      { flags: '-a, --all', about: 'all runs of the repository, in the order in which things happened' },
       { flags: '--json', about: 'print events as NDJSON' },
     ],
     examples: [
@@ -433,6 +435,7 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/cancel.ts'),
   },
   ...REMOTE_COMMANDS,
+  ...SERVE_COMMANDS,
   ...DISK_COMMANDS,
   ...MCP_COMMANDS,
   {
