@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { OPENAPI_PATH, openApiText } from '../scripts/schema.ts';
 import { OPERATION_NAMES } from '../src/contract/operations.ts';
 import { NOT_SERVED, ROUTES } from '../src/doors/http/routes.ts';
 
 import {
   askAt,
+  Documented,
   listenTo,
   openShop,
   startServer,
@@ -19,6 +19,7 @@ import {
   type Asked,
   type TestServer,
 } from './fixtures/http.ts';
+import { perform } from '../src/operations/perform.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 const RUN = `name: ships
@@ -39,35 +40,9 @@ afterAll(async () => {
   await (await shop)[Symbol.asyncDispose]();
 });
 
-const document = JSON.parse(openApiText()) as {
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, any> }>>;
-  components: { schemas: Record<string, any>; responses: Record<string, any> };
-};
-const visited = new Set<string>();
-
-/** As `ask`, and what comes back is as the document says. */
-async function ask(method: string, route: string, asked?: Asked): Promise<Answered> {
-  const answered = await server.ask(method, route, asked);
-  const [plain] = route.split('?') as [string];
-  const found = Object.entries(document.paths).find(([template, methods]) => {
-    const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-    return methods[method.toLowerCase()] !== undefined && pattern.test(plain);
-  });
-  if (!found) throw new Error(`the document has no ${method} ${plain}`);
-  const operation = found[1][method.toLowerCase()]!;
-  visited.add(operation.operationId);
-  let described = operation.responses[answered.status];
-  expect(described, `${method} ${route} gave ${answered.status}: ${answered.text}`).toBeDefined();
-  if (described.$ref) described = document.components.responses[described.$ref.split('/').at(-1)];
-  const type = String(answered.headers['content-type']).split(';')[0]!;
-  expect(Object.keys(described.content)).toContain(type);
-  const { schema } = described.content[type];
-  if (answered.json !== undefined) {
-    const named = schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema;
-    expect(z.fromJSONSchema(named).safeParse(answered.json).error, `${method} ${route}`).toBeUndefined();
-  }
-  return answered;
-}
+const documented = new Documented();
+const ask = (method: string, route: string, asked?: Asked): Promise<Answered> =>
+  documented.ask(server, method, route, asked);
 
 describe('a run over HTTP', () => {
   it(
@@ -159,6 +134,24 @@ describe('a run over HTTP', () => {
       await ask('POST', `${at}/runs/${id}/cancel`, { body: { now: true } });
     },
   );
+
+  it('is made once for a key, however often it is asked for', async () => {
+    const asked = { body: { argv: ['true'] }, headers: { 'idempotency-key': 'order-66' } };
+    const all = await Promise.all(Array.from({ length: 20 }, () => ask('POST', `${at}/exec`, asked)));
+    expect(new Set(all.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect((await ask('POST', `${at}/exec`, { ...asked, body: { argv: ['false'] } })).json).toMatchObject({
+      status: 409,
+      code: 'conflict',
+    });
+    const own = { name: 'again', role: 'run' } as const;
+    const { token } = await perform('addToken', own, { cwd: '/', by: { kind: 'person', name: 'anna' } });
+    const other = await ask('POST', `${at}/exec`, { ...asked, token });
+    expect(other.json.id).not.toBe(all[0]!.json.id); // a key is the caller's own
+    for (const key of ['', 'a b', 'x'.repeat(256)])
+      expect(
+        (await ask('POST', `${at}/exec`, { ...asked, headers: { 'idempotency-key': key } })).status,
+      ).toBe(400);
+  });
 
   it('is found nowhere else', async () => {
     expect((await ask('GET', `${at}/runs/other-1`)).status).toBe(404);
@@ -324,10 +317,9 @@ describe('the document', () => {
   });
 
   it('has nothing that these tests have not asked for', () => {
-    const all = Object.values(document.paths).flatMap((methods) =>
-      Object.values(methods).map(({ operationId }) => operationId),
-    );
-    expect(new Set(all).size).toBe(all.length);
-    expect(all.filter((id) => !visited.has(id) && id !== 'allEvents')).toEqual([]);
+    const { ids, visited } = documented;
+    expect(new Set(ids).size).toBe(ids.length);
+    const elsewhere = /^(allEvents|(put|remove)?(workers?|templates?|items?)|execut|\w+Execution)/i; // executions.test.ts
+    expect(ids.filter((id) => !visited.has(id) && !elsewhere.test(id))).toEqual([]);
   });
 });

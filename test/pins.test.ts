@@ -107,8 +107,8 @@ describe('names that programs rely on', () => {
     });
     expect(rows).toEqual([
       'run(workflow! source! inputs dirty usd unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
-      'queue(workflow! source! inputs dirty usd trust) → QueuedRun, by person, program, changes',
-      'queueExec(prompt argv runtime command model check attempts timeout dirty usd) → QueuedTask, by person, program, changes',
+      'queue(workflow! source! inputs dirty usd trust key fingerprint) → QueuedRun, by person, program, changes',
+      'queueExec(prompt argv runtime command model check attempts timeout dirty usd key fingerprint) → QueuedTask, by person, program, changes',
       'work(atOnce stay) told(WorkedOn)… → Worked, by person, program, changes',
       'spawnAgent(parent role prompt! name runtime model write check usd tokens queue trust) seen(Events)… → Spawned, by person, program, changes',
       'exec(prompt argv runtime command model check attempts timeout dirty usd unfenced record replay timing) seen(Events)… → StartedTask, by person, program, changes',
@@ -170,6 +170,21 @@ describe('names that programs rely on', () => {
       'tokens() → Tokens, by person',
       'addToken(name! role! expires) → NewToken, by person, changes',
       'revokeToken(name!) → Token, by person, changes',
+      'workers(limit after) → Workers, by person, program',
+      'putWorker(id! name! runtime model command offline) → Worker, by person, program, changes',
+      'removeWorker(id!) → Worker, by person, program, changes',
+      'templates(limit after) → Templates, by person, program',
+      'putTemplate(id! name! prompt! check) → Template, by person, program, changes',
+      'removeTemplate(id!) → Template, by person, program, changes',
+      'items(limit after) → WorkItems, by person, program',
+      'putItem(id! title! text!) → WorkItem, by person, program, changes',
+      'removeItem(id!) → WorkItem, by person, program, changes',
+      'execute(workerId! workItemId! templateId! repositoryId! workspaceId key fingerprint) → ExecutionFacts, by person, program, changes',
+      'executions(limit repositoryId workerId status) → Executions, by person, program',
+      'execution(execution!) → Execution, by person, program',
+      'cancelExecution(execution!) → ExecutionFacts, by person, program, changes',
+      'executionWorkspaces(limit) → ExecutionWorkspaces, by person, program',
+      'cleanExecution(execution!) → ExecutionWorkspace, by person, program, changes',
     ]);
   });
 });

@@ -44,7 +44,24 @@ export {
   PushedBranch,
 } from './remote-outputs.ts';
 export { Totals } from './totals-schema.ts';
-export { NewToken, ServedRepositories, ServedRepository, Token, Tokens } from './serving-schema.ts';
+export {
+  Execution,
+  ExecutionFacts,
+  Executions,
+  ExecutionWorkspace,
+  ExecutionWorkspaces,
+  NewToken,
+  ServedRepositories,
+  ServedRepository,
+  Template,
+  Templates,
+  Token,
+  Tokens,
+  Worker,
+  Workers,
+  WorkItem,
+  WorkItems,
+} from './serving-schema.ts';
 
 const limits = z.partialRecord(unit, count);
 const spending = z.strictObject({

@@ -22,6 +22,7 @@ import type { ConformanceOptions } from './conformance/conformance.ts';
 import type { FollowEventsOptions } from './events.ts';
 import type { ExecOptions } from './exec.ts';
 import type { FeedbackOptions } from './feedback.ts';
+import type { ExecuteOptions } from './execute.ts';
 import type { CancelOptions } from './interrupt.ts';
 import type { MergeOptions } from './merge.ts';
 import type { LoggedRequest } from './model-server.ts';
@@ -134,6 +135,26 @@ const FUNCTIONS = {
   },
   addToken: async (asked: Asked<'addToken'>) => (await import('./tokens.ts')).addToken(asked),
   revokeToken: async (asked: Asked<'revokeToken'>) => (await import('./tokens.ts')).revokeToken(asked),
+  workers: async (asked: Asked<'workers'>) => (await import('./records.ts')).listWorkers(asked),
+  putWorker: async (asked: Asked<'putWorker'>) => (await import('./records.ts')).putWorker(asked),
+  removeWorker: async ({ id }: Asked<'removeWorker'>) =>
+    (await import('./records.ts')).removeRecord('worker', id),
+  templates: async (asked: Asked<'templates'>) => (await import('./records.ts')).listTemplates(asked),
+  putTemplate: async (asked: Asked<'putTemplate'>) => (await import('./records.ts')).putTemplate(asked),
+  removeTemplate: async ({ id }: Asked<'removeTemplate'>) =>
+    (await import('./records.ts')).removeRecord('template', id),
+  items: async (asked: Asked<'items'>) => (await import('./records.ts')).listItems(asked),
+  putItem: async (asked: Asked<'putItem'>) => (await import('./records.ts')).putItem(asked),
+  removeItem: async ({ id }: Asked<'removeItem'>) => (await import('./records.ts')).removeRecord('item', id),
+  execute: async (asked: ExecuteOptions) => (await import('./execute.ts')).execute(asked),
+  executions: async (asked: Asked<'executions'>) => (await import('./executions.ts')).listExecutions(asked),
+  execution: async (asked: Asked<'execution'>) => (await import('./executions.ts')).executionOf(asked),
+  cancelExecution: async (asked: Asked<'cancelExecution'>) =>
+    (await import('./executions.ts')).cancelExecution(asked),
+  executionWorkspaces: async (asked: Asked<'executionWorkspaces'>) =>
+    (await import('./executions.ts')).listExecutionWorkspaces(asked),
+  cleanExecution: async (asked: Asked<'cleanExecution'>) =>
+    (await import('./executions.ts')).cleanExecution(asked),
 } satisfies { [Name in OperationName]: (asked: never) => Promise<OutputOf<Name>> };
 
 type Functions = typeof FUNCTIONS;

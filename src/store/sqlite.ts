@@ -13,7 +13,7 @@ import type { eventProblem } from '../contract/check-event.ts';
 import { MIGRATIONS } from './schema.ts';
 import { JournalLooks } from './journal-looks.ts';
 import { makePrivate } from './private-file.ts';
-import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
+import { damaged, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import { followQuery } from './follow.ts';
 import type {
@@ -151,13 +151,23 @@ class SqliteStore implements Store {
   async enqueue(runs: readonly Queueing[]): Promise<string[]> {
     return this.#transaction(() => {
       const last = new Map<string, number>();
-      return runs.map(({ name, lastNumber, first }) => {
+      return runs.map(({ name, lastNumber, first, once }) => {
+        const before = once && this.#askedBefore(once);
+        if (before !== undefined) return before;
         const number = (last.get(name) ?? this.#lastNumber(name, lastNumber)) + 1;
         last.set(name, number);
-        this.#begin(`${name}-${number}`, name, number, first);
-        return `${name}-${number}`;
+        const id = `${name}-${number}`;
+        this.#begin(id, name, number, first);
+        if (once) this.#run('INSERT INTO once (key, hash, run) VALUES (?, ?, ?)', once.key, once.hash, id);
+        return id;
       });
     });
+  }
+
+  #askedBefore({ key, hash }: Once): string | undefined {
+    const begun = this.#begunWith(key);
+    if (begun && begun.hash !== hash) throw otherRequest(begun.run);
+    return begun?.run;
   }
 
   #lastNumber(name: string, lastNumber: number): number {

@@ -50,6 +50,8 @@ export interface Queueing {
   name: string;
   lastNumber: number;
   first: FirstBatch;
+  /** Asked for again with this key it is not made again. */
+  once?: Once;
 }
 
 /** What was asked for under a key: another request with that key is another one's. */
@@ -104,7 +106,10 @@ export interface Store extends AsyncDisposable {
   ): Promise<{ id: string; claim: Claim }>;
   /** The run that a key has begun, as long as it is kept; of what `once` has begun, a second one fails. */
   begunWith(key: string): Promise<{ run: string; hash: string } | undefined>;
-  /** Starts journals of runs that wait for an engine, all of them or none; gives their ids. */
+  /**
+   * Starts journals of runs that wait for an engine, all of them or none; gives their ids. Of one that was asked for
+   * before with its key the id is given, and nothing changes; fails where something else was asked for with that key.
+   */
   enqueue(runs: readonly Queueing[]): Promise<string[]>;
   /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */
   append(run: string, expectedSeq: number, batch: Batch): Promise<number>;

@@ -10,6 +10,7 @@ import { MCP_COMMANDS } from './table-mcp.ts';
 import { HOOKS_COMMAND } from './table-hooks.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
 import { AGENTS, WORK } from './table-queue.ts';
+import { RECORD_COMMANDS } from './table-records.ts';
 import { SERVE_COMMANDS } from './table-serve.ts';
 import {
   RUN,
@@ -436,6 +437,7 @@ export const COMMANDS: Command[] = [
   },
   ...REMOTE_COMMANDS,
   ...SERVE_COMMANDS,
+  ...RECORD_COMMANDS,
   ...DISK_COMMANDS,
   ...MCP_COMMANDS,
   {

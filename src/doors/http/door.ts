@@ -15,6 +15,7 @@ import type { EventStreams } from './event-streams.ts';
 import type { Guard } from './guard.ts';
 import { readInput } from './input.ts';
 import { HttpProblem, problemReply } from './problem.ts';
+import { requestOnce } from './request-once.ts';
 import { Router, type Found } from './router.ts';
 import { ROUTES, type Route } from './routes.ts';
 import type { Starts } from './starts.ts';
@@ -98,7 +99,8 @@ export class Door {
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     }
     const around = { cwd: repository?.directory ?? '/', by: caller.by, signal: call.signal };
-    if (route.starts) return this.#options.starts.answer(route, input, around);
+    if (route.starts)
+      return this.#options.starts.answer(route, input, around, requestOnce(call, caller, input));
     return answerOf(route, input, around);
   }
 }

@@ -58,7 +58,11 @@ export class EventReader implements FeedReader, Disposable {
   async catchUp(onFirst: () => void): Promise<void> {
     const { feed, sink, wanted, stalledMs } = this.#options;
     await feed.join(this);
-    if (wanted.fromNow && wanted.after === undefined) this.cursor = feed.head;
+    if (wanted.fromNow && wanted.after === undefined) {
+      this.cursor = feed.head;
+      this.#isLive = wanted.run === undefined; // of a run it is not known yet whether there is such a one
+      if (this.#isLive) return onFirst();
+    }
     let isFirst = true;
     while (!sink.signal.aborted) {
       const { head } = feed;

@@ -55,6 +55,7 @@ function operationOf(route: Route): Parts {
     ...addressedBy(route).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
     ...(hasBody(route) ? [] : queryOf(given)),
     ...(route.gives === 'events' ? [lastEventId] : []),
+    ...(typeof route.starts === 'string' ? [idempotencyKey] : []),
   ];
   return {
     operationId: operationId(route),
@@ -93,7 +94,11 @@ function contentOf(route: Route, output: string): Parts {
         'text/event-stream': { schema: { type: 'string' } },
       };
     default:
-      return { 'application/json': { schema: reference(route.starts ? 'Started' : output) } };
+      return {
+        'application/json': {
+          schema: reference(route.starts && route.starts !== 'execution' ? 'Started' : output),
+        },
+      };
   }
 }
 
@@ -167,6 +172,14 @@ const lastEventId = {
   in: 'header',
   description: 'Goes on behind this event; a browser sends it by itself.',
   schema: { type: 'string' },
+};
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Sent again with the same key, the request gives what it gave before; another one with it is refused.',
+  schema: { type: 'string', maxLength: 255 },
 };
 
 function schemas(): Record<string, Schema> {

@@ -22,7 +22,7 @@ export interface Route {
   /** Fields that are the door's own. */
   also?: InputSchema['properties'];
   /** Leaves a run to an engine process: a workflow file, an agent or a command, a run that is continued by a command. */
-  starts?: 'file' | 'task' | readonly ['resume' | 'retry', ...string[]];
+  starts?: 'file' | 'task' | 'execution' | readonly ['resume' | 'retry', ...string[]];
   /** JSON if not given; `events` are one after another, as they come or as a page. */
   gives?: 'patch' | 'events' | 'log';
   status?: 201 | 202;
@@ -31,6 +31,7 @@ export interface Route {
 
 const REPOSITORY = '/api/repositories/{repository}';
 const RUN = `${REPOSITORY}/runs/{run}`;
+const RUNTIME = '/api/agent-runtime';
 const TASK = `${RUN}/tasks/{task}`;
 /** What lets work reach beyond its fence, or read and write files by name. */
 const BEYOND = ['trust', 'unfenced'];
@@ -80,7 +81,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'queue',
     starts: 'file',
     also: { file: PATH },
-    without: ['workflow', 'source'],
+    without: ['workflow', 'source', 'key', 'fingerprint'],
     adminFields: BEYOND,
     status: 202,
     about: 'run a workflow file of the repository; bosun.yaml if none is named',
@@ -90,6 +91,7 @@ export const ROUTES: readonly Route[] = [
     path: `${REPOSITORY}/exec`,
     operation: 'queueExec',
     starts: 'task',
+    without: ['key', 'fingerprint'],
     status: 202,
     about: 'run one agent or one command, with no workflow file',
   },
@@ -224,7 +226,69 @@ export const ROUTES: readonly Route[] = [
     role: 'admin',
     about: 'raise what all runs may spend today or this month',
   },
+  ...recordRoutes('workers', ['workers', 'putWorker', 'removeWorker'], 'a worker'),
+  ...recordRoutes('templates', ['templates', 'putTemplate', 'removeTemplate'], 'a template'),
+  ...recordRoutes('items', ['items', 'putItem', 'removeItem'], 'a work item'),
+  {
+    method: 'POST',
+    path: `${RUNTIME}/execute`,
+    operation: 'execute',
+    starts: 'execution',
+    without: ['key', 'fingerprint'],
+    status: 202,
+    about: 'have a worker do a work item, as a template says',
+  },
+  {
+    method: 'GET',
+    path: `${RUNTIME}/executions`,
+    operation: 'executions',
+    about: 'executions, the newest first',
+  },
+  {
+    method: 'GET',
+    path: `${RUNTIME}/executions/{execution}`,
+    operation: 'execution',
+    about: 'an execution; with its diff, logs, artifacts and metrics once it has ended',
+  },
+  {
+    method: 'POST',
+    path: `${RUNTIME}/executions/{execution}/cancel`,
+    operation: 'cancelExecution',
+    about: 'cancel an execution; its work is kept',
+  },
+  {
+    method: 'GET',
+    path: `${RUNTIME}/workspaces`,
+    operation: 'executionWorkspaces',
+    about: 'workspaces of executions that nobody has cleaned up',
+  },
+  {
+    method: 'DELETE',
+    path: `${RUNTIME}/workspaces/{execution}`,
+    operation: 'cleanExecution',
+    about: 'clean up after an execution that has ended; its snapshot stays',
+  },
 ];
+
+function recordRoutes(
+  name: string,
+  [list, put, remove]: readonly [OperationName, OperationName, OperationName],
+  what: string,
+): Route[] {
+  // A worker may be a command of this machine.
+  const role = name === 'workers' ? ({ role: 'admin' } as const) : {};
+  return [
+    { method: 'GET', path: `/api/${name}`, operation: list, about: `all ${name}` },
+    { method: 'PUT', path: `/api/${name}/{id}`, operation: put, ...role, about: `write down ${what}` },
+    {
+      method: 'DELETE',
+      path: `/api/${name}/{id}`,
+      operation: remove,
+      role: 'admin',
+      about: `remove ${what}`,
+    },
+  ];
+}
 
 /** What no address has, each with its reason. */
 export const NOT_SERVED: Partial<Record<OperationName, string>> = {

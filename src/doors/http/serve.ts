@@ -30,6 +30,8 @@ export interface ServeOptions {
   tokensOnly: boolean;
   version: string;
   mounts?: readonly Mount[];
+  /** Until all headers of a request are there. */
+  headersMsMax?: number;
   /** Between two signs of life of a quiet event stream. */
   beatMs?: number;
   onBug(error: unknown): void;
@@ -55,9 +57,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const access = new Access(records, token);
   const streams = new EventStreams(options.beatMs === undefined ? {} : { beatMs: options.beatMs });
   const metrics = new Metrics();
-  const starts = undo.use(new Starts(options.onTrouble));
+  const starts = undo.use(new Starts(access, options.onTrouble));
   let answering: Answering | undefined;
-  const server = new HttpServer(() => answering!, options.mounts ?? [], onBug);
+  const server = new HttpServer(() => answering!, options);
   undo.use(server);
   undo.defer(() => streams.close()); // before the server waits for what is under way
   const port = await server.listen({ host, port: options.port, socketPath });

@@ -19,7 +19,7 @@ const HEADERS_MS_MAX = 10_000;
 /** Until all of a request is there. */
 const REQUEST_MS_MAX = 60_000;
 const KEEP_ALIVE_MS = 30_000;
-const CHECK_MS = 1000;
+const CHECK_MS = 500;
 /** Of all requests together, while they come in. */
 const BODIES_BYTES_MAX = 256 * 1024 * 1024;
 /** What is under way when the server closes may end; and how long a reader that was told to go has for reading that. */
@@ -47,6 +47,13 @@ export interface Answering {
   admit(call: Call, role: Role): Caller;
 }
 
+export interface ServerOptions {
+  mounts?: readonly Mount[] | undefined;
+  /** Until all headers of a request are there. */
+  headersMsMax?: number | undefined;
+  onBug(error: unknown): void;
+}
+
 export interface Listening {
   host: string;
   port: number;
@@ -60,13 +67,18 @@ export class HttpServer implements AsyncDisposable {
   readonly #tcp: Server;
   readonly #local: Server;
   #socket: AsyncDisposable | undefined;
+  readonly #headersMsMax: number;
   #bodiesBytes = 0;
 
   /** `answering` is asked for once it listens: who may come in depends on the port. */
-  constructor(answering: () => Answering, mounts: readonly Mount[], onBug: (error: unknown) => void) {
+  constructor(
+    answering: () => Answering,
+    { mounts = [], headersMsMax = HEADERS_MS_MAX, onBug }: ServerOptions,
+  ) {
     this.#answering = answering;
     this.#mounts = mounts;
     this.#onBug = onBug;
+    this.#headersMsMax = headersMsMax;
     this.#tcp = this.#server(false);
     this.#local = this.#server(true);
   }
@@ -97,7 +109,7 @@ export class HttpServer implements AsyncDisposable {
     const server = createServer(
       {
         maxHeaderSize: HEADER_BYTES_MAX,
-        headersTimeout: HEADERS_MS_MAX,
+        headersTimeout: this.#headersMsMax,
         requestTimeout: REQUEST_MS_MAX,
         keepAliveTimeout: KEEP_ALIVE_MS,
         connectionsCheckingInterval: CHECK_MS,

@@ -4,8 +4,10 @@ import { isModule } from '../../definition/load.ts';
 import { perform } from '../../operations/perform.ts';
 import { RunQueues } from '../../run/run-queue.ts';
 import { json, type Reply } from './call.ts';
+import type { Access } from './access.ts';
 import type { Around } from './door.ts';
 import { HttpProblem } from './problem.ts';
+import type { RequestOnce } from './request-once.ts';
 import type { Route } from './routes.ts';
 import { RunStarter } from './run-starter.ts';
 
@@ -13,16 +15,21 @@ type Input = Record<string, unknown>;
 
 export class Starts implements AsyncDisposable {
   readonly #queues = new RunQueues();
+  readonly #access: Access;
   readonly #starter: RunStarter;
 
-  constructor(onTrouble: (text: string) => void) {
+  constructor(access: Access, onTrouble: (text: string) => void) {
+    this.#access = access;
     this.#starter = new RunStarter(onTrouble);
   }
 
-  async answer(route: Route, input: Input, around: Around): Promise<Reply> {
+  /** A request with a key is done once, however often it is sent. */
+  async answer(route: Route, given: Input, around: Around, once: RequestOnce | undefined): Promise<Reply> {
     const { starts, status = 202 } = route;
+    const input: Input = { ...given, ...(once && typeof starts === 'string' && once) };
     if (starts === 'file') return json(await this.#startFile(input, around), { status });
     if (starts === 'task') return json(await this.#startTask(input, around), { status });
+    if (starts === 'execution') return json(await this.#startExecution(input, around), { status });
     const words = starts!.map((word) =>
       word.replace(/^\{(\w+)\}$/, (_, name: string) => String(input[name])),
     );
@@ -49,6 +56,13 @@ export class Starts implements AsyncDisposable {
     );
     this.#starter.wake(around.cwd);
     return { ...queued, notes: [...warnings, ...queued.notes] };
+  }
+
+  async #startExecution(input: Input, around: Around): Promise<unknown> {
+    const execution = await perform('execute', input as never, { ...around, queues: this.#queues });
+    const { directory } = this.#access.repository(execution.repositoryId);
+    this.#starter.wake(directory);
+    return execution;
   }
 
   async #startTask(input: Input, around: Around): Promise<unknown> {

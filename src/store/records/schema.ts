@@ -17,5 +17,19 @@ export const RECORD_MIGRATIONS = [
     directory TEXT NOT NULL UNIQUE,
     added_ms  INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+
+  -- Workers, templates and work items: what people and programs say of them, as JSON.
+  CREATE TABLE record (
+    kind TEXT NOT NULL,
+    id   TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Executions whose workspace somebody has cleaned up.
+  CREATE TABLE cleaned (
+    execution TEXT PRIMARY KEY,
+    at_ms     INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
