@@ -93,6 +93,10 @@ describe('a run over HTTP', () => {
       expect((await ask('GET', `${run}/patch`)).text).toContain('+two');
       expect((await ask('GET', `${run}/report`)).json).toMatchObject({ run: { state: 'done' } });
       expect((await ask('GET', `${run}/messages`)).status).toBe(200);
+      expect((await ask('GET', `${run}/agents`)).status).toBe(200);
+      expect((await ask('GET', `${at}/totals?per=task`)).status).toBe(200);
+      expect((await ask('POST', `${run}/push`, { body: {} })).status).toBeGreaterThanOrEqual(400); // no remote
+      expect((await ask('POST', `${run}/pr`, { body: {} })).status).toBeGreaterThanOrEqual(400);
       expect((await ask('GET', `${run}/tasks/one/output`)).status).toBe(200);
       const lines = (await ask('GET', `${run}/log?withoutOutput=true&task=two`)).text.trim().split('\n');
       expect(lines.map((line) => JSON.parse(line).event.type)).toContain('attempt.started');

@@ -1,8 +1,7 @@
 /** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
@@ -12,7 +11,7 @@ import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MIGRATIONS } from './schema.ts';
 import { JournalLooks } from './journal-looks.ts';
-import { makePrivate } from './private-file.ts';
+import { isAtRest, isOnReadOnlyDisk, openAsItIs, openDatabase } from './open-database.ts';
 import { damaged, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import { followQuery } from './follow.ts';
@@ -31,7 +30,6 @@ import type {
 } from './store.ts';
 import { familyOf, IN_FAMILY } from './task-family.ts';
 
-const BUSY_TIMEOUT_MS = 10_000;
 /** The newest ones: nobody has more at work. */
 const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
@@ -41,37 +39,6 @@ const FORMAT_SINCE = 4;
 
 export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
-}
-
-function openDatabase(file: string, readOnly: boolean): DatabaseSync {
-  if (isOnReadOnlyDisk(file)) return openAsItIs(file);
-  if (!readOnly) makePrivate(file);
-  return new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
-}
-
-/** SQLite makes no files beside it, and no locks: only where nobody can write there. */
-function openAsItIs(file: string): DatabaseSync {
-  const address = pathToFileURL(file);
-  address.search = '?immutable=1';
-  return new DatabaseSync(address, { readOnly: true });
-}
-
-/** Only where there is nothing beside it: a writer that was killed may have left something to read there. */
-function isOnReadOnlyDisk(file: string): boolean {
-  try {
-    accessSync(path.dirname(file), constants.W_OK);
-    return false;
-  } catch (error) {
-    return (
-      (error as NodeJS.ErrnoException).code === 'EROFS' && existsSync(file) && !existsSync(`${file}-wal`)
-    );
-  }
-}
-
-/** No engine has it open, and none that was killed left something beside it. */
-function isAtRest(file: string): boolean {
-  const sizeOf = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  return sizeOf(file) > 0 && sizeOf(`${file}-wal`) === 0;
 }
 
 function gone(file: string): BosunError {
