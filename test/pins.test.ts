@@ -7,6 +7,7 @@ import * as api from '../src/index.ts';
 
 const LIBRARY = `addHook
 agents
+allEvents
 answer
 atWork
 attach
@@ -128,7 +129,6 @@ describe('names that programs rely on', () => {
       'history(limit since) → ShownRuns, by anybody',
       'totals(per! since) → Totals, by anybody',
       'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
-      'events(run after fromNow withoutOutput limit follow) seen(FollowedEvents)… → ReadUpTo, by person, program',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
@@ -164,6 +164,7 @@ describe('names that programs rely on', () => {
       'commit(message!) → Committed, by person, program, changes',
       'gitStatus() → GitStatus, by anybody',
       'gitDiff(stat) write(bytes)… → Changes, by anybody',
+      'events(run after fromNow withoutOutput limit follow) seen(FollowedEvents)… → ReadUpTo, by person, program',
       'repositories() → ServedRepositories, by person, program',
       'allowRepository(directory) → ServedRepository, by person, program, changes',
       'forgetRepository(repository!) → ServedRepository, by person, program, changes',

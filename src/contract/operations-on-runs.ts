@@ -371,33 +371,6 @@ export const ON_RUNS = {
     actors: ANYBODY,
     changes: false,
   },
-  /** Of all runs of the repository, in the order in which they happened. */
-  events: {
-    input: {
-      type: 'object',
-      properties: {
-        ...RUN,
-        /** Where whoever asks has read to, as an event says it; the beginning where it is not given. */
-        after: NAME,
-        /** Only what comes from now on. */
-        fromNow: FLAG,
-        withoutOutput: FLAG,
-        /** At most so many; it cannot be combined with follow. */
-        limit: ABOVE_0,
-        /** Goes on until whoever asks has enough. */
-        follow: FLAG,
-      },
-      either: [
-        ['after', 'fromNow'],
-        ['limit', 'follow'],
-      ],
-    },
-    output: 'ReadUpTo',
-    streams: { to: 'seen', items: 'FollowedEvents' },
-    errors: ON_RUN,
-    actors: NO_AGENT,
-    changes: false,
-  },
   attach: {
     input: {
       type: 'object',

@@ -1,5 +1,5 @@
-/** The part of the table of operations that is about serving: which repositories, and who may come in. */
-import { NAME, NOTHING, NO_AGENT, PATH, type Operation } from './operation.ts';
+/** The part of the table of operations that is about serving: which repositories, who may come in, and what all runs do. */
+import { FLAG, NAME, NOTHING, NO_AGENT, ON_RUN, PATH, type Operation } from './operation.ts';
 import { ROLES } from './role.ts';
 
 const PERSON = ['person'] as const;
@@ -7,6 +7,33 @@ const TOKEN_NAME_CHARS_MAX = 64;
 const TOKEN_NAME = { type: 'string', maxLength: TOKEN_NAME_CHARS_MAX } as const;
 
 export const ON_SERVING = {
+  /** Of all runs of the repository, in the order in which they happened. */
+  events: {
+    input: {
+      type: 'object',
+      properties: {
+        run: NAME,
+        /** Where whoever asks has read to, as an event says it; the beginning where it is not given. */
+        after: NAME,
+        /** Only what comes from now on. */
+        fromNow: FLAG,
+        withoutOutput: FLAG,
+        /** At most so many; it cannot be combined with follow. */
+        limit: { type: 'integer', minimum: 1 },
+        /** Goes on until whoever asks has enough. */
+        follow: FLAG,
+      },
+      either: [
+        ['after', 'fromNow'],
+        ['limit', 'follow'],
+      ],
+    },
+    output: 'ReadUpTo',
+    streams: { to: 'seen', items: 'FollowedEvents' },
+    errors: ON_RUN,
+    actors: NO_AGENT,
+    changes: false,
+  },
   repositories: {
     input: NOTHING,
     output: 'ServedRepositories',

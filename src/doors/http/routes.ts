@@ -321,6 +321,8 @@ function recordRoutes(
 /** What no address has, each with its reason. */
 export const NOT_SERVED: Partial<Record<OperationName, string>> = {
   run: 'a run is left to an engine process: see queue',
+  start: 'see queue',
+  initMcp: 'it writes the settings of programs of the user',
   exec: 'see run',
   work: 'the server sees to it',
   spawnAgent: 'exec starts one; a child of a task is for its agent, or for a person here',
