@@ -1,7 +1,9 @@
-/** Writes the JSON Schemas that editors read, schema/*.json, from the schemas in the contract. */
+/** Writes what other programs read of our schemas: schema/*.json for editors, and the document of the HTTP door. */
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { ownVersion } from '../src/base/version.ts';
 import { Config } from '../src/contract/config.ts';
+import { openApi } from '../src/doors/http/openapi.ts';
 import { WorkflowFile } from '../src/contract/workflow.ts';
 
 export const SCHEMA_PATH = new URL('../schema/workflow.json', import.meta.url);
@@ -28,7 +30,14 @@ function asText(type: z.ZodType, about: { $id: string; title: string; descriptio
   return `${JSON.stringify({ $schema, ...about, ...schema }, undefined, 2)}\n`;
 }
 
+export const OPENAPI_PATH = new URL('../schema/openapi.json', import.meta.url);
+
+export function openApiText(): string {
+  return `${JSON.stringify(openApi(ownVersion()), undefined, 2)}\n`;
+}
+
 if (import.meta.main) {
   writeFileSync(SCHEMA_PATH, workflowSchema());
   writeFileSync(CONFIG_SCHEMA_PATH, configSchema());
+  writeFileSync(OPENAPI_PATH, openApiText());
 }

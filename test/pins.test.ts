@@ -7,6 +7,7 @@ import * as api from '../src/index.ts';
 
 const LIBRARY = `addHook
 agents
+allEvents
 answer
 atWork
 attach
@@ -108,8 +109,8 @@ describe('names that programs rely on', () => {
     });
     expect(rows).toEqual([
       'run(workflow! source! inputs dirty usd overBudget unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
-      'queue(workflow! source! inputs dirty usd trust) → QueuedRun, by person, program, changes',
-      'queueExec(prompt argv runtime command model check attempts timeout dirty usd) → QueuedTask, by person, program, changes',
+      'queue(workflow! source! inputs dirty usd trust key fingerprint) → QueuedRun, by person, program, changes',
+      'queueExec(prompt argv runtime command model check attempts timeout dirty usd key fingerprint) → QueuedTask, by person, program, changes',
       'work(atOnce stay) told(WorkedOn)… → Worked, by person, program, changes',
       'spawnAgent(parent role prompt! name runtime model write check usd tokens queue trust) seen(Events)… → Spawned, by person, program, changes',
       'exec(prompt argv runtime command model check attempts timeout dirty usd overBudget unfenced trust record replay timing) seen(Events)… → StartedTask, by person, program, changes',
@@ -166,6 +167,28 @@ describe('names that programs rely on', () => {
       'commit(message!) → Committed, by person, program, changes',
       'gitStatus() → GitStatus, by anybody',
       'gitDiff(stat) write(bytes)… → Changes, by anybody',
+      'events(run after fromNow withoutOutput limit follow) seen(FollowedEvents)… → ReadUpTo, by person, program',
+      'repositories() → ServedRepositories, by person, program',
+      'allowRepository(directory) → ServedRepository, by person, program, changes',
+      'forgetRepository(repository!) → ServedRepository, by person, program, changes',
+      'tokens() → Tokens, by person',
+      'addToken(name! role! expires) → NewToken, by person, changes',
+      'revokeToken(name!) → Token, by person, changes',
+      'workers(limit after) → Workers, by person, program',
+      'putWorker(id! name! runtime model command offline) → Worker, by person, program, changes',
+      'removeWorker(id!) → Worker, by person, program, changes',
+      'templates(limit after) → Templates, by person, program',
+      'putTemplate(id! name! prompt! check) → Template, by person, program, changes',
+      'removeTemplate(id!) → Template, by person, program, changes',
+      'items(limit after) → WorkItems, by person, program',
+      'putItem(id! title! text!) → WorkItem, by person, program, changes',
+      'removeItem(id!) → WorkItem, by person, program, changes',
+      'execute(workerId! workItemId! templateId! repositoryId! workspaceId key fingerprint) → ExecutionFacts, by person, program, changes',
+      'executions(limit repositoryId workerId status) → Executions, by person, program',
+      'execution(execution!) → Execution, by person, program',
+      'cancelExecution(execution!) → ExecutionFacts, by person, program, changes',
+      'executionWorkspaces(limit) → ExecutionWorkspaces, by person, program',
+      'cleanExecution(execution!) → ExecutionWorkspace, by person, program, changes',
     ]);
   });
 });

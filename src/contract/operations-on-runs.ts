@@ -40,6 +40,12 @@ const WORKFLOW: Value<Workflow> = {
 export const INPUTS: Value<Record<string, Json>> = { type: 'object' };
 /** `warn`: at a limit that is not hard nobody is asked; it is told, and the run goes on. */
 export const OVER_BUDGET = { type: 'string', maxLength: NAME_CHARS_MAX, enum: ['ask', 'warn'] } as const;
+/** Asked for again with the same key, a run is not made again. */
+const ONCE = {
+  key: NAME,
+  /** What is asked for, in a few characters: something else with the same key is refused. All of the input, if not given. */
+  fingerprint: NAME,
+} as const;
 /** One agent or one command, with no workflow file. */
 export const EXEC = {
   /** For an agent. */
@@ -95,18 +101,26 @@ export const ON_RUNS = {
   queue: {
     input: {
       type: 'object',
-      properties: { workflow: WORKFLOW, source: PATH, inputs: INPUTS, dirty: FLAG, usd: USD, trust: FLAG },
+      properties: {
+        workflow: WORKFLOW,
+        source: PATH,
+        inputs: INPUTS,
+        dirty: FLAG,
+        usd: USD,
+        trust: FLAG,
+        ...ONCE,
+      },
       required: ['workflow', 'source'],
     },
     output: 'QueuedRun',
-    errors: ['no-repository', 'not-trusted', 'busy', 'invalid-workflow'],
+    errors: ['no-repository', 'not-trusted', 'busy', 'conflict', 'invalid-workflow'],
     actors: NO_AGENT,
     changes: true,
   },
   queueExec: {
-    input: { type: 'object', properties: EXEC, either: [['prompt', 'argv']] },
+    input: { type: 'object', properties: { ...EXEC, ...ONCE }, either: [['prompt', 'argv']] },
     output: 'QueuedTask',
-    errors: ['no-repository', 'not-trusted', 'busy', 'invalid-workflow'],
+    errors: ['no-repository', 'not-trusted', 'busy', 'conflict', 'invalid-workflow'],
     actors: NO_AGENT,
     changes: true,
   },

@@ -9,10 +9,19 @@ import type { InputValue } from './input-schema.ts';
 import type { Outputs } from './operation.ts';
 import { ON_ITS_OWN } from './operation-start.ts';
 import { ON_MACHINE } from './operations-on-machine.ts';
+import { ON_RECORDS } from './operations-on-records.ts';
 import { ON_REMOTES } from './operations-on-remotes.ts';
 import { ON_RUNS } from './operations-on-runs.ts';
+import { ON_SERVING } from './operations-on-serving.ts';
 
-export const OPERATIONS = { ...ON_RUNS, ...ON_ITS_OWN, ...ON_MACHINE, ...ON_REMOTES };
+export const OPERATIONS = {
+  ...ON_RUNS,
+  ...ON_ITS_OWN,
+  ...ON_MACHINE,
+  ...ON_REMOTES,
+  ...ON_SERVING,
+  ...ON_RECORDS,
+};
 
 /** Any of them may end with these: the input is not as the table says, the journal or the machine failed. */
 export const ERRORS_OF_ALL: readonly ErrorCode[] = ['usage', 'journal', 'system'];

@@ -44,6 +44,24 @@ export {
   PushedBranch,
 } from './remote-outputs.ts';
 export { Totals } from './totals-schema.ts';
+export {
+  Execution,
+  ExecutionFacts,
+  Executions,
+  ExecutionWorkspace,
+  ExecutionWorkspaces,
+  NewToken,
+  ServedRepositories,
+  ServedRepository,
+  Template,
+  Templates,
+  Token,
+  Tokens,
+  Worker,
+  Workers,
+  WorkItem,
+  WorkItems,
+} from './serving-schema.ts';
 
 const limits = z.partialRecord(unit, count);
 const spending = z.strictObject({
@@ -146,16 +164,22 @@ export const Status = z.strictObject({
 });
 export type Status = z.output<typeof Status>;
 
+const recorded = z.strictObject({
+  seq: count,
+  atMs: count,
+  run: text,
+  event: z.custom<Event>((value) => eventProblem(value, EVENT_FORMAT) === undefined, 'must be an event'),
+  format: opt(count),
+});
 /** The events of a run, some at a time. */
-export const Events = z.array(
-  z.strictObject({
-    seq: count,
-    atMs: count,
-    run: text,
-    event: z.custom<Event>((value) => eventProblem(value, EVENT_FORMAT) === undefined, 'must be an event'),
-    format: opt(count),
-  }),
-);
+export const Events = z.array(recorded);
+
+/** Events of all runs, each with where whoever has seen it has read to. */
+export const FollowedEvents = z.array(recorded.extend({ cursor: text }));
+export type FollowedEvent = Recorded & { cursor: string };
+/** Where there was nothing more to read. */
+export const ReadUpTo = z.strictObject({ cursor: text });
+export type ReadUpTo = z.output<typeof ReadUpTo>;
 
 /** How a run stood when there was nothing more to read. */
 export const ReadTo = z.strictObject({ run: text, state: shownRunState });

@@ -195,6 +195,14 @@ export class Bosun implements AsyncDisposable {
     for await (const page of this.events(run, { ...options, follow: true })) yield* page;
   }
 
+  /** The events of all runs, in the order in which they happened; resolves when there are no more, or the signal aborts. */
+  allEvents(
+    seen: Around<'events'>['seen'],
+    options: Rest<'events', never> = {},
+  ): Promise<OutputOf<'events'>> {
+    return this.#ask('events', {}, { ...options, seen });
+  }
+
   /** Watches a run that another process drives; the signal stops that, and the run continues. */
   async attach(run: string | undefined, options: Rest<'attach', 'run'>): Promise<AttachedRun & SpokenTo> {
     const attached = await this.#ask('attach', named(run), options);

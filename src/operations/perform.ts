@@ -19,8 +19,10 @@ import type { ReadTo } from '../contract/outputs.ts';
 import type { AttachOptions } from './attach.ts';
 import { checkInput } from './check-input.ts';
 import type { ConformanceOptions } from './conformance/conformance.ts';
+import type { FollowEventsOptions } from './events.ts';
 import type { ExecOptions } from './exec.ts';
 import type { FeedbackOptions } from './feedback.ts';
+import type { ExecuteOptions } from './execute.ts';
 import type { CancelOptions } from './interrupt.ts';
 import type { MergeOptions } from './merge.ts';
 import type { LoggedRequest } from './model-server.ts';
@@ -69,6 +71,7 @@ const FUNCTIONS = {
       await pages.return(undefined as never); // who is told may throw
     }
   },
+  events: async (asked: FollowEventsOptions) => (await import('./events.ts')).followEvents(asked),
   attach: async (asked: AttachOptions) => (await import('./attach.ts')).attachRun(asked),
   wait: async (asked: WaitOptions) => (await import('./wait.ts')).waitForRuns(asked),
   budget: async (asked: Asked<'budget'>) => (await import('./budget.ts')).budgetsOf(asked),
@@ -116,6 +119,42 @@ const FUNCTIONS = {
   gitStatus: async (asked: Asked<'gitStatus'>) => (await import('./own-git.ts')).gitStatus(asked),
   gitDiff: async (asked: Asked<'gitDiff'> & { write(piece: Buffer): Promise<void> | void }) =>
     (await import('./own-git.ts')).gitDiff(asked),
+  repositories: async ({ signal }: Asked<'repositories'>) => {
+    const { listRepositories } = await import('./repositories.ts');
+    signal?.throwIfAborted();
+    return listRepositories();
+  },
+  allowRepository: async (asked: Asked<'allowRepository'>) =>
+    (await import('./repositories.ts')).allowRepository(asked),
+  forgetRepository: async (asked: Asked<'forgetRepository'>) =>
+    (await import('./repositories.ts')).forgetRepository(asked),
+  tokens: async ({ signal }: Asked<'tokens'>) => {
+    const { listTokens } = await import('./tokens.ts');
+    signal?.throwIfAborted();
+    return listTokens();
+  },
+  addToken: async (asked: Asked<'addToken'>) => (await import('./tokens.ts')).addToken(asked),
+  revokeToken: async (asked: Asked<'revokeToken'>) => (await import('./tokens.ts')).revokeToken(asked),
+  workers: async (asked: Asked<'workers'>) => (await import('./records.ts')).listWorkers(asked),
+  putWorker: async (asked: Asked<'putWorker'>) => (await import('./records.ts')).putWorker(asked),
+  removeWorker: async ({ id }: Asked<'removeWorker'>) =>
+    (await import('./records.ts')).removeRecord('worker', id),
+  templates: async (asked: Asked<'templates'>) => (await import('./records.ts')).listTemplates(asked),
+  putTemplate: async (asked: Asked<'putTemplate'>) => (await import('./records.ts')).putTemplate(asked),
+  removeTemplate: async ({ id }: Asked<'removeTemplate'>) =>
+    (await import('./records.ts')).removeRecord('template', id),
+  items: async (asked: Asked<'items'>) => (await import('./records.ts')).listItems(asked),
+  putItem: async (asked: Asked<'putItem'>) => (await import('./records.ts')).putItem(asked),
+  removeItem: async ({ id }: Asked<'removeItem'>) => (await import('./records.ts')).removeRecord('item', id),
+  execute: async (asked: ExecuteOptions) => (await import('./execute.ts')).execute(asked),
+  executions: async (asked: Asked<'executions'>) => (await import('./executions.ts')).listExecutions(asked),
+  execution: async (asked: Asked<'execution'>) => (await import('./executions.ts')).executionOf(asked),
+  cancelExecution: async (asked: Asked<'cancelExecution'>) =>
+    (await import('./executions.ts')).cancelExecution(asked),
+  executionWorkspaces: async (asked: Asked<'executionWorkspaces'>) =>
+    (await import('./executions.ts')).listExecutionWorkspaces(asked),
+  cleanExecution: async (asked: Asked<'cleanExecution'>) =>
+    (await import('./executions.ts')).cleanExecution(asked),
 } satisfies { [Name in OperationName]: (asked: never) => Promise<OutputOf<Name>> };
 
 type Functions = typeof FUNCTIONS;

@@ -1,7 +1,9 @@
 /** Runs that are left to the next engine that looks: checked and in the journal at once, driven later. It drives nothing. */
+import { createHash } from 'node:crypto';
 import type { Asked, OutputOf } from '../contract/operations.ts';
 import { resolveInputs } from '../definition/inputs.ts';
 import { RunQueue, type QueuedRun, type RunQueues } from '../run/run-queue.ts';
+import type { Once } from '../store/store.ts';
 import { execWorkflow } from './exec.ts';
 import { checkTrust, isTrusted } from './trust.ts';
 
@@ -24,11 +26,21 @@ export async function queueRun(
   // What this machine lacks is asked about where it is driven.
   checkTrust({ ...options, workflow, top, kind: 'fences' });
   const queued = { by, ...(isTrusted(options) && { trusted: true as const }) };
-  return await queue.add({ workflow, source, inputs, dirty, queued, ...(parent && { parent }) }, base);
+  const once = onceOf(options, { workflow, source, inputs, dirty });
+  const run = { workflow, source, inputs, dirty, queued, ...(parent && { parent }), ...(once && { once }) };
+  return await queue.add(run, base);
 }
 
 /** One agent with a prompt, or one command, with no workflow file. */
 export async function queueExec(options: QueueOptions<'queueExec'>): Promise<OutputOf<'queueExec'>> {
   const { task, ...made } = execWorkflow(options);
   return { ...(await queueRun({ ...options, ...made })), task };
+}
+
+function onceOf(
+  { key, fingerprint }: { key?: string; fingerprint?: string },
+  asked: object,
+): Once | undefined {
+  if (key === undefined) return undefined;
+  return { key, hash: fingerprint ?? createHash('sha256').update(JSON.stringify(asked)).digest('hex') };
 }

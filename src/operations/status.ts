@@ -67,7 +67,8 @@ export async function history(options: Reading<'history'>): Promise<ShownRun[]> 
     options.since === undefined
       ? await journal.store.runs(options.limit ?? 50)
       : await newestSince(journal.store, options.since, options.limit ?? 1000);
-  return Promise.all(runs.map(async (run) => asShown(run, await shownState(journal, run))));
+  // Awaited here: the journal is closed when this returns.
+  return await Promise.all(runs.map(async (run) => asShown(run, await shownState(journal, run))));
 }
 
 async function newestSince(store: Store, since: string, limit: number): Promise<RunView[]> {

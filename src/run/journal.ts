@@ -30,6 +30,15 @@ export async function openJournal(cwd: string): Promise<Journal & AsyncDisposabl
   return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
+/** Makes an empty one where no run was ever started, for whoever waits for the first. */
+export async function prepareJournal(cwd: string): Promise<void> {
+  const git = findGit(cwd);
+  if (!git || existsSync(new Home(git).journal)) return;
+  const { createHome } = await import('./prepare-home.ts');
+  const home = await createHome(git);
+  await openSqliteStore(home.journal)[Symbol.asyncDispose]();
+}
+
 /** An earlier version kept it there. */
 async function moveFromWorkTree(cwd: string): Promise<Home | undefined> {
   const git = findGit(cwd);

@@ -10,7 +10,7 @@ import { BosunError } from '../contract/errors.ts';
 import { baseRef } from '../collect/collect.ts';
 import type { Home } from '../store/home.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
-import type { Store } from '../store/store.ts';
+import type { Once, Store } from '../store/store.ts';
 import { assertOurs } from '../system/files/owned.ts';
 import { commitDirtyTree } from '../system/git/dirty-tree.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
@@ -30,7 +30,10 @@ const BATCH_TASKS_MAX = 2000;
 const NAMES_MAX = 1000;
 const DIRECTORIES_MAX = 100;
 
-export type QueuedRun = Omit<NewRun, 'base'> & Required<Pick<NewRun, 'queued'>>;
+export type QueuedRun = Omit<NewRun, 'base'> &
+  Required<Pick<NewRun, 'queued'>> & {
+    once?: Once;
+  };
 
 export interface Enqueued {
   id: string;
@@ -115,16 +118,19 @@ export class RunQueue implements AsyncDisposable {
     const notes = new Map<string, string[]>();
     for (const base of new Set(bases)) notes.set(base, await this.#hold(git, base));
     const atMs = Date.now();
+    const made = new Set<string>();
     const ids = await store.enqueue(
-      batch.map(({ run }, n) => ({
+      batch.map(({ run: { once, ...run } }, n) => ({
         name: run.workflow.name,
         lastNumber: this.#lastNumber(home, run.workflow.name),
-        first: firstBatch({ ...run, base: bases[n]! }, atMs),
+        first: (id) => (made.add(id), firstBatch({ ...run, base: bases[n]! }, atMs)(id)),
+        ...(once && { once }),
       })),
     );
     for (const [n, { settled }] of batch.entries()) {
       try {
-        await git.updateRef(baseRef(ids[n]!), bases[n]!);
+        // One that was asked for before started from what was there then.
+        if (made.delete(ids[n]!)) await git.updateRef(baseRef(ids[n]!), bases[n]!);
         settled.resolve({ id: ids[n]!, notes: notes.get(bases[n]!)! });
       } catch (error) {
         settled.reject(error); // the run is there all the same, as one whose caller never heard of it

@@ -75,4 +75,15 @@ export const MIGRATIONS = [
     run  TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- In which order the events of all runs were written: a row for each batch. A number is never used again.
+  CREATE TABLE batch (
+    n     INTEGER PRIMARY KEY AUTOINCREMENT,
+    run   TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last  INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX batch_run ON batch (run);
+  INSERT INTO batch (run, first, last) SELECT id, 1, seq FROM run ORDER BY rowid;
+  `,
 ];

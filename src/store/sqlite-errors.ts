@@ -82,3 +82,11 @@ function damagedLock(file: string, why: string, cause: unknown): BosunError {
 function isDirectory(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
+
+/** A key that came with another request before. */
+export function otherRequest(run: string): BosunError {
+  return new BosunError(
+    'conflict',
+    `this key came with another request before, which made run ${run}: use a new key for another request`,
+  );
+}

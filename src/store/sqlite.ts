@@ -1,8 +1,7 @@
 /** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
 import type { Spending } from '../contract/model.ts';
@@ -12,13 +11,25 @@ import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MIGRATIONS } from './schema.ts';
 import { JournalLooks } from './journal-looks.ts';
-import { makePrivate } from './private-file.ts';
-import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
+import { isAtRest, isOnReadOnlyDisk, openAsItIs, openDatabase } from './open-database.ts';
+import { damaged, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
-import type { Batch, FirstBatch, Left, Once, Queueing, ReadOptions, Request, Store } from './store.ts';
+import { followQuery } from './follow.ts';
+import type {
+  Batch,
+  Cursor,
+  FirstBatch,
+  Followed,
+  FollowOptions,
+  Left,
+  Once,
+  Queueing,
+  ReadOptions,
+  Request,
+  Store,
+} from './store.ts';
 import { familyOf, IN_FAMILY } from './task-family.ts';
 
-const BUSY_TIMEOUT_MS = 10_000;
 /** The newest ones: nobody has more at work. */
 const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
@@ -28,37 +39,6 @@ const FORMAT_SINCE = 4;
 
 export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
-}
-
-function openDatabase(file: string, readOnly: boolean): DatabaseSync {
-  if (isOnReadOnlyDisk(file)) return openAsItIs(file);
-  if (!readOnly) makePrivate(file);
-  return new DatabaseSync(file, { readOnly, timeout: BUSY_TIMEOUT_MS });
-}
-
-/** SQLite makes no files beside it, and no locks: only where nobody can write there. */
-function openAsItIs(file: string): DatabaseSync {
-  const address = pathToFileURL(file);
-  address.search = '?immutable=1';
-  return new DatabaseSync(address, { readOnly: true });
-}
-
-/** Only where there is nothing beside it: a writer that was killed may have left something to read there. */
-function isOnReadOnlyDisk(file: string): boolean {
-  try {
-    accessSync(path.dirname(file), constants.W_OK);
-    return false;
-  } catch (error) {
-    return (
-      (error as NodeJS.ErrnoException).code === 'EROFS' && existsSync(file) && !existsSync(`${file}-wal`)
-    );
-  }
-}
-
-/** No engine has it open, and none that was killed left something beside it. */
-function isAtRest(file: string): boolean {
-  const sizeOf = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  return sizeOf(file) > 0 && sizeOf(`${file}-wal`) === 0;
 }
 
 function gone(file: string): BosunError {
@@ -138,13 +118,23 @@ class SqliteStore implements Store {
   async enqueue(runs: readonly Queueing[]): Promise<string[]> {
     return this.#transaction(() => {
       const last = new Map<string, number>();
-      return runs.map(({ name, lastNumber, first }) => {
+      return runs.map(({ name, lastNumber, first, once }) => {
+        const before = once && this.#askedBefore(once);
+        if (before !== undefined) return before;
         const number = (last.get(name) ?? this.#lastNumber(name, lastNumber)) + 1;
         last.set(name, number);
-        this.#begin(`${name}-${number}`, name, number, first);
-        return `${name}-${number}`;
+        const id = `${name}-${number}`;
+        this.#begin(id, name, number, first);
+        if (once) this.#run('INSERT INTO once (key, hash, run) VALUES (?, ?, ?)', once.key, once.hash, id);
+        return id;
       });
     });
+  }
+
+  #askedBefore({ key, hash }: Once): string | undefined {
+    const begun = this.#begunWith(key);
+    if (begun && begun.hash !== hash) throw otherRequest(begun.run);
+    return begun?.run;
   }
 
   #lastNumber(name: string, lastNumber: number): number {
@@ -192,6 +182,8 @@ class SqliteStore implements Store {
     // Nobody will take them any more, and a run that is gone on with must not be told of them. What was asked for is answered.
     if (batch.run.endedAtMs !== undefined)
       this.#run(`DELETE FROM request WHERE run = ? AND substr(body, 1, 13) <> '{"do":"spawn"'`, run);
+    if (seq > afterSeq)
+      this.#run('INSERT INTO batch (run, first, last) VALUES (?, ?, ?)', run, afterSeq + 1, seq);
     const view: RunView = { ...batch.run, id: run, lastSeq: seq };
     this.#run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
     return seq;
@@ -223,14 +215,50 @@ class SqliteStore implements Store {
       const statement = this.#prepare(sql);
       statement.setReturnArrays(true);
       const rows = statement.all(...values, options.limit ?? -1) as unknown as Row[];
-      for (const [seq, atMs, body, format] of rows) {
-        bytes += body.length;
-        const event = whole(this.#event(run, seq, body, format), read, options.valueBytesMax);
-        page.push(format === EVENT_FORMAT ? { run, seq, atMs, event } : { run, seq, atMs, event, format });
+      for (const row of rows) {
+        bytes += row[2].length;
+        page.push(this.#recorded(run, row, read, options.valueBytesMax));
         if (options.limit !== undefined && bytes > PAGE_BYTES_MAX) break;
       }
       return page;
     });
+  }
+
+  async follow(options: FollowOptions): Promise<Followed[]> {
+    const { sql, values } = followQuery(options);
+    this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
+    return translated(this.#file, () => {
+      const page: Followed[] = [];
+      let bytes = 0;
+      const statement = this.#prepare(sql);
+      statement.setReturnArrays(true);
+      for (const row of statement.iterate(...values) as unknown as Iterable<[number, string, ...Row]>) {
+        const [batch, run, ...rest] = row;
+        const read = (ref: ValueRef): Json => {
+          bytes += ref.bytes;
+          return this.value(run, ref);
+        };
+        bytes += rest[2].length;
+        page.push({ recorded: this.#recorded(run, rest, read), cursor: { batch, seq: rest[0] } });
+        if (bytes > PAGE_BYTES_MAX) break;
+      }
+      return page;
+    });
+  }
+
+  async head(): Promise<Cursor> {
+    const row = this.#get('SELECT n, last FROM batch ORDER BY n DESC LIMIT 1');
+    return { batch: Number(row?.n ?? 0), seq: Number(row?.last ?? 0) };
+  }
+
+  #recorded(
+    run: string,
+    [seq, atMs, body, format]: Row,
+    read: (ref: ValueRef) => Json,
+    valueBytesMax?: number,
+  ): Recorded {
+    const event = whole(this.#event(run, seq, body, format), read, valueBytesMax);
+    return format === EVENT_FORMAT ? { run, seq, atMs, event } : { run, seq, atMs, event, format };
   }
 
   /** What cannot be understood is said, and where it is: to guess would be to do other work than was decided. */
@@ -338,7 +366,7 @@ class SqliteStore implements Store {
       const sql =
         'INSERT OR REPLACE INTO pruned (run, name, number, left) SELECT id, name, number, ? FROM run WHERE id = ?';
       this.#run(sql, JSON.stringify(left), run);
-      for (const table of ['event', 'task', 'request', 'value', 'once'])
+      for (const table of ['event', 'task', 'request', 'value', 'once', 'batch'])
         this.#run(`DELETE FROM ${table} WHERE run = ?`, run);
       this.#run('DELETE FROM run WHERE id = ?', run);
     });

@@ -50,6 +50,8 @@ export interface Queueing {
   name: string;
   lastNumber: number;
   first: FirstBatch;
+  /** Asked for again with this key it is not made again. */
+  once?: Once;
 }
 
 /** What was asked for under a key: another request with that key is another one's. */
@@ -70,6 +72,27 @@ export interface ReadOptions {
   around?: string;
 }
 
+/** Where somebody stands who follows all runs: the batch, and the event of it, that they have seen. */
+export interface Cursor {
+  batch: number;
+  seq: number;
+}
+
+/** An event, and where whoever has seen it stands. */
+export interface Followed {
+  recorded: Recorded;
+  cursor: Cursor;
+}
+
+export interface FollowOptions extends Pick<ReadOptions, 'withoutOutput'> {
+  /** The beginning where none is given. */
+  after?: Cursor;
+  /** Only this run. */
+  run?: string;
+  /** Fewer where the events are large; none only where there are none. */
+  limit: number;
+}
+
 export interface Store extends AsyncDisposable {
   /**
    * Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. Whoever
@@ -83,12 +106,19 @@ export interface Store extends AsyncDisposable {
   ): Promise<{ id: string; claim: Claim }>;
   /** The run that a key has begun, as long as it is kept; of what `once` has begun, a second one fails. */
   begunWith(key: string): Promise<{ run: string; hash: string } | undefined>;
-  /** Starts journals of runs that wait for an engine, all of them or none; gives their ids. */
+  /**
+   * Starts journals of runs that wait for an engine, all of them or none; gives their ids. Of one that was asked for
+   * before with its key the id is given, and nothing changes; fails where something else was asked for with that key.
+   */
   enqueue(runs: readonly Queueing[]): Promise<string[]>;
   /** Appends after exactly `expectedSeq`; fails, changing nothing, where somebody else has appended meanwhile. */
   append(run: string, expectedSeq: number, batch: Batch): Promise<number>;
   /** With a `limit`, fewer where the events are large; none only where there are none. */
   read(run: string, options?: ReadOptions): Promise<Recorded[]>;
+  /** Events of all runs, in the order in which they were written. */
+  follow(options: FollowOptions): Promise<Followed[]>;
+  /** Behind the last of them. */
+  head(): Promise<Cursor>;
   /** A value that an event of the run refers to. At once: it is read while the run decides. */
   value(run: string, ref: ValueRef): Json;
   /** How much of what agents printed and told is in the journal. */

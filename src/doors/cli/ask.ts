@@ -6,6 +6,7 @@ import { inputProblem, tellProblem, type Field, type InputSchema } from '../../c
 import { OPERATIONS, type InputOf, type OperationName } from '../../contract/operations.ts';
 import { perform, type Answer, type Around } from '../../operations/perform.ts';
 import type { Typed } from './command.ts';
+import { askedBy } from '../apart.ts';
 
 /** `also` is what a command makes of words that are not one field each; it goes before what was typed. */
 export function inputOf<Name extends OperationName>(
@@ -48,6 +49,7 @@ export function aroundHere(): { cwd: string; by: Actor } {
 
 /** By the login; there is none for a user whom the system does not know. */
 function whoTypes(): Actor {
+  if (askedBy) return askedBy;
   try {
     return { kind: 'person', name: userInfo().username };
   } catch {

@@ -1,5 +1,6 @@
 /** The CLI door: finds the command, runs it, and turns what came of it into words and an exit code. */
 import { machineError } from '../../base/machine-failure.ts';
+import { isApart } from '../apart.ts';
 import { ERRORS } from '../../contract/errors.ts';
 import { guardStreams, requireOut, turnColorOff, say } from './output.ts';
 import type { Command, Typed } from './command.ts';
@@ -41,8 +42,7 @@ async function dispatch(words: string[]): Promise<number> {
 async function start(command: Command, typed: Typed, words: readonly string[]): Promise<number> {
   requirePlainPaths();
   if (typed.options.detach === true && typed.options.dryRun !== true) {
-    const { detach, isApart } = await import('./detach.ts');
-    if (!isApart) return detach(words);
+    if (!isApart) return (await import('./detach.ts')).detach(words);
   }
   return (await command.load()).run(typed);
 }

@@ -3,7 +3,7 @@ import type { OperationName } from '../../contract/operations.ts';
 
 export interface Command {
   name: string;
-  group: 'Start' | 'Look' | 'Decide' | 'Keep';
+  group: 'Start' | 'Look' | 'Decide' | 'Serve' | 'Keep';
   summary: string;
   /** What it asks of bosun. Arguments and options go to the fields of the same names, in camel case. */
   asks: readonly OperationName[];

@@ -27,11 +27,12 @@ export const LOOK_COMMANDS: Command[] = [
     name: 'logs',
     group: 'Look',
     summary: 'show what happened in a run, and what its tasks printed',
-    asks: ['logs'],
+    asks: ['logs', 'events'],
     arguments: [RUN],
     options: [
       { flags: '-f, --follow', about: 'keep following until the run ends' },
       { flags: '-t, --task <task>', about: 'only this task' },
+      { flags: '-a, --all', about: 'all runs of the repository, in the order in which things happened' },
       { flags: '--json', about: 'print events as NDJSON' },
     ],
     examples: [

@@ -10,6 +10,8 @@ import { HOOKS_COMMAND } from './table-hooks.ts';
 import { LOOK_COMMANDS } from './table-look.ts';
 import { REMOTE_COMMANDS } from './table-remotes.ts';
 import { WORK } from './table-queue.ts';
+import { RECORD_COMMANDS } from './table-records.ts';
+import { SERVE_COMMANDS } from './table-serve.ts';
 import {
   RUN,
   RUN_OR_TASK,
@@ -285,6 +287,8 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/cancel.ts'),
   },
   ...REMOTE_COMMANDS,
+  ...SERVE_COMMANDS,
+  ...RECORD_COMMANDS,
   ...DISK_COMMANDS,
   ...MCP_COMMANDS,
   {

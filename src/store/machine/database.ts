@@ -1,6 +1,6 @@
 /**
- * The small database that all engines of a user share: opened, migrated, and its failures put into words. It knows no
- * rule of what is in it. WAL: a killed engine leaves nothing half-written.
+ * A small database that all of a user's processes share: opened, migrated, and its failures put into words. It knows no
+ * rule of what is in it. WAL: a killed process leaves nothing half-written.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -9,6 +9,22 @@ import { BosunError } from '../../contract/errors.ts';
 import { assertOurs } from '../../system/files/owned.ts';
 import { makePrivate } from '../private-file.ts';
 import { MACHINE_MIGRATIONS } from './schema.ts';
+
+/** Which of them: its file, its tables, and what it means to do without what was in it. */
+export interface DatabaseKind {
+  name: string;
+  migrations: readonly string[];
+  without: string;
+  /** What to do where it was replaced while it was in use. */
+  again: string;
+}
+
+const MACHINE: DatabaseKind = {
+  name: 'machine.db',
+  migrations: MACHINE_MIGRATIONS,
+  without: 'what was spent is then counted anew',
+  again: 'end this run and continue it with: bosun resume',
+};
 
 /** Whoever writes needs less than a millisecond; all work of an engine stands still meanwhile. */
 const BUSY_TIMEOUT_MS = 250;
@@ -29,15 +45,17 @@ export class DatabaseBusy extends BosunError {}
 export class MachineDatabase implements Disposable {
   readonly directory: string;
   readonly file: string;
+  readonly #kind: DatabaseKind;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   /** What the file system calls it: a file that was put into its place is another one. */
   readonly #inode: number;
 
   /** Makes it where there is none. Throws a BosunError that says what to do. */
-  constructor(directory: string) {
+  constructor(directory: string, kind: DatabaseKind = MACHINE) {
     this.directory = directory;
-    this.file = path.join(directory, 'machine.db');
+    this.#kind = kind;
+    this.file = path.join(directory, kind.name);
     this.#db = this.#explained(() => this.#open());
     try {
       this.#inode = this.#explained(() => {
@@ -99,18 +117,19 @@ export class MachineDatabase implements Disposable {
   }
 
   #migrate(): void {
+    const { migrations } = this.#kind;
     const version = (): number => Number(this.#db.prepare('PRAGMA user_version').get()!['user_version']);
-    if (version() > MACHINE_MIGRATIONS.length)
+    if (version() > migrations.length)
       throw new BosunError(
         'system',
         `${this.file} was written by a newer version of bosun; use that one, or move the file away`,
       );
-    if (version() === MACHINE_MIGRATIONS.length) return;
+    if (version() === migrations.length) return;
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       // Another process may have been faster.
-      for (const sql of MACHINE_MIGRATIONS.slice(version())) this.#db.exec(sql);
-      this.#db.exec(`PRAGMA user_version = ${MACHINE_MIGRATIONS.length}; COMMIT`);
+      for (const sql of migrations.slice(version())) this.#db.exec(sql);
+      this.#db.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
@@ -122,7 +141,7 @@ export class MachineDatabase implements Disposable {
     if (statSync(this.file, { throwIfNoEntry: false })?.ino === this.#inode) return;
     throw new BosunError(
       'system',
-      `${this.file} was removed or replaced while bosun was using it; end this run and continue it with: bosun resume`,
+      `${this.file} was removed or replaced while bosun was using it; ${this.#kind.again}`,
     );
   }
 
@@ -136,20 +155,24 @@ export class MachineDatabase implements Disposable {
     try {
       return action();
     } catch (cause) {
-      throw cause instanceof BosunError ? cause : explain(this.file, cause as Error);
+      throw cause instanceof BosunError ? cause : explain(this.file, this.#kind.without, cause as Error);
     }
   }
 }
 
 /** What it means to a person, and what to do about it. */
-function explain(file: string, cause: Error & { errcode?: number; code?: string }): BosunError {
+function explain(
+  file: string,
+  without: string,
+  cause: Error & { errcode?: number; code?: string },
+): BosunError {
   const code = (cause.errcode ?? 0) & 0xff;
   const said = cause.message;
   if (code === SQLITE_BUSY)
     return new DatabaseBusy('system', `${file} is locked by another process; end that one`, { cause });
   const remedy =
     code === SQLITE_CORRUPT || code === SQLITE_NOTADB
-      ? `it is damaged; move it away: mv ${file} ${file}.damaged && rm -f ${file}-wal ${file}-shm ; what was spent is then counted anew`
+      ? `it is damaged; move it away: mv ${file} ${file}.damaged && rm -f ${file}-wal ${file}-shm ; ${without}`
       : code === SQLITE_FULL || code === SQLITE_IOERR || cause.code === 'ENOSPC'
         ? 'the disk is full or failing; free some space'
         : code === SQLITE_READONLY || code === SQLITE_CANTOPEN || cause.code !== undefined

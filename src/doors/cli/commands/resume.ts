@@ -4,7 +4,8 @@ import type { Unpaused } from '../../../contract/outputs.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
-import { isApart, tellDetached } from '../detach.ts';
+import { isApart } from '../../apart.ts';
+import { tellDetached } from '../detach.ts';
 import { writeError, writeOut } from '../output.ts';
 import { watch } from '../watch.ts';
 

@@ -1,0 +1,19 @@
+/** Whether this process was started to drive a run apart from whoever asked for it. It is read once, and left to nobody. */
+import { ACTOR_KINDS, type Actor } from '../contract/actor.ts';
+
+export const DETACHED = 'BOSUN_DETACHED';
+export const ASKED_BY = 'BOSUN_ASKED_BY';
+
+/** Somebody waits to hear which run that is. */
+export const isApart = process.env[DETACHED] === '1';
+/** Who asked, where it is not the user that this process belongs to. */
+export const askedBy = isApart ? readActor(process.env[ASKED_BY]) : undefined;
+// Nothing that it starts is, or was asked for by them.
+delete process.env[DETACHED];
+delete process.env[ASKED_BY];
+
+function readActor(text: string | undefined): Actor | undefined {
+  if (text === undefined) return undefined;
+  const { kind, name } = JSON.parse(text) as Actor;
+  return ACTOR_KINDS.includes(kind) ? { kind, ...(name !== undefined && { name }) } : undefined;
+}

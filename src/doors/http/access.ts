@@ -1,0 +1,151 @@
+/**
+ * Who calls, what they may, and which repositories there are: from the records, which are read again when somebody has
+ * changed them, so that a token that is revoked is of no use from then on. It does nothing for anybody.
+ */
+import { userInfo } from 'node:os';
+import type { Actor } from '../../contract/actor.ts';
+import { mayAct, type Role } from '../../contract/role.ts';
+import type { ServedRepository } from '../../contract/serving-schema.ts';
+import type { Records } from '../../store/records/records.ts';
+import { hashToken, isSameHash, type KeptToken } from '../../store/records/tokens.ts';
+import { SOCKET, type Call } from './call.ts';
+import { HttpProblem } from './problem.ts';
+import { Rate, type RateLimit } from './rate.ts';
+
+export interface Caller {
+  by: Actor;
+  role: Role;
+  /** What its requests are counted by. */
+  key: string;
+}
+
+/** Whoever guesses has to wait. */
+const FAILURES: RateLimit = { burst: 20, perSecond: 1 };
+/** Far more than a program needs, far less than it takes to keep everybody else from being served. */
+const REQUESTS: RateLimit = { burst: 10_000, perSecond: 5000 };
+const TOKEN_CHARS_MAX = 200;
+const TOKEN = 'token ';
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="bosun"' };
+
+export class Access {
+  readonly #records: Records;
+  /** Of the address that was printed; it ends with this process. */
+  readonly #pageHash: Buffer | undefined;
+  readonly #failures = new Rate(FAILURES);
+  readonly #requests = new Rate(REQUESTS);
+  readonly #user: string;
+  #version = -1;
+  #tokens: readonly KeptToken[] = [];
+  #repositories: ReadonlyMap<string, ServedRepository> = new Map();
+
+  constructor(records: Records, pageToken: string | undefined) {
+    this.#records = records;
+    this.#pageHash = pageToken === undefined ? undefined : hashToken(pageToken);
+    this.#user = userName();
+  }
+
+  /** Throws where nobody that is known calls, or calls too often. */
+  callerOf(call: Call): Caller {
+    const caller = this.#known(call);
+    const waitMs = this.#requests.take(caller.key);
+    if (waitMs > 0) throw tooMany(waitMs, 'too many requests');
+    return caller;
+  }
+
+  /** Whether what was allowed when a stream was opened still is. */
+  isStill({ key }: Caller, { repositories }: { repositories: readonly ServedRepository[] }): boolean {
+    this.#read();
+    const isServed = repositories.every(
+      ({ name, directory }) => this.#repositories.get(name)?.directory === directory,
+    );
+    if (!key.startsWith(TOKEN)) return isServed;
+    const token = this.#tokens.find(({ name }) => `${TOKEN}${name}` === key);
+    return isServed && token !== undefined && !isExpired(token);
+  }
+
+  repositories(): readonly ServedRepository[] {
+    this.#read();
+    return [...this.#repositories.values()];
+  }
+
+  repository(name: string): ServedRepository {
+    this.#read();
+    const found = this.#repositories.get(name);
+    if (found) return found;
+    throw new HttpProblem(404, 'not-found', `no repository ${JSON.stringify(name)} is served here`);
+  }
+
+  #known(call: Call): Caller {
+    const { from } = call;
+    if (from === SOCKET) return { by: this.#person(SOCKET), role: 'admin', key: SOCKET };
+    const waitMs = this.#failures.waitMs(from);
+    if (waitMs > 0) throw tooMany(waitMs, 'too many requests without a valid token');
+    const [, token] = /^Bearer +([\w-]+)$/i.exec(call.headers.authorization ?? '') ?? [];
+    if (token !== undefined && token.length <= TOKEN_CHARS_MAX) {
+      const caller = this.#callerWith(hashToken(token), from);
+      if (caller) return caller;
+    }
+    this.#failures.take(from);
+    const what = call.headers.authorization === undefined ? 'a token is needed' : 'the token is not valid';
+    throw new HttpProblem(
+      401,
+      'not-trusted',
+      `${what}: send Authorization: Bearer <token>; make one with: bosun token add <name> --role run`,
+      { headers: CHALLENGE },
+    );
+  }
+
+  /** Looks at all of them, whichever it is. */
+  #callerWith(hash: Buffer, from: string): Caller | undefined {
+    this.#read();
+    const isPage = this.#pageHash !== undefined && isSameHash(hash, this.#pageHash);
+    const known = this.#tokens.filter((token) => isSameHash(hash, token.hash));
+    if (isPage) return { by: this.#person(from), role: 'admin', key: 'page' };
+    const [token] = known;
+    if (!token || isExpired(token)) return undefined;
+    const { name, role } = token;
+    return { by: { kind: 'program', name: `${name}@${from}` }, role, key: `${TOKEN}${name}` };
+  }
+
+  #person(from: string): Actor {
+    return { kind: 'person', name: `${this.#user}@${from}` };
+  }
+
+  #read(): void {
+    const version = this.#records.version();
+    if (version === this.#version) return;
+    this.#tokens = this.#records.tokens.all();
+    this.#repositories = new Map(this.#records.repositories.all().map((each) => [each.name, each]));
+    this.#version = version;
+  }
+}
+
+/** Throws where the caller may not. */
+export function requireRole({ role }: Caller, needed: Role, what: string): void {
+  if (mayAct(role, needed)) return;
+  throw new HttpProblem(
+    403,
+    'not-trusted',
+    `${what} needs a token with the role ${needed}; this one has ${role}`,
+  );
+}
+
+function isExpired({ expiresAtMs }: KeptToken): boolean {
+  return expiresAtMs !== undefined && expiresAtMs <= Date.now();
+}
+
+function tooMany(waitMs: number, what: string): HttpProblem {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new HttpProblem(429, 'busy', `${what}: try again in ${seconds} s`, {
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
+/** The login; there is none for a user whom the system does not know. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user-${process.getuid?.() ?? 'unknown'}`;
+  }
+}

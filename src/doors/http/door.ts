@@ -1,0 +1,162 @@
+/**
+ * The HTTP door: a request → who asks, which operation, its input → what came of it. It holds no logic: what is asked is
+ * done by `perform`, by the table of operations.
+ *
+ *   Host, Origin ─▶ token, rate ─▶ route ─▶ role ─▶ body, fields ─▶ perform ─▶ answer, or a problem
+ */
+import type { Operation } from '../../contract/operation.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import type { Role } from '../../contract/role.ts';
+import { followLogs, perform } from '../../operations/perform.ts';
+import { requireRole, type Access, type Caller } from './access.ts';
+import { json, type Call, type Pour, type Reply } from './call.ts';
+import { wantsStream, watchedRepository } from './event-request.ts';
+import type { EventStreams } from './event-streams.ts';
+import type { Guard } from './guard.ts';
+import { readInput } from './input.ts';
+import { HttpProblem, problemReply } from './problem.ts';
+import { requestOnce } from './request-once.ts';
+import { Router, type Found } from './router.ts';
+import { ROUTES, type Route } from './routes.ts';
+import type { Starts } from './starts.ts';
+
+/** What is no operation: about the server itself. */
+export interface Own {
+  method: 'GET';
+  path: string;
+  /** Nobody has to say who they are. */
+  isOpen: boolean;
+  answer(call: Call, caller: Caller | undefined): Promise<Reply> | Reply;
+}
+
+export interface DoorOptions {
+  guard: Guard;
+  access: Access;
+  streams: EventStreams;
+  starts: Starts;
+  own: readonly Own[];
+  /** Is told of what nobody foresaw. */
+  onBug(error: unknown): void;
+  /** Is told of each request that was answered. */
+  onAnswered(route: string, status: number): void;
+}
+
+type Input = Record<string, unknown>;
+const NONE = '(none)';
+
+export class Door {
+  readonly #options: DoorOptions;
+  readonly #router: Router<Route | Own>;
+
+  constructor(options: DoorOptions) {
+    this.#options = options;
+    this.#router = new Router<Route | Own>([...ROUTES, ...options.own]);
+  }
+
+  /** Never rejects: what goes wrong is an answer, too. */
+  async answer(call: Call): Promise<Reply> {
+    let route = NONE;
+    let reply: Reply;
+    try {
+      this.#options.guard.check(call);
+      const found = this.#findOpen(call);
+      route = found ? found.route.path : NONE;
+      reply = found
+        ? await found.route.answer(call, undefined)
+        : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path));
+    } catch (error) {
+      reply = problemReply(error, this.#options.onBug);
+    }
+    this.#options.onAnswered(route, reply.status);
+    return reply;
+  }
+
+  /** What anybody may ask for; a stranger is told of nothing else, not even whether it is there. */
+  #findOpen({ method, path }: Call): { route: Own } | undefined {
+    const own = this.#options.own.find((each) => each.path === path);
+    return own?.isOpen && (method === 'GET' || method === 'HEAD') ? { route: own } : undefined;
+  }
+
+  async #answerKnown(call: Call, caller: Caller, onRoute: (path: string) => void): Promise<Reply> {
+    const found = this.#router.find(call.method, call.path);
+    onRoute(found.route.path);
+    if ('answer' in found.route) return found.route.answer(call, caller);
+    return this.#perform(found as Found<Route>, call, caller);
+  }
+
+  async #perform({ route, values }: Found<Route>, call: Call, caller: Caller): Promise<Reply> {
+    requireRole(caller, roleFor(route), `${route.method} ${route.path}`);
+    const { access, streams } = this.#options;
+    const isWithin = values.repository !== undefined && route.operation !== 'forgetRepository';
+    const repository = isWithin ? access.repository(values.repository!) : undefined;
+    const input = await readInput(route, values, call);
+    const forAdmins = route.adminFields?.find(
+      (field) => input[field] !== undefined && input[field] !== false,
+    );
+    if (forAdmins !== undefined) requireRole(caller, 'admin', `the field ${forAdmins}`);
+    if (route.gives === 'events' && wantsStream(call)) {
+      const watched = watchedRepository(call, repository!, input);
+      return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
+    }
+    const around = { cwd: repository?.directory ?? '/', by: caller.by, signal: call.signal };
+    if (route.starts)
+      return this.#options.starts.answer(route, input, around, requestOnce(call, caller, input));
+    return answerOf(route, input, around);
+  }
+}
+
+export function roleFor({ role, operation }: Route): Role {
+  const { changes }: Operation = OPERATIONS[operation];
+  return role ?? (changes ? 'run' : 'read');
+}
+
+export type Around = { cwd: string; by: Caller['by']; signal: AbortSignal };
+
+/** Each operation has an input of its own, which was held against the table. */
+async function answerOf(route: Route, input: Input, around: Around): Promise<Reply> {
+  const { operation, gives, status = 200 } = route;
+  switch (gives) {
+    case 'events':
+      return json(await pageOf(input, around));
+    case 'log':
+      return piecewise('application/x-ndjson', async (sink) => {
+        const events = followLogs(input, around);
+        for await (const page of events) {
+          for (const recorded of page) sink.write(`${JSON.stringify(recorded)}\n`);
+          await sink.drained();
+        }
+      });
+    case 'patch':
+      return piecewise('text/x-diff', async (sink) => {
+        const write = async (piece: Buffer): Promise<void> => {
+          sink.write(piece);
+          await sink.drained();
+        };
+        await perform('diff', input, { ...around, write });
+      });
+    default: {
+      const rest = { seen() {}, waits() {}, printed() {}, confirm: async () => true, write() {} };
+      return json(await perform(operation, input as never, { ...around, ...rest }), { status });
+    }
+  }
+}
+
+const PAGE_EVENTS = 200;
+const PAGE_EVENTS_MAX = 1000;
+
+/** `next` is where the next page begins; it is there also where there is nothing more yet. */
+async function pageOf(input: Input, around: Around): Promise<{ events: unknown[]; next: string }> {
+  const { limit = PAGE_EVENTS, follow } = input as { limit?: number; follow?: boolean };
+  if (follow) throw new HttpProblem(406, 'usage', 'to follow events, send Accept: text/event-stream');
+  const events: unknown[] = [];
+  const { cursor } = await perform(
+    'events',
+    { ...input, limit: Math.min(limit, PAGE_EVENTS_MAX) },
+    { ...around, seen: (some: unknown[]) => void events.push(...some) },
+  );
+  return { events, next: cursor };
+}
+
+function piecewise(type: string, body: Pour): Reply {
+  return { status: 200, headers: { 'content-type': type }, body };
+}

@@ -1,0 +1,43 @@
+/** An event as readers of a stream get it: its bytes are made once, however many readers there are. */
+import type { FollowedEvent } from '../../contract/outputs.ts';
+
+export class EventFrame {
+  readonly cursor: string;
+  readonly run: string;
+  readonly isOutput: boolean;
+  readonly #repository: string;
+  readonly #event: FollowedEvent;
+  #data: Buffer | undefined;
+  #whole: Buffer | undefined;
+
+  constructor(repository: string, event: FollowedEvent) {
+    this.cursor = event.cursor;
+    this.run = event.run;
+    this.isOutput = event.event.type === 'attempt.output';
+    this.#repository = repository;
+    this.#event = event;
+  }
+
+  /** Without its id, which says in a stream of several repositories where the reader stands in each of them. */
+  get data(): Buffer {
+    const { cursor: _, ...event } = this.#event;
+    const text = JSON.stringify({ repository: this.#repository, ...event });
+    return (this.#data ??= Buffer.from(`data: ${text}\n\n`));
+  }
+
+  get whole(): Buffer {
+    return (this.#whole ??= Buffer.concat([Buffer.from(`id: ${this.cursor}\n`), this.data]));
+  }
+}
+
+/** Of two places in the events of a repository. */
+export function isAfter(cursor: string, other: string): boolean {
+  const [batch, seq] = numbersOf(cursor);
+  const [otherBatch, otherSeq] = numbersOf(other);
+  return batch > otherBatch || (batch === otherBatch && seq > otherSeq);
+}
+
+function numbersOf(cursor: string): [number, number] {
+  const at = cursor.indexOf('.');
+  return [Number(cursor.slice(0, at)), Number(cursor.slice(at + 1))];
+}

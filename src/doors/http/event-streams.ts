@@ -1,0 +1,183 @@
+/**
+ * Server-sent events: every open stream, its beat, and its end. A reader that does not keep up is told and dropped, so
+ * that it costs nobody else anything; it comes back with `Last-Event-ID` and gets what it has missed.
+ */
+import type { Actor } from '../../contract/actor.ts';
+import type { ServedRepository } from '../../contract/serving-schema.ts';
+import type { Reply, Sink } from './call.ts';
+import { EventFeed } from './event-feed.ts';
+import type { EventFrame } from './event-frame.ts';
+import { EventReader, Stalled, type Wanted } from './event-reader.ts';
+import { HttpProblem, problemReply } from './problem.ts';
+
+const BEAT_MS = 5000;
+const STREAMS_MAX = 1500;
+/** What a reader may have been sent and not taken. */
+const BEHIND_BYTES_MAX = 1024 * 1024;
+const STALLED_MS = 30_000;
+const BEAT = Buffer.from(': beat\n\n');
+/** How soon a browser comes back. */
+const OPENING = Buffer.from('retry: 1000\n\n');
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'x-accel-buffering': 'no', // a proxy that collects what it passes on would hold events back
+};
+
+export interface Watched {
+  repositories: readonly ServedRepository[];
+  wanted: Omit<Wanted, 'after'>;
+  /** Where the reader stands in each of them, by name. */
+  after: ReadonlyMap<string, string>;
+  /** Ids name the repositories, of which there may be any number. */
+  isOfAll: boolean;
+}
+
+interface Asked {
+  watched: Watched;
+  by: Actor;
+  /** Whether its token and its repositories are still what they were. */
+  isAllowed(): boolean;
+}
+
+interface OpenStream extends Pick<Asked, 'isAllowed'> {
+  sink: Sink;
+  end(): void;
+}
+
+export class EventStreams {
+  readonly #feeds = new Map<string, EventFeed>();
+  readonly #open = new Set<OpenStream>();
+  readonly #beatMs: number;
+  #beat: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor({ beatMs = BEAT_MS }: { beatMs?: number } = {}) {
+    this.#beatMs = beatMs;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  answer(asked: Asked): Reply {
+    if (this.#isClosed || this.#open.size >= STREAMS_MAX)
+      throw new HttpProblem(
+        503,
+        'busy',
+        `${STREAMS_MAX} streams are open, which is the most: try again later`,
+        {
+          headers: { 'retry-after': '5' },
+        },
+      );
+    return { status: 200, headers: HEADERS, body: (sink) => this.#serve(asked, sink) };
+  }
+
+  /** Ends all of them at once. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { end } of this.#open) end();
+    for (const feed of this.#feeds.values()) feed[Symbol.dispose]();
+    this.#feeds.clear();
+    clearInterval(this.#beat);
+  }
+
+  async #serve({ watched, by, isAllowed }: Asked, sink: Sink): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    let isOver = sink.signal.aborted;
+    const end = (): void => {
+      isOver = true;
+      over.resolve();
+    };
+    sink.signal.addEventListener('abort', end, { once: true });
+    using undo = new DisposableStack();
+    undo.defer(() => sink.signal.removeEventListener('abort', end));
+    undo.use(this.#enter({ sink, isAllowed, end }));
+    const readers: EventReader[] = [];
+    const write = (frame: EventFrame, reader: EventReader): void => {
+      if (isOver) return;
+      if (watched.isOfAll)
+        sink.write(`id: ${readers.map(({ name, cursor }) => `${name}:${cursor}`).join(',')}\n`);
+      sink.write(watched.isOfAll ? frame.data : frame.whole);
+      if (sink.pendingBytes <= BEHIND_BYTES_MAX) return;
+      drop(sink, reader);
+      end();
+    };
+    for (const { name, directory } of watched.repositories) {
+      const feed = this.#feed(name, directory);
+      const after = watched.after.get(name);
+      const wanted = { ...watched.wanted, ...(after !== undefined && { after }) };
+      const reader = new EventReader({ feed, name, wanted, by, sink, write, stalledMs: STALLED_MS });
+      undo.defer(() => this.#leave(feed, reader));
+      readers.push(reader);
+    }
+    let isOpened = false;
+    const open = (): void => {
+      if (!isOpened && !isOver) sink.write(OPENING);
+      isOpened = true;
+    };
+    if (readers.length === 0) open();
+    const read = async (reader: EventReader): Promise<void> => {
+      try {
+        await reader.catchUp(open);
+        await Promise.race([reader.failed, over.promise]);
+      } catch (error) {
+        if (isOver) return;
+        if (!watched.isOfAll && !isOpened) throw error; // nothing was sent yet: it can be told as any other problem
+        if (error instanceof Stalled) drop(sink, reader);
+        else sink.write(told(error, reader));
+        if (!watched.isOfAll || error instanceof Stalled) end();
+      }
+    };
+    await Promise.race([over.promise, Promise.all(readers.map(read)).then(() => over.promise)]);
+  }
+
+  #feed(name: string, directory: string): EventFeed {
+    const known = this.#feeds.get(directory);
+    if (known) return known;
+    const feed = new EventFeed(name, directory);
+    this.#feeds.set(directory, feed);
+    return feed;
+  }
+
+  /** Nobody looks at a journal for nobody. */
+  #leave(feed: EventFeed, reader: EventReader): void {
+    reader[Symbol.dispose]();
+    if (feed.readerCount > 0) return;
+    feed[Symbol.dispose]();
+    if (this.#feeds.get(feed.directory) === feed) this.#feeds.delete(feed.directory);
+  }
+
+  #enter(stream: OpenStream): Disposable {
+    this.#open.add(stream);
+    this.#beat ??= setInterval(() => this.#beatAll(), this.#beatMs);
+    return {
+      [Symbol.dispose]: () => {
+        this.#open.delete(stream);
+        if (this.#open.size > 0) return;
+        clearInterval(this.#beat);
+        this.#beat = undefined;
+      },
+    };
+  }
+
+  #beatAll(): void {
+    for (const { sink, isAllowed, end } of this.#open) {
+      if (!isAllowed()) end();
+      else if (sink.pendingBytes === 0) sink.write(BEAT);
+    }
+  }
+}
+
+/** In its stream, since it may read that yet. */
+function drop(sink: Sink, { cursor }: EventReader): void {
+  const said = {
+    reason: `you are more than ${BEHIND_BYTES_MAX} bytes behind, or read nothing for ${STALLED_MS} ms: connect again with Last-Event-ID`,
+    at: cursor,
+  };
+  sink.write(`event: dropped\ndata: ${JSON.stringify(said)}\n\n`);
+}
+
+function told(error: unknown, { name }: EventReader): string {
+  const { body } = problemReply(error, () => {});
+  return `event: problem\ndata: ${JSON.stringify({ repository: name, problem: JSON.parse(String(body)) as unknown })}\n\n`;
+}

@@ -1,0 +1,66 @@
+/** What went wrong, as the answer says it: problem details (RFC 9457) with the codes of `ERRORS`. It hides what is ours. */
+import { machineError } from '../../base/machine-failure.ts';
+import { BosunError, ERRORS, type ErrorCode } from '../../contract/errors.ts';
+import { STATUS_CODES } from '../../system/net/http.ts';
+import type { Headers, Reply } from './call.ts';
+
+interface Field {
+  /** A JSON pointer into the body, or the name of a parameter. */
+  pointer: string;
+  detail: string;
+}
+
+/** What HTTP itself finds wrong: a status that says more than the code does. */
+export class HttpProblem extends BosunError {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly fields: readonly Field[];
+
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    { headers = {}, fields = [] }: { headers?: Headers; fields?: readonly Field[] } = {},
+  ) {
+    super(code, message);
+    this.status = status;
+    this.headers = headers;
+    this.fields = fields;
+  }
+}
+
+const DETAIL_CHARS_MAX = 16_000;
+
+/** `onBug` is told of what nobody foresaw; the answer does not say what that was. */
+export function problemReply(error: unknown, onBug: (error: unknown) => void): Reply {
+  const known = error instanceof BosunError ? error : machineError(error);
+  if (!known) {
+    onBug(error);
+    return reply(500, 'system', 'bosun has failed; its log says more', {});
+  }
+  const status = known instanceof HttpProblem ? known.status : ERRORS[known.code].http;
+  const { headers = {}, fields = [] } = known instanceof HttpProblem ? known : {};
+  return reply(status, known.code, known.message, headers, fields);
+}
+
+function reply(
+  status: number,
+  code: ErrorCode,
+  detail: string,
+  headers: Headers,
+  fields: readonly Field[] = [],
+): Reply {
+  const problem = {
+    type: `urn:bosun:problem:${code}`,
+    title: STATUS_CODES[status],
+    status,
+    code,
+    detail: detail.slice(0, DETAIL_CHARS_MAX),
+    ...(fields.length > 0 && { errors: fields }),
+  };
+  return {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...headers },
+    body: JSON.stringify(problem),
+  };
+}

@@ -1,0 +1,85 @@
+/** Requests that make work: each run is checked and in the journal before it is acknowledged, and driven by a process of its own. */
+import path from 'node:path';
+import { isModule } from '../../definition/load.ts';
+import { perform } from '../../operations/perform.ts';
+import { RunQueues } from '../../run/run-queue.ts';
+import { json, type Reply } from './call.ts';
+import type { Access } from './access.ts';
+import type { Around } from './door.ts';
+import { HttpProblem } from './problem.ts';
+import type { RequestOnce } from './request-once.ts';
+import type { Route } from './routes.ts';
+import { RunStarter } from './run-starter.ts';
+
+type Input = Record<string, unknown>;
+
+export class Starts implements AsyncDisposable {
+  readonly #queues = new RunQueues();
+  readonly #access: Access;
+  readonly #starter: RunStarter;
+
+  constructor(access: Access, onTrouble: (text: string) => void) {
+    this.#access = access;
+    this.#starter = new RunStarter(onTrouble);
+  }
+
+  /** A request with a key is done once, however often it is sent. */
+  async answer(route: Route, given: Input, around: Around, once: RequestOnce | undefined): Promise<Reply> {
+    const { starts, status = 202 } = route;
+    const input: Input = { ...given, ...(once && typeof starts === 'string' && once) };
+    if (starts === 'file') return json(await this.#startFile(input, around), { status });
+    if (starts === 'task') return json(await this.#startTask(input, around), { status });
+    if (starts === 'execution') return json(await this.#startExecution(input, around), { status });
+    const words = starts!.map((word) =>
+      word.replace(/^\{(\w+)\}$/, (_, name: string) => String(input[name])),
+    );
+    return json(await this.#starter.continue(words, around.cwd, around.by), { status });
+  }
+
+  wakeIfPending(directory: string): Promise<void> {
+    return this.#starter.wakeIfPending(directory);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#starter[Symbol.dispose]();
+    await this.#queues[Symbol.asyncDispose]();
+  }
+
+  async #startFile({ file, trust, ...input }: Input, around: Around): Promise<unknown> {
+    const named = file === undefined ? {} : { file: fileWithin(file as string) };
+    const given = trust === undefined ? {} : { trust: trust === true };
+    const { workflow, file: source, warnings } = await perform('check', { ...named, ...given }, around);
+    const queued = await perform(
+      'queue',
+      { ...input, ...given, workflow, source },
+      { ...around, queues: this.#queues },
+    );
+    this.#starter.wake(around.cwd);
+    return { ...queued, notes: [...warnings, ...queued.notes] };
+  }
+
+  async #startExecution(input: Input, around: Around): Promise<unknown> {
+    const execution = await perform('execute', input as never, { ...around, queues: this.#queues });
+    const { directory } = this.#access.repository(execution.repositoryId);
+    this.#starter.wake(directory);
+    return execution;
+  }
+
+  async #startTask(input: Input, around: Around): Promise<unknown> {
+    const queued = await perform('queueExec', input, { ...around, queues: this.#queues });
+    this.#starter.wake(around.cwd);
+    return queued;
+  }
+}
+
+/** Over HTTP only files of the repository are meant, and none of them is run as code of this process. */
+function fileWithin(file: string): string {
+  const refuse = (detail: string): never => {
+    throw new HttpProblem(400, 'usage', detail, { fields: [{ pointer: '/file', detail }] });
+  };
+  if (path.isAbsolute(file) || file.includes('\0') || path.normalize(file).split('/')[0] === '..')
+    return refuse('file must be a path within the repository');
+  if (isModule(file))
+    return refuse('a workflow that is code is not loaded by a server: name a YAML or JSON file');
+  return file;
+}

@@ -1,0 +1,87 @@
+/** Starts an execution: a run of one task, made of a worker, a template and a work item. Its journal says of which. */
+import { BosunError } from '../contract/errors.ts';
+import type { Asked } from '../contract/operations.ts';
+import type { ExecutionFacts, Template, Worker, WorkItem } from '../contract/serving-schema.ts';
+import type { Workflow } from '../contract/workflow.ts';
+import { workflow } from '../definition/builder.ts';
+import type { RunQueues } from '../run/run-queue.ts';
+import { Records } from '../store/records/records.ts';
+import { EXECUTION, find, served } from './executions.ts';
+import { literally } from './exec.ts';
+import { queueRun } from './queue.ts';
+import { needRecord } from './records.ts';
+
+export type ExecuteOptions = Asked<'execute'> & { queues?: RunQueues };
+
+export async function execute(options: ExecuteOptions): Promise<ExecutionFacts> {
+  const { workerId, workItemId, templateId, repositoryId, workspaceId } = options;
+  using records = new Records();
+  const worker = needRecord(records, 'worker', workerId);
+  const item = needRecord(records, 'item', workItemId);
+  const template = needRecord(records, 'template', templateId);
+  const { directory: cwd } = served(records, repositoryId);
+  if (worker.offline)
+    throw new BosunError('wrong-state', `worker ${workerId} is offline: choose another, or bring it back`);
+  const earlier = workspaceId === undefined ? undefined : await earlierIn(workspaceId, repositoryId);
+  const inputs = { workerId, workItemId, templateId, workspaceId: workspaceId ?? '' };
+  const { id: run } = await queueRun({
+    ...options,
+    cwd,
+    workflow: workflowOf(worker, template, item, cwd),
+    source: EXECUTION,
+    inputs,
+    trust: true, // as with a prompt on the command line: whoever wrote the worker has read it
+    ...(earlier && { base: earlier }),
+  });
+  const id = `${repositoryId}:${run}`;
+  return {
+    id,
+    repositoryId,
+    run,
+    workerId,
+    workItemId,
+    templateId,
+    workspaceId: workspaceId ?? id,
+    status: 'pending',
+    createdAtMs: Date.now(),
+  };
+}
+
+/** The commit that an earlier execution left. */
+async function earlierIn(workspaceId: string, repositoryId: string): Promise<string> {
+  const { facts, view } = await find(workspaceId);
+  if (facts.repositoryId !== repositoryId)
+    throw new BosunError('wrong-state', `workspace ${workspaceId} is of another repository`);
+  if (facts.completedAtMs === undefined)
+    throw new BosunError(
+      'wrong-state',
+      `workspace ${workspaceId} is still in use: wait until its execution has ended`,
+    );
+  return view.headCommit;
+}
+
+function workflowOf(worker: Worker, template: Template, item: WorkItem, directory: string): Workflow {
+  const { runtime, model, command } = worker;
+  const { check } = template;
+  const text = { type: 'string' } as const;
+  const made = workflow(
+    {
+      name: EXECUTION,
+      inputs: { workerId: text, workItemId: text, templateId: text, workspaceId: text },
+      tasks: {
+        [EXECUTION]: {
+          agent: {
+            ...(runtime !== undefined && { runtime }),
+            ...(runtime === undefined && command !== undefined && { runtime: 'cli' as const }),
+            ...(command !== undefined && { command }),
+            ...(model !== undefined && { model }),
+          },
+          prompt: literally(`${template.prompt}\n\n${item.title}\n\n${item.text}`),
+          ...(check !== undefined && { check }),
+        },
+      },
+    },
+    { directory },
+  );
+  return made;
+}
