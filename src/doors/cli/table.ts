@@ -287,8 +287,6 @@ export const COMMANDS: Command[] = [
     load: () => import('./commands/cancel.ts'),
   },
   ...REMOTE_COMMANDS,
-  ...SERVE_COMMANDS,
-  ...RECORD_COMMANDS,
   ...DISK_COMMANDS,
   ...MCP_COMMANDS,
   {
@@ -359,4 +357,6 @@ export const COMMANDS: Command[] = [
     ],
     load: () => import('./commands/completion.ts'),
   },
+  ...SERVE_COMMANDS,
+  ...RECORD_COMMANDS,
 ];
