@@ -80,7 +80,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       guard.check(call);
       const caller = access.callerOf(call);
       requireRole(caller, role, call.path.slice(0, 100));
-      return caller;
+      return { caller, repositories: access.repositories() };
     },
   };
   const url = `http://${name}:${port}`;

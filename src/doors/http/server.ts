@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { BosunError } from '../../contract/errors.ts';
 import type { Role } from '../../contract/role.ts';
+import type { ServedRepository } from '../../contract/serving-schema.ts';
 import { createServer } from '../../system/net/http.ts';
 import { listen } from '../../system/net/listen.ts';
 import { listenOnSocket } from '../../system/net/listen-on-socket.ts';
@@ -38,13 +39,19 @@ const ALWAYS: Headers = {
 export interface Mount {
   path: string;
   role: Role;
-  serve(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void>;
+  /** What it throws is answered as a problem, as long as it has answered nothing. */
+  serve(request: IncomingMessage, response: ServerResponse, admitted: Admitted): Promise<void>;
+}
+
+export interface Admitted {
+  caller: Caller;
+  repositories: readonly ServedRepository[];
 }
 
 export interface Answering {
   answer(call: Call): Promise<Reply>;
   /** Who calls, for a mount; throws where they may not. */
-  admit(call: Call, role: Role): Caller;
+  admit(call: Call, role: Role): Admitted;
 }
 
 export interface ServerOptions {
@@ -133,13 +140,12 @@ export class HttpServer implements AsyncDisposable {
     const call = this.#callOf(request, response, isLocal);
     const mount = this.#mounts.find(({ path }) => call.path === path || call.path.startsWith(`${path}/`));
     if (!mount) return this.#send(await this.#answering().answer(call), response);
-    let caller: Caller;
     try {
-      caller = this.#answering().admit(call, mount.role);
+      await mount.serve(request, response, this.#answering().admit(call, mount.role));
     } catch (error) {
-      return this.#send(problemReply(error, this.#onBug), response);
+      if (response.headersSent) throw error;
+      await this.#send(problemReply(error, this.#onBug), response);
     }
-    await mount.serve(request, response, caller);
   }
 
   #callOf(request: IncomingMessage, response: ServerResponse, isLocal: boolean): Call {

@@ -3,6 +3,7 @@
  * It looks at Host and Origin, so that no website reaches it by a name of its own; who may ask is for the server that
  * mounts it to check, before a request comes here.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -33,8 +34,8 @@ export interface HttpOptions {
 
 export interface McpHttp extends AsyncDisposable {
   fetch(request: Request): Promise<Response>;
-  /** The same for Node's own server. `body` is what was read and parsed of it already. */
-  serve(request: IncomingMessage, response: ServerResponse, body?: unknown): Promise<void>;
+  /** The same for Node's own server, in a place that is known: `where` is not asked. */
+  serve(request: IncomingMessage, response: ServerResponse, place?: Place): Promise<void>;
 }
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
@@ -44,35 +45,38 @@ const SUBSCRIPTIONS_MAX = 100;
 export function openMcpHttp(options: HttpOptions): McpHttp {
   const { version, where, onError } = options;
   const { hosts = localhostAllowedHostnames(), origins = localhostAllowedOrigins() } = options;
+  const known = new AsyncLocalStorage<Place | undefined>();
   const handler = createMcpHandler(
-    async ({ requestInfo }) => createServer({ version, ...(await where(requestInfo!)) }),
+    async ({ requestInfo }) =>
+      createServer({ version, ...(known.getStore() ?? (await where(requestInfo!))) }),
     {
       maxRequestBodySize: BODY_BYTES_MAX,
       maxSubscriptions: SUBSCRIPTIONS_MAX,
       ...(onError && { onerror: onError }),
     },
   );
-  const answer = async (request: Request, body?: unknown): Promise<Response> =>
+  const answer = async (request: Request): Promise<Response> =>
     hostHeaderValidationResponse(request, hosts) ??
     originValidationResponse(request, origins) ??
-    handler.fetch(request, body === undefined ? {} : { parsedBody: body });
+    handler.fetch(request);
   return {
     fetch: (request) => answer(request),
-    async serve(request, response, body) {
+    async serve(incoming, response, place) {
       const gone = new AbortController();
       response.once('close', () => gone.abort());
-      await send(await answer(webRequest(request, gone.signal, body !== undefined), body), response);
+      const request = webRequest(incoming, gone.signal);
+      await send(await known.run(place, () => answer(request)), response);
     },
     [Symbol.asyncDispose]: () => handler.close(),
   };
 }
 
-function webRequest(request: IncomingMessage, signal: AbortSignal, isRead: boolean): Request {
+function webRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers, url = '/' } = request;
   const pairs = Object.entries(headers).flatMap(([name, value = '']) =>
     (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, each]),
   );
-  const hasBody = !isRead && method !== 'GET' && method !== 'HEAD';
+  const hasBody = method !== 'GET' && method !== 'HEAD';
   const body = hasBody ? (Readable.toWeb(request) as ReadableStream<Uint8Array>) : null;
   return new Request(new URL(url, 'http://localhost'), {
     method,

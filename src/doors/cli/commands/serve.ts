@@ -6,6 +6,7 @@ import { ownVersion } from '../../../base/version.ts';
 import { BosunError } from '../../../contract/errors.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { serve, type Serving } from '../../http/serve.ts';
+import { mcpMount } from '../../mcp/mount.ts';
 import { keepDetails } from '../bug.ts';
 import { ask } from '../ask.ts';
 import { isOn, textOf, type Typed } from '../command.ts';
@@ -26,10 +27,13 @@ export async function run(typed: Typed): Promise<number> {
   const socketPath = textOf(typed, 'socket');
   let bugs = 0;
   await allow(typed.args);
+  const allowHosts = (typed.options.allowHost ?? []) as string[];
+  await using mcp = mcpMount({ version: ownVersion(), hosts: [host, ...allowHosts] });
   await using serving = await serve({
     host,
     port: portOf(typed),
-    allowHosts: (typed.options.allowHost ?? []) as string[],
+    allowHosts,
+    mounts: [mcp],
     ...(socketPath !== undefined && { socketPath: path.resolve(socketPath) }),
     tokensOnly: isOn(typed, 'tokensOnly'),
     version: ownVersion(),
