@@ -221,6 +221,21 @@ describe('a commit of the work tree as it is', () => {
       await repository.git('rev-parse', 'HEAD'),
     );
   });
+
+  test('a work tree whose change is as long as what was there, in the second of its commit, is not taken for clean', async () => {
+    await using repository = await makeRepository();
+    const file = path.join(repository.path, 'README.md');
+    const secondOf = async (name: string): Promise<number> => Math.floor((await stat(name)).mtimeMs / 1000);
+    do {
+      await writeFile(file, 'hello\n');
+      await repository.git('commit', '--quiet', '--all', '--allow-empty', '-m', 'as it was');
+      await writeFile(file, 'draft\n');
+    } while ((await secondOf(file)) !== (await secondOf(path.join(repository.path, '.git/index'))));
+    await new Promise((resolve) => setTimeout(resolve, 1100)); // a copy of the index made now has another second
+    const git = await open(repository);
+    const commit = await commitDirtyTree(git, 'x', AT_MS);
+    expect(await git.text(['cat-file', '-p', `${commit}:README.md`])).toBe('draft');
+  });
 });
 
 describe('landing', () => {

@@ -2,11 +2,12 @@
  * A commit of the user's files as they are, on the user's branch and at the user's word: the index is replaced as a
  * whole, then the branch is moved. No hook runs. What a run starts from is made in `dirty-tree.ts`.
  */
-import { copyFile, rename, rm, open } from 'node:fs/promises';
+import { rename, rm, open } from 'node:fs/promises';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { makeScratch } from '../files/scratch.ts';
+import { copyIndex } from './copy-index.ts';
 import { stageFiles } from './dirty-tree.ts';
 import type { EngineGit } from './engine-git.ts';
 import { gitInRepository, signedBy, splitNul } from './git.ts';
@@ -28,7 +29,7 @@ export async function commitFiles(
   await takeIndex(lock);
   try {
     await using files = await openWorkTree(repository);
-    await copyFile(path.join(gitDir, 'index'), index).catch(() => {}); // there may be none yet
+    await copyIndex(path.join(gitDir, 'index'), index).catch(() => {}); // there may be none yet
     const tree = await stageFiles(files, { index }, 'committing');
     const changed = await files.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', head, tree]);
     const count = splitNul(changed.stdout).length;
@@ -40,7 +41,7 @@ export async function commitFiles(
     const commit = made.stdout.toString().trim();
     signal?.throwIfAborted();
     // cut off between the two, all of it is staged, and nothing is lost
-    await copyFile(index, lock);
+    await copyIndex(index, lock);
     await rename(lock, path.join(gitDir, 'index'));
     const [title = ''] = message.split('\n');
     await gitInRepository(['update-ref', '-m', `commit: ${title.slice(0, 200)}`, 'HEAD', commit, head], {
@@ -58,7 +59,7 @@ export async function treeOfFiles(engine: EngineGit, repository: Repository): Pr
   const scratch = await makeScratch(repository.commonDir);
   const index = path.join(scratch, 'index');
   try {
-    await copyFile(path.join(repository.gitDir, 'index'), index).catch(() => {});
+    await copyIndex(path.join(repository.gitDir, 'index'), index).catch(() => {});
     await using files = await openWorkTree(repository);
     const objects = path.join(engine.directory, 'objects');
     return await stageFiles(files, { index, objects }, 'comparing the files');

@@ -1,10 +1,11 @@
 /** Makes a commit of the user's work tree as it is, in the engine's git directory; the user's index stays as it is. */
-import { copyFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { EngineGit } from './engine-git.ts';
 import { splitNul } from './git.ts';
 import type { Repository } from './repository.ts';
 import { makeScratch } from '../files/scratch.ts';
+import { copyIndex } from './copy-index.ts';
 import { openWorkTree, type WorkTree, type WorkTreeOptions } from './work-tree.ts';
 
 /** The commit's parent is HEAD; HEAD itself where the work tree does not differ from it. */
@@ -18,7 +19,7 @@ export async function commitDirtyTree(
   const index = path.join(scratch, 'index');
   try {
     // a copy of the user's index knows which files are unchanged, so that only the others are read
-    await copyFile(path.join(repository.gitDir, 'index'), index).catch(() => {});
+    await copyIndex(path.join(repository.gitDir, 'index'), index).catch(() => {});
     await using files = await openWorkTree(repository);
     const objects = path.join(engine.directory, 'objects');
     const tree = await stageFiles(files, { index, objects }, 'including uncommitted changes');
