@@ -318,6 +318,7 @@ describe('the protocol', () => {
       'spawn',
       'children',
       'cancel_child',
+      'serve',
     ]);
     expect(tools[0]).toMatchObject({ inputSchema: { type: 'object', required: ['paths'] } });
     const input = { name: 'request_access', arguments: { paths: ['docs/**'] } };

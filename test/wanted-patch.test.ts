@@ -41,6 +41,7 @@ describe('a diff that is asked for', () => {
     ['a binary file', 'diff --git a/src/b b/src/b\nindex 1234567..7654321 100644\nGIT binary patch\nliteral 3\n', /a binary file/],
     ['a binary file without its content', 'diff --git a/src/b b/src/b\nBinary files a/src/b and b/src/b differ\n', /a binary file/],
     ['a name in quotes', 'diff --git "a/src/\\303\\244" "b/src/\\303\\244"\n', /quotes/],
+    ['a rename of what git reads in quotes', 'diff --git a/src/x.md b/src/n.md\nsimilarity index 100%\nrename from "LICENSE.md"/src/x.md\nrename to src/n.md\n', /quotes/],
     ['a set-user-ID bit', 'diff --git a/src/x b/src/x\nold mode 100644\nnew mode 104755\n', /no part of a unified diff/],
     ['a copy', 'diff --git a/src/x b/src/y\ncopy from src/x\ncopy to src/y\n', /no part of a unified diff/],
     ['what drives a terminal', full('src/a').replace('+b', '+\x1b[2J'), /does not show/],

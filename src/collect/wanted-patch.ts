@@ -14,7 +14,7 @@ const SHOWN_CHARS_MAX = 100;
 const UNFIT = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const MODE = /^(old mode|new mode|new file mode|deleted file mode) 100(644|755)$/;
 const KNOWN =
-  /^(index [0-9a-f]{4,64}\.\.[0-9a-f]{4,64}( 100(644|755))?|(dis)?similarity index \d{1,3}%|rename (from|to) .+)$/;
+  /^(index [0-9a-f]{4,64}\.\.[0-9a-f]{4,64}( 100(644|755))?|(dis)?similarity index \d{1,3}%|rename (from|to) [^"].*)$/;
 const HUNK = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@/;
 const NOWHERE = '/dev/null';
 
@@ -82,7 +82,7 @@ class Reader {
     if (hunk) return this.#hunk(Number(hunk[1] ?? 1), Number(hunk[2] ?? 1));
     if (/^(GIT binary patch|Binary files )/.test(line))
       refuse('it holds a binary file; only text can be sent');
-    if (line.startsWith('diff --git "') || line.startsWith('--- "'))
+    if (/^(diff --git|---|rename from|rename to) "/.test(line))
       refuse('it names a file with characters that git puts in quotes; ask for that file instead');
     if (/ mode (120000|160000)$/.test(line)) refuse('it makes a link or a submodule, which cannot be sent');
     this.#unknown(line);

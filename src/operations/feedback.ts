@@ -23,7 +23,7 @@ import { startRun, type LiveRun, type WatchOptions } from './run.ts';
 
 export type FeedbackOptions = Asked<'prFeedback'> & WatchOptions;
 
-interface FeedbackRun extends LiveRun {
+export interface FeedbackRun extends LiveRun {
   task: string;
   url: string;
   branch: string;
