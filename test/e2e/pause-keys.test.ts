@@ -38,6 +38,7 @@ describe('the live view', { timeout: 60_000 }, () => {
     await terminal.press('Escape');
     await terminal.shows('p pause · s message');
     await terminal.press('s');
+    await terminal.shows('enter sends'); // what comes together was pasted, and is no key
     await terminal.press('-l', 'Use the \u001b[31mparser');
     await terminal.shows('parser▏');
     await terminal.press('Enter');
