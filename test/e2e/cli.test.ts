@@ -66,6 +66,7 @@ describe('the command line', () => {
   it.each([
     [['stauts'], 'did you mean "bosun status"?'],
     [['frobnicate'], 'unknown command "frobnicate" (all commands: bosun --help)'],
+    [['help', 'frobnicate'], 'unknown command "frobnicate" (all commands: bosun --help)'],
     [['list'], 'unknown command "list"; did you mean "bosun history"?'],
     [['watch'], 'did you mean "bosun logs -f"?'],
     [['logs', '--tail', '5'], "unknown option '--tail'; for the last lines: bosun logs | tail (see"],

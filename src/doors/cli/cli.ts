@@ -32,7 +32,8 @@ async function dispatch(words: string[]): Promise<number> {
   if (plain) return start(command, plain, words);
 
   const { parse, unknownCommand } = await import('./parse.ts');
-  const word = ours.find((each) => !each.startsWith('-'));
+  const [first, second] = ours.filter((each) => !each.startsWith('-'));
+  const word = first === 'help' ? second : first;
   if (word !== undefined && word !== 'help' && !COMMANDS.some((known) => known.name === word))
     throw unknownCommand(word);
   const chosen = parse(words);
