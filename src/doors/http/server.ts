@@ -43,7 +43,7 @@ export interface Mount {
   serve(request: IncomingMessage, response: ServerResponse, admitted: Admitted): Promise<void>;
 }
 
-export interface Admitted {
+interface Admitted {
   caller: Caller;
   repositories: readonly ServedRepository[];
 }

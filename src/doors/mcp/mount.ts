@@ -7,7 +7,7 @@ import type { ServedRepository } from '../../contract/serving-schema.ts';
 import type { Mount } from '../http/server.ts';
 import type { McpHttp } from './http.ts';
 
-export const MCP_PATH = '/mcp';
+const MCP_PATH = '/mcp';
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 export interface McpMountOptions {
