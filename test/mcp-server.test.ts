@@ -152,6 +152,37 @@ describe('over HTTP', { timeout: 60_000 }, () => {
   });
 });
 
+it(
+  'an answer goes past no person, however the run and the question are named',
+  { timeout: 60_000 },
+  async () => {
+    await using repository = await makeRepository();
+    await using served = await serve(() => ({ cwd: repository.path }));
+    const forms: string[] = [];
+    await using agent = await connect('2026-07-28', new StreamableHTTPClientTransport(served.url), {
+      person: ({ message }) => (forms.push(message), undefined),
+    });
+    const asks = { runtime: 'cli', command: 'bosun agent ask "May I?"' };
+    const review = { 'for-each': ['x'], agent: asks, prompt: 'look' };
+    await agent.call('engine_execute', { workflow: { name: 'a', tasks: { gate: { approve: 'Gate?' } } } });
+    await agent.call('engine_execute', { workflow: { name: 'b', tasks: { review } } });
+    for (const run of ['a-1', 'b-1']) await agent.call('engine_status', { run, waitSeconds: 60 });
+    const { run } = await agent.call('engine_status', { run: 'b-1' });
+    const [{ id, task }] = (run as { questions: [{ id: string; task: string }] }).questions;
+    const label = `review[x]${id.slice(task.length)}`;
+    for (const input of [{ question: 'gate' }, { question: label, run: 'b-1' }])
+      expect(await agent.call('engine_answer', { ...input, answer: 'yes' })).toMatchObject({
+        isPending: true,
+      });
+    expect(await agent.refusal('engine_answer', { question: 'other', answer: 'yes' })).toContain(
+      'several runs',
+    );
+    expect(forms).toEqual(['gate of run a-1 asks: Gate?', 'review[x] of run b-1 asks: May I?']);
+    for (const each of ['a-1', 'b-1'])
+      await agent.call('engine_interrupt', { action: 'cancel', run: each, now: true });
+  },
+);
+
 it('a run is a task of the protocol for a client that knows tasks', { timeout: 60_000 }, async () => {
   await using repository = await makeRepository();
   using wire = new Wire(repository.path);

@@ -3,7 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Asked, OutputOf } from '../contract/operations.ts';
 import type { Answered } from '../contract/outputs.ts';
 import { sayAnswer } from '../contract/question.ts';
-import { isOpen, type RunView } from '../contract/run.ts';
+import { isOpen, type QuestionView, type RunView } from '../contract/run.ts';
 import type { Drive } from '../run/drive.ts';
 import { openEngine } from '../run/open-engine.ts';
 import { fittingAnswer } from './fitting-answer.ts';
@@ -51,26 +51,18 @@ async function isDriven(journal: Journal, run: RunView): Promise<boolean> {
   return !['interrupted', 'pending'].includes(await shownState(journal, run));
 }
 
+/** Which question an answer would go to, for a door that puts it to a person first; rejects where `answer` would. */
+export async function questionMeant(options: Naming): Promise<{ run: string; question: QuestionView }> {
+  await using journal = await openJournal(options.cwd);
+  const { run, question } = await meantQuestion(journal, options);
+  return { run: run.id, question };
+}
+
 /** Resolves once the run has taken the answer, or where nobody drives the run, once the answer is kept for it. */
 export async function answerQuestion(options: Asked<'answer'>): Promise<Answered> {
   await using journal = await openJournal(options.cwd);
-  const named = options.question;
-  const run = await requireOneRun(
-    journal,
-    options.run,
-    `bosun answer ${named === undefined ? '' : '<question> '}<answer> --run <run>`,
-    ({ questions }) =>
-      questions.some(({ id, task, label }) => named === undefined || [id, task, label].includes(named)),
-  );
-  const question = await openQuestion(journal, run, options.question);
+  const { run, question, hasEngine } = await meantQuestion(journal, options);
   const answer = fittingAnswer(question, options.chosen ?? options.answer ?? '');
-  const hasEngine = await isDriven(journal, run);
-  if (!hasEngine && question.id !== question.task) {
-    throw new BosunError(
-      'wrong-state',
-      `the agent that asked ${question.id} is gone with its bosun process; continue with: bosun resume ${run.id} (it asks again where it has to)`,
-    );
-  }
   const request: Request = {
     do: 'answer',
     question: question.id,
@@ -83,11 +75,36 @@ export async function answerQuestion(options: Asked<'answer'>): Promise<Answered
   return { run: run.id, question: question.id, text: question.text, answer: sayAnswer(answer), isTaken };
 }
 
+type Naming = Pick<Asked<'answer'>, 'cwd' | 'run' | 'question'>;
+
+/** The one place that tells which question is meant: where a person is asked first, nothing else is answered after. */
+async function meantQuestion(
+  journal: Journal,
+  { run: id, question: named }: Naming,
+): Promise<{ run: RunView; question: QuestionView; hasEngine: boolean }> {
+  const run = await requireOneRun(
+    journal,
+    id,
+    `bosun answer ${named === undefined ? '' : '<question> '}<answer> --run <run>`,
+    ({ questions }) =>
+      questions.some(
+        ({ id: each, task, label }) => named === undefined || [each, task, label].includes(named),
+      ),
+  );
+  const question = await openQuestion(journal, run, named);
+  const hasEngine = await isDriven(journal, run);
+  if (hasEngine || question.id === question.task) return { run, question, hasEngine };
+  throw new BosunError(
+    'wrong-state',
+    `the agent that asked ${question.id} is gone with its bosun process; continue with: bosun resume ${run.id} (it asks again where it has to)`,
+  );
+}
+
 async function openQuestion(
   journal: Journal,
   run: RunView,
   named: string | undefined,
-): Promise<RunView['questions'][number]> {
+): Promise<QuestionView> {
   const open = run.questions;
   const id = named === undefined ? undefined : await questionId(journal, run, named);
   const meant = id === undefined ? open : open.filter(({ task }) => task === id);

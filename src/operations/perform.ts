@@ -16,6 +16,7 @@ import {
 } from '../contract/operations.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { ReadTo } from '../contract/outputs.ts';
+import type { QuestionView } from '../contract/run.ts';
 import type { AttachOptions } from './attach.ts';
 import { checkInput } from './check-input.ts';
 import type { ConformanceOptions } from './conformance/conformance.ts';
@@ -190,6 +191,20 @@ export async function* followLogs(
   const asked = { ...around, ...checked('logs', input, by) };
   const { logs } = await import('./logs.ts');
   return yield* logs(asked);
+}
+
+/** Which question `answer` would answer, for a door that puts it to a person first. */
+export async function questionMeant(
+  input: Pick<InputOf<'answer'>, 'run' | 'question'>,
+  { by, cwd }: Pick<Around<'answer'>, 'by' | 'cwd'>,
+): Promise<{ run: string; question: QuestionView }> {
+  const { run, question } = checked('answer', input, by);
+  const meant = await import('./interrupt.ts');
+  return meant.questionMeant({
+    cwd,
+    ...(run !== undefined && { run }),
+    ...(question !== undefined && { question }),
+  });
 }
 
 function checked<Name extends OperationName>(name: Name, input: InputOf<Name>, by: Actor): InputOf<Name> {

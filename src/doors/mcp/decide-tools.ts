@@ -5,6 +5,7 @@ import type { InputOf } from '../../contract/operations.ts';
 import { Merged, type Answered } from '../../contract/outputs.ts';
 import type { QuestionView } from '../../contract/run.ts';
 import { flag, opt, text, texts } from '../../contract/schema-parts.ts';
+import { questionMeant } from '../../operations/perform.ts';
 import { answerCommand } from '../cli/asked-lines.ts';
 import { endOf, plainText } from './bounds.ts';
 import { formOf, saidIn, type Said } from './person-form.ts';
@@ -45,7 +46,7 @@ export const ANSWER: Tool = {
   title: 'Answer a question of a run',
   about:
     'Put a question of a run to the person, and give the run the answer. Where this client can ask the person itself, it does, whatever answer is passed. Else pass the answer that the person gave you: yes, no, a choice by its number or words, or text. Never make one up.',
-  asks: ['status', 'answer'],
+  asks: ['answer'],
   input: {
     type: 'object',
     properties: {
@@ -78,23 +79,16 @@ export const ANSWER: Tool = {
 };
 
 async function answer(input: InputOf<'answer'>, asking: Asking): Promise<object> {
-  const { run: named, question: name, note } = input;
-  const { run } = await ask(asking, 'status', { ...(named !== undefined && { run: named }), limit: 1 });
-  const question =
-    run.questions.find(({ id, task, label }) => [id, task, label].includes(name)) ??
-    onlyOf(run.questions, name);
-  if (!question) return settled(await ask(asking, 'answer', { ...input, answer: input.answer ?? ' ' })); // says what is wrong
-  const said = asking.person ? fromPerson(question, run.id, asking) : saidBy(input);
-  if (said === null) return pending(question, run.id, asking.person !== undefined);
+  const { note, run: named, question: name } = input;
+  const { run, question } = await questionMeant(
+    { ...(named !== undefined && { run: named }), ...(name !== undefined && { question: name }) },
+    asking,
+  );
+  const said = asking.person ? fromPerson(question, run, asking) : saidBy(input);
+  if (said === null) return pending(question, run, asking.person !== undefined);
   // Who reads the log knows whether the person said it to the client, or the agent passed it on.
   const how = asking.person ? 'given in the form of the client' : 'passed on by the agent';
-  return settled(
-    await ask(asking, 'answer', { run: run.id, question: question.id, ...said, note: note ?? how }),
-  );
-}
-
-function onlyOf(questions: QuestionView[], name: string | undefined): QuestionView | undefined {
-  return name === undefined && questions.length === 1 ? questions[0] : undefined;
+  return settled(await ask(asking, 'answer', { run, question: question.id, ...said, note: note ?? how }));
 }
 
 function saidBy({ answer: words, chosen }: Said): Said | null {
@@ -104,7 +98,7 @@ function saidBy({ answer: words, chosen }: Said): Said | null {
 
 /** What the client's own form gave; null where the person put it off. */
 function fromPerson(question: QuestionView, run: string, { person }: Asking): Said | null {
-  const content = person!(question.id, formOf(question, run));
+  const content = person!(`${run} ${question.id}`, formOf(question, run));
   return content === null ? null : saidIn(content);
 }
 
