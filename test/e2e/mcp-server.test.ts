@@ -130,10 +130,18 @@ describe('bosun mcp', { timeout: 120_000 }, () => {
     expect(pending).toMatchObject({ isPending: true, text: 'Ship it?' });
     expect(pending.next).toEqual([expect.stringContaining('bosun answer ship yes|no --run ship-1')]);
     expect(await agent.refusal('engine_answer', { answer: 'maybe' })).toContain('expected yes or no');
-    expect(await agent.call('engine_answer', { answer: 'no' })).toMatchObject({
+    const note = `given in the form of the client\n${'x'.repeat(5000)}`;
+    expect(await agent.call('engine_answer', { answer: 'no', note })).toMatchObject({
       answer: 'no',
       isTaken: true,
     });
+    const answered = (await eventsOf(repository.path)).find(
+      ({ event: { type } }) => type === 'question.answered',
+    )!.event as { note: string };
+    expect(answered.note).toMatch(
+      /^passed on by the agent; the agent notes: given in the form of the client; x+… \(\d+ more characters\)$/,
+    );
+    expect(answered.note.length).toBeLessThan(2200);
     expect(await agent.call('engine_status', WAIT)).toMatchObject({ run: { state: 'failed' } });
     expect(await agent.refusal('engine_answer', { answer: 'yes' })).toContain('has no open question');
   });

@@ -7,11 +7,13 @@ import type { QuestionView } from '../../contract/run.ts';
 import { flag, opt, text, texts } from '../../contract/schema-parts.ts';
 import { questionMeant } from '../../operations/perform.ts';
 import { answerCommand } from '../cli/asked-lines.ts';
-import { endOf, plainText } from './bounds.ts';
+import { inOneLine } from '../../report/text/plain.ts';
+import { cutText, endOf, plainText } from './bounds.ts';
 import { formOf, saidIn, type Said } from './person-form.ts';
 import { ask, fieldOf, type Asking, type Tool } from './tool.ts';
 
 const PRINTED_CHARS_MAX = 4000;
+const NOTE_CHARS_MAX = 2000;
 
 export const MERGE: Tool = {
   name: 'engine_merge',
@@ -58,7 +60,7 @@ export const ANSWER: Tool = {
       ),
       answer: fieldOf('answer', 'answer', 'what the person said'),
       chosen: fieldOf('answer', 'chosen', 'in place of it: the labels of several choices'),
-      note: fieldOf('answer', 'note', 'why; it is kept with the answer'),
+      note: fieldOf('answer', 'note', 'why; it is kept with the answer, as a word of yours'),
     },
     either: [['answer', 'chosen']],
   },
@@ -86,9 +88,14 @@ async function answer(input: InputOf<'answer'>, asking: Asking): Promise<object>
   );
   const said = asking.person ? fromPerson(question, run, asking) : saidBy(input);
   if (said === null) return pending(question, run, asking.person !== undefined);
-  // Who reads the log knows whether the person said it to the client, or the agent passed it on.
-  const how = asking.person ? 'given in the form of the client' : 'passed on by the agent';
-  return settled(await ask(asking, 'answer', { run, question: question.id, ...said, note: note ?? how }));
+  const kept = { ...said, note: noteOf(note, asking) };
+  return settled(await ask(asking, 'answer', { run, question: question.id, ...kept }));
+}
+
+/** Who reads the log knows whether the person said it to the client, or the agent passed it on, whatever it notes. */
+function noteOf(note: string | undefined, { person }: Asking): string {
+  const how = person ? 'given in the form of the client' : 'passed on by the agent';
+  return note === undefined ? how : `${how}; the agent notes: ${cutText(inOneLine(note), NOTE_CHARS_MAX)}`;
 }
 
 function saidBy({ answer: words, chosen }: Said): Said | null {
