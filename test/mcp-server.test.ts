@@ -12,13 +12,14 @@ import {
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { OPERATIONS } from '../src/contract/operations.ts';
-import { bounded } from '../src/doors/mcp/bounds.ts';
+import { bounded, plainText } from '../src/doors/mcp/bounds.ts';
 import { openMcpHttp, type Place } from '../src/doors/mcp/http.ts';
 import { formOf, saidIn } from '../src/doors/mcp/person-form.ts';
 import { inputSchemaOf } from '../src/doors/mcp/schemas.ts';
 import { createServer as createMcpServer } from '../src/doors/mcp/server.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
 import { TOOLS } from '../src/doors/mcp/tools.ts';
+import { Bosun, workflow as defined } from '../src/index.ts';
 import { bosun } from './fixtures/cli.ts';
 import { connect, ERAS } from './fixtures/mcp-client.ts';
 import { makeRepository } from './fixtures/repository.ts';
@@ -182,6 +183,25 @@ it(
       await agent.call('engine_interrupt', { action: 'cancel', run: each, now: true });
   },
 );
+
+it('a patch of controls comes whole, page after page, and its files once', async () => {
+  await using repository = await makeRepository();
+  const engine = new Bosun(repository.path);
+  const lines = String.raw`awk 'BEGIN { for (n = 0; n < 500; n++) { for (i = 0; i < 99; i++) printf "\001"; print n } }' > lines`;
+  const line = String.raw`awk 'BEGIN { printf "a"; for (i = 0; i < 20000; i++) printf "\342\200\256" }' > one-line`;
+  const { finished } = await engine.run(defined({ name: 'x', tasks: { a: { run: `${lines}; ${line}` } } }));
+  await finished;
+  await using served = await serve(() => ({ cwd: repository.path }));
+  await using agent = await connect('2026-07-28', new StreamableHTTPClientTransport(served.url));
+  let patch = '';
+  for (let offset: unknown = 0; offset !== undefined;) {
+    const page = await agent.call('engine_diff', { offset });
+    expect(Object.keys(page).includes('files')).toBe(offset === 0);
+    patch += page.patch as string;
+    offset = page.nextOffset;
+  }
+  expect(patch).toBe(plainText((await engine.diff()).patch.toString()));
+});
 
 it('a run is a task of the protocol for a client that knows tasks', { timeout: 60_000 }, async () => {
   await using repository = await makeRepository();

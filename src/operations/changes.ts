@@ -23,23 +23,24 @@ export async function diffOf(options: DiffOptions): Promise<Diff> {
   return { ...changes, patch: Buffer.concat(pieces) };
 }
 
-/** The files and how many lines; the patch goes to `write` piece by piece, however large it is. */
+/** The patch goes to `write` piece by piece, however large it is; then come the files and how many lines. */
 export async function streamDiff(
-  options: DiffOptions,
+  { range, ...options }: DiffOptions & { range?(from: string, to: string): void },
   write: (piece: Buffer) => Promise<void> | void,
 ): Promise<Changes> {
-  const { git, ...changes } = await findChanges(options);
-  if (changes.files.length > 0) await git.streamDiff(changes.from, changes.to, write, options.signal);
-  return changes;
+  const { git, from, to } = await findRange(options);
+  range?.(from, to);
+  await git.streamDiff(from, to, write, options.signal);
+  return { from, to, files: await filesOf(git, from, to) }; // not for whoever has stopped reading before
 }
 
 /** The files and how many lines, without a patch. */
 export async function changesOf(options: DiffOptions): Promise<Changes> {
-  const { git: _, ...changes } = await findChanges(options);
-  return changes;
+  const { git, from, to } = await findRange(options);
+  return { from, to, files: await filesOf(git, from, to) };
 }
 
-async function findChanges(options: DiffOptions): Promise<Changes & { git: EngineGit }> {
+async function findRange(options: DiffOptions): Promise<{ git: EngineGit; from: string; to: string }> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   const git = await openEngineGit(await inspectRepository(journal.home.top));
@@ -55,12 +56,15 @@ async function findChanges(options: DiffOptions): Promise<Changes & { git: Engin
           task,
           label: label ?? task,
         });
-  const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
+  return { git, from, to };
+}
+
+async function filesOf(git: EngineGit, from: string, to: string): Promise<Changes['files']> {
+  return (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
     added: added ?? null,
     deleted: deleted ?? null,
   }));
-  return { from, to, files, git };
 }
 
 /** The task that did the work: of a race, the candidate that was picked, unless its conflict was settled since. */

@@ -76,7 +76,14 @@ const FUNCTIONS = {
   attach: async (asked: AttachOptions) => (await import('./attach.ts')).attachRun(asked),
   wait: async (asked: WaitOptions) => (await import('./wait.ts')).waitForRuns(asked),
   budget: async (asked: Asked<'budget'>) => (await import('./budget.ts')).budgetsOf(asked),
-  diff: async ({ write, ...asked }: Asked<'diff'> & { write(piece: Buffer): Promise<void> | void }) => {
+  diff: async ({
+    write,
+    ...asked
+  }: Asked<'diff'> & {
+    write(piece: Buffer): Promise<void> | void;
+    /** Is told the commits that are compared, before the patch comes. */
+    range?(from: string, to: string): void;
+  }) => {
     const { changesOf, streamDiff } = await import('./changes.ts');
     return asked.stat ? changesOf(asked) : streamDiff(asked, write);
   },

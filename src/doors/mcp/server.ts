@@ -15,6 +15,7 @@ import {
 import { fieldsOf, isFields } from '../../base/fields.ts';
 import type { Actor } from '../../contract/actor.ts';
 import { bounded, plainText } from './bounds.ts';
+import { DIFF, PATCH_CHARS_MAX } from './diff-tool.ts';
 import { messageOf } from './failures.ts';
 import { offerResources } from './resources.ts';
 import { inputSchemaOf, outputSchemaOf } from './schemas.ts';
@@ -104,7 +105,7 @@ async function call(
 }
 
 /** A page of a patch is one text. */
-const CHARS_MAX: Record<string, number> = { engine_diff: 64 * 1024 };
+const CHARS_MAX: Record<string, number> = { [DIFF.name]: PATCH_CHARS_MAX };
 
 /** Thrown through a tool: the client asks its person, and calls the tool again with what they said. */
 class AskThePerson extends Error {
