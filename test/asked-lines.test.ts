@@ -1,7 +1,7 @@
 /** What runs ask of people, as lines with the command that answers. */
 import { describe, expect, it } from 'vitest';
 import type { QuestionView } from '../src/contract/run.ts';
-import { askedLines, needLines, tellGiven } from '../src/doors/cli/asked-lines.ts';
+import { askedLines, needLines, tellGiven } from '../src/report/text/asked-lines.ts';
 import { runView } from '../src/schedule/views/view.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
 

@@ -55,7 +55,7 @@ async function tellError(error: unknown): Promise<number> {
     say(known.message);
     return ERRORS[known.code].exit;
   }
-  const { keepDetails } = await import('./bug.ts');
+  const { keepDetails } = await import('../bug.ts');
   say(keepDetails(error));
   return 1;
 }

@@ -22,8 +22,8 @@ import {
 } from './agent-events.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
-import { tellGiven, tellQuestion } from './asked-lines.ts';
-import { formatElapsed } from './figures.ts';
+import { tellGiven, tellQuestion } from '../../report/text/asked-lines.ts';
+import { formatElapsed } from '../../report/text/figures.ts';
 import { tellHooked, tellHookFailure } from './hook-lines.ts';
 import { tellProgress } from './live/task-sign.ts';
 import { tellMessage, tellServed, tellWait } from './message-lines.ts';

@@ -1,7 +1,7 @@
 /** What went wrong, in words for a model: what failed, and what a person has to do where it cannot. */
 import { machineError } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
-import { keepDetails } from '../cli/bug.ts';
+import { keepDetails } from '../bug.ts';
 import { cutText } from './bounds.ts';
 
 /** A refused workflow lists all that is wrong with it. */

@@ -2,7 +2,7 @@
 import { isOpen } from '../../contract/run.ts';
 import type { Budgets, ShownRun } from '../../contract/outputs.ts';
 import { describeOverrun, sentence } from '../../schedule/money/budget-words.ts';
-import { needLines } from '../cli/asked-lines.ts';
+import { needLines } from '../../report/text/asked-lines.ts';
 
 type Overruns = Budgets['overruns'];
 

@@ -3,7 +3,7 @@ import type { RunView } from '../../../contract/run.ts';
 import type { AttachedRun } from '../../../operations/attach.ts';
 import { speakTo } from '../../speak-to-run.ts';
 import { aroundHere, ask, inputOf } from '../ask.ts';
-import { needLines } from '../asked-lines.ts';
+import { needLines } from '../../../report/text/asked-lines.ts';
 import { given, isOn, type Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';

@@ -11,7 +11,7 @@ import { glyphOf, toneOf } from '../../../report/words.ts';
 import { describeUsd } from '../../../schedule/money/budget-words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, textOf, type Typed } from '../command.ts';
-import { tellCounts } from '../figures.ts';
+import { tellCounts } from '../../../report/text/figures.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 

@@ -6,7 +6,7 @@ import { safeJson } from '../../../report/text/plain.ts';
 import { count } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { given, isOn, type Typed } from '../command.ts';
-import { tellPause } from '../figures.ts';
+import { tellPause } from '../../../report/text/figures.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {

@@ -7,7 +7,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { serve, type Serving } from '../../http/serve.ts';
 import { mcpMount } from '../../mcp/mount.ts';
-import { keepDetails } from '../bug.ts';
+import { keepDetails } from '../../bug.ts';
 import { ask } from '../ask.ts';
 import { isOn, textOf, type Typed } from '../command.ts';
 import { errorStream, outliveReader, say, writeError, writeOut } from '../output.ts';

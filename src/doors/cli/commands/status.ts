@@ -8,10 +8,10 @@ import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.
 import { plainLine, spellControls, safeJson, inOneLine } from '../../../report/text/plain.ts';
 import { count, glyphOf, toneOf } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
-import { askedLines } from '../asked-lines.ts';
+import { askedLines } from '../../../report/text/asked-lines.ts';
 import { isOn, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
-import { tellCounts, tellPause } from '../figures.ts';
+import { tellCounts, tellPause } from '../../../report/text/figures.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut, type Paint } from '../output.ts';
 import { signOf, workLine, type ShownBy } from '../live/task-sign.ts';
 

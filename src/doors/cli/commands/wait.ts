@@ -1,6 +1,6 @@
 /** `bosun wait` */
 import { ask, inputOf } from '../ask.ts';
-import { needLines } from '../asked-lines.ts';
+import { needLines } from '../../../report/text/asked-lines.ts';
 import type { Typed } from '../command.ts';
 import { exitOf } from '../exit-codes.ts';
 import { say } from '../output.ts';

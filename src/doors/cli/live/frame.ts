@@ -4,7 +4,7 @@ import { plainLine, spellControls, inOneLine } from '../../../report/text/plain.
 import { shareUsed, tellSpending, tellUsd, tellWaiting } from '../../../report/money.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { formatCount } from '../../../base/format-count.ts';
-import { formatElapsed, tellCounts } from '../figures.ts';
+import { formatElapsed, tellCounts } from '../../../report/text/figures.ts';
 import type { LiveModel, LiveRow, LiveRows } from './model.ts';
 import { answeredLines, questionLines } from './question.ts';
 import type { OpenTask } from './task.ts';

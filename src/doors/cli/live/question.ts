@@ -5,8 +5,8 @@ import type { QuestionView } from '../../../contract/run.ts';
 import { columnsOf, fitColumns, wrapColumns } from '../../../report/text/columns.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { saidBy } from '../../../report/words.ts';
-import { answerCommand, diffLines } from '../asked-lines.ts';
-import { tellDefault } from '../figures.ts';
+import { answerCommand, diffLines } from '../../../report/text/asked-lines.ts';
+import { tellDefault } from '../../../report/text/figures.ts';
 import type { FrameOptions } from './frame.ts';
 import type { LiveModel, ShownQuestion } from './model.ts';
 

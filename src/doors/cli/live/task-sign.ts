@@ -1,7 +1,7 @@
 /** How a task looks in `status` and in the live view: its sign and word, and what it waits for. Pure. */
 import { formatDuration } from '../../../base/units.ts';
 import type { Pause, Progress, RunView, TaskView } from '../../../contract/run.ts';
-import { tellPause } from '../figures.ts';
+import { tellPause } from '../../../report/text/figures.ts';
 import { glyphOf, toneOf, type Tone } from '../../../report/words.ts';
 
 export interface TaskSign {

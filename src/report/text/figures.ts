@@ -3,8 +3,8 @@ import { formatCount } from '../../base/format-count.ts';
 import { formatDuration } from '../../base/units.ts';
 import { sayAnswer } from '../../contract/question.ts';
 import type { Pause, QuestionView, TaskState } from '../../contract/run.ts';
-import { plainLine } from '../../report/text/plain.ts';
-import { countStates } from '../../report/words.ts';
+import { plainLine } from './plain.ts';
+import { countStates } from '../words.ts';
 
 /** A time that runs: below a minute always in seconds, so that a column of them can be read. */
 export function formatElapsed(ms: number): string {

@@ -4,9 +4,9 @@ import { isSomebody } from '../../contract/actor.ts';
 import type { EventOf } from '../../contract/event.ts';
 import { answerWords, listChoices, sayAnswer, type AnswerForm } from '../../contract/question.ts';
 import type { QuestionView, RunView } from '../../contract/run.ts';
-import { fitColumns } from '../../report/text/columns.ts';
-import { inOneLine, plainLine } from '../../report/text/plain.ts';
-import { saidBy } from '../../report/words.ts';
+import { fitColumns } from './columns.ts';
+import { inOneLine, plainLine } from './plain.ts';
+import { saidBy } from '../words.ts';
 import { tellDefault, tellPause } from './figures.ts';
 
 const QUESTIONS_SHOWN_MAX = 3;
