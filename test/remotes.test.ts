@@ -52,6 +52,14 @@ async function cloned(...more: string[]): Promise<TestRepository['git']> {
   return gitIn(directory);
 }
 
+/** git, with a few lines of shell before it; `$GIT` is the real one. */
+async function withGit(lines: string): Promise<void> {
+  const directory = await mkdtemp(path.join(scratch, 'bin-'));
+  const script = `#!/bin/sh\nGIT=$(PATH=\${PATH#*:} command -v git)\n${lines}\nexec "$GIT" "$@"\n`;
+  await writeFile(path.join(directory, 'git'), script, { mode: 0o755 });
+  vi.stubEnv('PATH', `${directory}:${process.env.PATH}`);
+}
+
 describe('a run', () => {
   test('is pushed as a branch of its own; a second time there is nothing to push', async () => {
     const pushed = await bosun.push(run, { tokenFile });
@@ -301,6 +309,28 @@ describe('a repository of the user', () => {
     await writeFile(path.join(repository.path, '.git/MERGE_HEAD'), '');
     await expect(ask('commit', { message: 'x' })).rejects.toThrow('in the middle of something');
     await rm(path.join(repository.path, '.git/MERGE_HEAD'));
+  });
+
+  test('loses no lock of another git that begins once its commit is in the index', async () => {
+    await using here = await makeRepository();
+    await writeFile(path.join(here.path, 'new.txt'), 'new\n');
+    const lock = path.join(here.path, '.git/index.lock');
+    await withGit(`case "$*" in *update-ref*) set -C; echo theirs > '${lock}' || exit 1;; esac`);
+    expect(await new Bosun(here.path).commit('Mine')).toMatchObject({ files: 1 });
+    expect(await readFile(lock, 'utf8')).toBe('theirs\n');
+  });
+
+  test('gets its commit on top of one that is made while it begins', async () => {
+    await using here = await makeRepository();
+    await writeFile(path.join(here.path, 'new.txt'), 'new\n');
+    const once = path.join(scratch, 'once');
+    const theirs = `"$GIT" commit --quiet --allow-empty -m Theirs`;
+    await withGit(
+      `case "$*" in *'HEAD^{commit}') [ -e ${once} ] || { : > ${once}; "$GIT" "$@"; ${theirs}; exit; };; esac`,
+    );
+    expect(await new Bosun(here.path).commit('Mine')).toMatchObject({ files: 1 });
+    expect(await here.git('log', '--format=%s')).toBe('Mine\nTheirs\nStart');
+    expect(await here.git('status', '--porcelain')).toBe('');
   });
 
   test('that is a partial clone is left to git itself to fetch into', async () => {
