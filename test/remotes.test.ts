@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
 import { askIn } from './fixtures/ask-operation.ts';
+import { BOSUN, startProgram } from './fixtures/cli.ts';
 import { startGitServer, type GitServer } from './fixtures/git-server.ts';
 import { processesWith } from './fixtures/processes.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
@@ -331,6 +332,24 @@ describe('a repository of the user', () => {
     expect(await new Bosun(here.path).commit('Mine')).toMatchObject({ files: 1 });
     expect(await here.git('log', '--format=%s')).toBe('Mine\nTheirs\nStart');
     expect(await here.git('status', '--porcelain')).toBe('');
+  });
+
+  test.each([
+    ['commit', 'write-tree', '-m', 'Mine'],
+    ['diff', 'write-tree'],
+    ['status', 'status'],
+  ])('is left as it was by a %s that Ctrl-C stops', async (name, verb, ...more) => {
+    const held = path.join(scratch, 'held');
+    await writeFile(path.join(repository.path, 'mine.txt'), 'mine\n');
+    await withGit(`case "$*" in *${verb}*) : > ${held}; while [ -e ${held} ]; do sleep 0.01; done;; esac`);
+    const { child, finished } = startProgram([BOSUN, 'git', name, ...more], repository.path);
+    while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 10));
+    child.kill('SIGINT');
+    await finished;
+    await rm(held);
+    expect(child.signalCode).toBe('SIGINT');
+    expect(existsSync(path.join(repository.path, '.git/index.lock'))).toBe(false);
+    expect(await readdir(path.join(repository.path, '.git/bosun/tmp'))).toEqual([]);
   });
 
   test('that is a partial clone is left to git itself to fetch into', async () => {
