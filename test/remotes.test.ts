@@ -296,6 +296,17 @@ describe('a repository of the user', () => {
     expect(await readdir(into)).toEqual(['project']);
   });
 
+  test('that was cloned and cannot get its name is not said to be there already', async () => {
+    await bosun.gitPush({ tokenFile });
+    const parent = path.join(await mkdtemp(path.join(scratch, 'parent-')), 'parent');
+    await withGit(`case "$*" in *'reset --hard'*) "$GIT" "$@"; mv ${parent} ${parent}-moved; exit;; esac`);
+    const cloning = ask('clone', { url: server.url(), directory: path.join(parent, 'new'), tokenFile });
+    await expect(cloning).rejects.toMatchObject({
+      code: 'system',
+      message: expect.stringMatching(/cannot get its name .*ENOENT/),
+    });
+  });
+
   test('gets no branch or commit that it should not have', async () => {
     for (const name of ['-x', 'a b', 'a..b', 'HEAD', 'a~1', 'x.lock', 'a\u001b'])
       await expect(ask('branch', { name }), name).rejects.toMatchObject({ code: 'usage' });
