@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
 import { askIn } from './fixtures/ask-operation.ts';
+import { BOSUN, startProgram } from './fixtures/cli.ts';
 import { startGitServer, type GitServer } from './fixtures/git-server.ts';
 import { processesWith } from './fixtures/processes.ts';
 import { gitIn, makeRepository, type TestRepository } from './fixtures/repository.ts';
@@ -50,6 +51,14 @@ async function cloned(...more: string[]): Promise<TestRepository['git']> {
   const directory = path.join(await mkdtemp(path.join(scratch, 'clone-')), 'here');
   await gitIn(scratch)('clone', '--quiet', ...more, server.at(), directory);
   return gitIn(directory);
+}
+
+/** git, with a few lines of shell before it; `$GIT` is the real one. */
+async function withGit(lines: string): Promise<void> {
+  const directory = await mkdtemp(path.join(scratch, 'bin-'));
+  const script = `#!/bin/sh\nGIT=$(PATH=\${PATH#*:} command -v git)\n${lines}\nexec "$GIT" "$@"\n`;
+  await writeFile(path.join(directory, 'git'), script, { mode: 0o755 });
+  vi.stubEnv('PATH', `${directory}:${process.env.PATH}`);
 }
 
 describe('a run', () => {
@@ -287,6 +296,17 @@ describe('a repository of the user', () => {
     expect(await readdir(into)).toEqual(['project']);
   });
 
+  test('that was cloned and cannot get its name is not said to be there already', async () => {
+    await bosun.gitPush({ tokenFile });
+    const parent = path.join(await mkdtemp(path.join(scratch, 'parent-')), 'parent');
+    await withGit(`case "$*" in *'reset --hard'*) "$GIT" "$@"; mv ${parent} ${parent}-moved; exit;; esac`);
+    const cloning = ask('clone', { url: server.url(), directory: path.join(parent, 'new'), tokenFile });
+    await expect(cloning).rejects.toMatchObject({
+      code: 'system',
+      message: expect.stringMatching(/cannot get its name .*ENOENT/),
+    });
+  });
+
   test('gets no branch or commit that it should not have', async () => {
     for (const name of ['-x', 'a b', 'a..b', 'HEAD', 'a~1', 'x.lock', 'a\u001b'])
       await expect(ask('branch', { name }), name).rejects.toMatchObject({ code: 'usage' });
@@ -301,6 +321,46 @@ describe('a repository of the user', () => {
     await writeFile(path.join(repository.path, '.git/MERGE_HEAD'), '');
     await expect(ask('commit', { message: 'x' })).rejects.toThrow('in the middle of something');
     await rm(path.join(repository.path, '.git/MERGE_HEAD'));
+  });
+
+  test('loses no lock of another git that begins once its commit is in the index', async () => {
+    await using here = await makeRepository();
+    await writeFile(path.join(here.path, 'new.txt'), 'new\n');
+    const lock = path.join(here.path, '.git/index.lock');
+    await withGit(`case "$*" in *update-ref*) set -C; echo theirs > '${lock}' || exit 1;; esac`);
+    expect(await new Bosun(here.path).commit('Mine')).toMatchObject({ files: 1 });
+    expect(await readFile(lock, 'utf8')).toBe('theirs\n');
+  });
+
+  test('gets its commit on top of one that is made while it begins', async () => {
+    await using here = await makeRepository();
+    await writeFile(path.join(here.path, 'new.txt'), 'new\n');
+    const once = path.join(scratch, 'once');
+    const theirs = `"$GIT" commit --quiet --allow-empty -m Theirs`;
+    await withGit(
+      `case "$*" in *'HEAD^{commit}') [ -e ${once} ] || { : > ${once}; "$GIT" "$@"; ${theirs}; exit; };; esac`,
+    );
+    expect(await new Bosun(here.path).commit('Mine')).toMatchObject({ files: 1 });
+    expect(await here.git('log', '--format=%s')).toBe('Mine\nTheirs\nStart');
+    expect(await here.git('status', '--porcelain')).toBe('');
+  });
+
+  test.each([
+    ['commit', 'write-tree', '-m', 'Mine'],
+    ['diff', 'write-tree'],
+    ['status', 'status'],
+  ])('is left as it was by a %s that Ctrl-C stops', async (name, verb, ...more) => {
+    const held = path.join(scratch, 'held');
+    await writeFile(path.join(repository.path, 'mine.txt'), 'mine\n');
+    await withGit(`case "$*" in *${verb}*) : > ${held}; while [ -e ${held} ]; do sleep 0.01; done;; esac`);
+    const { child, finished } = startProgram([BOSUN, 'git', name, ...more], repository.path);
+    while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 10));
+    child.kill('SIGINT');
+    await finished;
+    await rm(held);
+    expect(child.signalCode).toBe('SIGINT');
+    expect(existsSync(path.join(repository.path, '.git/index.lock'))).toBe(false);
+    expect(await readdir(path.join(repository.path, '.git/bosun/tmp'))).toEqual([]);
   });
 
   test('that is a partial clone is left to git itself to fetch into', async () => {

@@ -77,6 +77,13 @@ describe('a webhook', () => {
     ).toBe(true);
   });
 
+  it('goes through the proxy, but for this machine, which no name of another host passes for', async () => {
+    const env = { HTTP_PROXY: origin };
+    await tell({ url: 'http://127.hooks.test/hook', env });
+    await tell({ env: { HTTP_PROXY: 'http://127.0.0.1:9' } });
+    expect(heard.map(({ url }) => url)).toEqual(['http://127.hooks.test/hook', '/hook?key=hidden']);
+  });
+
   it('has no signature without a secret', async () => {
     await tell();
     expect(heard[0]!.headers).not.toHaveProperty('webhook-signature');

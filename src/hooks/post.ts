@@ -1,5 +1,6 @@
 /** One POST to an address that the user named: no redirects, and of the answer only its status. It never retries. */
 import https from 'node:https';
+import { isLoopback } from '../base/is-loopback.ts';
 import { BosunError } from '../contract/errors.ts';
 import { Agent, request as plainRequest } from '../system/net/http.ts';
 
@@ -44,8 +45,4 @@ export function post({ url, headers, body, env }: Letter, signal: AbortSignal): 
     });
     request.end(body);
   });
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }

@@ -8,11 +8,12 @@
  *   nothing is touched yet             undone by whoever comes next    it is done
  */
 import { lstatSync, readFileSync, renameSync } from 'node:fs';
-import { copyFile, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
+import { copyIndex } from '../system/git/copy-index.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { gitInRepository, splitNul } from '../system/git/git.ts';
 import {
@@ -163,7 +164,7 @@ async function stageFiles(
 ): Promise<LandingEntry[]> {
   const { top, head: from } = repository;
   const index = path.join(stage, 'index');
-  await copyFile(tree.index, index);
+  await copyIndex(tree.index, index);
   await tree.run(['read-tree', '-m', from, to], { index });
   const entries: LandingEntry[] = [];
   const fields = splitNul((await engine.run(['diff-tree', '-r', '-z', '--no-renames', from, to])).stdout);
@@ -261,7 +262,7 @@ async function refuseChanges(tree: WorkTree, top: string): Promise<void> {
 
 /** Under a second name, which needs no space; a copy where there are no hard links. */
 async function keep(file: string, as: string): Promise<void> {
-  await link(file, as).catch(() => copyFile(file, as));
+  await link(file, as).catch(() => copyIndex(file, as));
 }
 
 async function swapIndex(tree: WorkTree, stage: string, fault: (point: string) => void): Promise<void> {

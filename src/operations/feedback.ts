@@ -65,7 +65,9 @@ export async function runFeedback(options: FeedbackOptions): Promise<FeedbackRun
   const count = review.comments.length;
   const notes = [
     `${count} review ${count === 1 ? 'comment' : 'comments'} of ${request.url} go to the agent of ${node.label}${strangersIn(review)}`,
-    ...(review.left > 0 ? [`${review.left} more comments did not fit: run it again for them`] : []),
+    ...(review.left > 0
+      ? [`at least ${review.left} more did not fit: resolve what is done, then run it again for them`]
+      : []),
     ...made.notes,
     `when it is done, push it to the pull request: bosun push ${live.id} --branch ${shellWord(branch)}`,
   ];

@@ -33,10 +33,10 @@ export async function branch({ cwd, name }: Asked<'branch'>): Promise<Branch> {
 
 export async function commit({ cwd, message, signal }: Reading<'commit'>): Promise<Committed> {
   if (message.trim() === '') throw new BosunError('usage', 'a commit needs a message that says something');
-  const repository = await inspectRepository(cwd);
-  const made = await commitFiles(repository, message, signal);
+  const made = await commitFiles(cwd, message, signal);
   if (made === undefined) return null;
-  return { ...made, ...(repository.branch !== undefined && { branch: repository.branch }) };
+  const { branch: on, ...rest } = made;
+  return { ...rest, ...(on !== undefined && { branch: on }) };
 }
 
 export async function gitStatus({ cwd, signal }: Reading<'gitStatus'>): Promise<GitStatus> {
@@ -60,8 +60,7 @@ export async function gitDiff({
 }: Reading<'gitDiff'> & { write(piece: Buffer): Promise<void> | void }): Promise<Changes> {
   const repository = await inspectRepository(cwd);
   const git = await openEngineGit(repository);
-  const to = await treeOfFiles(git, repository);
-  signal?.throwIfAborted();
+  const to = await treeOfFiles(git, repository, signal);
   const files = (await git.numstat(repository.head, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
     added: added ?? null,

@@ -3,6 +3,7 @@
  * http on this machine get through, so that nothing git is handed can name a program, a file or an option. It never
  * contacts anybody.
  */
+import { isLoopback } from '../base/is-loopback.ts';
 import { BosunError } from '../contract/errors.ts';
 
 export interface Address {
@@ -39,10 +40,6 @@ export function parseAddress(text: string): Address {
   if (helper !== undefined)
     throw refused(`an address of the kind ${helper}::`, 'it names a program to run; use https or ssh');
   return /^[\w+.-]+:\/\//.test(text) ? fromUrl(text) : fromScp(text);
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 function fromUrl(text: string): Address {

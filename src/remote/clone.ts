@@ -52,7 +52,7 @@ export async function cloneRemote(reach: Reach, { directory, depth, branch }: Cl
       await gitOnFiles(['reset', '--hard', '--quiet'], { cwd: fresh, ...(signal && { signal }) });
     signal?.throwIfAborted();
     await rename(fresh, directory).catch((cause: unknown) => {
-      throw taken(directory, cause);
+      throw unplaced(directory, cause);
     });
     return clone;
   } finally {
@@ -78,6 +78,17 @@ function taken(directory: string, cause?: unknown): BosunError {
   return new BosunError(
     'wrong-state',
     `cannot clone: ${directory} is there already and not empty: name another directory`,
+    { cause },
+  );
+}
+
+/** Whole as it is, it could not get its name. */
+function unplaced(directory: string, cause: unknown): unknown {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') return taken(directory, cause);
+  return new BosunError(
+    'system',
+    `cannot clone: the new directory cannot get its name ${directory} (${code ?? message}); see that its parent is there and that you may write in it, then try again`,
     { cause },
   );
 }

@@ -4,6 +4,7 @@ import type { Address } from './address.ts';
 import { callHost, findHostProgram, type HostProgram } from './host-program.ts';
 import {
   nameIn,
+  PAGES_MAX,
   requestIn,
   requireRequest,
   ReviewReader,
@@ -13,6 +14,7 @@ import {
 
 /** From this level on a member may push. */
 const DEVELOPER = 30;
+const PER_PAGE = 100;
 
 /** Undefined where `glab` is not installed. */
 export function gitlabHost({ hostname, path }: Address, signal?: AbortSignal): RequestHost | undefined {
@@ -41,24 +43,41 @@ export function gitlabHost({ hostname, path }: Address, signal?: AbortSignal): R
       return requireRequest(firstIn([made]), hostname);
     },
     async review({ number }) {
-      const members = listIn(await callHost(host, `${at}/members/all?per_page=100`));
+      const members = await readPages(host, `${at}/members/all`);
       const mayPush = new Set(
-        members.flatMap(({ id, access_level: level }) =>
+        members.items.flatMap(({ id, access_level: level }) =>
           typeof level === 'number' && level >= DEVELOPER ? [id] : [],
         ),
       );
-      const endpoint = `${at}/merge_requests/${number}/discussions?per_page=100`;
+      const known = new Set(members.items.map(({ id }) => id));
+      const discussions = await readPages(host, `${at}/merge_requests/${number}/discussions`);
       const reader = new ReviewReader();
-      for (const discussion of listIn(await callHost(host, endpoint)))
+      if (discussions.isCut) reader.leave(1);
+      for (const discussion of discussions.items)
         for (const note of listIn(discussion.notes)) {
           if (note.system === true || note.resolved === true) continue;
           const { id, username } = fieldsOf(note.author);
           const { new_path: file, new_line: line } = fieldsOf(note.position);
-          reader.add({ author: username, text: note.body, file, line }, mayPush.has(id));
+          if (members.isCut && !known.has(id)) reader.leave(1);
+          else reader.add({ author: username, text: note.body, file, line }, mayPush.has(id));
         }
       return reader.end();
     },
   };
+}
+
+/** All of a list, unless it is longer than anybody reads. */
+async function readPages(
+  host: HostProgram,
+  endpoint: string,
+): Promise<{ items: Record<string, unknown>[]; isCut: boolean }> {
+  const items: Record<string, unknown>[] = [];
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const found = listIn(await callHost(host, `${endpoint}?per_page=${PER_PAGE}&page=${page}`));
+    items.push(...found);
+    if (found.length < PER_PAGE) return { items, isCut: false };
+  }
+  return { items, isCut: true };
 }
 
 function firstIn(value: unknown): PullRequest | undefined {

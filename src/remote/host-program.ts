@@ -20,6 +20,8 @@ export interface HostProgram {
 interface Call {
   method?: 'GET' | 'POST';
   body?: unknown;
+  /** What is not there is an answer: undefined. */
+  mayLack?: boolean;
 }
 
 const CALL_MS_MAX = 60_000;
@@ -43,7 +45,7 @@ export function findHostProgram(name: HostProgram['name'], hostname: string): Ho
 export async function callHost(
   { name, program, hostname, signal }: HostProgram,
   endpoint: string,
-  { method = 'GET', body }: Call = {},
+  { method = 'GET', body, mayLack = false }: Call = {},
 ): Promise<unknown> {
   await using nowhere = await mkdtempDisposable(path.join(tmpdir(), 'bosun-host-'));
   const late = AbortSignal.timeout(CALL_MS_MAX);
@@ -66,6 +68,7 @@ export async function callHost(
   }
   if (late.aborted) throw failed(name, hostname, `it gave no answer within ${CALL_MS_MAX / 1000} s`);
   if (isCut) throw failed(name, hostname, 'its answer is too long');
+  if (mayLack && /\bHTTP 404\b/.test(stderr)) return undefined;
   throw failed(name, hostname, plainWords(stderr) || `exit code ${code}`);
 }
 

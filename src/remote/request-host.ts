@@ -26,7 +26,7 @@ export interface Review {
   comments: Comment[];
   /** Of people who cannot push to the repository. */
   strangers: number;
-  /** More than there is room for. */
+  /** At least so many more than there is room for. */
   left: number;
 }
 
@@ -38,6 +38,8 @@ export interface RequestHost {
   review(request: PullRequest): Promise<Review>;
 }
 
+/** Of each list that is read, by the hundred. */
+export const PAGES_MAX = 10;
 const COMMENTS_MAX = 100;
 const COMMENT_CHARS_MAX = 4000;
 const NAME_CHARS_MAX = 200;
@@ -60,6 +62,11 @@ export class ReviewReader {
         ...(Number.isSafeInteger(line) && { line: line as number }),
       });
     }
+  }
+
+  /** Was not read: who wrote it is not known. */
+  leave(count: number): void {
+    this.#review.left += count;
   }
 
   end(): Review {

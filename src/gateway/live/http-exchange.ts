@@ -2,9 +2,9 @@
 import type http from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { isIPv4 } from 'node:net';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { isLoopback } from '../../base/is-loopback.ts';
 import { Agent, request as plainRequest } from '../../system/net/http.ts';
 import { hungUp } from './key-lane.ts';
 import { TransportError } from '../transport.ts';
@@ -41,7 +41,7 @@ export function upstreamOf(provider: string, baseUrl: string, idleMs: number): U
     provider,
     host,
     isSecure: protocol === 'https:',
-    isLoopback: isLoopback(hostname),
+    isLoopback: isLoopback(hostname) || hostname.endsWith('.localhost'),
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port,
     path: pathname.replace(/\/$/, ''),
@@ -293,11 +293,6 @@ function decoded(response: IncomingMessage, { provider }: Upstream): Readable {
   const why = `${provider} compressed its response with "${encoding.slice(0, 50)}", which bosun cannot read`;
   response.destroy(new TransportError('network', 502, why));
   return response;
-}
-
-function isLoopback(hostname: string): boolean {
-  if (isIPv4(hostname)) return hostname.startsWith('127.');
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.endsWith('.localhost');
 }
 
 function silence({ provider, idleMs }: Upstream): string {

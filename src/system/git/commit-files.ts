@@ -11,30 +11,39 @@ import { copyIndex } from './copy-index.ts';
 import { stageFiles } from './dirty-tree.ts';
 import type { EngineGit } from './engine-git.ts';
 import { gitInRepository, signedBy, splitNul } from './git.ts';
-import type { Repository } from './repository.ts';
+import { inspectRepository, type Repository } from './repository.ts';
 import { refuseUnfinished } from './unfinished.ts';
 import { openWorkTree } from './work-tree.ts';
 
 /** Undefined where nothing differs from HEAD. */
 export async function commitFiles(
-  repository: Repository,
+  cwd: string,
   message: string,
   signal?: AbortSignal,
-): Promise<{ commit: string; files: number } | undefined> {
-  const { top, gitDir, commonDir, head } = repository;
-  refuseUnfinished(repository);
+): Promise<{ commit: string; files: number; branch: string | undefined } | undefined> {
+  const stop = signal && { signal };
+  const { gitDir, commonDir } = await inspectRepository(cwd);
   const scratch = await makeScratch(commonDir);
   const index = path.join(scratch, 'index');
   const lock = path.join(gitDir, 'index.lock');
-  await takeIndex(lock);
+  let isLocked = false;
   try {
+    await takeIndex(lock);
+    isLocked = true;
+    const repository = await inspectRepository(cwd); // what was there before the lock may be another's commit by now
+    const { top, head, branch } = repository;
+    refuseUnfinished(repository);
     await using files = await openWorkTree(repository);
     await copyIndex(path.join(gitDir, 'index'), index).catch(() => {}); // there may be none yet
-    const tree = await stageFiles(files, { index }, 'committing');
-    const changed = await files.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', head, tree]);
+    const tree = await stageFiles(files, { ...stop, index }, 'committing');
+    const changed = await files.run(
+      ['diff-tree', '-r', '-z', '--name-only', '--no-renames', head, tree],
+      stop,
+    );
     const count = splitNul(changed.stdout).length;
     if (count === 0) return undefined;
     const made = await files.run(['commit-tree', tree, '-p', head, '-F', '-'], {
+      ...stop,
       input: message.endsWith('\n') ? message : `${message}\n`,
       env: signedBy(await repository.identity()),
     });
@@ -43,26 +52,31 @@ export async function commitFiles(
     // cut off between the two, all of it is staged, and nothing is lost
     await copyIndex(index, lock);
     await rename(lock, path.join(gitDir, 'index'));
+    isLocked = false; // from here on a lock is another git's
     const [title = ''] = message.split('\n');
     await gitInRepository(['update-ref', '-m', `commit: ${title.slice(0, 200)}`, 'HEAD', commit, head], {
       cwd: top,
     });
-    return { commit, files: count };
+    return { commit, files: count, branch };
   } finally {
-    await rm(lock, { force: true });
+    if (isLocked) await rm(lock, { force: true });
     await removeTree(scratch);
   }
 }
 
 /** The files as they are, as a tree of the engine's: nothing of the user's changes. */
-export async function treeOfFiles(engine: EngineGit, repository: Repository): Promise<string> {
+export async function treeOfFiles(
+  engine: EngineGit,
+  repository: Repository,
+  signal?: AbortSignal,
+): Promise<string> {
   const scratch = await makeScratch(repository.commonDir);
   const index = path.join(scratch, 'index');
   try {
     await copyIndex(path.join(repository.gitDir, 'index'), index).catch(() => {});
     await using files = await openWorkTree(repository);
     const objects = path.join(engine.directory, 'objects');
-    return await stageFiles(files, { index, objects }, 'comparing the files');
+    return await stageFiles(files, { ...(signal && { signal }), index, objects }, 'comparing the files');
   } finally {
     await removeTree(scratch);
   }

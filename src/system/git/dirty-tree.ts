@@ -36,7 +36,8 @@ export async function stageFiles(
   options: WorkTreeOptions & { index: string },
   what: string,
 ): Promise<string> {
-  await files.refuseForeignFilters(await files.changed('all'), options.index, what);
+  const changed = (await files.status(options.signal)).map((file) => file.path);
+  await files.refuseForeignFilters(changed, options.index, what);
   // git would ask each submodule what it has changed, under that one's own configuration
   const listed = splitNul((await files.run(['ls-files', '--stage', '-z'], options)).stdout);
   const submodules = listed.filter((line) => line.subarray(0, 6).toString() === '160000');

@@ -60,13 +60,13 @@ async function branch(typed: Typed, [name]: string[]): Promise<void> {
 async function commit(typed: Typed): Promise<void> {
   if (textOf(typed, 'message') === undefined)
     throw new BosunError('usage', 'a commit needs a message: bosun git commit -m "<message>"');
-  const made = await ask('commit', inputOf('commit', typed));
+  const made = await untilStopped((signal) => ask('commit', inputOf('commit', typed), { signal }));
   const said = made ? `committed ${count(made.files, 'file')}` : 'nothing to commit';
   tell(typed, made, made?.commit ?? '', said);
 }
 
 async function status(typed: Typed): Promise<void> {
-  const now = await ask('gitStatus', {});
+  const now = await untilStopped((signal) => ask('gitStatus', {}, { signal }));
   const { branch: name, head, upstream, files } = now;
   const { ahead = 0, behind = 0 } = upstream ?? {};
   const than = ahead + behind === 0 ? 'same as' : `${ahead} ahead and ${behind} behind`;
@@ -82,7 +82,9 @@ async function status(typed: Typed): Promise<void> {
 async function diff(typed: Typed): Promise<void> {
   const paint = painter(hasColor(process.stdout));
   const isListed = isOn(typed, 'stat') || isOn(typed, 'json');
-  const changes = await ask('gitDiff', { stat: isListed }, { write: patchWriter(paint) });
+  const changes = await untilStopped((signal) =>
+    ask('gitDiff', { stat: isListed }, { signal, write: patchWriter(paint) }),
+  );
   if (isOn(typed, 'json')) tell(typed, changes, '', '');
   else if (changes.files.length === 0) writeError('nothing was changed\n');
   else if (isListed) tellFiles(changes, paint);
