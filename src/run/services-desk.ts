@@ -36,6 +36,8 @@ interface Live {
   readonly task: string;
   readonly attempt: number;
   relay?: Relay;
+  /** Resolves when it has been opened and recorded, or that failed: until then it cannot be ended. */
+  begun?: Promise<void>;
   /** It is in the journal. */
   isAnnounced?: true;
   isEnding?: true;
@@ -112,24 +114,33 @@ export class ServicesDesk {
 
   /** From its first moment on nobody else gets the name. */
   async #open(live: Live, open: OpenRelay): Promise<ServeAnswer> {
-    const { name, port, task, attempt } = live;
-    this.#live.set(name, live);
+    this.#live.set(live.name, live);
+    const beginning = this.#begin(live, open);
+    live.begun = beginning.then(
+      () => {},
+      () => {},
+    );
     try {
-      const socketPath = servicePath(this.#directory, name);
-      await mkdir(path.dirname(socketPath), { recursive: true, mode: 0o700 });
-      live.relay = await open(port, socketPath);
-      const { relay } = live;
-      if (live.isEnding) throw new BosunError('wrong-state', 'your attempt has ended');
-      await this.#landings.land({ type: 'service.announced', task, attempt, name, port });
-      live.isAnnounced = true;
-      if (this.#loop.state.services.get(name)?.attempt !== attempt || live.isEnding)
-        throw new BosunError('wrong-state', `${name} was not announced: the attempt has ended`);
+      const relay = await beginning;
       void relay.ended.then(() => this.#end(live, 'its agent has ended'));
       return answerOf(live, true);
     } catch (error) {
       this.#end(live, 'it could not be opened');
       throw error;
     }
+  }
+
+  async #begin(live: Live, open: OpenRelay): Promise<Relay> {
+    const { name, port, task, attempt } = live;
+    const socketPath = servicePath(this.#directory, name);
+    await mkdir(path.dirname(socketPath), { recursive: true, mode: 0o700 });
+    live.relay = await open(port, socketPath);
+    if (live.isEnding) throw endedMeanwhile(name);
+    await this.#landings.land({ type: 'service.announced', task, attempt, name, port });
+    live.isAnnounced = true;
+    const there = this.#loop.state.services.get(name);
+    if (there?.task !== task || there.attempt !== attempt || live.isEnding) throw endedMeanwhile(name);
+    return live.relay;
   }
 
   #stop(name: string, own: Live | undefined): ServiceEnded {
@@ -150,6 +161,7 @@ export class ServicesDesk {
     live.isEnding = true;
     const { name, task, attempt } = live;
     const ending = (async (): Promise<void> => {
+      await live.begun;
       await live.relay?.[Symbol.asyncDispose]();
       if (live.isAnnounced) {
         this.#remember(name, `${this.#labelOf(task)} served it: ${why}`);
@@ -210,6 +222,10 @@ export class ServicesDesk {
   #labelOf(task: string): string {
     return nodeOf(this.#loop.state, task).label;
   }
+}
+
+function endedMeanwhile(name: string): BosunError {
+  return new BosunError('wrong-state', `${name} was ended while it was being opened; nobody reaches it`);
 }
 
 function answerOf({ name, port, relay }: Live, isNew: boolean): ServeAnswer {
