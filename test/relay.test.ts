@@ -63,16 +63,16 @@ describe('a port of a sandbox', () => {
 
   test('is also found where a program listens on ::1 alone', async () => {
     await using at = await relayed(answering('echo six', 'TCP6-LISTEN:3000,bind=[::1]'));
-    expect(at.relay.isListening()).toBe(true);
+    expect(await at.relay.isListening()).toBe(true);
     expect(await said(at.socketPath)).toEqual([REACHED, 'six\n']);
   });
 
   test('is told apart from one on which nobody listens', async () => {
     await using at = await relayed();
-    expect(at.relay.isListening()).toBe(false);
+    expect(await at.relay.isListening()).toBe(false);
     expect(await said(at.socketPath)).toEqual([NOBODY_LISTENS, '']);
     await at.sandbox.sh(answering('echo late'));
-    expect(at.relay.isListening()).toBe(true);
+    expect(await at.relay.isListening()).toBe(true);
     expect(await said(at.socketPath)).toEqual([REACHED, 'late\n']);
   });
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { AttemptCrew, OpenRelay } from '../src/attempt/attempt.ts';
 import type { Fact } from '../src/contract/event.ts';
+import { ANNOUNCEMENTS_MAX } from '../src/contract/services.ts';
 import { ServicesDesk } from '../src/run/services-desk.ts';
 import type { State } from '../src/schedule/state.ts';
 import { removeTree } from '../src/system/files/remove-tree.ts';
@@ -45,7 +46,7 @@ async function startDesk(): Promise<Desk> {
     open.add(port);
     return {
       ended: new Promise(() => {}),
-      isListening: () => true,
+      isListening: async () => true,
       [Symbol.asyncDispose]: async () => void open.delete(port),
     };
   };
@@ -81,4 +82,12 @@ it('leaves no name where it is stopped while its announcement is being recorded'
   expect([...at.open]).toEqual([]);
   await at.serve('b', { name: 'web', port: 90 });
   expect(at.state.services.get('web')).toMatchObject({ task: 'b', port: 90 });
+});
+
+it('counts every time that an attempt serves, also what it serves already', async () => {
+  await using at = await startDesk();
+  const answers: unknown[] = [];
+  for (let n = 0; n < ANNOUNCEMENTS_MAX; n++) answers.push(await at.serve('a', { name: 'web', port: 80 }));
+  expect(answers.at(-1)).toMatchObject({ isNew: false });
+  await expect(at.serve('a', { name: 'web', port: 80 })).rejects.toThrow('you have served 100 times');
 });

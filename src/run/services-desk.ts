@@ -106,9 +106,10 @@ export class ServicesDesk {
         'usage',
         `you serve your port ${own.port} as ${name}; end that first: bosun agent serve --name ${name} --stop`,
       );
-    if (own?.relay && own.isAnnounced) return answerOf(own, false);
+    this.#count(task, attempt);
+    if (own?.isAnnounced) return answerOf(own, false);
     if (own) throw new BosunError('busy', `${name} is being opened; try again`);
-    this.#checkCounts(task, attempt);
+    this.#checkRoom(task, attempt);
     return this.#open({ name, port, task, attempt }, open);
   }
 
@@ -123,7 +124,7 @@ export class ServicesDesk {
     try {
       const relay = await beginning;
       void relay.ended.then(() => this.#end(live, 'its agent has ended'));
-      return answerOf(live, true);
+      return await answerOf(live, true);
     } catch (error) {
       this.#end(live, 'it could not be opened');
       throw error;
@@ -192,12 +193,17 @@ export class ServicesDesk {
     return `no task serves it now${past === undefined ? '' : ` (${past})`}${didYouMean(name, names)}${there}; wait for it with: bosun agent wait-for service ${name}`;
   }
 
-  #checkCounts(task: string, attempt: number): void {
+  /** Each time, whatever comes of it: what it finds out about the port is work too. */
+  #count(task: string, attempt: number): void {
     if (this.#loop.isOver) throw runIsOver();
     const key = `${task}@${attempt}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     if (count > ANNOUNCEMENTS_MAX)
       throw new BosunError('busy', `you have served ${ANNOUNCEMENTS_MAX} times, which is all you may`);
+    this.#counts.set(key, count);
+  }
+
+  #checkRoom(task: string, attempt: number): void {
     const own = [...this.#live.values()].filter((live) => live.task === task && live.attempt === attempt);
     if (own.length >= SERVICES_PER_ATTEMPT_MAX)
       throw new BosunError(
@@ -209,7 +215,6 @@ export class ServicesDesk {
         'busy',
         `this run serves ${SERVICES_PER_RUN_MAX} ports, which is all it may at once; try again when others have ended`,
       );
-    this.#counts.set(key, count);
   }
 
   #remember(name: string, whose: string): void {
@@ -228,6 +233,6 @@ function endedMeanwhile(name: string): BosunError {
   return new BosunError('wrong-state', `${name} was ended while it was being opened; nobody reaches it`);
 }
 
-function answerOf({ name, port, relay }: Live, isNew: boolean): ServeAnswer {
-  return { name, port, url: `http://${hostOf(name)}`, isNew, isListening: relay!.isListening() };
+async function answerOf({ name, port, relay }: Live, isNew: boolean): Promise<ServeAnswer> {
+  return { name, port, url: `http://${hostOf(name)}`, isNew, isListening: await relay!.isListening() };
 }
