@@ -202,7 +202,7 @@ tasks:
       bosun agent send server stranger
   fenced:
     run: |
-      exec 2>&1; bosun agent wait-for service web > /dev/null; curl -sS http://web.bosun/fenced
+      exec 2>&1; bosun agent wait-for service web; curl -sS http://web.bosun/fenced
       bosun agent send server fenced
 `,
     );
@@ -219,6 +219,9 @@ tasks:
     );
     expect(run.events).toContainEqual(
       expect.objectContaining({ type: 'attempt.denied', task: 'stranger', host: 'web.bosun', why }),
+    );
+    expect(run.printed('fenced')).toMatch(
+      /^you may not reach web: your task started without a way to services; .*add "web.bosun" to scope.network\n/,
     );
     expect(run.printed('fenced')).toContain('Could not resolve host: web.bosun');
     expect(run.code).toBe(0);
