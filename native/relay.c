@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,7 +34,7 @@
 #define SYS_close_range 436
 #endif
 
-enum { CONNECTIONS_MAX = 256, BUFFER_BYTES = 32 * 1024, BACKLOG = 4096, CONNECT_SECONDS_MAX = 10 };
+enum { CONNECTIONS_MAX = 256, BUFFER_BYTES = 32 * 1024, BACKLOG = 4096, CONNECT_SECONDS_MAX = 10, REST_MS = 100 };
 enum told { REACHED = 0, NOBODY_LISTENS = 1, TOO_MANY = 2, NO_ANSWER = 3 };
 
 /* What came from one side and has not gone to the other. */
@@ -167,10 +168,20 @@ static struct connection *unused(void) {
   return NULL;
 }
 
-static void take_new(int listener) {
+/* Two for each connection; a few of our own. What may not be had is done without: see `take_new`. */
+static void raise_descriptors(void) {
+  rlim_t needed = 2 * CONNECTIONS_MAX + 16;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed) return;
+  limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* False where somebody waits who cannot be taken now: no descriptor or no memory is left. */
+static int take_new(int listener) {
   for (int n = 0; n < BACKLOG; n++) {
     int outside = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (outside < 0) return;
+    if (outside < 0) return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     struct connection *one = unused();
     if (one == NULL) {
       tell(outside, TOO_MANY);
@@ -181,6 +192,7 @@ static void take_new(int listener) {
     one->since = time(NULL);
     reach(one);
   }
+  return 1;
 }
 
 static int is_full(const struct flow *flow) { return flow->to == BUFFER_BYTES; }
@@ -241,11 +253,12 @@ static int carry(struct connection *one, short outside, short inside) {
 static void serve(int listener) {
   static struct pollfd polled[2 + 2 * CONNECTIONS_MAX];
   static struct connection *whose[2 + 2 * CONNECTIONS_MAX];
+  int is_resting = 0; /* whoever waits at the listener would wake us again and again */
   for (;;) {
     nfds_t count = 2;
     int is_waiting = 0;
     polled[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
-    polled[1] = (struct pollfd){.fd = listener, .events = POLLIN};
+    polled[1] = (struct pollfd){.fd = is_resting ? -1 : listener, .events = POLLIN};
     for (int n = 0; n < CONNECTIONS_MAX; n++) {
       struct connection *one = &connections[n];
       if (one->outside < 0) continue;
@@ -258,7 +271,7 @@ static void serve(int listener) {
       for (nfds_t at = count - 2; at < count; at++)
         if (polled[at].events == 0 && (at == count - 1 || one->is_gone)) polled[at].fd = -1;
     }
-    if (poll(polled, count, is_waiting ? 1000 : -1) < 0) {
+    if (poll(polled, count, is_resting ? REST_MS : is_waiting ? 1000 : -1) < 0) {
       if (errno == EINTR) continue;
       fail("poll");
     }
@@ -279,7 +292,7 @@ static void serve(int listener) {
         refuse(one, NO_ANSWER);
       }
     }
-    if (polled[1].revents != 0) take_new(listener);
+    if (is_resting || polled[1].revents != 0) is_resting = !take_new(listener);
   }
 }
 
@@ -298,6 +311,7 @@ int main(int argc, char **argv) {
   syscall(SYS_close_range, 3, ~0U, 0); /* whatever was left to us: not every kernel can, and nothing depends on it */
   for (int n = 0; n < CONNECTIONS_MAX; n++) connections[n].inside = connections[n].outside = -1;
   signal(SIGPIPE, SIG_IGN);
+  raise_descriptors();
   int listener = listen_at(argv[at + 3], argv[at + 4]);
   if (uid != NULL) become(uid);
   enter(argv[at], argv[at + 1]);

@@ -1,15 +1,19 @@
 /** A port of a sandbox that is reached from outside of it, by whoever may open a socket, against whoever is at either end. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, stat } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ProcessTable } from '../src/sandbox/limits/process-table.ts';
 import { canRelay, openRelay } from '../src/sandbox/linux/relay.ts';
 import { removeTree } from '../src/system/files/remove-tree.ts';
 import type { Relay } from '../src/system/process/process.ts';
+import { processesWith } from './fixtures/fenced-run.ts';
 import { startByHand, type SandboxByHand } from './fixtures/sandbox-by-hand.ts';
 
 interface Reached extends AsyncDisposable {
@@ -63,16 +67,16 @@ describe('a port of a sandbox', () => {
 
   test('is also found where a program listens on ::1 alone', async () => {
     await using at = await relayed(answering('echo six', 'TCP6-LISTEN:3000,bind=[::1]'));
-    expect(at.relay.isListening()).toBe(true);
+    expect(await at.relay.isListening()).toBe(true);
     expect(await said(at.socketPath)).toEqual([REACHED, 'six\n']);
   });
 
   test('is told apart from one on which nobody listens', async () => {
     await using at = await relayed();
-    expect(at.relay.isListening()).toBe(false);
+    expect(await at.relay.isListening()).toBe(false);
     expect(await said(at.socketPath)).toEqual([NOBODY_LISTENS, '']);
     await at.sandbox.sh(answering('echo late'));
-    expect(at.relay.isListening()).toBe(true);
+    expect(await at.relay.isListening()).toBe(true);
     expect(await said(at.socketPath)).toEqual([REACHED, 'late\n']);
   });
 
@@ -115,6 +119,30 @@ describe('a port of a sandbox', () => {
       if (chunk[0] === REACHED) break;
     }
     for (const socket of open) socket.destroy();
+  });
+
+  test('lets whoever it has no descriptors for wait, and does nothing meanwhile', async () => {
+    await using at = await relayed(answering('cat'));
+    const [process_] = processesWith(path.dirname(at.socketPath), 'command line');
+    const pid = process_!.split(' ')[0]!;
+    // Four of its own, and two for each of two connections.
+    const { uid } = at.sandbox;
+    const as = uid === undefined ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+    const [command, ...args] = [...as, 'prlimit', `--pid=${pid}`, '--nofile=8:8'];
+    await promisify(execFile)(command, args);
+    const open = [await dial(at.socketPath), await dial(at.socketPath)];
+    for (const socket of open) await once(socket, 'data');
+    const late = await dial(at.socketPath);
+    const answered = once(late, 'data') as Promise<[Buffer]>;
+    // It sleeps again and again: whoever is woken at once by what it cannot take never does.
+    const sleeps = async (): Promise<number> =>
+      Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]);
+    const before = await sleeps();
+    while ((await sleeps()) < before + 5) await setTimeout(10);
+    open[0]!.destroy();
+    expect((await answered)[0][0]).toBe(REACHED);
+    open[1]!.destroy();
+    late.destroy();
   });
 
   test('is gone with its relay, and ends for those who use it when their sandbox ends', async () => {

@@ -13,6 +13,7 @@ import { Progress } from './progress.ts';
 import { OutputFiles } from './output-files.ts';
 import { openPort } from './port-relay.ts';
 import { Publisher } from './publisher.ts';
+import { withoutServices } from './without-services.ts';
 import { BosunError } from '../contract/errors.ts';
 import { asksModels } from '../contract/runtimes.ts';
 import type { Scope } from '../contract/workflow.ts';
@@ -332,6 +333,7 @@ export class Surroundings implements AsyncDisposable {
         ...crew,
         request_access: (input) => this.#requestAccess(crew, input),
         publish: (input) => this.#publisher.publish(crew, input, this.#running, this.#workspace),
+        ...(!withEgress && { wait_for: withoutServices(crew.wait_for) }),
         serve: (input) => crew.serve(input, (port, socketPath) => openPort(this.#running, port, socketPath)),
         ...outputs.toolsFor(crew),
         answer_access: (input) =>

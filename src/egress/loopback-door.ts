@@ -1,7 +1,9 @@
 /**
  * A person's way to a service of a run: a free port of the machine's loopback that leads to its socket. A page that a browser
- * shows from elsewhere must not use it: only requests for its own address pass, and of a page only those of its own pages.
+ * shows from elsewhere must not use it: only requests for its own name pass, and of a page only those of its own pages. Each
+ * door has a name of its own, because browsers give cookies to a host, whatever its port: nothing else on loopback is that host.
  */
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -14,11 +16,16 @@ import { answerRefusal, writeRefusal } from './refusal.ts';
 import { isWebSocket, upgrade } from './upgrade.ts';
 
 const LOOPBACK = '127.0.0.1';
+/** Whatever ends in it is loopback to a browser. */
+const LOOPBACK_DOMAIN = 'localhost';
+const NAME_BYTES = 8;
 const CONNECTIONS_MAX = 64;
 const HEADER_BYTES_MAX = 64 * 1024; // of one's own browser, with its cookies
 const HEADERS_MS = 60_000;
 
 export interface LoopbackDoorOptions {
+  /** Of the service. */
+  name: string;
   /** Of the relay. */
   socketPath: string;
   /** Any protocol, and no look at who asks. */
@@ -33,11 +40,13 @@ export async function openLoopbackDoor(options: LoopbackDoorOptions): Promise<Lo
 
 export class LoopbackDoor implements AsyncDisposable {
   readonly #socketPath: string;
+  readonly #host: string;
   readonly #server: Server;
   readonly #clients = new Map<Duplex, AbortController>();
 
-  constructor({ socketPath, isTcp }: LoopbackDoorOptions) {
+  constructor({ name, socketPath, isTcp }: LoopbackDoorOptions) {
     this.#socketPath = socketPath;
+    this.#host = isTcp ? LOOPBACK : `${name}.${randomBytes(NAME_BYTES).toString('hex')}.${LOOPBACK_DOMAIN}`;
     this.#server = isTcp
       ? createTcpServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => void this.#carry(socket))
       : this.#httpServer();
@@ -60,7 +69,7 @@ export class LoopbackDoor implements AsyncDisposable {
 
   /** As it stands in a Host header. */
   get address(): string {
-    return `${LOOPBACK}:${this.#port}`;
+    return `${this.#host}:${this.#port}`;
   }
 
   get #port(): number {
@@ -129,7 +138,7 @@ export class LoopbackDoor implements AsyncDisposable {
     headerBytesMax: number;
   } {
     return {
-      target: { host: LOOPBACK, port: this.#port, addresses: [] },
+      target: { host: this.#host, port: this.#port, addresses: [] },
       upstream,
       headerBytesMax: HEADER_BYTES_MAX,
     };

@@ -45,7 +45,7 @@ export async function openService(options: OpenOptions): Promise<OpenedService> 
   const { task, service } = found(run.id, await journal.store.tasks(run.id, { states: ['running'] }), name);
   const socketPath = servicePath(journal.home.run(run.id), name);
   await using undo = new AsyncDisposableStack();
-  const door = undo.use(await openLoopbackDoor({ socketPath, isTcp }));
+  const door = undo.use(await openLoopbackDoor({ name, socketPath, isTcp }));
   const watching = new AbortController();
   undo.defer(() => watching.abort());
   const over = AbortSignal.any([watching.signal, ...(signal ? [signal] : [])]);

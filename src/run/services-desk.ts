@@ -36,6 +36,8 @@ interface Live {
   readonly task: string;
   readonly attempt: number;
   relay?: Relay;
+  /** Resolves when it has been opened and recorded, or that failed: until then it cannot be ended. */
+  begun?: Promise<void>;
   /** It is in the journal. */
   isAnnounced?: true;
   isEnding?: true;
@@ -104,32 +106,42 @@ export class ServicesDesk {
         'usage',
         `you serve your port ${own.port} as ${name}; end that first: bosun agent serve --name ${name} --stop`,
       );
-    if (own?.relay && own.isAnnounced) return answerOf(own, false);
+    this.#count(task, attempt);
+    if (own?.isAnnounced) return answerOf(own, false);
     if (own) throw new BosunError('busy', `${name} is being opened; try again`);
-    this.#checkCounts(task, attempt);
+    this.#checkRoom(task, attempt);
     return this.#open({ name, port, task, attempt }, open);
   }
 
   /** From its first moment on nobody else gets the name. */
   async #open(live: Live, open: OpenRelay): Promise<ServeAnswer> {
-    const { name, port, task, attempt } = live;
-    this.#live.set(name, live);
+    this.#live.set(live.name, live);
+    const beginning = this.#begin(live, open);
+    live.begun = beginning.then(
+      () => {},
+      () => {},
+    );
     try {
-      const socketPath = servicePath(this.#directory, name);
-      await mkdir(path.dirname(socketPath), { recursive: true, mode: 0o700 });
-      live.relay = await open(port, socketPath);
-      const { relay } = live;
-      if (live.isEnding) throw new BosunError('wrong-state', 'your attempt has ended');
-      await this.#landings.land({ type: 'service.announced', task, attempt, name, port });
-      live.isAnnounced = true;
-      if (this.#loop.state.services.get(name)?.attempt !== attempt || live.isEnding)
-        throw new BosunError('wrong-state', `${name} was not announced: the attempt has ended`);
+      const relay = await beginning;
       void relay.ended.then(() => this.#end(live, 'its agent has ended'));
-      return answerOf(live, true);
+      return await answerOf(live, true);
     } catch (error) {
       this.#end(live, 'it could not be opened');
       throw error;
     }
+  }
+
+  async #begin(live: Live, open: OpenRelay): Promise<Relay> {
+    const { name, port, task, attempt } = live;
+    const socketPath = servicePath(this.#directory, name);
+    await mkdir(path.dirname(socketPath), { recursive: true, mode: 0o700 });
+    live.relay = await open(port, socketPath);
+    if (live.isEnding) throw endedMeanwhile(name);
+    await this.#landings.land({ type: 'service.announced', task, attempt, name, port });
+    live.isAnnounced = true;
+    const there = this.#loop.state.services.get(name);
+    if (there?.task !== task || there.attempt !== attempt || live.isEnding) throw endedMeanwhile(name);
+    return live.relay;
   }
 
   #stop(name: string, own: Live | undefined): ServiceEnded {
@@ -150,6 +162,7 @@ export class ServicesDesk {
     live.isEnding = true;
     const { name, task, attempt } = live;
     const ending = (async (): Promise<void> => {
+      await live.begun;
       await live.relay?.[Symbol.asyncDispose]();
       if (live.isAnnounced) {
         this.#remember(name, `${this.#labelOf(task)} served it: ${why}`);
@@ -180,12 +193,17 @@ export class ServicesDesk {
     return `no task serves it now${past === undefined ? '' : ` (${past})`}${didYouMean(name, names)}${there}; wait for it with: bosun agent wait-for service ${name}`;
   }
 
-  #checkCounts(task: string, attempt: number): void {
+  /** Each time, whatever comes of it: what it finds out about the port is work too. */
+  #count(task: string, attempt: number): void {
     if (this.#loop.isOver) throw runIsOver();
     const key = `${task}@${attempt}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     if (count > ANNOUNCEMENTS_MAX)
       throw new BosunError('busy', `you have served ${ANNOUNCEMENTS_MAX} times, which is all you may`);
+    this.#counts.set(key, count);
+  }
+
+  #checkRoom(task: string, attempt: number): void {
     const own = [...this.#live.values()].filter((live) => live.task === task && live.attempt === attempt);
     if (own.length >= SERVICES_PER_ATTEMPT_MAX)
       throw new BosunError(
@@ -197,7 +215,6 @@ export class ServicesDesk {
         'busy',
         `this run serves ${SERVICES_PER_RUN_MAX} ports, which is all it may at once; try again when others have ended`,
       );
-    this.#counts.set(key, count);
   }
 
   #remember(name: string, whose: string): void {
@@ -212,6 +229,10 @@ export class ServicesDesk {
   }
 }
 
-function answerOf({ name, port, relay }: Live, isNew: boolean): ServeAnswer {
-  return { name, port, url: `http://${hostOf(name)}`, isNew, isListening: relay!.isListening() };
+function endedMeanwhile(name: string): BosunError {
+  return new BosunError('wrong-state', `${name} was ended while it was being opened; nobody reaches it`);
+}
+
+async function answerOf({ name, port, relay }: Live, isNew: boolean): Promise<ServeAnswer> {
+  return { name, port, url: `http://${hostOf(name)}`, isNew, isListening: await relay!.isListening() };
 }

@@ -202,7 +202,7 @@ tasks:
       bosun agent send server stranger
   fenced:
     run: |
-      exec 2>&1; bosun agent wait-for service web > /dev/null; curl -sS http://web.bosun/fenced
+      exec 2>&1; bosun agent wait-for service web; curl -sS http://web.bosun/fenced
       bosun agent send server fenced
 `,
     );
@@ -219,6 +219,9 @@ tasks:
     );
     expect(run.events).toContainEqual(
       expect.objectContaining({ type: 'attempt.denied', task: 'stranger', host: 'web.bosun', why }),
+    );
+    expect(run.printed('fenced')).toMatch(
+      /^you may not reach web: your task started without a way to services; .*add "web.bosun" to scope.network\n/,
     );
     expect(run.printed('fenced')).toContain('Could not resolve host: web.bosun');
     expect(run.code).toBe(0);
@@ -379,7 +382,7 @@ describe('bosun open', () => {
     const { stdout } = await door.finished;
     expect([door.child.signalCode, JSON.parse(stdout)]).toEqual([
       'SIGINT', // as with every command that a signal ends
-      { run: 'fenced-1', service: 'web', task: 'server', port: 3000, url: expect.stringMatching(/^http:\/\/127.0.0.1:\d+$/) as string }, // prettier-ignore
+      { run: 'fenced-1', service: 'web', task: 'server', port: 3000, url: expect.stringMatching(/^http:\/\/web\.[0-9a-f]{16}\.localhost:\d+$/) as string }, // prettier-ignore
     ]);
 
     await using library = new Bosun(at);
@@ -399,7 +402,10 @@ describe('bosun open', () => {
     expect(await ask(visit)).toBe(`200 GET /path ${host}`);
     const strange: [string, Record<string, string>, string?][] = [
       ['421', { host: 'evil.test' }],
-      ['421', { host: host.replace('127.0.0.1', 'localhost') }],
+      ['421', { host: host.replace(/^.*:/, '127.0.0.1:') }],
+      ['421', { host: host.replace(/^.*:/, 'localhost:') }],
+      ['421', { host: host.replace(/\.[0-9a-f]+/, '') }],
+      ['403', { origin: web.url.replace(/\/\/.*:/, '//127.0.0.1:') }],
       ['403', { origin: 'http://evil.test' }, 'POST'],
       ['403', { origin: 'null' }],
       ['403', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
@@ -437,9 +443,13 @@ describe('bosun open', () => {
 /** Its status, and what it says. */
 function asked(url: string, method: string, headers: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const sent = request(url.endsWith('/stop') ? url : `${url}/path`, {
+    const { host, port } = new URL(url);
+    const sent = request({
+      host: '127.0.0.1', // not every system knows its name
+      port,
+      path: url.endsWith('/stop') ? '/stop' : '/path',
       method,
-      headers: { ...headers, connection: headers.connection ?? 'close' },
+      headers: { host, ...headers, connection: headers.connection ?? 'close' },
     });
     const read = async (answer: IncomingMessage): Promise<void> =>
       resolve(`${answer.statusCode} ${(await answer.toArray()).join('').trim()}`);

@@ -3,9 +3,10 @@
  * native/relay.c. It never decides who may connect: whoever can open the socket's directory can.
  */
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { BosunError } from '../../contract/errors.ts';
 import { processExit, start, type Relay } from '../../system/process/process.ts';
 
@@ -14,6 +15,7 @@ const TIMEOUT_MS = 10_000;
 const SAID_CHARS_MAX = 1000;
 /** Of the kernel's table of sockets. */
 const LISTENING = '0A';
+const TABLE_BYTES_MAX = 256 * 1024;
 /** 127.0.0.1, 0.0.0.0, ::1, :: and the first of these as an IPv6 address, as that table spells them. */
 const LOOPBACK = new Set([
   '0100007F',
@@ -80,21 +82,27 @@ export async function openRelay({ uid, port, socketPath, ...of }: RelayOptions):
   };
 }
 
-/** Whether a program of the sandbox listens there, by the kernel's table: no connection is spent on finding out. */
-function isListening(initPid: number, port: number): boolean {
+/**
+ * Whether a program of the sandbox listens there, by the kernel's table: no connection is spent on finding out. Programs that
+ * listen come first in it, and how long the rest is the sandbox decides.
+ */
+async function isListening(initPid: number, port: number): Promise<boolean> {
   const wanted = port.toString(16).toUpperCase().padStart(4, '0');
-  return ['tcp', 'tcp6'].some((table) =>
-    linesOf(`/proc/${initPid}/net/${table}`).some((line) => {
+  for (const table of ['tcp', 'tcp6']) {
+    const lines = await linesOf(`/proc/${initPid}/net/${table}`);
+    for (const line of lines) {
       const [, local = '', , state] = line.trim().split(/\s+/);
       const [address = '', number] = local.split(':');
-      return state === LISTENING && number === wanted && LOOPBACK.has(address);
-    }),
-  );
+      if (state === LISTENING && number === wanted && LOOPBACK.has(address)) return true;
+    }
+  }
+  return false;
 }
 
-function linesOf(file: string): string[] {
+async function linesOf(file: string): Promise<string[]> {
   try {
-    return readFileSync(file, 'latin1').split('\n');
+    await using handle = await open(file);
+    return (await text(handle.createReadStream({ end: TABLE_BYTES_MAX - 1 }))).split('\n');
   } catch {
     return []; // the sandbox has ended
   }

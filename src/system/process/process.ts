@@ -72,7 +72,7 @@ export interface Relay extends AsyncDisposable {
   /** Resolves when it takes no connections any more, whatever the reason. */
   readonly ended: Promise<void>;
   /** Whether a program of the tree listens on the port now. */
-  isListening(): boolean;
+  isListening(): Promise<boolean>;
 }
 
 /** What is looked at of a child, however it was started. */
