@@ -128,7 +128,7 @@ describe('the state of a repository', () => {
     ]);
     await rename(path.join(git, 'info'), `${victim}-info`);
     await symlink(`${victim}-info`, path.join(git, 'info'));
-    await expect(openEngineGit(inspected)).rejects.toThrow(/info is a link/);
+    await expect(openEngineGit(inspected)).rejects.toThrow(/info is a symbolic link/);
   });
 
   it('is not made where something else stands', async () => {

@@ -19,6 +19,7 @@ import { JournalHash } from '../schedule/views/journal-hash.ts';
 import { eventsOf, noBeginning } from '../store/events.ts';
 import { whole } from '../store/values.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
+import { assertOwnRun } from '../system/files/own-state.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { AttemptBases } from './attempt-bases.ts';
 import type { Engine } from '../run/open-engine.ts';
@@ -48,6 +49,7 @@ export async function reportOf(options: Reading<'report'>): Promise<RunReport> {
 export async function reportPage(options: Reading<'reportPage'>): Promise<{ file: string }> {
   const report = await reportOf(options);
   const directory = findHome(options.cwd)!.run(report.run.id);
+  assertOwnRun(directory);
   const { html } = reportFiles(directory);
   if (report.run.endedAtMs === null || !existsSync(html)) {
     await mkdir(directory, { recursive: true });

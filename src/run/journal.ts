@@ -8,6 +8,7 @@ import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { keptBranches } from './kept-runs.ts';
 import { assertOurs } from '../system/files/owned.ts';
+import { assertOwnState } from '../system/files/own-state.ts';
 import { findGit } from '../system/files/state-directory.ts';
 
 const RUNS_NAMED_MAX = 10;
@@ -26,6 +27,7 @@ export async function openJournal(cwd: string): Promise<Journal & AsyncDisposabl
     throw new BosunError('not-found', kept ?? message);
   }
   assertOurs(home.directory, home.journal);
+  assertOwnState(home.directory);
   const store = openSqliteStore(home.journal);
   return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }

@@ -1,5 +1,5 @@
 /** Makes the state directory ready for an engine: its directories, and none of what an earlier one left in them. */
-import { readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
@@ -70,6 +70,6 @@ export async function clearAttempts(home: Home): Promise<void> {
   for (const name of readdirSync(home.sandbox)) {
     const file = path.join(home.sandbox, name);
     if (name.startsWith('try-')) await tryRemoveTree(file);
-    if (name.startsWith('etc-') && Date.now() - statSync(file).mtimeMs > ETC_MS) await removeTree(file);
+    if (name.startsWith('etc-') && Date.now() - lstatSync(file).mtimeMs > ETC_MS) await removeTree(file);
   }
 }

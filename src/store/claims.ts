@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { assertOwnRun } from '../system/files/own-state.ts';
 import { isLocked, takeLock } from './lock.ts';
 
 /** The right to drive a run, until it is disposed of. */
@@ -16,6 +17,7 @@ export interface Driver {
 
 /** `directory` is the run's own. Undefined where another engine drives the run. */
 export function claim(directory: string): Claim | undefined {
+  assertOwnRun(directory);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = takeLock(lockIn(directory));
   if (!lock) return undefined;

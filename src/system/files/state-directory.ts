@@ -6,6 +6,7 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { assertOurs } from './owned.ts';
+import { assertOwnState } from './own-state.ts';
 import { makeSandboxElsewhere, sandboxElsewhere } from './sandbox-elsewhere.ts';
 
 /** A work tree, and the git directory that it shares with the work trees linked to it. */
@@ -81,6 +82,7 @@ export function makeStateDirectory(directory: string): void {
       `${directory} must be a directory, where bosun keeps its work, but is ${stat.isSymbolicLink() ? 'a symbolic link' : 'something else'}: move it away`,
     );
   assertOurs(directory);
+  assertOwnState(directory);
   if ((stat.mode & OTHERS) !== 0) chmodSync(directory, PRIVATE);
   const elsewhere = sandboxElsewhere(directory);
   if (elsewhere !== undefined) makeSandboxElsewhere(elsewhere, directory);

@@ -13,6 +13,7 @@ import { cQuote, git, signedBy, splitNul, startGit, type GitOptions, type Identi
 import { UNFINISHED_PREFIX } from './pack-writer.ts';
 import { processExit, type Captured } from '../process/process.ts';
 import type { Repository } from './repository.ts';
+import { assertOwnGit } from '../files/own-state.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { sandboxUid } from '../process/sandbox-user.ts';
 import { makeStateDirectory, sandboxDirectory, stateDirectory } from '../files/state-directory.ts';
@@ -35,6 +36,8 @@ const CONFIG = `	bare = true
 	allowAnySHA1InWant = true
 `;
 const DIFF = ['diff', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '-M'];
+/** `settle` and `borrow` replace them, whatever they are. */
+const MADE_ANEW = /^(config|commondir|hooks|shallow)/;
 const ANCESTRY_MAX = 10_000;
 const STDERR_CHARS_MAX = 2000;
 /** Every commit of changes is a pack of its own; from this many on they are put together. */
@@ -62,12 +65,7 @@ export async function openEngineGit(repository: Repository): Promise<EngineGit> 
   try {
     makeStateDirectory(home);
     const directory = path.join(home, 'git');
-    for (const name of ['', 'info', 'objects', 'objects/info', 'objects/pack', 'refs'])
-      if (lstatSync(path.join(directory, name), { throwIfNoEntry: false })?.isSymbolicLink())
-        throw new BosunError(
-          'wrong-state',
-          `${path.join(directory, name)} is a link, which bosun never makes there: remove it`,
-        );
+    assertOwnGit(directory, MADE_ANEW);
     const isMade = await readFile(path.join(directory, 'HEAD')).catch(() => undefined);
     if (isMade === undefined) await make(directory, repository);
     await settle(directory, repository);
