@@ -1,8 +1,9 @@
-/** A state directory that came with an archive: nothing in it leads bosun to what is elsewhere. */
+/** A state directory that came with an archive: nothing in it, and nothing that its journal says, leads elsewhere. */
 import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { chmod, mkdir, mkdtemp, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
 import { Home } from '../src/store/home.ts';
 import { findGit } from '../src/system/files/state-directory.ts';
@@ -90,4 +91,59 @@ test.runIf(process.getuid?.() === 0)('a directory of somebody else in the state 
   await chown(home.runs, 12345, 12345);
   expect(await said(new Bosun(repository.path).run(WORK))).toContain(`${home.runs} belongs to user 12345`);
   expect(existsSync(home.git)).toBe(false);
+});
+
+describe('a journal of a stranger', () => {
+  const DAMAGED = /the journal .* is damaged/;
+  let repository: TestRepository;
+  beforeAll(async () => {
+    repository = await makeRepository();
+    await (
+      await new Bosun(repository.path).run(WORK)
+    ).finished;
+  });
+  afterAll(() => repository[Symbol.asyncDispose]());
+
+  function write(sql: string, ...values: string[]): void {
+    const db = new DatabaseSync(path.join(repository.path, '.git/bosun/journal.db'));
+    db.prepare(sql).run(...values);
+    db.close();
+  }
+
+  test.each([
+    ['runs', '../../precious', { workspaces: [], memories: [] }],
+    ['memories', 'w-7', { workspaces: [], memories: ['../../../../precious'] }],
+    ['memories that are all', 'w-7', { workspaces: [], memories: ['..'] }],
+    ['nothing', 'w-7', {}],
+  ])('names %s that it pruned: none of them is a path', async (_, run, left) => {
+    const own = path.join(repository.path, '.git/precious');
+    await mkdir(own, { recursive: true });
+    write(
+      "INSERT OR REPLACE INTO pruned (run, name, number, left) VALUES (?, 'w', 7, ?)",
+      run,
+      JSON.stringify(left),
+    );
+    expect(await said(new Bosun(repository.path).prune({ keep: 9 }))).toMatch(DAMAGED);
+    expect(existsSync(own)).toBe(true);
+    expect(existsSync(path.join(repository.path, '.git/bosun/sandbox/memory'))).toBe(true);
+    write('DELETE FROM pruned');
+  });
+
+  test('names a run: it is not a path', async () => {
+    const id = '../../precious-1';
+    write("UPDATE run SET view = replace(view, 'w-1', ?), id = ?", id, id);
+    const bosun = new Bosun(repository.path);
+    for (const action of [bosun.status(), bosun.history(), bosun.resume(), bosun.prune({ keep: 0 })])
+      expect(await said(action)).toMatch(DAMAGED);
+    const { openJournal } = await import('../src/run/journal.ts');
+    await using journal = await openJournal(repository.path);
+    expect(await said(journal.store.claim(id))).toMatch(DAMAGED);
+    expect(() => journal.home.run(id)).toThrow('the id of a run is malformed');
+    write("UPDATE run SET view = replace(view, ?, 'w-1'), id = 'w-1'", id);
+  });
+
+  test('names a task: it is not a path', async () => {
+    write(`UPDATE event SET body = replace(body, '"task":"a"', '"task":"../../a"')`);
+    expect(await said(new Bosun(repository.path).report())).toMatch(DAMAGED);
+  });
 });

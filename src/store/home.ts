@@ -5,6 +5,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileName } from '../base/file-name.ts';
+import { BosunError } from '../contract/errors.ts';
+import { isRunId } from './run-id.ts';
 import { findGit, sandboxDirectory, stateDirectory, type GitPlace } from '../system/files/state-directory.ts';
 
 /** A person's, and shared with everybody who has the repository. */
@@ -62,6 +64,8 @@ export class Home {
 
   /** Reports and artifacts of a run. */
   run(id: string): string {
+    if (!isRunId(id))
+      throw new BosunError('journal', 'the journal is damaged: the id of a run is malformed; move it aside');
     return path.join(this.runs, id);
   }
 

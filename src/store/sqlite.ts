@@ -10,6 +10,7 @@ import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MIGRATIONS } from './schema.ts';
+import { isPlainName, isRunId, leadsOut } from './run-id.ts';
 import { JournalLooks } from './journal-looks.ts';
 import { isAtRest, isOnReadOnlyDisk, openAsItIs, openDatabase } from './open-database.ts';
 import { damaged, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
@@ -271,6 +272,9 @@ class SqliteStore implements Store {
     const problem = this.#problem!(event, format);
     if (problem !== undefined)
       throw damaged(this.#file, `event ${seq} of run ${run} is malformed: ${problem}`);
+    const { task } = event as { task?: string };
+    if (task !== undefined && leadsOut(task))
+      throw damaged(this.#file, `event ${seq} of run ${run} is malformed: its task is a path`);
     return event as Event;
   }
 
@@ -310,14 +314,14 @@ class SqliteStore implements Store {
 
   async run(id: string): Promise<RunView | undefined> {
     const row = this.#get('SELECT view FROM run WHERE id = ?', id);
-    return row && (this.#parse(row.view) as RunView);
+    return row && this.#runView(row.view);
   }
 
   async runs(limit: number, before?: string): Promise<RunView[]> {
     const older = before === undefined ? '' : 'WHERE rowid < (SELECT rowid FROM run WHERE id = ?)';
     const values = before === undefined ? [limit] : [before, limit];
     const rows = this.#all(`SELECT view FROM run ${older} ORDER BY rowid DESC LIMIT ?`, ...values);
-    return rows.map((row) => this.#parse(row.view) as RunView);
+    return rows.map((row) => this.#runView(row.view));
   }
 
   async openRuns(): Promise<RunView[]> {
@@ -325,7 +329,7 @@ class SqliteStore implements Store {
       `SELECT view FROM run WHERE instr(view, '"endedAtMs":') = 0 AND instr(view, '"pending":') = 0 ORDER BY created DESC, rowid DESC LIMIT ?`,
       OPEN_RUNS_MAX,
     );
-    return rows.map((row) => this.#parse(row.view) as RunView);
+    return rows.map((row) => this.#runView(row.view));
   }
 
   async pendingRuns(limit: number): Promise<RunView[]> {
@@ -333,7 +337,7 @@ class SqliteStore implements Store {
       `SELECT view FROM run WHERE instr(view, '"pending":') > 0 ORDER BY created, rowid LIMIT ?`,
       limit,
     );
-    return rows.map((row) => this.#parse(row.view) as RunView);
+    return rows.map((row) => this.#runView(row.view));
   }
 
   async tasks(run: string, options: { states?: TaskState[]; limit?: number } = {}): Promise<TaskView[]> {
@@ -374,7 +378,13 @@ class SqliteStore implements Store {
 
   async pruned(): Promise<{ run: string; left: Left }[]> {
     const rows = this.#all('SELECT run, left FROM pruned WHERE left IS NOT NULL');
-    return rows.map((row) => ({ run: String(row.run), left: this.#parse(row.left) as Left }));
+    return rows.map((row) => {
+      const run = this.#checkedId(row.run);
+      const { workspaces, memories } = (this.#parse(row.left) ?? {}) as Partial<Left>;
+      if (![workspaces, memories].every((names) => Array.isArray(names) && names.every(isPlainName)))
+        throw damaged(this.#file, `what run ${run} left is malformed`);
+      return { run, left: { workspaces: workspaces!, memories: memories! } };
+    });
   }
 
   async forget(run: string): Promise<void> {
@@ -410,7 +420,19 @@ class SqliteStore implements Store {
   }
 
   #directoryOf(run: string): string {
-    return path.join(path.dirname(this.#file), 'runs', run);
+    return path.join(path.dirname(this.#file), 'runs', this.#checkedId(run));
+  }
+
+  #runView(text: unknown): RunView {
+    const view = this.#parse(text) as RunView;
+    this.#checkedId(view.id);
+    return view;
+  }
+
+  /** It becomes part of paths. */
+  #checkedId(run: unknown): string {
+    if (isRunId(run)) return run;
+    throw damaged(this.#file, 'the id of a run is malformed');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
