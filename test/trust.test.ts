@@ -1,8 +1,11 @@
 /** What a workflow asks for beyond its repository: what counts as that, who has agreed to it, and who is refused. */
 import {
   chmodSync,
+  chownSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   statSync,
@@ -19,6 +22,7 @@ import { workflow } from '../src/definition/builder.ts';
 import { loadWorkflow } from '../src/definition/load.ts';
 import { reachOf } from '../src/definition/reach.ts';
 import { initialise } from '../src/operations/init.ts';
+import { distrust, notTrusted, trust } from '../src/operations/trust.ts';
 import { addTrust, readTrust, removeTrust, trustedAt, trustFile } from '../src/store/trust-file.ts';
 import { makeRepository, USER } from './fixtures/repository.ts';
 
@@ -239,5 +243,67 @@ describe('a run', () => {
       },
     });
     expect((await (await new Bosun(repository.path).run(spying)).finished).state).toBe('done');
+  });
+});
+
+describe('the trust of a repository', () => {
+  const TRUSTED = { asked: [], everything: true };
+  const ASKED = ['reach a.test'];
+
+  it('is that of its linked work trees, too', async () => {
+    await using mine = await makeRepository();
+    const linked = `${mine.path}-linked`;
+    await mine.git('worktree', 'add', '--quiet', linked);
+    addTrust(path.join(mine.path, '.git'), TRUSTED);
+    expect([mine.path, linked].map((at) => notTrusted(at, ASKED))).toEqual([[], []]);
+    const moved = `${mine.path}-moved`;
+    cpSync(linked, moved, { recursive: true });
+    expect(notTrusted(moved, ASKED), 'a copy that it does not know').toEqual(ASKED);
+  });
+
+  it.each(['commondir', 'gitdir', 'gitdir of a work tree', 'link'])(
+    'is not borrowed by another one whose %s names it',
+    async (how) => {
+      await using mine = await makeRepository();
+      await mine.git('worktree', 'add', '--quiet', `${mine.path}-linked`);
+      const git = path.join(mine.path, '.git');
+      addTrust(git, TRUSTED);
+      const evil = `${mine.path}-evil`;
+      mkdirSync(evil);
+      const dotGit = path.join(evil, '.git');
+      if (how === 'link') symlinkSync(git, dotGit);
+      else if (how === 'commondir') {
+        for (const name of ['objects', 'refs']) mkdirSync(path.join(dotGit, name), { recursive: true });
+        writeFileSync(path.join(dotGit, 'HEAD'), 'ref: refs/heads/main\n');
+        writeFileSync(path.join(dotGit, 'commondir'), git);
+      } else {
+        const [name] = readdirSync(path.join(git, 'worktrees'));
+        const target = how === 'gitdir' ? git : path.join(git, 'worktrees', name!);
+        writeFileSync(dotGit, `gitdir: ${target}\n`);
+      }
+      expect(notTrusted(evil, ASKED)).toEqual(ASKED);
+      expect(await initialise({ cwd: evil })).toMatchObject({ trusted: false });
+      expect(notTrusted(evil, ASKED)).toEqual(ASKED);
+      // it has one of its own
+      expect(trust({ cwd: evil, asked: ASKED })).toEqual({ directory: evil });
+      expect(notTrusted(evil, [...ASKED, 'reach b.test'])).toEqual(['reach b.test']);
+      expect(distrust({ cwd: evil })).toEqual({ directory: evil });
+      expect(notTrusted(mine.path, ASKED)).toEqual([]);
+    },
+  );
+
+  it.runIf(process.getuid?.() === 0)('does not count where it belongs to somebody else', async () => {
+    await using mine = await makeRepository();
+    const git = path.join(mine.path, '.git');
+    addTrust(git, TRUSTED);
+    for (const file of [mine.path, git]) {
+      chownSync(file, 12_345, 12_345);
+      expect(notTrusted(mine.path, ASKED)).toEqual(ASKED);
+      expect(() => trust({ cwd: mine.path, asked: ASKED })).toThrow(
+        `cannot be trusted: ${file} belongs to user 12345, and bosun runs as root; use --trust`,
+      );
+      chownSync(file, 0, 0);
+    }
+    expect(notTrusted(mine.path, ASKED)).toEqual([]);
   });
 });

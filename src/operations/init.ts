@@ -11,6 +11,7 @@ import { gitInRepository } from '../system/git/git.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { openWorkTree } from '../system/git/work-tree.ts';
 import { findGit } from '../system/files/state-directory.ts';
+import { trustedPlace } from '../system/files/trusted-place.ts';
 import { takesCommand } from '../contract/runtimes.ts';
 import type { TemplateName } from '../contract/templates.ts';
 import { usersConfig } from '../definition/config.ts';
@@ -98,6 +99,7 @@ function firstOf(check: string | undefined): TemplateName {
 async function trustAll(cwd: string): Promise<boolean> {
   const top = findGit(cwd)?.top;
   if (top === undefined || realpathSync(top) !== realpathSync(cwd)) return false;
+  if (!trustedPlace(top)?.isGitDirectory) return false; // whose commits these are, another repository says
   if (['.bosun', '.claude'].some((name) => existsSync(path.join(top, name)))) return false;
   try {
     if ((await hasRemote(top)) || (await hasCommitsByOthers(top))) return false;

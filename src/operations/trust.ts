@@ -2,7 +2,6 @@
  * Trust: what a workflow asks for beyond its repository has to be agreed to, once for each repository and thing. Who
  * asks for nothing of the kind is never asked. It fails closed, before anything is started.
  */
-import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -12,7 +11,7 @@ import { isFenced, type SandboxKind } from '../contract/isolation.ts';
 import { HOOK_REACH, reachOf } from '../definition/reach.ts';
 import { spellControls } from '../report/text/plain.ts';
 import { addTrust, readTrust, removeTrust, trustedAt } from '../store/trust-file.ts';
-import { findGit } from '../system/files/state-directory.ts';
+import { trustedPlace } from '../system/files/trusted-place.ts';
 
 /** More than a person would read. */
 const ASKED_MAX = 200;
@@ -58,11 +57,17 @@ export function untrusted(error: unknown): { source: string; asked: string[] } |
 
 /** Remembers what was agreed to. */
 export function trust(options: Reading<'trust'>): { directory: string } {
-  const directory = gitDirectory(options.cwd);
-  if (directory === undefined)
+  const place = trustedPlace(options.cwd);
+  if (place === undefined)
     throw new BosunError(
       'no-repository',
       `${options.cwd} is not in a git repository, and trust is for repositories; use --trust instead`,
+    );
+  const { directory, problem } = place;
+  if (problem !== undefined)
+    throw new BosunError(
+      'no-repository',
+      `${options.cwd} cannot be trusted: ${problem}; use --trust for this time only`,
     );
   const { asked = [], everything = false } = options;
   addTrust(directory, { asked: [...asked], everything });
@@ -86,7 +91,7 @@ export function listTrusted(): TrustedRepository[] {
 /** `repository` is a directory, also one that is gone; the one that a person stands in if not given. */
 export function distrust(options: Reading<'distrust'>): { directory: string } {
   const at = path.resolve(options.cwd, options.repository ?? '.');
-  const directory = gitDirectory(at);
+  const directory = trustedPlace(at)?.directory;
   const names = [directory, at, path.join(at, '.git')].filter((name) => name !== undefined);
   const removed = names.find((name) => removeTrust(name));
   if (removed !== undefined) return { directory: removed };
@@ -95,8 +100,8 @@ export function distrust(options: Reading<'distrust'>): { directory: string } {
 
 /** Of what is asked for, that which nobody agreed to yet. */
 export function notTrusted(cwd: string, asked: string[]): string[] {
-  const directory = gitDirectory(cwd);
-  const known = directory === undefined ? undefined : trustedAt(directory);
+  const place = trustedPlace(cwd);
+  const known = place === undefined || place.problem !== undefined ? undefined : trustedAt(place.directory);
   return known?.everything ? [] : asked.filter((each) => !known?.asked.includes(each));
 }
 
@@ -131,12 +136,6 @@ export function showAsked(asked: readonly string[]): string[] {
     if (each.startsWith(HOOK_REACH)) return text;
     return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
   });
-}
-
-/** What all work trees of a repository share; undefined outside of any. */
-function gitDirectory(cwd: string): string | undefined {
-  const found = findGit(cwd);
-  return found && realpathSync(found.commonDir);
 }
 
 function remedy(source: string): string {

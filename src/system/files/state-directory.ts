@@ -16,7 +16,7 @@ export interface GitPlace {
 }
 
 /** What git allows in these one-line files is a path. */
-const POINTER_BYTES_MAX = 8192;
+export const POINTER_BYTES_MAX = 8192;
 
 export function stateDirectory(commonDir: string): string {
   return path.join(commonDir, 'bosun');
@@ -28,10 +28,10 @@ export function sandboxDirectory(state: string): string {
 }
 
 /** The repository that a directory is in: the nearest one, never one above that. */
-export function findGit(from: string): GitPlace | undefined {
+export function findGit(from: string): (GitPlace & { gitDir: string }) | undefined {
   for (let at = path.resolve(from); ; at = path.dirname(at)) {
     const gitDir = gitDirOf(at);
-    if (gitDir !== undefined) return { top: at, commonDir: commonDirOf(gitDir) };
+    if (gitDir !== undefined) return { top: at, gitDir, commonDir: commonDirOf(gitDir) };
     if (path.basename(at) !== '.git' && isGitDir(at)) return undefined; // a bare one has no work tree
     if (at === path.dirname(at)) return undefined;
   }
