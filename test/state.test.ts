@@ -6,6 +6,7 @@ import {
   readdir,
   readFile,
   rename,
+  rm,
   stat,
   symlink,
   writeFile,
@@ -14,11 +15,9 @@ import {
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { findHome, Home } from '../src/store/home.ts';
-import { takeLock } from '../src/store/lock.ts';
-import { moveEarlierState } from '../src/run/move-state.ts';
+import { findHome } from '../src/store/home.ts';
+import { openEngine } from '../src/run/open-engine.ts';
 import { clearAttempts, createHome } from '../src/run/prepare-home.ts';
 import { openEngineGit } from '../src/system/git/engine-git.ts';
 import { inspectRepository } from '../src/system/git/repository.ts';
@@ -170,67 +169,26 @@ describe('the state of an earlier version', () => {
     expect(left.toSorted()).toEqual([`${dead}-precious`, `${process.pid}-used`].toSorted());
   });
 
-  it('is moved once, with its runs and their work', async () => {
+  it('is never used where it stands, and whoever has some is told how to move it', async () => {
     await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
     await bosun(repository.path, 'run');
     await putBack(repository);
-    await repository.write({ '.bosun/config.yaml': 'isolation: best-effort\n' });
-    const shown = await bosun(repository.path, 'diff', '--stat');
-    expect(shown.stdout).toContain('one.txt');
-    expect(await readdir(path.join(repository.path, '.bosun'))).toEqual(['config.yaml']);
+    await rm(path.join(repository.path, '.git/bosun'), { recursive: true });
+    expect(await repository.git('status', '--porcelain')).toBe(''); // ignored by its own .gitignore
+    const { stderr } = await bosun(repository.path, 'status');
+    expect(stderr).toMatch(
+      /no run was ever started.*\.bosun looks like the state of an earlier bosun, which is not used/,
+    );
+    const command = /next run: (.+)$/m.exec(stderr)![1]!;
+    {
+      await using engine = await openEngine(repository.path);
+      expect(engine.notes).toEqual([expect.stringContaining(command)]);
+      expect(await engine.store.runs(9)).toEqual([]);
+    }
+    await rm(path.join(repository.path, '.git/bosun'), { recursive: true });
+    expect(spawnSync('sh', ['-c', command]).status).toBe(0);
+    expect((await bosun(repository.path, 'diff', '--stat')).stdout).toContain('one.txt');
     expect((await bosun(repository.path, 'run')).code).toBe(0);
     expect((await bosun(repository.path, 'history')).stdout).toMatch(/w-2[\s\S]*w-1/);
-  });
-
-  it('is never used where it came with the repository', async () => {
-    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
-    await bosun(repository.path, 'run');
-    await putBack(repository);
-    await repository.git('add', '--force', '.bosun/journal.db');
-    await repository.git('commit', '--quiet', '-m', 'Plant');
-    expect((await bosun(repository.path, 'status')).stderr).toMatch(/no run was ever started/);
-    expect((await bosun(repository.path, 'run')).code).toBe(0);
-    expect((await bosun(repository.path, 'history', '--json')).stdout.match(/"id"/g)).toHaveLength(1);
-    expect(existsSync(path.join(repository.path, '.bosun/git'))).toBe(true);
-  });
-
-  it('is not used where it came in a spelling that the file system takes for the same', async () => {
-    for (const name of ['.Bosun/Journal.db', '.boſun/journal.db', '.b\u200cosun/GIT./config', '.BOSUN']) {
-      await using repository = await makeRepository();
-      const hash = await repository.git('hash-object', '-w', 'README.md');
-      await repository.git('update-index', '--add', '--cacheinfo', `100644,${hash},${name}`);
-      await repository.write({ '.bosun/journal.db': '' }); // what a checkout makes of it there
-      const home = new Home(findGit(repository.path)!);
-      await moveEarlierState(home);
-      expect(existsSync(home.journal), name).toBe(false);
-    }
-  });
-
-  it('is moved by one bosun at a time', async () => {
-    await using repository = await makeRepository({ files: { 'bosun.yaml': WORKFLOW } });
-    await bosun(repository.path, 'run');
-    await putBack(repository);
-    const home = new Home(findGit(repository.path)!);
-    const other = takeLock(home.lock)!;
-    const moved = moveEarlierState(home);
-    await sleep(500);
-    expect(existsSync(home.journal)).toBe(false);
-    other[Symbol.dispose]();
-    await moved;
-    expect((await bosun(repository.path, 'history', '--json')).stdout.match(/"id"/g)).toHaveLength(1);
-  });
-
-  it.each(['journal.db', 'git/config', 'layers'])('is refused where %s is a link', async (name) => {
-    await using repository = await makeRepository();
-    const earlier = path.join(repository.path, '.bosun');
-    await mkdir(path.join(earlier, 'git'), { recursive: true });
-    if (name !== 'journal.db') await writeFile(path.join(earlier, 'journal.db'), '');
-    const target = path.join(repository.path, 'README.md');
-    await symlink(target, path.join(earlier, name));
-    const home = new Home(findGit(repository.path)!);
-    await expect(moveEarlierState(home)).rejects.toThrow(
-      `.bosun/${name} is a symbolic link, so it is not used`,
-    );
-    expect(existsSync(home.journal)).toBe(false);
   });
 });

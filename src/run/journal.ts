@@ -19,12 +19,11 @@ export interface Journal {
 }
 
 export async function openJournal(cwd: string): Promise<Journal & AsyncDisposable> {
-  let home = findHome(cwd);
-  if (!home || !existsSync(home.journal)) home = (await moveFromWorkTree(cwd)) ?? home;
+  const home = findHome(cwd);
   if (!home || !existsSync(home.journal)) {
     const kept = home && tellKept(home, undefined);
     const message = `no run was ever started in the repository of ${cwd}; start one with: bosun run`;
-    throw new BosunError('not-found', kept ?? message);
+    throw new BosunError('not-found', [kept ?? message, ...(await toldEarlier(cwd))].join('. '));
   }
   assertOurs(home.directory, home.journal);
   assertOwnState(home.directory);
@@ -41,13 +40,13 @@ export async function prepareJournal(cwd: string): Promise<void> {
   await openSqliteStore(home.journal)[Symbol.asyncDispose]();
 }
 
-/** An earlier version kept it there. */
-async function moveFromWorkTree(cwd: string): Promise<Home | undefined> {
+/** An earlier version kept its state there. */
+async function toldEarlier(cwd: string): Promise<string[]> {
   const git = findGit(cwd);
-  if (git === undefined || !existsSync(path.join(git.top, '.bosun', 'journal.db'))) return undefined;
-  const { moveEarlierState } = await import('./move-state.ts'); // loaded once in the life of a repository
-  await moveEarlierState(new Home(git));
-  return findHome(cwd);
+  if (git === undefined || !existsSync(path.join(git.top, '.bosun', 'journal.db'))) return [];
+  const { tellEarlier } = await import('./earlier-state.ts'); // few ever need it
+  const told = tellEarlier(new Home(git));
+  return told === undefined ? [] : [told];
 }
 
 /** The runs that an engine drives, the newest first. */

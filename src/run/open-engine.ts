@@ -21,6 +21,7 @@ import { Models, type ModelOptions } from './models.ts';
 import type { ProgramHook } from './program-hooks.ts';
 import { recoverMerge } from './recover-merge.ts';
 import { settleWorkspaces, unsettled } from './settle-workspaces.ts';
+import { tellEarlier } from './earlier-state.ts';
 import { clearAttempts, createHome } from './prepare-home.ts';
 
 const OTHERS_MAY_READ = 0o005;
@@ -67,6 +68,7 @@ export async function openEngine(
   onInspected?.(repository);
   const home = await createHome(repository, freesSpace);
   assertOurs(home.journal, home.lock);
+  const earlier = tellEarlier(home);
   await using undo = new AsyncDisposableStack();
   const engines = undo.use(
     await EnginesAtWork.join(home, async () => {
@@ -107,7 +109,7 @@ export async function openEngine(
     store,
     stages,
     sandbox,
-    notes: [...(recovered === undefined ? [] : [recovered]), ...unsettled(home)],
+    notes: [...[recovered, earlier].filter((note) => note !== undefined), ...unsettled(home)],
     checkModels: (workflow) => models.check(workflow),
     whileAlone: (action) => engines.whileAlone(action),
     async drive(run, { claim: own, hooks: program = () => [], ...options } = {}) {

@@ -11,7 +11,6 @@ import { removeTree, tryRemoveTree } from '../system/files/remove-tree.ts';
 import { sandboxUid } from '../system/process/sandbox-user.ts';
 import { sweepScratch } from '../system/files/scratch.ts';
 import { makeStateDirectory, type GitPlace } from '../system/files/state-directory.ts';
-import { moveEarlierState } from './move-state.ts';
 
 /** The directories that attempts have something in. */
 const PLACES = ['attempts', 'memory', 'empty', 's', 'bases', 'copies', 'layers', 'workspaces', 'scratch'];
@@ -23,7 +22,6 @@ export async function createHome(repository: GitPlace, freesSpace = false): Prom
   try {
     makeStateDirectory(home.directory);
     if (freesSpace) releaseReserve(home.directory); // not before it is known to be ours
-    await moveEarlierState(home);
     await makePlaces(home);
   } catch (cause) {
     if (cause instanceof BosunError) throw cause;
