@@ -4,11 +4,11 @@ import path from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
-import type { Spending } from '../contract/model.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
+import { MODEL_USES, modelUseIn, type ModelUses } from './model-uses.ts';
 import { MIGRATIONS } from './schema.ts';
 import { isPlainName, isRunId, leadsOut } from './run-id.ts';
 import { JournalLooks } from './journal-looks.ts';
@@ -290,26 +290,8 @@ class SqliteStore implements Store {
     return Number(this.#get(sql, run)?.bytes ?? 0);
   }
 
-  async modelUses(run: string): Promise<(Spending & { task: string; model: string })[]> {
-    const tokens = ['input', 'output', 'cacheRead', 'cacheWrite'].map(
-      (kind) => `sum(body ->> '$.tokens.${kind}') AS ${kind}`,
-    );
-    const sql = `SELECT task, body ->> 'model' AS model, count(*) AS requests, total(body ->> 'usd') AS usd,
-      sum(body ->> 'usd' IS NULL) AS unpriced, ${tokens.join(', ')}
-      FROM event WHERE run = ? AND type = 'model.used' GROUP BY task, model`;
-    return this.#all(sql, run).map(({ task, model, requests, usd, unpriced, ...used }) => ({
-      task: String(task),
-      model: String(model),
-      requests: Number(requests),
-      usd: Number(usd),
-      unpriced: Number(unpriced),
-      tokens: {
-        input: Number(used.input),
-        output: Number(used.output),
-        cacheRead: Number(used.cacheRead),
-        cacheWrite: Number(used.cacheWrite),
-      },
-    }));
+  async modelUses(run: string): Promise<ModelUses[]> {
+    return this.#all(MODEL_USES, run).map(modelUseIn);
   }
 
   async run(id: string): Promise<RunView | undefined> {
