@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
 import { askIn } from './fixtures/ask-operation.ts';
 import { BOSUN, startProgram } from './fixtures/cli.ts';
@@ -189,6 +189,7 @@ describe('a login', () => {
 
 describe('a connection', () => {
   test('that fails before anything was sent is tried again, a bounded number of times', async () => {
+    expectTypeOf<NonNullable<Parameters<Bosun['push']>[1]>>().not.toHaveProperty('waitsMs'); // a test's alone
     let refusals = 2;
     await using shaky = await startGitServer({
       instead: (_, response) => refusals-- > 0 && response.writeHead(503).end() !== undefined,

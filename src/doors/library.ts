@@ -36,7 +36,7 @@ import { ProgramHooks, type ProgramHook } from '../run/program-hooks.ts';
 
 /** What an operation takes besides what its method names. */
 type Rest<Name extends OperationName, Named extends string> = Omit<InputOf<Name>, Named> &
-  Partial<Omit<Around<Name>, 'cwd' | 'by'>>;
+  Partial<Omit<Around<Name>, 'cwd' | 'by' | 'waitsMs'>>;
 
 export type RunOptions = Rest<'run', 'workflow' | 'source'>;
 

@@ -1,7 +1,8 @@
 /**
  * How a token reaches git, and nothing else: in a file that only its owner reads, for as long as one command takes,
  * handed out by a program that answers git's question for this one host. It is in no address, argument, variable,
- * configuration or trace.
+ * configuration or trace. A process that is killed outright leaves the file: a later run takes it away, see
+ * `sweepScratch`, or whatever clears the system's temporary directory.
  */
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
