@@ -227,6 +227,36 @@ describe('hooks after the fact', () => {
     expect(lines('env').filter((line) => /^(OURS_API_KEY|BOSUN_TRUST)=/.test(line))).toEqual([]);
   });
 
+  it('are told the end of a run that nobody drives, once its report is there', async () => {
+    await using own = new Bosun(repository.path);
+    own.addHook('runEnded', ({ run: id, state }) => writeFileSync(at(`program-${id}`), state));
+    const hook = `cat > ${at('undriven')}-$BOSUN_RUN; ls .git/bosun/runs/$BOSUN_RUN > ${at('files')}-$BOSUN_RUN`;
+    const told = workflow({
+      name: 'undriven',
+      hooks: [{ on: 'run-ended', command: hook }],
+      tasks: { one: { run: 'true' } },
+    });
+    const pending = await own.queue(told, { trust: true });
+    const killed = await startRun({
+      cwd: repository.path,
+      by: 'test',
+      workflow: told,
+      source: 'bosun.yaml',
+      trust: true,
+      fault(point) {
+        if (point.startsWith('after:') && point.includes('attempt.started')) throw new Error('power cut');
+      },
+    });
+    await expect(killed.finished).rejects.toThrow('power cut');
+    for (const { id } of [pending, killed]) {
+      expect((await own.cancel(id)).state).toBe('cancelled');
+      const [ended] = lines(`undriven-${id}`);
+      expect(JSON.parse(ended!)).toMatchObject({ type: 'run-ended', run: id, state: 'cancelled' });
+      expect(lines(`files-${id}`).join()).toMatch(/report/);
+      expect(lines(`program-${id}`)).toEqual(['cancelled']);
+    }
+  });
+
   it('that fail are events, and change nothing; a webhook that fails holds nobody up', async () => {
     const posted: string[] = [];
     const server = createServer((request, response) => {
