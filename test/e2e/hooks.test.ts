@@ -257,6 +257,45 @@ describe('hooks after the fact', () => {
     }
   });
 
+  it('that hang are ended where the run is cancelled now, before its end and after it', async () => {
+    const hang = (): Promise<never> => new Promise(() => {});
+    const isUnderWay = Promise.withResolvers<void>();
+    const live = await startRun({
+      cwd: repository.path,
+      by: 'test',
+      workflow: workflow({ name: 'w', tasks: { one: { run: 'true' }, two: { run: 'sleep 1000' } } }),
+      source: 'bosun.yaml',
+      hooks: () => [
+        {
+          id: 'attempts',
+          moment: 'afterAttempt',
+          call(input) {
+            if (input.type !== 'after-attempt' || input.task !== 'one') return;
+            isUnderWay.resolve();
+            return hang();
+          },
+        },
+        {
+          id: 'end',
+          moment: 'runEnded',
+          call() {
+            live.cancel('now');
+            return hang();
+          },
+        },
+      ],
+    });
+    await isUnderWay.promise;
+    live.cancel('now');
+    expect((await live.finished).state).toBe('cancelled');
+    const failed = of(await eventsOf(live.id), 'hook.failed').map(({ hook, why }) => [hook, why]);
+    // Whoever is told after the word to cancel is told all the same.
+    expect(failed).toEqual([
+      ['attempts', 'the run was cancelled'],
+      ['end', 'the run was cancelled'],
+    ]);
+  });
+
   it('that fail are events, and change nothing; a webhook that fails holds nobody up', async () => {
     const posted: string[] = [];
     const server = createServer((request, response) => {
