@@ -218,8 +218,14 @@ export class HookDesk {
     const signal = AbortSignal.any([this.#ended.signal, this.#now.signal]);
     const until: TellUntil = { signal, closing: this.#closing.signal };
     this.#telling = this.#telling.then(async () => {
-      for (const hook of await this.#hooksAt(moment, node)) {
-        const leave = (why: string): void => this.#failed(hook, input, why);
+      let hooks: Hook[];
+      try {
+        hooks = await this.#hooksAt(moment, node);
+      } catch (error) {
+        return this.#failed('list', input, `the hooks could not be read: ${wordsOf(error)}`);
+      }
+      for (const hook of hooks) {
+        const leave = (why: string): void => this.#failed(hook.name, input, why);
         this.#laneOf(hook).add({
           leave,
           act: () =>
@@ -281,11 +287,11 @@ export class HookDesk {
     return [{ workflow: state.workflow, from: state.source }, ...inner];
   }
 
-  #failed(hook: Hook, input: HookInput, why: string): void {
+  #failed(hook: string, input: HookInput, why: string): void {
     const about = 'task' in input ? input.task : undefined;
     const fact: Fact = {
       type: 'hook.failed',
-      hook: hook.name,
+      hook,
       moment: input.type,
       ...(about !== undefined && { about }),
       why: shortVeto(why),

@@ -270,7 +270,7 @@ describe('hooks after the fact', () => {
           id: 'attempts',
           moment: 'afterAttempt',
           call(input) {
-            if (input.type !== 'after-attempt' || input.task !== 'one') return;
+            if (input.type !== 'after-attempt' || input.task !== 'one') return undefined;
             isUnderWay.resolve();
             return hang();
           },
@@ -293,6 +293,20 @@ describe('hooks after the fact', () => {
     expect(failed).toEqual([
       ['attempts', 'the run was cancelled'],
       ['end', 'the run was cancelled'],
+    ]);
+  });
+
+  it('that cannot be found out are events, each time, and the run ends as it would', async () => {
+    // No address: a configuration that is read from a file is refused for that.
+    const { state, events } = await run(
+      { tasks: { one: { run: 'true' } } },
+      asUser({ hooks: [{ on: ['after-attempt', 'run-ended'], url: 'nowhere' }] }),
+    );
+    expect(state).toBe('done');
+    const why = expect.stringContaining('the hooks could not be read: ') as string;
+    expect(of(events, 'hook.failed')).toMatchObject([
+      { hook: 'list', moment: 'after-attempt', about: 'one', why },
+      { hook: 'list', moment: 'run-ended', why },
     ]);
   });
 
