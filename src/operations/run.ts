@@ -307,6 +307,7 @@ function live(
 ): LiveRun {
   const { drive, facts, isolation, notes } = ready;
   const { id } = drive.state;
+  undo.defer(() => drive.endHooks());
   const end = async (): Promise<EndedRun> => {
     let ended: EndedRun;
     try {

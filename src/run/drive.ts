@@ -211,6 +211,11 @@ export class Drive implements Disposable {
     await this.#hooks.runEnded();
   }
 
+  /** Ends hooks that are under way, where nobody comes to tell its end. */
+  async endHooks(): Promise<void> {
+    await this.#hooks.close();
+  }
+
   /** Others may drive it then. */
   [Symbol.dispose](): void {
     this.#options.onClosed?.();

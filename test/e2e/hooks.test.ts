@@ -1,5 +1,5 @@
 /** Hooks of a user, a workflow and a program around real runs: who is asked and told, in what order, and what stays. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -308,6 +308,35 @@ describe('hooks after the fact', () => {
       { hook: 'list', moment: 'after-attempt', about: 'one', why },
       { hook: 'list', moment: 'run-ended', why },
     ]);
+  });
+
+  it('that are under way are ended where the engine fails after the run', async () => {
+    const isUnderWay = Promise.withResolvers<AbortSignal>();
+    let report: string | undefined;
+    const live = await startRun({
+      cwd: repository.path,
+      by: 'test',
+      workflow: workflow({
+        name: 'w',
+        tasks: { one: { run: 'true' }, ask: { needs: ['one'], approve: 'Go on?' } },
+      }),
+      source: 'bosun.yaml',
+      hooks() {
+        if (report !== undefined && existsSync(report)) throw new Error('a bug');
+        const call = (_: unknown, signal: AbortSignal): Promise<never> => {
+          isUnderWay.resolve(signal);
+          return new Promise(() => {});
+        };
+        return [{ id: 'hangs', moment: 'afterAttempt', call }];
+      },
+    });
+    report = path.join(repository.path, '.git/bosun/runs', live.id, 'report.html');
+    const signal = await isUnderWay.promise;
+    const asked = async (): Promise<number> => (await bosun.status(live.id)).run.questions.length;
+    await expect.poll(asked, { timeout: 30_000 }).toBe(1);
+    live.answer('ask', 'yes');
+    await expect(live.finished).rejects.toThrow('a bug');
+    expect(signal.aborted).toBe(true);
   });
 
   it('that fail are events, and change nothing; a webhook that fails holds nobody up', async () => {
