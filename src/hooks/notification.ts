@@ -6,6 +6,7 @@ import { BosunError } from '../contract/errors.ts';
 import { findProgram } from '../system/process/process.ts';
 import { tellCommand, type HookCommand } from './command-hook.ts';
 import type { TellUntil } from './hook.ts';
+import { untilAborted } from './until-aborted.ts';
 import { deliver, type WebhookOptions } from './webhook.ts';
 
 /** Both are one line of printable characters, bounded. */
@@ -42,7 +43,7 @@ export async function tellSlack(
   notice: Notice,
   until: TellUntil,
 ): Promise<void> {
-  const url = await address();
+  const url = await untilAborted(address, until.signal);
   const text = `${slackText(notice.title)}\n${slackText(notice.text)}`;
   const body = JSON.stringify({
     text,
@@ -60,8 +61,8 @@ export async function tellNtfy(
   { title, text, isUrgent }: Notice,
   until: TellUntil,
 ): Promise<void> {
-  const url = await address();
-  const key = token && (await token());
+  const url = await untilAborted(address, until.signal);
+  const key = token && (await untilAborted(token, until.signal));
   const headers = {
     'content-type': 'text/plain; charset=utf-8',
     title: title.replaceAll(/[^\x20-\x7e]/g, '?'),
