@@ -34,15 +34,11 @@ export async function tellDesktop(
   await tellCommand({ ...surroundings, command }, {}, until);
 }
 
-interface To extends Pick<WebhookOptions, 'env' | 'backoffMs'> {
+interface To extends Pick<WebhookOptions, 'env'> {
   address(): Promise<string> | string;
 }
 
-export async function tellSlack(
-  { address, env, backoffMs }: To,
-  notice: Notice,
-  until: TellUntil,
-): Promise<void> {
+export async function tellSlack({ address, env }: To, notice: Notice, until: TellUntil): Promise<void> {
   const url = await untilAborted(address, until.signal);
   const text = `${slackText(notice.title)}\n${slackText(notice.text)}`;
   const body = JSON.stringify({
@@ -53,11 +49,11 @@ export async function tellSlack(
     unfurl_media: false,
   });
   const headers = { 'content-type': 'application/json' };
-  await deliver(() => ({ url, headers, body, env }), until, backoffMs);
+  await deliver(() => ({ url, headers, body, env }), until);
 }
 
 export async function tellNtfy(
-  { address, env, backoffMs, token }: To & { token?: (() => Promise<string>) | undefined },
+  { address, env, token }: To & { token?: (() => Promise<string>) | undefined },
   { title, text, isUrgent }: Notice,
   until: TellUntil,
 ): Promise<void> {
@@ -69,7 +65,7 @@ export async function tellNtfy(
     ...(isUrgent && { priority: 'high' }),
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
   };
-  await deliver(() => ({ url, headers, body: text, env }), until, backoffMs);
+  await deliver(() => ({ url, headers, body: text, env }), until);
 }
 
 /** `<!channel>` and links need the escaped characters; older channels act on `@channel` alone. */
