@@ -134,6 +134,23 @@ describe('a webhook', () => {
   });
 });
 
+it('whoever waits for a secret waits no longer than there is time', async () => {
+  const hangs = (): Promise<never> => new Promise(() => {});
+  const tells = [
+    (until: TellUntil) => tell({ secret: hangs }, until),
+    (until: TellUntil) => tellSlack({ address: hangs, env: {} }, noticeOf(QUESTION), until),
+    (until: TellUntil) =>
+      tellNtfy({ address: () => origin, env: {}, token: hangs }, noticeOf(QUESTION), until),
+  ];
+  for (const tellIt of tells) {
+    const stop = new AbortController();
+    const told = tellIt({ ...UNTIL, signal: stop.signal });
+    setImmediate(() => stop.abort(new Error('no more time')));
+    await expect(told).rejects.toThrow('no more time');
+  }
+  expect(heard).toEqual([]);
+});
+
 const EVIL = '<!channel> @channel <https://evil.test|click> &\u001b[31m\u202e"; title: x\r\nX-Evil: 1';
 const WHERE = { at: '2026-01-01T00:00:00.000Z', run: 'w-1', workflow: 'w', repository: '/r' };
 const QUESTION: HookQuestion = {

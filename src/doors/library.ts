@@ -118,7 +118,7 @@ export class Bosun implements AsyncDisposable {
   }
 
   cancel(run?: string, options: Rest<'cancel', 'run'> = {}): Promise<RunView> {
-    return this.#ask('cancel', named(run), options);
+    return this.#ask('cancel', named(run), { ...options, hooks: this.#driving.hooks });
   }
 
   /** `yes`, a choice by its number or words, or text; a list of labels where several can be chosen. */

@@ -6,6 +6,7 @@ import { BosunError } from '../contract/errors.ts';
 import { findProgram } from '../system/process/process.ts';
 import { tellCommand, type HookCommand } from './command-hook.ts';
 import type { TellUntil } from './hook.ts';
+import { untilAborted } from './until-aborted.ts';
 import { deliver, type WebhookOptions } from './webhook.ts';
 
 /** Both are one line of printable characters, bounded. */
@@ -33,16 +34,12 @@ export async function tellDesktop(
   await tellCommand({ ...surroundings, command }, {}, until);
 }
 
-interface To extends Pick<WebhookOptions, 'env' | 'backoffMs'> {
+interface To extends Pick<WebhookOptions, 'env'> {
   address(): Promise<string> | string;
 }
 
-export async function tellSlack(
-  { address, env, backoffMs }: To,
-  notice: Notice,
-  until: TellUntil,
-): Promise<void> {
-  const url = await address();
+export async function tellSlack({ address, env }: To, notice: Notice, until: TellUntil): Promise<void> {
+  const url = await untilAborted(address, until.signal);
   const text = `${slackText(notice.title)}\n${slackText(notice.text)}`;
   const body = JSON.stringify({
     text,
@@ -52,23 +49,23 @@ export async function tellSlack(
     unfurl_media: false,
   });
   const headers = { 'content-type': 'application/json' };
-  await deliver(() => ({ url, headers, body, env }), until, backoffMs);
+  await deliver(() => ({ url, headers, body, env }), until);
 }
 
 export async function tellNtfy(
-  { address, env, backoffMs, token }: To & { token?: (() => Promise<string>) | undefined },
+  { address, env, token }: To & { token?: (() => Promise<string>) | undefined },
   { title, text, isUrgent }: Notice,
   until: TellUntil,
 ): Promise<void> {
-  const url = await address();
-  const key = token && (await token());
+  const url = await untilAborted(address, until.signal);
+  const key = token && (await untilAborted(token, until.signal));
   const headers = {
     'content-type': 'text/plain; charset=utf-8',
     title: title.replaceAll(/[^\x20-\x7e]/g, '?'),
     ...(isUrgent && { priority: 'high' }),
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
   };
-  await deliver(() => ({ url, headers, body: text, env }), until, backoffMs);
+  await deliver(() => ({ url, headers, body: text, env }), until);
 }
 
 /** `<!channel>` and links need the escaped characters; older channels act on `@channel` alone. */

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { TellUntil } from './hook.ts';
 import { post, type Letter } from './post.ts';
+import { untilAborted } from './until-aborted.ts';
 
 const TRIES_MAX = 5;
 /** Before the second try; each later wait is four times as long, and somewhat chance. */
@@ -33,7 +34,7 @@ export async function tellWebhook(
 ): Promise<void> {
   const body = JSON.stringify(input);
   const id = `msg_${randomUUID().replaceAll('-', '')}`; // the same for all tries, so that nobody takes one twice
-  const key = secret && keyOf(await secret());
+  const key = secret && keyOf(await untilAborted(secret, until.signal));
   const headers = (): Record<string, string> => {
     const timestamp = String(Math.floor(Date.now() / 1000));
     return {

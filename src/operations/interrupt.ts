@@ -4,22 +4,22 @@ import type { Asked, OutputOf } from '../contract/operations.ts';
 import type { Answered } from '../contract/outputs.ts';
 import { sayAnswer } from '../contract/question.ts';
 import { isOpen, type QuestionView, type RunView } from '../contract/run.ts';
-import type { Drive } from '../run/drive.ts';
-import { openEngine } from '../run/open-engine.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal, requireOneRun, shownState, type Journal } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
+import type { WatchOptions } from './run.ts';
 import { untilTaken } from './until-taken.ts';
 
 /** How long an answer waits to be taken up, and how long the word to cancel: nobody cancels again where it was slow. */
 const TAKEN_MS_MAX = 2000;
 const CANCELLING_MS_MAX = 5000;
 
-export type CancelOptions = Asked<'cancel'> & {
-  /** Is told, once, where the run takes its time to end. */
-  waits?(text: string): void;
-};
+export type CancelOptions = Asked<'cancel'> &
+  Pick<WatchOptions, 'hooks'> & {
+    /** Is told, once, where the run takes its time to end. */
+    waits?(text: string): void;
+  };
 
 /** Resolves once the run has ended; rejects where its engine does not even take note. */
 export async function cancelRun(options: CancelOptions): Promise<RunView> {
@@ -34,17 +34,16 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
     // Its engine may have died before it took the request.
     if (!isOpen(last)) return last;
   }
-  await using engine = await openEngine(options.cwd);
-  let drive: Drive;
+  // Answers and messages, which are of this file too, need nothing of what drives a run.
+  const { endUndriven } = await import('./run.ts');
   try {
-    drive = await engine.drive(run.id);
+    await endUndriven({ ...options, run: run.id });
   } catch (error) {
     // An engine that looks has just begun it, and is told.
     if (run.pending && error instanceof BosunError && error.code === 'busy') return await cancelRun(options);
     throw error;
   }
-  if (isOpen(drive.state)) await drive.run([{ type: 'run.cancelling', mode, by }]);
-  return await findRun(engine, run.id);
+  return await findRun(journal, run.id);
 }
 
 async function isDriven(journal: Journal, run: RunView): Promise<boolean> {

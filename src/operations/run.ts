@@ -4,7 +4,7 @@ import { machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Fact, Recorded } from '../contract/event.ts';
 import type { Asked, Asking } from '../contract/operations.ts';
-import type { RunView } from '../contract/run.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { ignoredIn } from '../definition/config.ts';
 import { resolveInputs } from '../definition/inputs.ts';
@@ -176,6 +176,28 @@ function unready(engine: Engine, drive: Drive, why: string): Ready {
   };
 }
 
+/** Ends a run that nobody drives, as its engine would: a report is written and hooks are told. Not one that has ended by now. */
+export async function endUndriven(options: Asked<'cancel'> & WatchOptions & { run: string }): Promise<void> {
+  const mode = options.now ? 'now' : 'graceful';
+  const hasEnded = new BosunError('wrong-state', `run ${options.run} has ended already`);
+  try {
+    const live = await driven(options, async ({ engine }, undo) => {
+      const drive = undo.use(await engine.drive(options.run, options));
+      if (!isOpen(drive.state)) throw hasEnded;
+      return {
+        drive,
+        facts: [{ type: 'run.cancelling', mode, by: options.by }],
+        isolation: isolationOf(engine.sandbox),
+        notes: [],
+        held: Promise.resolve(undefined),
+      };
+    });
+    await live.finished;
+  } catch (error) {
+    if (error !== hasEnded) throw error;
+  }
+}
+
 /** Goes on with a run that was interrupted, cancelled or failed. What is done stays done. */
 export async function resumeRun(options: ResumeOptions): Promise<LiveRun> {
   return goOn(options, (run) => {
@@ -285,6 +307,7 @@ function live(
 ): LiveRun {
   const { drive, facts, isolation, notes } = ready;
   const { id } = drive.state;
+  undo.defer(() => drive.endHooks());
   const end = async (): Promise<EndedRun> => {
     let ended: EndedRun;
     try {

@@ -211,6 +211,11 @@ export class Drive implements Disposable {
     await this.#hooks.runEnded();
   }
 
+  /** Ends hooks that are under way, where nobody comes to tell its end. */
+  async endHooks(): Promise<void> {
+    await this.#hooks.close();
+  }
+
   /** Others may drive it then. */
   [Symbol.dispose](): void {
     this.#options.onClosed?.();
@@ -227,6 +232,8 @@ export class Drive implements Disposable {
 
   cancel(mode: 'graceful' | 'now', by: string): void {
     this.#loop.submit({ type: 'run.cancelling', mode, by });
+    // Where the run is ending, nobody takes that up any more, and hooks are all that is left of it.
+    if (mode === 'now') this.#hooks.hurry();
   }
 
   answer(id: string, answer: Answer, by: string): void {
@@ -326,6 +333,7 @@ export class Drive implements Disposable {
     this.#landings.heard(fact);
     this.#hooks.heard(fact);
     if (fact.type === 'attempt.finished') this.#hooks.attemptEnded(fact);
+    if (fact.type === 'run.cancelling' && fact.mode === 'now') this.#hooks.hurry();
     if (fact.type === 'wait.expired') this.#waits.expired(fact);
     this.#publications.heard(fact);
     if (fact.type === 'budget.set') this.#ledger.changed();

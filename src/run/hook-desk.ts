@@ -32,6 +32,8 @@ import type { ProgramHook } from './program-hooks.ts';
 const END_MS = 60_000;
 const AGAIN_MS = 3000;
 const APART_MS = 12_000;
+/** All of that, where it was cancelled with `now`. */
+const HURRIED_MS = 3000;
 /** Most hooks are over by then. */
 const SHOWN_AFTER_MS = 1000;
 /** Failures that are not in the journal yet. */
@@ -65,6 +67,9 @@ export class HookDesk {
   readonly #inputs: HookInputs;
   readonly #ended = new AbortController();
   readonly #closing = new AbortController();
+  /** Of what is told until somebody cancels with `now`; of what is told after that another one. */
+  #now = new AbortController();
+  #isHurried = false;
   readonly #ordered = new Lane();
   readonly #apart = new Map<Hook, Lane>();
   readonly #ofWorkflow = new Map<Workflow, Hook[]>();
@@ -151,15 +156,23 @@ export class HookDesk {
     await this.#telling;
     const callOff = whenAwakeFor(AGAIN_MS, () => this.#closing.abort());
     const lanes = [...this.#apart.values()];
+    const msMax = this.#isHurried ? HURRIED_MS : Infinity;
     await Promise.all([
-      within(this.#ordered.idle(), END_MS),
-      within(Promise.all(lanes.map((lane) => lane.idle())), APART_MS),
+      within(this.#ordered.idle(), Math.min(END_MS, msMax)),
+      within(Promise.all(lanes.map((lane) => lane.idle())), Math.min(APART_MS, msMax)),
     ]);
     callOff();
     await this.close();
     const late = [...this.#failures];
     // The end of the run is in the journal: what cannot be added to it is not worth more than that.
     if (late.length > 0) await this.#options.loop.record(late).catch(() => {});
+  }
+
+  /** The run was cancelled with `now`: ends what is under way and waits; what happens from here on is told, with little time. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.#now.abort(new BosunError('system', 'the run was cancelled'));
+    this.#now = new AbortController();
   }
 
   /** Ends what is under way. */
@@ -202,14 +215,21 @@ export class HookDesk {
     if (!this.#isWanted(moment, node)) return;
     const input = make();
     if (input === undefined) return;
-    const until: TellUntil = { signal: this.#ended.signal, closing: this.#closing.signal };
+    const signal = AbortSignal.any([this.#ended.signal, this.#now.signal]);
+    const until: TellUntil = { signal, closing: this.#closing.signal };
     this.#telling = this.#telling.then(async () => {
-      for (const hook of await this.#hooksAt(moment, node)) {
-        const leave = (why: string): void => this.#failed(hook, input, why);
+      let hooks: Hook[];
+      try {
+        hooks = await this.#hooksAt(moment, node);
+      } catch (error) {
+        return this.#failed('list', input, `the hooks could not be read: ${wordsOf(error)}`);
+      }
+      for (const hook of hooks) {
+        const leave = (why: string): void => this.#failed(hook.name, input, why);
         this.#laneOf(hook).add({
           leave,
           act: () =>
-            timed(hook, until.signal, (signal) => hook.tell(input, { ...until, signal })).catch(
+            timed(hook, signal, (ownSignal) => hook.tell(input, { ...until, signal: ownSignal })).catch(
               (error: unknown) => leave(wordsOf(error)),
             ),
         });
@@ -267,11 +287,11 @@ export class HookDesk {
     return [{ workflow: state.workflow, from: state.source }, ...inner];
   }
 
-  #failed(hook: Hook, input: HookInput, why: string): void {
+  #failed(hook: string, input: HookInput, why: string): void {
     const about = 'task' in input ? input.task : undefined;
     const fact: Fact = {
       type: 'hook.failed',
-      hook: hook.name,
+      hook,
       moment: input.type,
       ...(about !== undefined && { about }),
       why: shortVeto(why),

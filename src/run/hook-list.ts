@@ -35,8 +35,6 @@ export interface HookPlace {
   top: string;
   /** The engine's own. */
   env: NodeJS.ProcessEnv;
-  /** The first wait before something is sent again, for tests. */
-  backoffMs?: number | undefined;
 }
 
 export function userHooks(configs: readonly ConfigFile[], place: HookPlace): Hook[] {
@@ -84,7 +82,7 @@ function named({ name }: { name?: string | undefined }, kind: string, n: number,
 function userHook(written: UserHook, names: Named, place: HookPlace): Hook {
   const { command, url, secret, ...rest } = written;
   if (command !== undefined) return commandHook({ ...rest, command }, names, place);
-  const { env, backoffMs } = place;
+  const { env } = place;
   const key = secretOf(secret, env);
   return {
     ...names,
@@ -92,7 +90,7 @@ function userHook(written: UserHook, names: Named, place: HookPlace): Hook {
     on: [rest.on].flat(),
     timeoutMs: timeoutOf(rest, WEBHOOK_MS),
     isApart: true,
-    tell: (input, until) => tellWebhook({ url: url!, secret: key, env, backoffMs }, input, until),
+    tell: (input, until) => tellWebhook({ url: url!, secret: key, env }, input, until),
   };
 }
 
@@ -131,7 +129,7 @@ interface Way {
 }
 
 function wayOf({ desktop, command, slack, ntfy, token }: Notification, place: HookPlace): Way {
-  const { env, backoffMs } = place;
+  const { env } = place;
   if (desktop)
     return {
       what: 'a notification on the desktop',
@@ -148,13 +146,13 @@ function wayOf({ desktop, command, slack, ntfy, token }: Notification, place: Ho
     const address = async (): Promise<string> => (read ? checkedAddress(await read()) : (slack as string));
     return {
       what: typeof slack === 'string' ? `a message to ${originOf(slack)}` : 'a message to Slack',
-      tell: (notice, _, until) => tellSlack({ address, env, backoffMs }, notice, until),
+      tell: (notice, _, until) => tellSlack({ address, env }, notice, until),
     };
   }
   const key = secretOf(token, env);
   return {
     what: `a message to ${originOf(ntfy!)}`,
-    tell: (notice, _, until) => tellNtfy({ address: () => ntfy!, env, backoffMs, token: key }, notice, until),
+    tell: (notice, _, until) => tellNtfy({ address: () => ntfy!, env, token: key }, notice, until),
   };
 }
 

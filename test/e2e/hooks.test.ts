@@ -1,5 +1,5 @@
 /** Hooks of a user, a workflow and a program around real runs: who is asked and told, in what order, and what stays. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -225,6 +225,118 @@ describe('hooks after the fact', () => {
     ]);
     expect(lines('report').join()).toMatch(/report/);
     expect(lines('env').filter((line) => /^(OURS_API_KEY|BOSUN_TRUST)=/.test(line))).toEqual([]);
+  });
+
+  it('are told the end of a run that nobody drives, once its report is there', async () => {
+    await using own = new Bosun(repository.path);
+    own.addHook('runEnded', ({ run: id, state }) => writeFileSync(at(`program-${id}`), state));
+    const hook = `cat > ${at('undriven')}-$BOSUN_RUN; ls .git/bosun/runs/$BOSUN_RUN > ${at('files')}-$BOSUN_RUN`;
+    const told = workflow({
+      name: 'undriven',
+      hooks: [{ on: 'run-ended', command: hook }],
+      tasks: { one: { run: 'true' } },
+    });
+    const pending = await own.queue(told, { trust: true });
+    const killed = await startRun({
+      cwd: repository.path,
+      by: 'test',
+      workflow: told,
+      source: 'bosun.yaml',
+      trust: true,
+      fault(point) {
+        if (point.startsWith('after:') && point.includes('attempt.started')) throw new Error('power cut');
+      },
+    });
+    await expect(killed.finished).rejects.toThrow('power cut');
+    for (const { id } of [pending, killed]) {
+      expect((await own.cancel(id)).state).toBe('cancelled');
+      const [ended] = lines(`undriven-${id}`);
+      expect(JSON.parse(ended!)).toMatchObject({ type: 'run-ended', run: id, state: 'cancelled' });
+      expect(lines(`files-${id}`).join()).toMatch(/report/);
+      expect(lines(`program-${id}`)).toEqual(['cancelled']);
+    }
+  });
+
+  it('that hang are ended where the run is cancelled now, before its end and after it', async () => {
+    const hang = (): Promise<never> => new Promise(() => {});
+    const isUnderWay = Promise.withResolvers<void>();
+    const live = await startRun({
+      cwd: repository.path,
+      by: 'test',
+      workflow: workflow({ name: 'w', tasks: { one: { run: 'true' }, two: { run: 'sleep 1000' } } }),
+      source: 'bosun.yaml',
+      hooks: () => [
+        {
+          id: 'attempts',
+          moment: 'afterAttempt',
+          call(input) {
+            if (input.type !== 'after-attempt' || input.task !== 'one') return undefined;
+            isUnderWay.resolve();
+            return hang();
+          },
+        },
+        {
+          id: 'end',
+          moment: 'runEnded',
+          call() {
+            live.cancel('now');
+            return hang();
+          },
+        },
+      ],
+    });
+    await isUnderWay.promise;
+    live.cancel('now');
+    expect((await live.finished).state).toBe('cancelled');
+    const failed = of(await eventsOf(live.id), 'hook.failed').map(({ hook, why }) => [hook, why]);
+    // Whoever is told after the word to cancel is told all the same.
+    expect(failed).toEqual([
+      ['attempts', 'the run was cancelled'],
+      ['end', 'the run was cancelled'],
+    ]);
+  });
+
+  it('that cannot be found out are events, each time, and the run ends as it would', async () => {
+    // No address: a configuration that is read from a file is refused for that.
+    const { state, events } = await run(
+      { tasks: { one: { run: 'true' } } },
+      asUser({ hooks: [{ on: ['after-attempt', 'run-ended'], url: 'nowhere' }] }),
+    );
+    expect(state).toBe('done');
+    const why = expect.stringContaining('the hooks could not be read: ') as string;
+    expect(of(events, 'hook.failed')).toMatchObject([
+      { hook: 'list', moment: 'after-attempt', about: 'one', why },
+      { hook: 'list', moment: 'run-ended', why },
+    ]);
+  });
+
+  it('that are under way are ended where the engine fails after the run', async () => {
+    const isUnderWay = Promise.withResolvers<AbortSignal>();
+    let report: string | undefined;
+    const live = await startRun({
+      cwd: repository.path,
+      by: 'test',
+      workflow: workflow({
+        name: 'w',
+        tasks: { one: { run: 'true' }, ask: { needs: ['one'], approve: 'Go on?' } },
+      }),
+      source: 'bosun.yaml',
+      hooks() {
+        if (report !== undefined && existsSync(report)) throw new Error('a bug');
+        const call = (_: unknown, signal: AbortSignal): Promise<never> => {
+          isUnderWay.resolve(signal);
+          return new Promise(() => {});
+        };
+        return [{ id: 'hangs', moment: 'afterAttempt', call }];
+      },
+    });
+    report = path.join(repository.path, '.git/bosun/runs', live.id, 'report.html');
+    const signal = await isUnderWay.promise;
+    const asked = async (): Promise<number> => (await bosun.status(live.id)).run.questions.length;
+    await expect.poll(asked, { timeout: 30_000 }).toBe(1);
+    live.answer('ask', 'yes');
+    await expect(live.finished).rejects.toThrow('a bug');
+    expect(signal.aborted).toBe(true);
   });
 
   it('that fail are events, and change nothing; a webhook that fails holds nobody up', async () => {
