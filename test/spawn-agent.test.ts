@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventOf, EventType } from '../src/contract/event.ts';
-import { Bosun, workflow } from '../src/index.ts';
+import { Bosun, BosunError, workflow } from '../src/index.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { bosun as command } from './fixtures/cli.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
@@ -221,6 +221,24 @@ describe('an agent that is started from outside', { timeout: 120_000 }, () => {
     expect(await fileIn(repository, run, 'tested.txt')).toContain('Test it.');
     const codex = await bosun.spawnAgent(undefined, 'codex', 'x', { queue: true });
     expect(await bosun.agents(codex.run)).toMatchObject([{ role: 'codex', state: 'pending' }]);
+  });
+
+  it('is pending where it could not be started, and says why', async () => {
+    const agent = '---\nname: tester\nruntime: cli\ncommand: "true"\n---\nYou test.\n';
+    await using repository = await makeRepository({ files: { ...FILES, '.bosun/agents/tester.md': agent } });
+    await using bosun = new Bosun(repository.path);
+    // what SQLite says of a journal that others keep locked, and the gate of one that is pruned
+    const seen = (): void => {
+      throw new BosunError('busy', 'it did not become free');
+    };
+    const spawned = await bosun.spawnAgent(undefined, 'tester', 'Test it.', { seen });
+    expect(spawned).toEqual({
+      run: 'exec-1',
+      task: 'agent',
+      state: 'pending',
+      notes: ['run exec-1 is queued and was not started: it did not become free; start it with: bosun work'],
+    });
+    expect((await bosun.status('exec-1')).run.state).toBe('pending');
   });
 
   it('is started by bosun exec, which prints its id alone where another process drives it', async () => {

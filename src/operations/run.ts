@@ -143,7 +143,9 @@ export async function startQueued(
   const notWaiting = new BosunError('wrong-state', `run ${options.run} waits no more`);
   try {
     const live = await driven(options, async ({ engine }, undo) => {
-      const drive = undo.use(await engine.drive(options.run, options));
+      const claim = await engine.store.claim(options.run);
+      if (!claim) throw notWaiting;
+      const drive = undo.use(await engine.drive(options.run, { ...options, claim }));
       if (!drive.state.pending) throw notWaiting;
       options.seen?.(await engine.store.read(options.run));
       return await ready(engine, drive, undo, options).catch((error: unknown) => {
@@ -156,7 +158,7 @@ export async function startQueued(
   } catch (error) {
     // Whoever is told to stop leaves it to the next one.
     if (options.signal?.aborted && error === options.signal.reason) return undefined;
-    if (error === notWaiting || (error instanceof BosunError && error.code === 'busy')) return undefined;
+    if (error === notWaiting) return undefined;
     throw error;
   }
 }

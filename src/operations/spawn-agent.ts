@@ -88,8 +88,16 @@ async function spawnRun(
     }),
   });
   const spawned = { run: id, task, ...(options.parent !== undefined && { parent: options.parent }), notes };
-  const begun = options.queue ? undefined : await startQueued({ ...options, run: id });
-  if (!begun) return { ...spawned, state: options.queue ? 'pending' : 'active' };
+  if (options.queue) return { ...spawned, state: 'pending' };
+  let begun: Awaited<ReturnType<typeof startQueued>>;
+  try {
+    begun = await startQueued({ ...options, run: id });
+  } catch (error) {
+    if (!(error instanceof BosunError)) throw error;
+    const why = `run ${id} is queued and was not started: ${error.message}; start it with: bosun work`;
+    return { ...spawned, notes: [...notes, why], state: 'pending' };
+  }
+  if (!begun) return { ...spawned, state: options.signal?.aborted ? 'pending' : 'active' };
   return { ...spawned, notes: [...notes, ...begun.live.notes], state: 'active', live: begun.live };
 }
 
