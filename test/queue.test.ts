@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EventOf, Recorded } from '../src/contract/event.ts';
+import { RunStarter } from '../src/doors/http/run-starter.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { perform } from '../src/operations/perform.ts';
 import { startQueued } from '../src/operations/run.ts';
@@ -260,6 +261,26 @@ describe('an engine that looks', { timeout: 120_000 }, () => {
     ).toBe(true);
     expect(events.some(({ event }) => event.type === 'attempt.started')).toBe(false);
     expect((await bosun.status(fine.id)).run.state).toBe('done');
+  });
+
+  it('leaves what waits as it is where the machine fails, and says so', async () => {
+    await using repository = await makeRepository();
+    await using bosun = new Bosun(repository.path);
+    const agent = { prompt: 'Work.', runtime: 'cli', command: 'true' } as const;
+    const ids = [(await bosun.queueExec(agent)).id, (await bosun.queueExec(agent)).id];
+    await repository.write({ '.bosun/config.yaml': 'budget: { usd-per-day: 5 }\n' });
+    vi.stubEnv('XDG_STATE_HOME', path.join(repository.path, 'README.md'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(bosun.work({ atOnce: 1 })).rejects.toMatchObject({ code: 'system' });
+    for (const id of ids) expect((await bosun.status(id)).run.state).toBe('pending');
+    // a server says so, and tries again
+    const told = Promise.withResolvers<string>();
+    using starter = new RunStarter(told.resolve);
+    starter.wake(repository.path);
+    expect(await told.promise).toContain('cannot be enforced');
+    vi.unstubAllEnvs();
+    const ended = await bosun.wait(ids);
+    expect(ended.map(({ state }) => state)).toEqual(['done', 'done']);
   });
 
   it.each(['before', 'after'])(
