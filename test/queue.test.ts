@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EventOf, Recorded } from '../src/contract/event.ts';
 import { RunStarter } from '../src/doors/http/run-starter.ts';
@@ -260,6 +261,24 @@ describe('an engine that looks', { timeout: 120_000 }, () => {
       events.some(({ event }) => event.type === 'run.noted' && event.text.includes('it was not started')),
     ).toBe(true);
     expect(events.some(({ event }) => event.type === 'attempt.started')).toBe(false);
+    expect((await bosun.status(fine.id)).run.state).toBe('done');
+  });
+
+  it('leaves out a run that it cannot read, drives the others, and fails at the end', async () => {
+    await using repository = await makeRepository();
+    await using bosun = new Bosun(repository.path);
+    const [poisoned, fine] = [await bosun.queue(writes('poisoned')), await bosun.queue(writes('fine'))];
+    const journal = new DatabaseSync(path.join(repository.path, '.git/bosun/journal.db'));
+    const sql = `UPDATE event SET body = '{"type":"later.event"}' WHERE run = ? AND seq = 1`;
+    journal.prepare(sql).run(poisoned.id);
+    journal.close();
+    const told: string[] = [];
+    const tell = ({ run, state }: { run: string; state: string }): void => void told.push(`${run} ${state}`);
+    await expect(bosun.work({ atOnce: 1, told: tell })).rejects.toMatchObject({
+      code: 'journal',
+      message: expect.stringContaining('run poisoned-1 was left out: '),
+    });
+    expect(told).toEqual(['poisoned-1 pending', 'fine-1 running', 'fine-1 done']);
     expect((await bosun.status(fine.id)).run.state).toBe('done');
   });
 

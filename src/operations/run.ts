@@ -134,15 +134,18 @@ function withUsd({ workflow, usd }: StartOptions): Workflow {
 
 /**
  * Begins a run that waits in the queue; undefined where it waits no more: another engine was faster, or it was cancelled.
- * One that cannot be driven here ends as cancelled, and says why; where the machine fails it stays pending, and that throws.
+ * One that cannot be driven here ends as cancelled, and says why; where the machine fails it stays pending, and that throws. `fault`
+ * is of its journal, which cannot be read.
  */
 export async function startQueued(
   options: ResumeOptions & { run: string },
-): Promise<{ live: LiveRun; why?: string } | undefined> {
+): Promise<{ live: LiveRun; why?: string } | { fault: unknown } | undefined> {
   let why: string | undefined;
+  let hasEngine = false;
   const notWaiting = new BosunError('wrong-state', `run ${options.run} waits no more`);
   try {
     const live = await driven(options, async ({ engine }, undo) => {
+      hasEngine = true;
       const claim = await engine.store.claim(options.run);
       if (!claim) throw notWaiting;
       const drive = undo.use(await engine.drive(options.run, { ...options, claim }));
@@ -159,6 +162,7 @@ export async function startQueued(
     // Whoever is told to stop leaves it to the next one.
     if (options.signal?.aborted && error === options.signal.reason) return undefined;
     if (error === notWaiting) return undefined;
+    if (hasEngine && !isOfMachine(error)) return { fault: error };
     throw error;
   }
 }

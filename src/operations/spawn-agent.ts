@@ -92,6 +92,7 @@ async function spawnRun(
   let begun: Awaited<ReturnType<typeof startQueued>>;
   try {
     begun = await startQueued({ ...options, run: id });
+    if (begun && 'fault' in begun) throw begun.fault;
   } catch (error) {
     if (!(error instanceof BosunError)) throw error;
     const why = `run ${id} is queued and was not started: ${error.message}; start it with: bosun work`;
