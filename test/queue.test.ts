@@ -10,6 +10,7 @@ import { RunStarter } from '../src/doors/http/run-starter.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { perform } from '../src/operations/perform.ts';
 import { startQueued } from '../src/operations/run.ts';
+import { RunQueue } from '../src/run/run-queue.ts';
 import { decide } from '../src/schedule/decide/decide.ts';
 import { apply, create } from '../src/schedule/fold/fold.ts';
 import { bosun as command, start } from './fixtures/cli.ts';
@@ -144,6 +145,23 @@ describe('a run in the queue', { timeout: 120_000 }, () => {
     await rm(path.join(repository.path, '.git/bosun'), { recursive: true });
     const { id } = await bosun.queueExec({ argv: ['true'] });
     expect((await bosun.status(id)).run.state).toBe('pending');
+  });
+
+  it('is written down before its Bosun is closed, which takes no more then', async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    await bosun.queueExec({ argv: ['true'] });
+    const queue = new RunQueue(repository.path);
+    const workflow = writes('late');
+    const run = { workflow, source: 'x', inputs: {}, dirty: true, queued: { by: 'anna' } };
+    const under = queue.add(run);
+    await queue[Symbol.asyncDispose]();
+    await expect(Promise.race([under, 'not yet'])).resolves.toMatchObject({ id: 'late-1' });
+    await expect(queue.add(run)).rejects.toMatchObject({ code: 'wrong-state' });
+    await bosun.close();
+    await expect(bosun.queue(workflow)).rejects.toThrow('was closed');
+    await expect(bosun.queueExec({ argv: ['true'] })).rejects.toThrow('was closed');
+    expect(await new Bosun(repository.path).history()).toHaveLength(2);
   });
 
   it('that is refused leaves nothing', async () => {
