@@ -354,7 +354,7 @@ describe('bosun --queue and bosun work', { timeout: 120_000 }, () => {
       stdout: 'exec-1\n',
     });
     expect((await command(at, 'exec', '--queue', '--', 'touch', 'x')).stdout).toBe('exec-2\n');
-    expect((await command(at, 'status', 'exec-1')).stdout).toContain('waits for an engine that looks');
+    expect((await command(at, 'status', 'exec-1')).stdout).toContain('is queued; start it with: bosun work');
     const worker = start(at, 'work', '--at-once', '1');
     await worker.prints('run exec-1 started');
     const bosun = new Bosun(at);

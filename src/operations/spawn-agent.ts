@@ -134,12 +134,12 @@ async function askChild(
   const look = async (): Promise<Spawned | undefined> => {
     const answer = await answerTo(journal, run, parent.id, key);
     if (answer?.type === 'child.added') return { ...asked, task: answer.child, state: 'active' };
-    if (answer) throw new BosunError('wrong-state', `there is no child: ${answer.why}`);
+    if (answer) throw new BosunError('wrong-state', `no child was started: ${answer.why}`);
     const now = await findRun(journal, run.id);
     if (!isOpen(now))
       throw new BosunError(
         'wrong-state',
-        `there is no child: run ${run.id} has just ended: it is ${now.state}`,
+        `no child was started: run ${run.id} has just ended: it is ${now.state}`,
       );
     // Its engine has died: the next one takes it.
     return (await store.driver(run.id)) ? undefined : { ...asked, state: 'pending' };
@@ -177,11 +177,11 @@ function requireRoom(
       `${WAITING_MAX} agents wait for run ${run} to take them; try again in a moment`,
     );
   if (spawns + waiting.length > REQUESTS_MAX)
-    throw new BosunError('busy', `${label} was asked for ${REQUESTS_MAX} children, which is all it may be`);
+    throw new BosunError('busy', `${label} was asked for too many children: the limit is ${REQUESTS_MAX}`);
   if (chars > SPAWNED_CHARS_MAX)
     throw new BosunError(
       'busy',
-      `the children of run ${run} were told ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all, which is all they may be`,
+      `the children of run ${run} were given too much text: the limit is ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all`,
     );
 }
 
