@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EventOf, Recorded } from '../src/contract/event.ts';
+import { RunStarter } from '../src/doors/http/run-starter.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { perform } from '../src/operations/perform.ts';
 import { startQueued } from '../src/operations/run.ts';
+import { RunQueue } from '../src/run/run-queue.ts';
 import { decide } from '../src/schedule/decide/decide.ts';
 import { apply, create } from '../src/schedule/fold/fold.ts';
 import { bosun as command, start } from './fixtures/cli.ts';
@@ -144,6 +147,23 @@ describe('a run in the queue', { timeout: 120_000 }, () => {
     expect((await bosun.status(id)).run.state).toBe('pending');
   });
 
+  it('is written down before its Bosun is closed, which takes no more then', async () => {
+    await using repository = await makeRepository();
+    const bosun = new Bosun(repository.path);
+    await bosun.queueExec({ argv: ['true'] });
+    const queue = new RunQueue(repository.path);
+    const workflow = writes('late');
+    const run = { workflow, source: 'x', inputs: {}, dirty: true, queued: { by: 'anna' } };
+    const under = queue.add(run);
+    await queue[Symbol.asyncDispose]();
+    await expect(Promise.race([under, 'not yet'])).resolves.toMatchObject({ id: 'late-1' });
+    await expect(queue.add(run)).rejects.toMatchObject({ code: 'wrong-state' });
+    await bosun.close();
+    await expect(bosun.queue(workflow)).rejects.toThrow('was closed');
+    await expect(bosun.queueExec({ argv: ['true'] })).rejects.toThrow('was closed');
+    expect(await new Bosun(repository.path).history()).toHaveLength(2);
+  });
+
   it('that is refused leaves nothing', async () => {
     await using repository = await makeRepository();
     await using bosun = new Bosun(repository.path);
@@ -262,6 +282,44 @@ describe('an engine that looks', { timeout: 120_000 }, () => {
     expect((await bosun.status(fine.id)).run.state).toBe('done');
   });
 
+  it('leaves out a run that it cannot read, drives the others, and fails at the end', async () => {
+    await using repository = await makeRepository();
+    await using bosun = new Bosun(repository.path);
+    const [poisoned, fine] = [await bosun.queue(writes('poisoned')), await bosun.queue(writes('fine'))];
+    const journal = new DatabaseSync(path.join(repository.path, '.git/bosun/journal.db'));
+    const sql = `UPDATE event SET body = '{"type":"later.event"}' WHERE run = ? AND seq = 1`;
+    journal.prepare(sql).run(poisoned.id);
+    journal.close();
+    const told: string[] = [];
+    const tell = ({ run, state }: { run: string; state: string }): void => void told.push(`${run} ${state}`);
+    await expect(bosun.work({ atOnce: 1, told: tell })).rejects.toMatchObject({
+      code: 'journal',
+      message: expect.stringContaining('run poisoned-1 was left out: '),
+    });
+    expect(told).toEqual(['poisoned-1 pending', 'fine-1 running', 'fine-1 done']);
+    expect((await bosun.status(fine.id)).run.state).toBe('done');
+  });
+
+  it('leaves what waits as it is where the machine fails, and says so', async () => {
+    await using repository = await makeRepository();
+    await using bosun = new Bosun(repository.path);
+    const agent = { prompt: 'Work.', runtime: 'cli', command: 'true' } as const;
+    const ids = [(await bosun.queueExec(agent)).id, (await bosun.queueExec(agent)).id];
+    await repository.write({ '.bosun/config.yaml': 'budget: { usd-per-day: 5 }\n' });
+    vi.stubEnv('XDG_STATE_HOME', path.join(repository.path, 'README.md'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(bosun.work({ atOnce: 1 })).rejects.toMatchObject({ code: 'system' });
+    for (const id of ids) expect((await bosun.status(id)).run.state).toBe('pending');
+    // a server says so, and tries again
+    const told = Promise.withResolvers<string>();
+    using starter = new RunStarter(told.resolve);
+    starter.wake(repository.path);
+    expect(await told.promise).toContain('cannot be enforced');
+    vi.unstubAllEnvs();
+    const ended = await bosun.wait(ids);
+    expect(ended.map(({ state }) => state)).toEqual(['done', 'done']);
+  });
+
   it.each(['before', 'after'])(
     'that fails right %s it begins leaves the run to the next one',
     async (when) => {
@@ -296,7 +354,7 @@ describe('bosun --queue and bosun work', { timeout: 120_000 }, () => {
       stdout: 'exec-1\n',
     });
     expect((await command(at, 'exec', '--queue', '--', 'touch', 'x')).stdout).toBe('exec-2\n');
-    expect((await command(at, 'status', 'exec-1')).stdout).toContain('waits for an engine that looks');
+    expect((await command(at, 'status', 'exec-1')).stdout).toContain('is queued; start it with: bosun work');
     const worker = start(at, 'work', '--at-once', '1');
     await worker.prints('run exec-1 started');
     const bosun = new Bosun(at);

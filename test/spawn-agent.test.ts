@@ -1,8 +1,9 @@
 /** Agents that a person or a program starts from outside: as children of a task, on what it left, or on their own. */
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EventOf, EventType } from '../src/contract/event.ts';
-import { Bosun, workflow } from '../src/index.ts';
+import { Bosun, BosunError, workflow } from '../src/index.ts';
+import { spawnedWorkflow } from '../src/operations/spawned-workflow.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { bosun as command } from './fixtures/cli.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
@@ -221,6 +222,47 @@ describe('an agent that is started from outside', { timeout: 120_000 }, () => {
     expect(await fileIn(repository, run, 'tested.txt')).toContain('Test it.');
     const codex = await bosun.spawnAgent(undefined, 'codex', 'x', { queue: true });
     expect(await bosun.agents(codex.run)).toMatchObject([{ role: 'codex', state: 'pending' }]);
+  });
+
+  it("gets the user's runtime, model and time limit where it leaves them open, and its parent's isolation", async () => {
+    const config = await makeRepository({
+      files: { 'bosun/config.yaml': 'runtime: codex\nmodel: mine\ntimeout: 7m\n' },
+    });
+    vi.stubEnv('XDG_CONFIG_HOME', config.path);
+    onTestFinished(async () => {
+      vi.unstubAllEnvs();
+      await config[Symbol.asyncDispose]();
+    });
+    const asked = { cwd: config.path, by: 'anna', prompt: 'x' };
+    const alone = spawnedWorkflow({ ...asked, role: 'codex' }, undefined).workflow;
+    expect(alone.tasks['agent']).toMatchObject({
+      agent: { runtime: 'codex', model: 'mine' },
+      timeout: '7m',
+    });
+    const other = spawnedWorkflow({ ...asked, model: 'other' }, undefined).workflow;
+    expect(other.tasks['agent']).toMatchObject({ agent: { runtime: 'codex', model: 'other' } });
+    expect(alone.isolation).toBe('best-effort');
+    const parent = workflow({ ...FAMILY, isolation: 'required' });
+    const from = { run: { id: 'family-1' }, parent: {}, state: { workflow: parent }, said: '' } as never;
+    expect(spawnedWorkflow({ ...asked, role: 'hand' }, from).workflow.isolation).toBe('required');
+  });
+
+  it('is pending where it could not be started, and says why', async () => {
+    const agent = '---\nname: tester\nruntime: cli\ncommand: "true"\n---\nYou test.\n';
+    await using repository = await makeRepository({ files: { ...FILES, '.bosun/agents/tester.md': agent } });
+    await using bosun = new Bosun(repository.path);
+    // what SQLite says of a journal that others keep locked, and the gate of one that is pruned
+    const seen = (): void => {
+      throw new BosunError('busy', 'it did not become free');
+    };
+    const spawned = await bosun.spawnAgent(undefined, 'tester', 'Test it.', { seen });
+    expect(spawned).toEqual({
+      run: 'exec-1',
+      task: 'agent',
+      state: 'pending',
+      notes: ['run exec-1 is queued and was not started: it did not become free; start it with: bosun work'],
+    });
+    expect((await bosun.status('exec-1')).run.state).toBe('pending');
   });
 
   it('is started by bosun exec, which prints its id alone where another process drives it', async () => {

@@ -1,6 +1,6 @@
 /** What operations give about runs that wait for an engine, and about agents that were started from outside. */
 import { z } from 'zod';
-import { count, opt, runState, taskState, text, texts } from './schema-parts.ts';
+import { count, opt, shownRunState, taskState, text, texts } from './schema-parts.ts';
 
 /** A run that is in the journal, and that nobody drives yet. */
 export const QueuedRun = z.strictObject({
@@ -44,7 +44,7 @@ export const Agents = z.array(
   }),
 );
 
-/** A run of the queue that was begun here, or has ended; `why` where it could not be started. */
-export const WorkedOn = z.strictObject({ run: text, state: runState, why: opt(text) });
+/** A run of the queue that was begun here, or has ended; `why` where it could not be started, or was left as it is. */
+export const WorkedOn = z.strictObject({ run: text, state: shownRunState, why: opt(text) });
 /** How many of the runs that were driven ended how. */
 export const Worked = z.strictObject({ done: count, failed: count, cancelled: count });

@@ -2,14 +2,10 @@
 import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
-import type { WorkflowSource } from '../contract/workflow.ts';
-import { workflow } from '../definition/builder.ts';
-import { usersConfig } from '../definition/config.ts';
 import { startRun, type LiveRun, type WatchOptions } from './run.ts';
+import { literally, workflowOfOne, type TaskSource } from './workflow-of-one.ts';
 
 export type ExecOptions = Asked<'exec'> & WatchOptions;
-
-type TaskSource = WorkflowSource['tasks'][string];
 
 /** Whoever writes it here has read it: what it reaches beyond the repository is asked about only where they say so. */
 export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
@@ -23,12 +19,8 @@ export function execWorkflow(
   options: Asked<'queueExec'>,
 ): Pick<Asked<'run'>, 'workflow' | 'source' | 'trust'> & { task: string } {
   const task = options.prompt === undefined ? 'command' : 'agent';
-  const { users } = usersConfig(undefined);
-  const made = workflow(
-    { name: 'exec', tasks: { [task]: taskOf(options) } },
-    { directory: options.cwd, users },
-  );
-  return { workflow: made, source: 'exec', trust: true, task };
+  const workflow = workflowOfOne('exec', [task, taskOf(options)], options.cwd);
+  return { workflow, source: 'exec', trust: true, task };
 }
 
 function taskOf(options: Asked<'queueExec'>): TaskSource {
@@ -50,11 +42,6 @@ function taskOf(options: Asked<'queueExec'>): TaskSource {
   if (argv === undefined || argv.length === 0)
     throw new BosunError('usage', 'exec: give a prompt for an agent, or argv, the words of a command');
   return { ...limits, run: argv.map(quote).join(' ') };
-}
-
-/** What a person types, or a reviewer writes, is no template. */
-export function literally(text: string): string {
-  return text.replaceAll('${{', () => "${{ '${{' }}");
 }
 
 /** A word as the shell reads it back unchanged; what opens an expression is cut in two, so that it is none. */

@@ -3,13 +3,12 @@ import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
 import type { ExecutionFacts, Template, Worker, WorkItem } from '../contract/serving-schema.ts';
 import type { Workflow } from '../contract/workflow.ts';
-import { workflow } from '../definition/builder.ts';
 import type { RunQueues } from '../run/run-queue.ts';
 import { Records } from '../store/records/records.ts';
 import { EXECUTION, find, served } from './executions.ts';
-import { literally } from './exec.ts';
 import { queueRun } from './queue.ts';
 import { needRecord } from './records.ts';
+import { literally, workflowOfOne } from './workflow-of-one.ts';
 
 export type ExecuteOptions = Asked<'execute'> & { queues?: RunQueues };
 
@@ -64,24 +63,22 @@ function workflowOf(worker: Worker, template: Template, item: WorkItem, director
   const { runtime, model, command } = worker;
   const { check } = template;
   const text = { type: 'string' } as const;
-  const made = workflow(
-    {
-      name: EXECUTION,
-      inputs: { workerId: text, workItemId: text, templateId: text, workspaceId: text },
-      tasks: {
-        [EXECUTION]: {
-          agent: {
-            ...(runtime !== undefined && { runtime }),
-            ...(runtime === undefined && command !== undefined && { runtime: 'cli' as const }),
-            ...(command !== undefined && { command }),
-            ...(model !== undefined && { model }),
-          },
-          prompt: literally(`${template.prompt}\n\n${item.title}\n\n${item.text}`),
-          ...(check !== undefined && { check }),
+  return workflowOfOne(
+    EXECUTION,
+    [
+      EXECUTION,
+      {
+        agent: {
+          ...(runtime !== undefined && { runtime }),
+          ...(runtime === undefined && command !== undefined && { runtime: 'cli' as const }),
+          ...(command !== undefined && { command }),
+          ...(model !== undefined && { model }),
         },
+        prompt: literally(`${template.prompt}\n\n${item.title}\n\n${item.text}`),
+        ...(check !== undefined && { check }),
       },
-    },
-    { directory },
+    ],
+    directory,
+    { inputs: { workerId: text, workItemId: text, templateId: text, workspaceId: text } },
   );
-  return made;
 }

@@ -6,7 +6,6 @@ import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
 import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
-import { workflow } from '../definition/builder.ts';
 import { findRemote } from '../remote/find-remote.ts';
 import { requireBranchName } from '../remote/push.ts';
 import type { Review } from '../remote/request-host.ts';
@@ -16,10 +15,10 @@ import { agentOf } from '../schedule/workflow/agent-of.ts';
 import type { Node, State } from '../schedule/state.ts';
 import { isOpen } from '../contract/run.ts';
 import { inspectRepository } from '../system/git/repository.ts';
-import { literally } from './exec.ts';
 import { requireTask } from './find-task.ts';
 import { hostOf } from './pull-request.ts';
 import { startRun, type LiveRun, type WatchOptions } from './run.ts';
+import { literally, workflowOfOne, type TaskSource } from './workflow-of-one.ts';
 
 export type FeedbackOptions = Asked<'prFeedback'> & WatchOptions;
 
@@ -126,24 +125,21 @@ function workflowOf(
   const { check, attempts, timeout, workspace, env } = node.task;
   const isPlain = (value: unknown): boolean => !JSON.stringify(value ?? null).includes('${{');
   const keptCheck = check !== undefined && isPlain(check) ? check : undefined;
-  const source = {
-    name: of.name,
+  const task = {
+    agent,
+    prompt: literally(prompt),
+    attempts,
+    ...(keptCheck !== undefined && { check: keptCheck }),
+    ...(timeout !== undefined && { timeout }),
+    ...(workspace !== undefined && { workspace }),
+    ...(env !== undefined && isPlain(env) && { env }),
+  } as TaskSource;
+  const rest = {
     isolation: of.isolation,
     ...(of.budget && { budget: of.budget }),
     ...(of.workspace && { workspace: of.workspace }),
     ...(of.merge && { merge: of.merge }),
-    tasks: {
-      [TASK]: {
-        agent,
-        prompt: literally(prompt),
-        attempts,
-        ...(keptCheck !== undefined && { check: keptCheck }),
-        ...(timeout !== undefined && { timeout }),
-        ...(workspace !== undefined && { workspace }),
-        ...(env !== undefined && isPlain(env) && { env }),
-      },
-    },
-  } as unknown as WorkflowSource;
+  } as Omit<WorkflowSource, 'name' | 'tasks'>;
   const lost = [
     ...(check !== undefined && keptCheck === undefined ? ['check'] : []),
     ...(env !== undefined && !isPlain(env) ? ['env'] : []),
@@ -152,7 +148,7 @@ function workflowOf(
     lost.length === 0
       ? []
       : [`without the ${lost.join(' and ')} of ${node.label}, which speaks of other tasks`];
-  return { workflow: workflow(source, { directory }), notes };
+  return { workflow: workflowOfOne(of.name, [TASK, task], directory, rest), notes };
 }
 
 /** Every line of theirs is marked as theirs, so that none can pass for one of ours. */

@@ -199,7 +199,7 @@ async function requireDriven(journal: Journal, run: RunView): Promise<void> {
   if (state === 'pending')
     throw new BosunError(
       'wrong-state',
-      `run ${run.id} waits for an engine that looks, so no agent of it is at work; start it with: bosun work`,
+      `run ${run.id} is queued, so no agent of it is at work; start it with: bosun work`,
     );
   if (state !== 'interrupted') return;
   throw new BosunError(

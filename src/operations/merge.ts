@@ -34,7 +34,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     throw new BosunError(
       'wrong-state',
       state === 'pending'
-        ? `run ${run.id} has not begun: it waits for an engine that looks; start it with: bosun work`
+        ? `run ${run.id} has not begun: it is queued; start it with: bosun work`
         : `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
     );
   }

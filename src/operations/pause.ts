@@ -120,7 +120,7 @@ async function requireAtWork(journal: Journal, run: RunView, wanted: Wanted): Pr
   const state = await shownState(journal, run);
   if (state === 'running' || state === 'paused') return;
   const why = {
-    pending: `waits for an engine that looks, so nothing of it is at work; start it with: bosun work`,
+    pending: `is queued, so nothing of it is at work; start it with: bosun work`,
     interrupted: `was interrupted, so nothing of it is at work; continue with: bosun resume ${run.id}`,
     cancelling: 'is being cancelled; its work is kept',
     done: `is done; see: bosun report ${run.id}`,

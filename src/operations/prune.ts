@@ -118,8 +118,7 @@ async function whyKept(
   run: RunView,
   { interrupted = false, unmerged = false }: PruneOptions,
 ): Promise<string | undefined> {
-  if (run.pending)
-    return `it waits for an engine that looks (bosun cancel ${run.id} takes it out of the queue)`;
+  if (run.pending) return `it is queued (bosun cancel ${run.id} takes it out of the queue)`;
   if (isOpen(run) && !interrupted) return 'it can be resumed (--interrupted takes it, too)';
   if (unmerged) return undefined;
   const work = await unmergedWork(engine, run);

@@ -1,6 +1,6 @@
 /** Starting runs and going on with them. Each gives a live run: it can be watched, answered and cancelled. */
 import path from 'node:path';
-import { machineError } from '../base/machine-failure.ts';
+import { hasMachineFailed, machineError } from '../base/machine-failure.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Fact, Recorded } from '../contract/event.ts';
 import type { Asked, Asking } from '../contract/operations.ts';
@@ -14,7 +14,7 @@ import { holdBase } from '../run/hold-base.ts';
 import type { Drive } from '../run/drive.ts';
 import { baseRef } from '../collect/collect.ts';
 import { commitDirtyTree } from '../system/git/dirty-tree.ts';
-import { requireObjects } from '../system/git/hold-objects.ts';
+import { LacksObjects, requireObjects } from '../system/git/hold-objects.ts';
 import type { Repository } from '../system/git/repository.ts';
 import { isSettings } from '../base/settings-path.ts';
 import { EnginePool, type EngineUse } from '../run/engine-pool.ts';
@@ -134,20 +134,25 @@ function withUsd({ workflow, usd }: StartOptions): Workflow {
 
 /**
  * Begins a run that waits in the queue; undefined where it waits no more: another engine was faster, or it was cancelled.
- * One that cannot be driven here ends as cancelled, and says why.
+ * One that cannot be driven here ends as cancelled, and says why; where the machine fails it stays pending, and that throws. `fault`
+ * is of its journal, which cannot be read.
  */
 export async function startQueued(
   options: ResumeOptions & { run: string },
-): Promise<{ live: LiveRun; why?: string } | undefined> {
+): Promise<{ live: LiveRun; why?: string } | { fault: unknown } | undefined> {
   let why: string | undefined;
+  let hasEngine = false;
   const notWaiting = new BosunError('wrong-state', `run ${options.run} waits no more`);
   try {
     const live = await driven(options, async ({ engine }, undo) => {
-      const drive = undo.use(await engine.drive(options.run, options));
+      hasEngine = true;
+      const claim = await engine.store.claim(options.run);
+      if (!claim) throw notWaiting;
+      const drive = undo.use(await engine.drive(options.run, { ...options, claim }));
       if (!drive.state.pending) throw notWaiting;
       options.seen?.(await engine.store.read(options.run));
       return await ready(engine, drive, undo, options).catch((error: unknown) => {
-        if (!(error instanceof BosunError) || error.code === 'journal') throw error;
+        if (!(error instanceof BosunError) || error.code === 'journal' || isOfMachine(error)) throw error;
         why = error.message.slice(0, WHY_CHARS_MAX);
         return unready(engine, drive, why);
       });
@@ -156,9 +161,17 @@ export async function startQueued(
   } catch (error) {
     // Whoever is told to stop leaves it to the next one.
     if (options.signal?.aborted && error === options.signal.reason) return undefined;
-    if (error === notWaiting || (error instanceof BosunError && error.code === 'busy')) return undefined;
+    if (error === notWaiting) return undefined;
+    if (hasEngine && !isOfMachine(error)) return { fault: error };
     throw error;
   }
+}
+
+/** It is about no run: the next one would fail as well, and all of them can start once it is over. */
+export function isOfMachine(error: unknown): boolean {
+  if (error instanceof LacksObjects) return false;
+  const isPassing = error instanceof BosunError && ['system', 'busy', 'network'].includes(error.code);
+  return isPassing || hasMachineFailed(error);
 }
 
 /** The journal tells why; once that is mended, the run can be resumed. */

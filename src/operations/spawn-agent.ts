@@ -88,8 +88,17 @@ async function spawnRun(
     }),
   });
   const spawned = { run: id, task, ...(options.parent !== undefined && { parent: options.parent }), notes };
-  const begun = options.queue ? undefined : await startQueued({ ...options, run: id });
-  if (!begun) return { ...spawned, state: options.queue ? 'pending' : 'active' };
+  if (options.queue) return { ...spawned, state: 'pending' };
+  let begun: Awaited<ReturnType<typeof startQueued>>;
+  try {
+    begun = await startQueued({ ...options, run: id });
+    if (begun && 'fault' in begun) throw begun.fault;
+  } catch (error) {
+    if (!(error instanceof BosunError)) throw error;
+    const why = `run ${id} is queued and was not started: ${error.message}; start it with: bosun work`;
+    return { ...spawned, notes: [...notes, why], state: 'pending' };
+  }
+  if (!begun) return { ...spawned, state: options.signal?.aborted ? 'pending' : 'active' };
   return { ...spawned, notes: [...notes, ...begun.live.notes], state: 'active', live: begun.live };
 }
 
@@ -125,12 +134,12 @@ async function askChild(
   const look = async (): Promise<Spawned | undefined> => {
     const answer = await answerTo(journal, run, parent.id, key);
     if (answer?.type === 'child.added') return { ...asked, task: answer.child, state: 'active' };
-    if (answer) throw new BosunError('wrong-state', `there is no child: ${answer.why}`);
+    if (answer) throw new BosunError('wrong-state', `no child was started: ${answer.why}`);
     const now = await findRun(journal, run.id);
     if (!isOpen(now))
       throw new BosunError(
         'wrong-state',
-        `there is no child: run ${run.id} has just ended: it is ${now.state}`,
+        `no child was started: run ${run.id} has just ended: it is ${now.state}`,
       );
     // Its engine has died: the next one takes it.
     return (await store.driver(run.id)) ? undefined : { ...asked, state: 'pending' };
@@ -168,11 +177,11 @@ function requireRoom(
       `${WAITING_MAX} agents wait for run ${run} to take them; try again in a moment`,
     );
   if (spawns + waiting.length > REQUESTS_MAX)
-    throw new BosunError('busy', `${label} was asked for ${REQUESTS_MAX} children, which is all it may be`);
+    throw new BosunError('busy', `${label} was asked for too many children: the limit is ${REQUESTS_MAX}`);
   if (chars > SPAWNED_CHARS_MAX)
     throw new BosunError(
       'busy',
-      `the children of run ${run} were told ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all, which is all they may be`,
+      `the children of run ${run} were given too much text: the limit is ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all`,
     );
 }
 

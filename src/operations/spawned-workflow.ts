@@ -4,11 +4,10 @@ import type { Asked } from '../contract/operations.ts';
 import type { RunView } from '../contract/run.ts';
 import { RUNTIMES } from '../contract/runtimes.ts';
 import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
-import { workflow } from '../definition/builder.ts';
 import type { Node, State } from '../schedule/state.ts';
 import { agentOf } from '../schedule/workflow/agent-of.ts';
-import { literally } from './exec.ts';
 import { outputOf } from './output.ts';
+import { literally, workflowOfOne } from './workflow-of-one.ts';
 
 /** As much as a prompt gets from another task. */
 const SAID_CHARS_MAX = 32_000;
@@ -30,20 +29,31 @@ export function spawnedWorkflow(
   const { prompt, write, check, usd, tokens, cwd } = options;
   const { agents, agent } = whoOf(options, from);
   const budget = { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) };
-  const source: WorkflowSource = {
-    name: 'exec',
-    ...(agents && { agents }),
-    ...(Object.keys(budget).length > 0 && { budget }),
-    tasks: {
-      [TASK]: {
+  const isRequired = from && isolationIsRequired(from.state.workflow);
+  const made = workflowOfOne(
+    'exec',
+    [
+      TASK,
+      {
         agent,
         prompt: literally(from ? `${prompt}\n\n${contextOf(from)}` : prompt),
         ...(write && { scope: { write: [...write] } }),
         ...(check !== undefined && { check }),
       },
+    ],
+    cwd,
+    {
+      ...(isRequired && { isolation: 'required' }),
+      ...(agents && { agents }),
+      ...(Object.keys(budget).length > 0 && { budget }),
     },
-  };
-  return { workflow: workflow(source, { directory: cwd }), task: TASK };
+  );
+  return { workflow: made, task: TASK };
+}
+
+/** Also by a workflow that it uses: what comes of its work is held as that was. */
+function isolationIsRequired({ isolation, nested = {} }: Workflow): boolean {
+  return isolation === 'required' || Object.values(nested).some(isolationIsRequired);
 }
 
 /** An agent of the parent's workflow, or of a file, or a runtime; else the same kind as the parent. */

@@ -115,7 +115,7 @@ export class ChildDesk {
   }
 
   refused({ id, why }: EventOf<'child.refused'>): void {
-    this.#asking.get(id)?.reject(new BosunError('wrong-state', `there is no child: ${why}`));
+    this.#asking.get(id)?.reject(new BosunError('wrong-state', `no child was started: ${why}`));
     this.#asking.delete(id);
   }
 

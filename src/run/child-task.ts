@@ -40,7 +40,7 @@ export async function childTask(node: Node, name: string, request: SpawnRequest)
     globsOfPeople: [],
   };
   const refuse = (problem: string): never => {
-    throw new BosunError('usage', `there is no child: ${problem}`);
+    throw new BosunError('usage', `no child was started: ${problem}`);
   };
   const checked = await checkExpansionApart({ [name]: source } as Json, node.workflow, parent);
   if ('problem' in checked) return refuse(checked.problem);

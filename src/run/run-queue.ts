@@ -66,18 +66,25 @@ export class RunQueue implements AsyncDisposable {
   #held: { base: string; mark: number } | undefined;
   #opening: Promise<OpenedQueue> | undefined;
   #writing: Promise<void> | undefined;
+  /** What was asked of it and has no answer yet. */
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isClosed = false;
 
   constructor(cwd: string) {
     this.#cwd = path.resolve(cwd);
   }
 
   /** Resolves once the run is in the journal and what it starts from is kept; that is HEAD where `from` is not given. */
-  async add(run: QueuedRun, from?: string): Promise<Enqueued> {
+  add(run: QueuedRun, from?: string): Promise<Enqueued> {
+    return this.#whileOpen(() => this.#add(run, from));
+  }
+
+  async #add(run: QueuedRun, from: string | undefined): Promise<Enqueued> {
     const base = run.dirty ? await this.#snapshot() : from;
     if (this.#waiting.length >= WAITING_MAX)
       throw new BosunError(
         'busy',
-        `${WAITING_MAX} runs are waiting to be written to the journal, which is all that may; try again in a moment`,
+        `too many runs are waiting to be written to the journal (the limit is ${WAITING_MAX}); try again in a moment`,
       );
     const settled = Promise.withResolvers<Enqueued>();
     this.#waiting.push({ run, ...(base !== undefined && { base }), settled });
@@ -86,13 +93,27 @@ export class RunQueue implements AsyncDisposable {
   }
 
   /** The work tree, as it was when the queue was opened. */
-  async repository(): Promise<Repository> {
-    return (await this.#open()).repository;
+  repository(): Promise<Repository> {
+    return this.#whileOpen(async () => (await this.#open()).repository);
   }
 
+  /** What is under way is written down first. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#underWay);
     await this.#writing;
     await this.#close();
+  }
+
+  async #whileOpen<T>(action: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closed();
+    const work = action();
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
   }
 
   async #writeAll(): Promise<void> {
@@ -183,6 +204,10 @@ export class RunQueue implements AsyncDisposable {
   }
 }
 
+function closed(): BosunError {
+  return new BosunError('wrong-state', 'this Bosun was closed: make a new one to queue runs');
+}
+
 export async function openQueue(cwd: string): Promise<OpenedQueue> {
   const repository = await inspectRepository(cwd);
   const home = await createHome(repository);
@@ -217,8 +242,10 @@ function batchOf(waiting: readonly Waiting[]): number {
 /** The queues of one program, by directory; they stay open until it is closed. */
 export class RunQueues implements AsyncDisposable {
   readonly #all = new Map<string, RunQueue>();
+  #isClosed = false;
 
   at(cwd: string): RunQueue {
+    if (this.#isClosed) throw closed();
     const directory = path.resolve(cwd);
     const found = this.#all.get(directory);
     if (found) return found;
@@ -230,6 +257,7 @@ export class RunQueues implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     const all = [...this.#all.values()];
     this.#all.clear();
     await Promise.all(all.map((queue) => queue[Symbol.asyncDispose]()));

@@ -82,28 +82,31 @@ export class RunStarter implements Disposable {
     exited.then(over, (error: Error) => ((text = error.message), over(2)));
   }
 
-  /** 1 says that runs failed, 3 that they were cancelled: what was to be done is done. */
+  /** 1 says that runs failed, or the machine; 3 that they were cancelled. Where none waits, what was to be done is done. */
   #ended(directory: string, { isWanted, failures }: Driven, code: number, said: string): void {
     this.#driven.delete(directory);
     if (this.#isClosed) return;
-    if (code === 0 || code === 1 || code === 3) {
+    if (code === 0 || code === 3 || (code === 1 && isWanted)) {
       if (isWanted) this.#start(directory, 0);
       return;
     }
-    this.#onTrouble(`the engine for ${directory} ended with code ${code}: ${said.trim()}`);
+    const trouble = `the engine for ${directory} ended with code ${code}: ${said.trim()}`;
+    if (code !== 1) this.#onTrouble(trouble);
     const waitMs = Math.min(RETRY_MS * 2 ** failures, RETRY_MS_MAX);
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      if (!this.#driven.has(directory)) void this.#again(directory, failures + 1);
+      const unsaid = code === 1 ? trouble : undefined;
+      if (!this.#driven.has(directory)) void this.#again(directory, failures + 1, unsaid);
     }, waitMs);
     this.#timers.add(timer);
   }
 
-  async #again(directory: string, failures: number): Promise<void> {
+  async #again(directory: string, failures: number, trouble?: string): Promise<void> {
     try {
       await using journal = await openJournal(directory);
-      if ((await journal.store.pendingRuns(1)).length > 0 && !this.#driven.has(directory))
-        this.#start(directory, failures);
+      if ((await journal.store.pendingRuns(1)).length === 0 || this.#driven.has(directory)) return;
+      if (trouble !== undefined) this.#onTrouble(trouble);
+      this.#start(directory, failures);
     } catch {
       // whoever asks for something of it is told
     }

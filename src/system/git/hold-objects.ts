@@ -109,13 +109,19 @@ export async function forgetHeld(engine: EngineGit, bases: ReadonlySet<string>):
   if (idle.length > 0) await engine.removeRefs(idle);
 }
 
+/** What a run starts from is not all there: about that run, whatever else this machine can do. */
+export class LacksObjects extends BosunError {
+  constructor(message: string) {
+    super('system', message);
+  }
+}
+
 /** Refuses to work from a commit that is not all there, and says how to get the rest. */
 export async function requireObjects(engine: EngineGit, commit: string, whose: string): Promise<void> {
   const short = commit.slice(0, 8);
   const { top, commonDir } = engine.repository;
   if ((await engine.revParse(`${commit}^{tree}`)) === undefined)
-    throw new BosunError(
-      'system',
+    throw new LacksObjects(
       `commit ${short}, which ${whose} started from, is gone from ${top}: git gc removes what no branch has; get it back from a clone that has it (git fetch <its path> ${commit}), then try again`,
     );
   if (!namesIn(path.join(commonDir, 'objects', 'pack')).some((name) => name.endsWith('.promisor'))) return;
@@ -123,8 +129,7 @@ export async function requireObjects(engine: EngineGit, commit: string, whose: s
   const missing = (await engine.text(args)).split('\n').filter((line) => line.startsWith('?'));
   if (missing.length === 0) return;
   const shown = missing.slice(0, MISSING_SHOWN_MAX).map((line) => line.slice(1, 9));
-  throw new BosunError(
-    'system',
+  throw new LacksObjects(
     `${top} is a partial clone that lacks ${missing.length} files of commit ${short} (${shown.join(', ')}${missing.length > shown.length ? ', …' : ''}), and bosun fetches nothing itself: get them with git fetch --refetch --no-filter, then try again`,
   );
 }

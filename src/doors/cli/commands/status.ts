@@ -187,7 +187,7 @@ function pausedOf({ id, state, paused }: Status['run'], nowMs: number): string[]
 function nextOf({ run }: Status, nowMs: number): string[] {
   const answers = asked({ run }, nowMs);
   answers.push(...pausedOf(run, nowMs));
-  if (run.state === 'pending') answers.push(`  waits for an engine that looks; start it with: bosun work`);
+  if (run.state === 'pending') answers.push(`  is queued; start it with: bosun work`);
   if (run.state === 'interrupted')
     answers.push(`  its bosun process is gone; continue with: bosun resume ${run.id}`);
   if (isSpent(run)) {

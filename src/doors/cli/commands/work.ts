@@ -34,6 +34,8 @@ export async function run(typed: Typed): Promise<number> {
 }
 
 function tell({ run, state, why }: { run: string; state: string; why?: string }): string {
+  if (why !== undefined && state !== 'running')
+    return `run ${run} is ${state} and was left out: ${plainLine(why)}`;
   if (why !== undefined)
     return `run ${run} was not started: ${plainLine(why)}; once that is fixed: bosun resume ${run}`;
   return state === 'running'
