@@ -20,6 +20,7 @@ import { createServer as createMcpServer } from '../src/doors/mcp/server.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
 import { TOOLS } from '../src/doors/mcp/tools.ts';
 import { Bosun, workflow as defined } from '../src/index.ts';
+import { perform } from '../src/operations/perform.ts';
 import { bosun } from './fixtures/cli.ts';
 import { connect, ERAS } from './fixtures/mcp-client.ts';
 import { makeRepository } from './fixtures/repository.ts';
@@ -129,6 +130,26 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     await agent.call('engine_answer', { answer: 'yes' });
     expect(await agent.call('engine_status', { waitSeconds: 30 })).toMatchObject({ run: { state: 'done' } });
     expect((await bosun(repository.path, 'logs')).stdout).toContain('answered yes, by program anna-token');
+  });
+
+  it('runs no commands of its client beyond a fence, also where the repository is trusted with everything', async () => {
+    const hooks = [{ on: 'run-ended' as const, command: 'true > "$BOSUN_HOOK_TEST"' }];
+    const workflow = { name: 'x', hooks, tasks: { a: { run: 'true' } } };
+    await using repository = await makeRepository({ files: { 'own.yaml': JSON.stringify(workflow) } });
+    const around = { cwd: repository.path, by: { kind: 'person', name: 'anna' } } as const;
+    await perform('trust', { everything: true }, around);
+    await using served = await serve(() => ({ cwd: repository.path }));
+    await using agent = await connect('2025-11-25', new StreamableHTTPClientTransport(served.url));
+    const refusal = await agent.refusal('engine_execute', { workflow });
+    expect(refusal).toMatch(/^not-trusted: .*run the hook true.*bosun trust <file>.*Only the person/s);
+    await agent.call('engine_execute', { file: 'own.yaml' });
+    // Whoever agrees to these very lines of a file means them.
+    const { fresh } = await perform('asked', { file: 'own.yaml' }, around);
+    expect(fresh).toEqual([expect.stringContaining('run the hook true')]);
+    await perform('trust', { asked: fresh }, around);
+    await agent.call('engine_execute', { workflow });
+    const { runs } = await agent.call('engine_history');
+    expect(runs).toHaveLength(2);
   });
 
   it('offers a reader nothing that changes anything, and fails where the repository is not theirs', async () => {

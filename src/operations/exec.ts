@@ -6,6 +6,7 @@ import type { WorkflowSource } from '../contract/workflow.ts';
 import { workflow } from '../definition/builder.ts';
 import { usersConfig } from '../definition/config.ts';
 import { startRun, type LiveRun, type WatchOptions } from './run.ts';
+import { INLINE, type TrustOptions } from './trust.ts';
 
 export type ExecOptions = Asked<'exec'> & WatchOptions;
 
@@ -14,13 +15,12 @@ type TaskSource = WorkflowSource['tasks'][string];
 /** Whoever writes it here has read it: what it reaches beyond the repository is asked about only where they say so. */
 export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
   const { task, ...made } = execWorkflow(options);
-  const { trust = made.trust ?? true } = options;
-  return { ...(await startRun({ ...options, ...made, trust })), task };
+  return { ...(await startRun({ ...options, ...made })), task };
 }
 
 /** What is asked for as a workflow, and the name of its one task. */
 export function execWorkflow(
-  options: Asked<'queueExec'>,
+  options: Asked<'queueExec'> & TrustOptions,
 ): Pick<Asked<'run'>, 'workflow' | 'source' | 'trust'> & { task: string } {
   const task = options.prompt === undefined ? 'command' : 'agent';
   const { users } = usersConfig(undefined);
@@ -28,7 +28,8 @@ export function execWorkflow(
     { name: 'exec', tasks: { [task]: taskOf(options) } },
     { directory: options.cwd, users },
   );
-  return { workflow: made, source: 'exec', trust: true, task };
+  const { trust = true } = options;
+  return { workflow: made, source: trust ? 'exec' : INLINE, trust, task };
 }
 
 function taskOf(options: Asked<'queueExec'>): TaskSource {

@@ -5,7 +5,7 @@ import { resolveInputs } from '../definition/inputs.ts';
 import { RunQueue, type QueuedRun, type RunQueues } from '../run/run-queue.ts';
 import type { Once } from '../store/store.ts';
 import { execWorkflow } from './exec.ts';
-import { checkTrust, isTrusted } from './trust.ts';
+import { checkTrust, isTrusted, type TrustOptions } from './trust.ts';
 
 export type QueueOptions<Name extends 'queue' | 'queueExec'> = Asked<Name> & {
   /** The queues that the program has open; without, one is opened for this run alone. */
@@ -32,7 +32,9 @@ export async function queueRun(
 }
 
 /** One agent with a prompt, or one command, with no workflow file. */
-export async function queueExec(options: QueueOptions<'queueExec'>): Promise<OutputOf<'queueExec'>> {
+export async function queueExec(
+  options: QueueOptions<'queueExec'> & TrustOptions,
+): Promise<OutputOf<'queueExec'>> {
   const { task, ...made } = execWorkflow(options);
   return { ...(await queueRun({ ...options, ...made })), task };
 }

@@ -99,8 +99,10 @@ export class Door {
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     }
     const around = { cwd: repository?.directory ?? '/', by: caller.by, signal: call.signal };
-    if (route.starts)
-      return this.#options.starts.answer(route, input, around, requestOnce(call, caller, input));
+    if (route.starts) {
+      const once = requestOnce(call, caller, input);
+      return this.#options.starts.answer(route, input, around, { once, role: caller.role });
+    }
     return answerOf(route, input, around);
   }
 }
