@@ -186,8 +186,10 @@ describe('a run over HTTP', () => {
       path.join(tmpdir(), 'bosun-outside.yaml'),
       'code.ts',
       'a/../../x.yaml',
+      '.env',
     ]) {
       const refused = await ask('POST', `${at}/runs`, { body: { file } });
+      expect((await ask('POST', `${at}/check`, { body: { file } })).json).toEqual(refused.json);
       expect(refused.json).toMatchObject({ status: 400, code: 'usage', errors: [{ pointer: '/file' }] });
     }
     expect((await ask('POST', `${at}/runs`, { body: { file: 'none.yaml' } })).status).toBe(422);

@@ -1,6 +1,8 @@
 /** The tools of `bosun mcp`: how they follow from the table, what a hostile client can do, and the door over HTTP. */
+import { symlinkSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
@@ -150,6 +152,22 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     await agent.call('engine_execute', { workflow });
     const { runs } = await agent.call('engine_history');
     expect(runs).toHaveLength(2);
+  });
+
+  it('reads no files for its client but workflows of the repository', async () => {
+    await using away = await makeRepository({ files: { 'x.yaml': 'SECRET: 1\n', '.netrc': 'SECRET\n' } });
+    await using repository = await makeRepository({ files: { '.env': 'SECRET=1\n' } });
+    symlinkSync(path.join(away.path, 'x.yaml'), path.join(repository.path, 'link.yaml'));
+    await using served = await serve(() => ({ cwd: repository.path }));
+    await using agent = await connect('2025-11-25', new StreamableHTTPClientTransport(served.url));
+    const x = path.relative(repository.path, path.join(away.path, 'x.yaml'));
+    const uses = { name: 'w', tasks: { a: { uses: x } } };
+    const files = [x, path.join(away.path, '.netrc'), 'link.yaml', '.env', '.git/config', '.git/x.yaml'];
+    for (const input of [...files.map((file) => ({ file })), { workflow: uses }]) {
+      const refusal = await agent.refusal('engine_execute', input);
+      expect(refusal).toMatch(/^usage: start: file must be|it leads out of the repository/);
+      expect(refusal).not.toContain('SECRET');
+    }
   });
 
   it('offers a reader nothing that changes anything, and fails where the repository is not theirs', async () => {

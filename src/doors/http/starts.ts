@@ -80,7 +80,7 @@ export class Starts implements AsyncDisposable {
 }
 
 /** Over HTTP only files of the repository are meant, and none of them is run as code of this process. */
-function fileWithin(file: string): string {
+export function fileWithin(file: string): string {
   const refuse = (detail: string): never => {
     throw new HttpProblem(400, 'usage', detail, { fields: [{ pointer: '/file', detail }] });
   };
@@ -88,5 +88,8 @@ function fileWithin(file: string): string {
     return refuse('file must be a path within the repository');
   if (isModule(file))
     return refuse('a workflow that is code is not loaded by a server: name a YAML or JSON file');
+  // What is wrong with a file is told with its lines.
+  if (!['.yaml', '.yml', '.json'].includes(path.extname(file)))
+    return refuse('file must be a workflow, in YAML or JSON');
   return file;
 }
