@@ -67,6 +67,14 @@ it('a workflow’s hooks take commands alone, and each has to be agreed to', () 
   expect(() => made(Array.from({ length: 51 }, () => ({ on: 'error', command: 'x' })))).toThrow('at most 50');
   expect(() => made([{ on: 'error', command: 'x'.repeat(1001) }])).toThrow('so that people can read');
   expect(() => made([{ on: 'error', command: ['x', '\u202ey'] }])).toThrow('characters that do not show');
+  // What does not show, and what pushes the rest out of sight.
+  const hiding =
+    '\u3164 \uffa0 \u2800 \u034f \u115f \u1160 \u17b4 \u17b5 \u180b \u180f \ufe0f \u{e0041} \u{e0100}';
+  for (const char of hiding.split(' '))
+    expect(() => made([{ on: 'error', command: `x ${char}; id` }])).toThrow('characters that do not show');
+  for (const blanks of [' '.repeat(9), '\n'.repeat(9), '\u00a0\t'.repeat(5)])
+    expect(() => made([{ on: 'error', command: `x${blanks}; id` }])).toThrow('more than 8 blanks in a row');
+  made([{ on: 'error', command: `x${' '.repeat(8)}; id` }]);
   const whole = {
     ...made([{ on: ['before-attempt', 'error'], command: ['./gate', 'two words'] }]),
     nested: { 'in.yaml': made([{ on: 'question', command: 'curl evil.test' }]) },

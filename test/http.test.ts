@@ -151,6 +151,15 @@ describe('a run over HTTP', () => {
     const { token } = await perform('addToken', own, { cwd: '/', by: { kind: 'person', name: 'anna' } });
     const other = await ask('POST', `${at}/exec`, { ...asked, token });
     expect(other.json.id).not.toBe(all[0]!.json.id); // a key is the caller's own
+    const begun = async (id: string): Promise<unknown> =>
+      (await ask('GET', `${at}/runs/${id}/events?limit=1`)).json.events[0].event;
+    // Only an admin's word counts for what a machine without fences would run as it is.
+    expect(await begun(all[0]!.json.id)).toMatchObject({ source: 'exec' });
+    expect(await begun(other.json.id)).toMatchObject({
+      source: 'the workflow',
+      queued: { by: expect.stringContaining('again') as string },
+    });
+    expect(await begun(other.json.id)).not.toHaveProperty('queued.trusted');
     for (const key of ['', 'a b', 'x'.repeat(256)])
       expect(
         (await ask('POST', `${at}/exec`, { ...asked, headers: { 'idempotency-key': key } })).status,
@@ -177,8 +186,10 @@ describe('a run over HTTP', () => {
       path.join(tmpdir(), 'bosun-outside.yaml'),
       'code.ts',
       'a/../../x.yaml',
+      '.env',
     ]) {
       const refused = await ask('POST', `${at}/runs`, { body: { file } });
+      expect((await ask('POST', `${at}/check`, { body: { file } })).json).toEqual(refused.json);
       expect(refused.json).toMatchObject({ status: 400, code: 'usage', errors: [{ pointer: '/file' }] });
     }
     expect((await ask('POST', `${at}/runs`, { body: { file: 'none.yaml' } })).status).toBe(422);

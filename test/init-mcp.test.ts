@@ -70,6 +70,22 @@ describe('bosun init --mcp', () => {
     });
   });
 
+  it('vouches for no entry that starts bosun in another way', async () => {
+    await using repository = await makeRepository();
+    const file = path.join(repository.path, '.mcp.json');
+    const around = { cwd: repository.path, by: ANNA };
+    const look = async (entry: object): Promise<string> => {
+      await writeFile(file, JSON.stringify({ mcpServers: { bosun: entry } }));
+      return (await perform('initMcp', { clients: ['claude-code'] }, around)).entries[0]!.did;
+    };
+    const { entries } = await perform('initMcp', { clients: ['claude-code'] }, around);
+    const { mcpServers } = JSON.parse(entries[0]!.entry) as { mcpServers: { bosun: object } };
+    const written = mcpServers.bosun;
+    expect(await look(written)).toBe('kept');
+    for (const more of [{ env: { NODE_OPTIONS: '--require ./evil.cjs' } }, { cwd: '/tmp' }, { type: 'sse' }])
+      expect(await look({ ...written, ...more })).toBe('left');
+  });
+
   it('leaves alone what it cannot add to, and what would lead out of the repository', async () => {
     const away = await mkdtemp(path.join(tmpdir(), 'bosun-away-'));
     const files = {
@@ -82,7 +98,7 @@ describe('bosun init --mcp', () => {
     await symlink(path.join(away, 'toml'), path.join(repository.path, '.codex/config.toml'));
     const { entries } = await perform('initMcp', { clients: ALL }, { cwd: repository.path, by: ANNA });
     expect(entries.map(({ did, why }) => [did, why?.split(' (')[0]])).toEqual([
-      ['left', 'it has another entry of that name'],
+      ['left', 'it has another entry of that name, which is not what bosun writes'],
       ['left', '.codex/config.toml is a link, which may lead anywhere'],
       ['left', 'it cannot be read as it is'],
       ['left', '.gemini is a link, which may lead anywhere'],

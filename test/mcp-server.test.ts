@@ -1,6 +1,8 @@
 /** The tools of `bosun mcp`: how they follow from the table, what a hostile client can do, and the door over HTTP. */
+import { symlinkSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
@@ -20,6 +22,7 @@ import { createServer as createMcpServer } from '../src/doors/mcp/server.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
 import { TOOLS } from '../src/doors/mcp/tools.ts';
 import { Bosun, workflow as defined } from '../src/index.ts';
+import { perform } from '../src/operations/perform.ts';
 import { bosun } from './fixtures/cli.ts';
 import { connect, ERAS } from './fixtures/mcp-client.ts';
 import { makeRepository } from './fixtures/repository.ts';
@@ -129,6 +132,42 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     await agent.call('engine_answer', { answer: 'yes' });
     expect(await agent.call('engine_status', { waitSeconds: 30 })).toMatchObject({ run: { state: 'done' } });
     expect((await bosun(repository.path, 'logs')).stdout).toContain('answered yes, by program anna-token');
+  });
+
+  it('runs no commands of its client beyond a fence, also where the repository is trusted with everything', async () => {
+    const hooks = [{ on: 'run-ended' as const, command: 'true > "$BOSUN_HOOK_TEST"' }];
+    const workflow = { name: 'x', hooks, tasks: { a: { run: 'true' } } };
+    await using repository = await makeRepository({ files: { 'own.yaml': JSON.stringify(workflow) } });
+    const around = { cwd: repository.path, by: { kind: 'person', name: 'anna' } } as const;
+    await perform('trust', { everything: true }, around);
+    await using served = await serve(() => ({ cwd: repository.path }));
+    await using agent = await connect('2025-11-25', new StreamableHTTPClientTransport(served.url));
+    const refusal = await agent.refusal('engine_execute', { workflow });
+    expect(refusal).toMatch(/^not-trusted: .*run the hook true.*bosun trust <file>.*Only the person/s);
+    await agent.call('engine_execute', { file: 'own.yaml' });
+    // Whoever agrees to these very lines of a file means them.
+    const { fresh } = await perform('asked', { file: 'own.yaml' }, around);
+    expect(fresh).toEqual([expect.stringContaining('run the hook true')]);
+    await perform('trust', { asked: fresh }, around);
+    await agent.call('engine_execute', { workflow });
+    const { runs } = await agent.call('engine_history');
+    expect(runs).toHaveLength(2);
+  });
+
+  it('reads no files for its client but workflows of the repository', async () => {
+    await using away = await makeRepository({ files: { 'x.yaml': 'SECRET: 1\n', '.netrc': 'SECRET\n' } });
+    await using repository = await makeRepository({ files: { '.env': 'SECRET=1\n' } });
+    symlinkSync(path.join(away.path, 'x.yaml'), path.join(repository.path, 'link.yaml'));
+    await using served = await serve(() => ({ cwd: repository.path }));
+    await using agent = await connect('2025-11-25', new StreamableHTTPClientTransport(served.url));
+    const x = path.relative(repository.path, path.join(away.path, 'x.yaml'));
+    const uses = { name: 'w', tasks: { a: { uses: x } } };
+    const files = [x, path.join(away.path, '.netrc'), 'link.yaml', '.env', '.git/config', '.git/x.yaml'];
+    for (const input of [...files.map((file) => ({ file })), { workflow: uses }]) {
+      const refusal = await agent.refusal('engine_execute', input);
+      expect(refusal).toMatch(/^usage: start: file must be|it leads out of the repository/);
+      expect(refusal).not.toContain('SECRET');
+    }
   });
 
   it('offers a reader nothing that changes anything, and fails where the repository is not theirs', async () => {

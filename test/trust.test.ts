@@ -23,6 +23,7 @@ import { loadWorkflow } from '../src/definition/load.ts';
 import { reachOf } from '../src/definition/reach.ts';
 import { initialise } from '../src/operations/init.ts';
 import { distrust, notTrusted, trust } from '../src/operations/trust.ts';
+import { RunQueue } from '../src/run/run-queue.ts';
 import { addTrust, readTrust, removeTrust, trustedAt, trustFile } from '../src/store/trust-file.ts';
 import { makeRepository, USER } from './fixtures/repository.ts';
 
@@ -181,6 +182,34 @@ describe('a run', () => {
     expect(await refusal(bosun.retry('a'))).toContain('not-trusted: ');
     expect((await (await bosun.resume(undefined, { trust: true })).finished).state).toBe('failed');
     expect(readTrust().size).toBe(0);
+  });
+
+  it('that waits in the queue brings its trust along from nobody but this user, and for itself alone', async () => {
+    await using repository = await makeRepository();
+    await using bosun = new Bosun(repository.path);
+    const stateOf = async (id: string): Promise<string> => {
+      await bosun.work();
+      return (await bosun.status(id)).run.state;
+    };
+    const { id } = await bosun.queue(asking('a.test'), { trust: true });
+    expect(await stateOf(id)).toBe('done');
+    const created = async (run: string) => {
+      for await (const [first] of bosun.events(run))
+        if (first?.event.type === 'run.created') return first.event;
+      throw new Error('it has no beginning');
+    };
+    const trusted = (await created(id)).queued!.trusted!;
+    await using queue = new RunQueue(repository.path);
+    // As journals of earlier versions say it, as an archive brings it, and as another run had it.
+    for (const word of [true, 'x', '0'.repeat(64), trusted] as const) {
+      const queued = { by: 'mallory', trusted: word };
+      const run = { workflow: asking('a.test'), source: 'x.yaml', inputs: {}, dirty: false, queued };
+      expect(await stateOf((await queue.add(run)).id)).toBe('cancelled');
+    }
+    const { id: elsewhere } = await bosun.queue(asking('a.test'), { trust: true });
+    vi.stubEnv('XDG_STATE_HOME', path.join(directory, 'another-user'));
+    expect(await stateOf(elsewhere)).toBe('cancelled');
+    expect(await refusal(bosun.resume(elsewhere))).toContain('not-trusted: ');
   });
 
   it('that stays inside asks for nothing, even where trust cannot be read', async () => {

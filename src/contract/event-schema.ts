@@ -32,6 +32,10 @@ const mode = oneOf(['graceful', 'now']);
 const unit = oneOf(BUDGET_UNITS);
 const runtime = oneOf(RUNTIMES);
 const moment = oneOf(Object.keys(HOOK_MOMENTS) as HookMoment[]);
+const trusted = custom<string | true>(
+  'a text, or true',
+  (value) => value === true || typeof value === 'string',
+);
 const json = custom<Json>('a value', (value) => value !== undefined);
 const jsonMap = custom<Record<string, Json>>('a map', isMap);
 const textMap = custom<Record<string, string>>('a map', isMap);
@@ -125,7 +129,7 @@ export const EVENT_SCHEMAS = {
       base: text,
       dirty: flag,
       overBudget: opt(literal('warn')),
-      queued: opt(object({ by: text, trusted: opt(literal(true)) })),
+      queued: opt(object({ by: text, trusted: opt(trusted) })),
       parent: opt(object({ run: text, task: text })),
     }),
   'run.isolation': () =>

@@ -32,13 +32,22 @@ const Address = z.string(URL_MESSAGE).max(2000).refine(isAddress, URL_MESSAGE);
 
 /** Whoever is asked to trust it reads all of it. */
 const COMMAND_CHARS_MAX = 1000;
-const HIDDEN = /[\p{Zl}\p{Zp}]|(?![\n\t])\p{C}/u;
+/** Also what is blank by its looks alone, as fillers and selectors are. */
+const HIDDEN =
+  // oxlint-disable-next-line no-misleading-character-class
+  /[\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e01ef}]|(?![\n\t])\p{C}/u;
+/** More push what comes after them out of sight. */
+const BLANKS_MAX = 8;
+const BLANKS = new RegExp(`\\s{${BLANKS_MAX + 1}}`, 'u');
 const readable = command
   .refine((written) => [written].flat().join(' ').length <= COMMAND_CHARS_MAX, {
     message: `must be at most ${COMMAND_CHARS_MAX} characters, so that people can read what they trust; put the rest into a file`,
   })
   .refine((written) => ![written].flat().some((word) => HIDDEN.test(word)), {
     message: 'must not have characters that do not show',
+  })
+  .refine((written) => !BLANKS.test([written].flat().join(' ')), {
+    message: `must not have more than ${BLANKS_MAX} blanks in a row, so that people see all of what they trust; put the rest into a file`,
   });
 
 export const WorkflowHook = z.strictObject({

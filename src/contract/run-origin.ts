@@ -3,8 +3,11 @@
 /** Who left a run to the next engine that looks, and what that one must know. */
 export interface Queued {
   by: string;
-  /** The caller's word, for this start alone, for what the workflow asks for beyond its repository. */
-  trusted?: true;
+  /**
+   * The caller's word, for this start alone, for what the workflow asks for beyond its repository:
+   * a seal of that user's, see queued-trust.ts. Journals of earlier versions say `true`, which counts for nothing.
+   */
+  trusted?: string | true;
 }
 
 export interface Parent {

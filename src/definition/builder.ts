@@ -10,6 +10,8 @@ export interface BuildOptions {
   directory?: string;
   /** What a user's configuration gives agents that leave it open. */
   users?: UsersDefaults;
+  /** Nothing beyond this directory is read; a program's own workflow may use what lies anywhere. */
+  within?: string;
 }
 
 const built = new WeakSet<object>();
@@ -26,6 +28,7 @@ export function workflow(source: WorkflowSource, options: BuildOptions = {}): Wo
       chain: [],
       left: { files: FILES_MAX, chars: TEXT_CHARS_MAX },
       users: options.users,
+      within: options.within,
     },
   );
   if (!defined.workflow) return throwProblems(defined.problems);

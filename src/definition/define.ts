@@ -22,6 +22,8 @@ export interface DefineOptions {
   directory: string;
   /** Where agents may be files. */
   repository: string | undefined;
+  /** Nothing beyond it is read, also for what is no file itself. */
+  within?: string | undefined;
   /** The files that led here, the first one first. */
   chain: { real: string; shown: string }[];
   /** How much more may be read: shared by all of one definition. */
@@ -141,7 +143,7 @@ function addAgents(workflow: Workflow, options: DefineOptions, defaults: Partial
 }
 
 function use(uses: string, path: Path, options: DefineOptions): Defined | Problem {
-  const { chain, left, directory, repository, users } = options;
+  const { chain, left, directory, repository, users, within } = options;
   const problem = (message: string): Problem => ({ path, message });
   if (isAbsolute(uses)) {
     return problem(
@@ -164,9 +166,17 @@ function use(uses: string, path: Path, options: DefineOptions): Defined | Proble
   if (--left.files < 0) return problem(`more than ${FILES_MAX} files are used in all; use fewer`);
   // What a file of the repository uses lies there too; what a person named elsewhere may use what lies beside it.
   const isTheirs = repository !== undefined && isWithin(realPath(repository), chain[0]?.real ?? full);
-  const read = isTheirs ? readTextWithin(repository, full) : readText(full);
+  const top = within ?? (isTheirs ? repository : undefined);
+  const read = top === undefined ? readText(full) : readTextWithin(top, full);
   if ('problem' in read) return problem(`cannot read "${uses}": ${read.problem}`);
-  const inner = { directory: dirname(full), repository, chain: [...chain, { real, shown }], left, users };
+  const inner = {
+    directory: dirname(full),
+    repository,
+    chain: [...chain, { real, shown }],
+    left,
+    users,
+    within,
+  };
   return defineText(read.text, shown, inner);
 }
 

@@ -16,5 +16,5 @@ export async function askedBy(
   await using scratch = await mkdtempDisposable(path.join(tmpdir(), 'bosun-'));
   const sandbox = await chooseSandbox(scratch.path);
   const asked = [...(isFenced(sandbox) ? [] : [NO_FENCES]), ...asks];
-  return { source, asked, fresh: notTrusted(options.cwd, asked) };
+  return { source, asked, fresh: notTrusted(options.cwd, asked, { exactly: true }) };
 }

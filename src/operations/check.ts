@@ -68,7 +68,7 @@ export function findFile(cwd: string, top = topOf(cwd)): string | undefined {
 }
 
 /** The top of the repository, found without starting git: a check needs no repository. */
-function topOf(cwd: string): string | undefined {
+export function topOf(cwd: string): string | undefined {
   for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
     if (existsSync(path.join(at, '.git'))) return at;
     if (at === path.dirname(at)) return undefined;

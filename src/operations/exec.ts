@@ -4,23 +4,24 @@ import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
 import { startRun, type LiveRun, type WatchOptions } from './run.ts';
 import { literally, workflowOfOne, type TaskSource } from './workflow-of-one.ts';
+import { INLINE, type TrustOptions } from './trust.ts';
 
 export type ExecOptions = Asked<'exec'> & WatchOptions;
 
 /** Whoever writes it here has read it: what it reaches beyond the repository is asked about only where they say so. */
 export async function execTask(options: ExecOptions): Promise<LiveRun & { task: string }> {
   const { task, ...made } = execWorkflow(options);
-  const { trust = made.trust ?? true } = options;
-  return { ...(await startRun({ ...options, ...made, trust })), task };
+  return { ...(await startRun({ ...options, ...made })), task };
 }
 
 /** What is asked for as a workflow, and the name of its one task. */
 export function execWorkflow(
-  options: Asked<'queueExec'>,
+  options: Asked<'queueExec'> & TrustOptions,
 ): Pick<Asked<'run'>, 'workflow' | 'source' | 'trust'> & { task: string } {
   const task = options.prompt === undefined ? 'command' : 'agent';
   const workflow = workflowOfOne('exec', [task, taskOf(options)], options.cwd);
-  return { workflow, source: 'exec', trust: true, task };
+  const { trust = true } = options;
+  return { workflow, source: trust ? 'exec' : INLINE, trust, task };
 }
 
 function taskOf(options: Asked<'queueExec'>): TaskSource {

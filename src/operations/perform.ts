@@ -33,6 +33,7 @@ import type { PushOptions } from './push.ts';
 import type { ReachOptions } from './reach-remote.ts';
 import type { QueueOptions } from './queue.ts';
 import type { SpawnOptions } from './spawn-agent.ts';
+import type { TrustOptions } from './trust.ts';
 import type { WaitOptions } from './wait.ts';
 import type { WorkOptions } from './work.ts';
 import type { ResumeOptions, RetryOptions, StartOptions } from './run.ts';
@@ -44,7 +45,8 @@ const FUNCTIONS = {
   spawnAgent: async (asked: SpawnOptions) => (await import('./spawn-agent.ts')).spawnAgent(asked),
   agents: async (asked: Asked<'agents'>) => (await import('./agents.ts')).agentsOf(asked),
   queue: async (asked: QueueOptions<'queue'>) => (await import('./queue.ts')).queueRun(asked),
-  queueExec: async (asked: QueueOptions<'queueExec'>) => (await import('./queue.ts')).queueExec(asked),
+  queueExec: async (asked: QueueOptions<'queueExec'> & TrustOptions) =>
+    (await import('./queue.ts')).queueExec(asked),
   work: async (asked: WorkOptions) => (await import('./work.ts')).workOnQueue(asked),
   start: async (asked: Asked<'start'>) => (await import('./apart/start.ts')).startApart(asked),
   resume: async (asked: ResumeOptions) => (await import('./run.ts')).resumeRun(asked),

@@ -5,7 +5,8 @@ import { resolveInputs } from '../definition/inputs.ts';
 import { RunQueue, type QueuedRun, type RunQueues } from '../run/run-queue.ts';
 import type { Once } from '../store/store.ts';
 import { execWorkflow } from './exec.ts';
-import { checkTrust, isTrusted } from './trust.ts';
+import { sealTrust } from './queued-trust.ts';
+import { checkTrust, isTrusted, type TrustOptions } from './trust.ts';
 
 export type QueueOptions<Name extends 'queue' | 'queueExec'> = Asked<Name> & {
   /** The queues that the program has open; without, one is opened for this run alone. */
@@ -25,14 +26,25 @@ export async function queueRun(
   const { top } = await queue.repository();
   // What this machine lacks is asked about where it is driven.
   checkTrust({ ...options, workflow, top, kind: 'fences' });
-  const queued = { by, ...(isTrusted(options) && { trusted: true as const }) };
+  const trusted = (id: string): string => sealTrust(cwd, { id, workflow, inputs });
   const once = onceOf(options, { workflow, source, inputs, dirty });
-  const run = { workflow, source, inputs, dirty, queued, ...(parent && { parent }), ...(once && { once }) };
+  const run = {
+    workflow,
+    source,
+    inputs,
+    dirty,
+    queued: { by },
+    ...(isTrusted(options) && { trusted }),
+    ...(parent && { parent }),
+    ...(once && { once }),
+  };
   return await queue.add(run, base);
 }
 
 /** One agent with a prompt, or one command, with no workflow file. */
-export async function queueExec(options: QueueOptions<'queueExec'>): Promise<OutputOf<'queueExec'>> {
+export async function queueExec(
+  options: QueueOptions<'queueExec'> & TrustOptions,
+): Promise<OutputOf<'queueExec'>> {
   const { task, ...made } = execWorkflow(options);
   return { ...(await queueRun({ ...options, ...made })), task };
 }

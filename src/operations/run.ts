@@ -28,6 +28,7 @@ import type { Once } from '../store/store.ts';
 import { lastNumberOf } from '../run/kept-runs.ts';
 import type { ModelOptions } from '../run/models.ts';
 import type { ProgramHook } from '../run/program-hooks.ts';
+import { trustOf } from './queued-trust.ts';
 import { checkTrust } from './trust.ts';
 
 /** Of why a run in the queue was not started: what a person reads. */
@@ -272,11 +273,11 @@ async function ready(
   undo: AsyncDisposableStack,
   options: ResumeOptions,
 ): Promise<Ready> {
-  const { id, workflow, source, base, pending } = drive.state;
+  const { id, workflow, source, base } = drive.state;
   // A run keeps the workflow that it was started with, whatever the file says by now.
   const isolation = checkIsolation(engine, workflow, `${source} (as run ${id} was started)`);
   const { top } = engine.repository;
-  const trust = options.trust ?? pending?.trusted;
+  const trust = options.trust ?? trustOf(options.cwd, drive.state);
   const trusted = { ...options, ...(trust !== undefined && { trust }) };
   checkTrust({ ...trusted, workflow, source, top, kind: engine.sandbox.kind });
   await engine.checkModels(workflow);

@@ -17,7 +17,7 @@ import { trustedPlace } from '../system/files/trusted-place.ts';
 const ASKED_MAX = 200;
 const SHOWN_MAX = 10;
 const SHOWN_CHARS_MAX = 300;
-/** As messages call a workflow that came without a file. */
+/** As messages and journals call what a program handed in, with no file of the repository behind it. */
 export const INLINE = 'the workflow';
 export const NO_FENCES = 'run commands with no fences, which this machine cannot make';
 
@@ -98,11 +98,11 @@ export function distrust(options: Reading<'distrust'>): { directory: string } {
   throw new BosunError('not-found', `${at} is not trusted; see what is with: bosun trust --list`);
 }
 
-/** Of what is asked for, that which nobody agreed to yet. */
-export function notTrusted(cwd: string, asked: string[]): string[] {
+/** Of what is asked for, that which nobody agreed to yet; `exactly`: in these words, whatever else is trusted. */
+export function notTrusted(cwd: string, asked: string[], { exactly = false } = {}): string[] {
   const place = trustedPlace(cwd);
   const known = place === undefined || place.problem !== undefined ? undefined : trustedAt(place.directory);
-  return known?.everything ? [] : asked.filter((each) => !known?.asked.includes(each));
+  return known?.everything && !exactly ? [] : asked.filter((each) => !known?.asked.includes(each));
 }
 
 /** The caller's own word, for this time. */
@@ -112,7 +112,8 @@ export function isTrusted({ trust }: TrustOptions): boolean {
 
 function needTrust({ cwd, source, trust }: Asking, asked: string[]): void {
   if (asked.length === 0 || isTrusted(trust === undefined ? {} : { trust })) return;
-  const fresh = notTrusted(cwd, asked);
+  // Whoever trusts a repository with everything means its files, and not what a program hands in.
+  const fresh = notTrusted(cwd, asked, { exactly: source === INLINE });
   if (fresh.length === 0) return;
   if (fresh.length > ASKED_MAX)
     throw new BosunError(

@@ -33,6 +33,8 @@ const DIRECTORIES_MAX = 100;
 export type QueuedRun = Omit<NewRun, 'base'> &
   Required<Pick<NewRun, 'queued'>> & {
     once?: Once;
+    /** Says of the run by its id that it may do what it asks for: see `Queued`. */
+    trusted?(id: string): string;
   };
 
 export interface Enqueued {
@@ -141,10 +143,14 @@ export class RunQueue implements AsyncDisposable {
     const atMs = Date.now();
     const made = new Set<string>();
     const ids = await store.enqueue(
-      batch.map(({ run: { once, ...run } }, n) => ({
+      batch.map(({ run: { once, trusted, queued, ...run } }, n) => ({
         name: run.workflow.name,
         lastNumber: this.#lastNumber(home, run.workflow.name),
-        first: (id) => (made.add(id), firstBatch({ ...run, base: bases[n]! }, atMs)(id)),
+        first: (id) => {
+          made.add(id);
+          const word = trusted && { trusted: trusted(id) };
+          return firstBatch({ ...run, queued: { ...queued, ...word }, base: bases[n]! }, atMs)(id);
+        },
         ...(once && { once }),
       })),
     );

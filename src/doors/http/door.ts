@@ -18,7 +18,7 @@ import { HttpProblem, problemReply } from './problem.ts';
 import { requestOnce } from './request-once.ts';
 import { Router, type Found } from './router.ts';
 import { ROUTES, type Route } from './routes.ts';
-import type { Starts } from './starts.ts';
+import { fileWithin, type Starts } from './starts.ts';
 
 /** What is no operation: about the server itself. */
 export interface Own {
@@ -99,8 +99,11 @@ export class Door {
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     }
     const around = { cwd: repository?.directory ?? '/', by: caller.by, signal: call.signal };
-    if (route.starts)
-      return this.#options.starts.answer(route, input, around, requestOnce(call, caller, input));
+    if (route.operation === 'check' && input.file !== undefined) fileWithin(input.file as string);
+    if (route.starts) {
+      const once = requestOnce(call, caller, input);
+      return this.#options.starts.answer(route, input, around, { once, role: caller.role });
+    }
     return answerOf(route, input, around);
   }
 }

@@ -1,6 +1,7 @@
 /** Requests that make work: each run is checked and in the journal before it is acknowledged, and driven by a process of its own. */
 import path from 'node:path';
 import { isModule } from '../../definition/load.ts';
+import type { Role } from '../../contract/role.ts';
 import { perform } from '../../operations/perform.ts';
 import { RunQueues } from '../../run/run-queue.ts';
 import { json, type Reply } from './call.ts';
@@ -24,11 +25,16 @@ export class Starts implements AsyncDisposable {
   }
 
   /** A request with a key is done once, however often it is sent. */
-  async answer(route: Route, given: Input, around: Around, once: RequestOnce | undefined): Promise<Reply> {
+  async answer(
+    route: Route,
+    given: Input,
+    around: Around,
+    { once, role }: { once: RequestOnce | undefined; role: Role },
+  ): Promise<Reply> {
     const { starts, status = 202 } = route;
     const input: Input = { ...given, ...(once && typeof starts === 'string' && once) };
     if (starts === 'file') return json(await this.#startFile(input, around), { status });
-    if (starts === 'task') return json(await this.#startTask(input, around), { status });
+    if (starts === 'task') return json(await this.#startTask(input, around, role), { status });
     if (starts === 'execution') return json(await this.#startExecution(input, around), { status });
     const words = starts!.map((word) =>
       word.replace(/^\{(\w+)\}$/, (_, name: string) => String(input[name])),
@@ -65,15 +71,16 @@ export class Starts implements AsyncDisposable {
     return execution;
   }
 
-  async #startTask(input: Input, around: Around): Promise<unknown> {
-    const queued = await perform('queueExec', input, { ...around, queues: this.#queues });
+  async #startTask(input: Input, around: Around, role: Role): Promise<unknown> {
+    const trust = role === 'admin';
+    const queued = await perform('queueExec', input, { ...around, trust, queues: this.#queues });
     this.#starter.wake(around.cwd);
     return queued;
   }
 }
 
 /** Over HTTP only files of the repository are meant, and none of them is run as code of this process. */
-function fileWithin(file: string): string {
+export function fileWithin(file: string): string {
   const refuse = (detail: string): never => {
     throw new HttpProblem(400, 'usage', detail, { fields: [{ pointer: '/file', detail }] });
   };
@@ -81,5 +88,8 @@ function fileWithin(file: string): string {
     return refuse('file must be a path within the repository');
   if (isModule(file))
     return refuse('a workflow that is code is not loaded by a server: name a YAML or JSON file');
+  // What is wrong with a file is told with its lines.
+  if (!['.yaml', '.yml', '.json'].includes(path.extname(file)))
+    return refuse('file must be a workflow, in YAML or JSON');
   return file;
 }

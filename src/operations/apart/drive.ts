@@ -8,10 +8,11 @@ import { machineError } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
 import { workflow } from '../../definition/builder.ts';
 import { usersConfig } from '../../definition/config.ts';
-import { checkFile } from '../check.ts';
+import { checkFile, topOf } from '../check.ts';
 import { execTask } from '../exec.ts';
 import { resumeRun, startRun, type LiveRun, type ResumeOptions } from '../run.ts';
 import { INLINE } from '../trust.ts';
+import { requireOwnFile } from './own-file.ts';
 import type { Order, Said } from './start.ts';
 
 const PIPE = 3;
@@ -51,9 +52,10 @@ async function begin(order: Order): Promise<{ live: LiveRun; warnings: string[] 
   if (prompt !== undefined) return { live: await execTask({ ...common, prompt }), warnings: [] };
   if (source !== undefined) {
     const { users } = usersConfig(undefined);
-    const built = workflow(source, { directory: cwd, users });
+    const built = workflow(source, { directory: cwd, users, within: topOf(cwd) ?? cwd });
     return { live: await startRun({ ...common, workflow: built, source: INLINE }), warnings: [] };
   }
+  if (file !== undefined) requireOwnFile(cwd, file);
   const checked = await checkFile({ ...rest, ...(file !== undefined && { file }) });
   const live = await startRun({ ...common, workflow: checked.workflow, source: checked.file });
   return { live, warnings: checked.warnings };

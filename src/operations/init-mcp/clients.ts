@@ -1,5 +1,6 @@
 /** Where each agent reads which tool servers there are, and how the entry for bosun is written there. It writes nothing. */
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'smol-toml';
 import { fieldsOf, isFields, type Fields } from '../../base/fields.ts';
 import type { McpClient } from '../../contract/mcp-clients.ts';
@@ -109,9 +110,8 @@ function inToml(entry: (command: string) => Fields): Pick<Client, 'add' | 'entry
   };
 }
 
-/** Somebody may have added to it: what counts is what is started. */
+/** All of it counts: a variable or a directory, too, can make it start something else. */
 function requireSame(there: unknown, wanted: Fields): undefined {
-  const { command, args } = fieldsOf(there);
-  const isSame = JSON.stringify([command, args]) === JSON.stringify([wanted.command, wanted.args]);
-  if (!isSame) throw new OtherEntry();
+  const plain = JSON.parse(JSON.stringify(there)) as unknown; // tables of TOML have no prototype
+  if (!isDeepStrictEqual(plain, wanted)) throw new OtherEntry();
 }

@@ -72,7 +72,8 @@ function add(
   try {
     changed = client.add(text ?? '', command);
   } catch (error) {
-    if (error instanceof OtherEntry) return alone('it has another entry of that name');
+    if (error instanceof OtherEntry)
+      return alone('it has another entry of that name, which is not what bosun writes');
     return alone(`it cannot be read as it is (${(error as Error).message.split('\n', 1)[0]})`);
   }
   if (changed === undefined) return { did: 'kept', entry };

@@ -5,10 +5,10 @@ const SEQUENCES =
   // oxlint-disable-next-line no-control-regex
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]/g;
 
-/** Other controls, line and paragraph separators, marks that are invisible or change direction. */
+/** Other controls, line and paragraph separators, marks that are invisible, blank or change direction; emoji stay. */
 const CONTROLS =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class
-  /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\p{Surrogate}|[\u{e0000}-\u{e007f}]/gu;
+  /[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0\ufff9-\ufffb]|\p{Surrogate}|[\u{e0000}-\u{e01ef}]|[\ufe00-\ufe0e]|(?<!\p{Extended_Pictographic})\ufe0f/gu;
 
 /** One line of output: sequences go, tabs become blanks, other controls are written out. */
 export function plainLine(text: string): string {
