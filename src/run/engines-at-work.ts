@@ -63,7 +63,7 @@ function othersAtWork(home: Home, own: string | undefined, hasGate: boolean): nu
 }
 
 /** Whoever has it is the only one to do what only one may; nobody holds it for long. */
-export async function gateOf(home: Home): Promise<Lock> {
+async function gateOf(home: Home): Promise<Lock> {
   const gate = await awaitLock(home.lock, GATE_MS_MAX);
   if (gate) return gate;
   throw new BosunError(

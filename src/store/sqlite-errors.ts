@@ -90,3 +90,11 @@ export function otherRequest(run: string): BosunError {
     `this key came with another request before, which made run ${run}: use a new key for another request`,
   );
 }
+
+/** The file itself, while it was open. */
+export function gone(file: string): BosunError {
+  return new BosunError(
+    'journal',
+    `the journal ${file} is gone: somebody removed or moved it while a run was at work; put it back`,
+  );
+}

@@ -10,10 +10,10 @@ import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MODEL_USES, modelUseIn, type ModelUses } from './model-uses.ts';
 import { MIGRATIONS } from './schema.ts';
-import { isPlainName, isRunId, leadsOut } from './run-id.ts';
+import { checkedId, checkedLeft, checkedView, checkTask } from './checked-names.ts';
 import { JournalLooks } from './journal-looks.ts';
 import { isAtRest, isOnReadOnlyDisk, openAsItIs, openDatabase } from './open-database.ts';
-import { damaged, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
+import { damaged, gone, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import { followQuery } from './follow.ts';
 import type {
@@ -40,13 +40,6 @@ const FORMAT_SINCE = 4;
 
 export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
-}
-
-function gone(file: string): BosunError {
-  return new BosunError(
-    'journal',
-    `the journal ${file} is gone: somebody removed or moved it while a run was at work; put it back`,
-  );
 }
 
 type Row = [seq: number, atMs: number, body: string, format: number];
@@ -272,9 +265,7 @@ class SqliteStore implements Store {
     const problem = this.#problem!(event, format);
     if (problem !== undefined)
       throw damaged(this.#file, `event ${seq} of run ${run} is malformed: ${problem}`);
-    const { task } = event as { task?: string };
-    if (task !== undefined && leadsOut(task))
-      throw damaged(this.#file, `event ${seq} of run ${run} is malformed: its task is a path`);
+    checkTask(this.#file, run, seq, event as Event);
     return event as Event;
   }
 
@@ -296,14 +287,14 @@ class SqliteStore implements Store {
 
   async run(id: string): Promise<RunView | undefined> {
     const row = this.#get('SELECT view FROM run WHERE id = ?', id);
-    return row && this.#runView(row.view);
+    return row && checkedView(this.#file, this.#parse(row.view));
   }
 
   async runs(limit: number, before?: string): Promise<RunView[]> {
     const older = before === undefined ? '' : 'WHERE rowid < (SELECT rowid FROM run WHERE id = ?)';
     const values = before === undefined ? [limit] : [before, limit];
     const rows = this.#all(`SELECT view FROM run ${older} ORDER BY rowid DESC LIMIT ?`, ...values);
-    return rows.map((row) => this.#runView(row.view));
+    return rows.map((row) => checkedView(this.#file, this.#parse(row.view)));
   }
 
   async openRuns(): Promise<RunView[]> {
@@ -311,7 +302,7 @@ class SqliteStore implements Store {
       `SELECT view FROM run WHERE instr(view, '"endedAtMs":') = 0 AND instr(view, '"pending":') = 0 ORDER BY created DESC, rowid DESC LIMIT ?`,
       OPEN_RUNS_MAX,
     );
-    return rows.map((row) => this.#runView(row.view));
+    return rows.map((row) => checkedView(this.#file, this.#parse(row.view)));
   }
 
   async pendingRuns(limit: number): Promise<RunView[]> {
@@ -319,7 +310,7 @@ class SqliteStore implements Store {
       `SELECT view FROM run WHERE instr(view, '"pending":') > 0 ORDER BY created, rowid LIMIT ?`,
       limit,
     );
-    return rows.map((row) => this.#runView(row.view));
+    return rows.map((row) => checkedView(this.#file, this.#parse(row.view)));
   }
 
   async tasks(run: string, options: { states?: TaskState[]; limit?: number } = {}): Promise<TaskView[]> {
@@ -361,11 +352,8 @@ class SqliteStore implements Store {
   async pruned(): Promise<{ run: string; left: Left }[]> {
     const rows = this.#all('SELECT run, left FROM pruned WHERE left IS NOT NULL');
     return rows.map((row) => {
-      const run = this.#checkedId(row.run);
-      const { workspaces, memories } = (this.#parse(row.left) ?? {}) as Partial<Left>;
-      if (![workspaces, memories].every((names) => Array.isArray(names) && names.every(isPlainName)))
-        throw damaged(this.#file, `what run ${run} left is malformed`);
-      return { run, left: { workspaces: workspaces!, memories: memories! } };
+      const run = checkedId(this.#file, row.run);
+      return { run, left: checkedLeft(this.#file, run, this.#parse(row.left)) };
     });
   }
 
@@ -402,19 +390,7 @@ class SqliteStore implements Store {
   }
 
   #directoryOf(run: string): string {
-    return path.join(path.dirname(this.#file), 'runs', this.#checkedId(run));
-  }
-
-  #runView(text: unknown): RunView {
-    const view = this.#parse(text) as RunView;
-    this.#checkedId(view.id);
-    return view;
-  }
-
-  /** It becomes part of paths. */
-  #checkedId(run: unknown): string {
-    if (isRunId(run)) return run;
-    throw damaged(this.#file, 'the id of a run is malformed');
+    return path.join(path.dirname(this.#file), 'runs', checkedId(this.#file, run));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
