@@ -156,7 +156,7 @@ describe('a run in the queue', { timeout: 120_000 }, () => {
     const run = { workflow, source: 'x', inputs: {}, dirty: true, queued: { by: 'anna' } };
     const under = queue.add(run);
     await queue[Symbol.asyncDispose]();
-    await expect(Promise.race([under, 'not yet'])).resolves.toMatchObject({ id: 'late-1' });
+    await expect(Promise.race([under, Promise.resolve('not yet')])).resolves.toMatchObject({ id: 'late-1' });
     await expect(queue.add(run)).rejects.toMatchObject({ code: 'wrong-state' });
     await bosun.close();
     await expect(bosun.queue(workflow)).rejects.toThrow('was closed');
