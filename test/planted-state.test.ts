@@ -93,6 +93,16 @@ test.runIf(process.getuid?.() === 0)('a directory of somebody else in the state 
   expect(existsSync(home.git)).toBe(false);
 });
 
+test('a git directory that is not whole is named, with what to do', async () => {
+  await using repository = await makeRepository();
+  await mkdir(path.join(repository.path, '.git/bosun'), { mode: 0o700 });
+  await mkdir(path.join(repository.path, '.git/bosun/git'));
+  await writeFile(path.join(repository.path, '.git/bosun/git/HEAD'), 'ref: refs/heads/main\n');
+  expect(await said(new Bosun(repository.path).run(WORK))).toMatch(
+    /^wrong-state: .*bosun\/git is not a whole git directory .*: move it away/,
+  );
+});
+
 describe('a journal of a stranger', () => {
   const DAMAGED = /the journal .* is damaged/;
   let repository: TestRepository;

@@ -338,5 +338,11 @@ function unwritable(cause: unknown, where: string): unknown {
       { cause },
     );
   }
+  if (code === 'ENOENT')
+    return new BosunError(
+      'wrong-state',
+      `${path.join(where, 'git')} is not a whole git directory (${(cause as Error).message}): move it away, and bosun makes a new one`,
+      { cause },
+    );
   return machineError(cause, `cannot write to ${where}, where bosun keeps its work`) ?? cause;
 }
