@@ -1,6 +1,7 @@
 /** What a workflow asks for beyond its repository: what counts as that, who has agreed to it, and who is refused. */
 import {
   chmodSync,
+  existsSync,
   chownSync,
   cpSync,
   mkdirSync,
@@ -200,12 +201,20 @@ describe('a run', () => {
     };
     const trusted = (await created(id)).queued!.trusted!;
     await using queue = new RunQueue(repository.path);
+    const ran = path.join(directory, 'ran');
+    const hooks = [{ on: 'run-ended' as const, command: `echo >> ${ran}` }];
+    const hooked = made({ hooks, tasks: { a: { run: 'true' } } });
     // As journals of earlier versions say it, as an archive brings it, and as another run had it.
     for (const word of [true, 'x', '0'.repeat(64), trusted] as const) {
       const queued = { by: 'mallory', trusted: word };
-      const run = { workflow: asking('a.test'), source: 'x.yaml', inputs: {}, dirty: false, queued };
+      const run = { workflow: hooked, source: 'x.yaml', inputs: {}, dirty: false, queued };
       expect(await stateOf((await queue.add(run)).id)).toBe('cancelled');
+      const { id: waiting } = await queue.add(run);
+      await bosun.cancel(waiting);
     }
+    expect(existsSync(ran)).toBe(false);
+    expect(await stateOf((await bosun.queue(hooked, { trust: true })).id)).toBe('done');
+    expect(existsSync(ran)).toBe(true);
     const { id: elsewhere } = await bosun.queue(asking('a.test'), { trust: true });
     vi.stubEnv('XDG_STATE_HOME', path.join(directory, 'another-user'));
     expect(await stateOf(elsewhere)).toBe('cancelled');

@@ -155,6 +155,7 @@ export async function startQueued(
       return await ready(engine, drive, undo, options).catch((error: unknown) => {
         if (!(error instanceof BosunError) || error.code === 'journal' || isOfMachine(error)) throw error;
         why = error.message.slice(0, WHY_CHARS_MAX);
+        withoutUntrusted(engine, drive, options);
         return unready(engine, drive, why);
       });
     });
@@ -190,6 +191,23 @@ function unready(engine: Engine, drive: Drive, why: string): Ready {
   };
 }
 
+/** Also a run that only ends calls its hooks, and a journal may be a stranger's. */
+function withoutUntrusted(engine: Engine, drive: Drive, options: ResumeOptions): void {
+  try {
+    checkTrusted(engine, drive, options);
+  } catch {
+    drive.leaveItsHooks();
+  }
+}
+
+/** The word of whoever left it in the queue counts until it has begun. */
+function checkTrusted(engine: Engine, { state }: Drive, options: ResumeOptions): void {
+  const { workflow, source } = state;
+  const trust = options.trust ?? trustOf(options.cwd, state);
+  const trusted = { ...options, ...(trust !== undefined && { trust }) };
+  checkTrust({ ...trusted, workflow, source, top: engine.repository.top, kind: engine.sandbox.kind });
+}
+
 /** Ends a run that nobody drives, as its engine would: a report is written and hooks are told. Not one that has ended by now. */
 export async function endUndriven(options: Asked<'cancel'> & WatchOptions & { run: string }): Promise<void> {
   const mode = options.now ? 'now' : 'graceful';
@@ -198,6 +216,7 @@ export async function endUndriven(options: Asked<'cancel'> & WatchOptions & { ru
     const live = await driven(options, async ({ engine }, undo) => {
       const drive = undo.use(await engine.drive(options.run, options));
       if (!isOpen(drive.state)) throw hasEnded;
+      withoutUntrusted(engine, drive, options);
       return {
         drive,
         facts: [{ type: 'run.cancelling', mode, by: options.by }],
@@ -276,10 +295,7 @@ async function ready(
   const { id, workflow, source, base } = drive.state;
   // A run keeps the workflow that it was started with, whatever the file says by now.
   const isolation = checkIsolation(engine, workflow, `${source} (as run ${id} was started)`);
-  const { top } = engine.repository;
-  const trust = options.trust ?? trustOf(options.cwd, drive.state);
-  const trusted = { ...options, ...(trust !== undefined && { trust }) };
-  checkTrust({ ...trusted, workflow, source, top, kind: engine.sandbox.kind });
+  checkTrusted(engine, drive, options);
   await engine.checkModels(workflow);
   await requireObjects(engine.stages.git, base, `run ${id}`);
   options.signal?.throwIfAborted();

@@ -206,6 +206,11 @@ export class Drive implements Disposable {
     }
   }
 
+  /** Those that the workflow has are not called: nobody trusts it. */
+  leaveItsHooks(): void {
+    this.#hooks.leaveWorkflows();
+  }
+
   /** For when all that the run leaves behind is there: its report too. */
   async tellEnd(): Promise<void> {
     await this.#hooks.runEnded();

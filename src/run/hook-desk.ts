@@ -70,6 +70,7 @@ export class HookDesk {
   /** Of what is told until somebody cancels with `now`; of what is told after that another one. */
   #now = new AbortController();
   #isHurried = false;
+  #isWorkflowLeft = false;
   readonly #ordered = new Lane();
   readonly #apart = new Map<Hook, Lane>();
   readonly #ofWorkflow = new Map<Workflow, Hook[]>();
@@ -129,6 +130,11 @@ export class HookDesk {
       start: Object.keys(env).length > 0 ? { ...start, env: { ...start.env, ...env } } : start,
       ...(more !== '' && { added: more }),
     };
+  }
+
+  /** From here on the user's hooks and the program's alone are called. */
+  leaveWorkflows(): void {
+    this.#isWorkflowLeft = true;
   }
 
   attemptEnded(event: EventOf<'attempt.finished'>): void {
@@ -279,6 +285,7 @@ export class HookDesk {
 
   /** That of the run, and those that it uses on the way to a task. */
   #workflowsOf(node: Node | undefined): { workflow: Workflow; from: string }[] {
+    if (this.#isWorkflowLeft) return [];
     const { state } = this.#options.loop;
     const inner: { workflow: Workflow; from: string }[] = [];
     for (let at = node; at?.parent; at = at.parent)
