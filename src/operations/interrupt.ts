@@ -21,6 +21,10 @@ export type CancelOptions = Asked<'cancel'> &
     waits?(text: string): void;
   };
 
+/** Whoever hooks keep for longer is not waited for. */
+const LET_GO_MS_MAX = 5000;
+const LOOK_MS = 20;
+
 /** Resolves once the run has ended; rejects where its engine does not even take note. */
 export async function cancelRun(options: CancelOptions): Promise<RunView> {
   await using journal = await openJournal(options.cwd);
@@ -32,7 +36,10 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
     await journal.store.request(run.id, { do: 'cancel', mode, by });
     const last = await ended(journal, run.id, options);
     // Its engine may have died before it took the request.
-    if (!isOpen(last)) return last;
+    if (!isOpen(last)) {
+      await letGo(journal, run.id, options.signal);
+      return last;
+    }
   }
   // Answers and messages, which are of this file too, need nothing of what drives a run.
   const { endUndriven } = await import('./run.ts');
@@ -44,6 +51,13 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
     throw error;
   }
   return await findRun(journal, run.id);
+}
+
+/** Its engine still writes the report and calls hooks: until it lets go, nobody can resume the run. */
+async function letGo({ store }: Journal, run: string, signal?: AbortSignal): Promise<void> {
+  const untilMs = performance.now() + LET_GO_MS_MAX;
+  while (!signal?.aborted && performance.now() < untilMs && (await store.driver(run)))
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
 async function isDriven(journal: Journal, run: RunView): Promise<boolean> {
