@@ -114,6 +114,7 @@ describe('a service', () => {
   server:
     run: |
       exec 2>&1
+      bosun agent inbox --wait 30s > /dev/null
       ${SERVING}
       ${UNTIL_TOLD}; bosun agent serve --name echo --stop
       bosun agent send client next; bosun agent inbox > /dev/null; ${UNTIL_TOLD}
@@ -121,7 +122,7 @@ describe('a service', () => {
     scope: { network: [web.bosun, echo.bosun] }
     run: |
       exec 2>&1; ask() { curl -sS "$@" || echo "curl $?"; }
-      ask -w '%{http_code}\\n' http://web.bosun/early
+      ask -w '%{http_code}\\n' http://web.bosun/early; bosun agent send server go > /dev/null
       bosun agent wait-for service echo
       ask http://web.bosun/a?b=c -d body; ask http://WEB.bosun.:3000/; ask -p http://web.bosun/tunnel
       ask http://web.bosun:3001/; ask http://bosun/; ask http://a.web.bosun/; ask http://wev.bosun/
@@ -159,10 +160,10 @@ describe('a service', () => {
       'ping',
       'HTTP/1.1 200 Connection Established',
       'plain bytes',
-      'sent client+m1 to server',
+      'sent client+m2 to server',
       'a message from server waits; call inbox',
       expect.stringMatching(/^bosun: cannot reach echo.bosun: .*server served it: its agent ended it/),
-      'sent client+m2 to server',
+      'sent client+m3 to server',
       'server has ended (done)',
       expect.stringMatching(/^bosun: cannot reach web.bosun: .*server served it: its agent has ended/),
     ]);
