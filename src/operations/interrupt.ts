@@ -56,8 +56,10 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
 /** Its engine still writes the report and calls hooks: until it lets go, nobody can resume the run. */
 async function letGo({ store }: Journal, run: string, signal?: AbortSignal): Promise<void> {
   const untilMs = performance.now() + LET_GO_MS_MAX;
-  while (!signal?.aborted && performance.now() < untilMs && (await store.driver(run)))
+  while (performance.now() < untilMs && (await store.driver(run))) {
+    if (signal?.aborted) return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
 }
 
 async function isDriven(journal: Journal, run: RunView): Promise<boolean> {
