@@ -10,6 +10,8 @@ import { EventStreams } from '../src/doors/http/event-streams.ts';
 import { Guard } from '../src/doors/http/guard.ts';
 import { Metrics } from '../src/doors/http/metrics.ts';
 import { ownRoutes } from '../src/doors/http/own.ts';
+import { Page } from '../src/doors/http/page.ts';
+import { Sessions } from '../src/doors/http/sessions.ts';
 import { ROUTES } from '../src/doors/http/routes.ts';
 import { Starts } from '../src/doors/http/starts.ts';
 import { createRun } from '../src/run/create-run.ts';
@@ -167,7 +169,8 @@ describe('mutated requests', { timeout: 120_000 }, () => {
     const pick = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)]!;
     const bugs: unknown[] = [];
     const records = new Records();
-    const access = new Access(records, undefined);
+    const sessions = Sessions.open();
+    const access = new Access(records, sessions, undefined);
     const streams = new EventStreams();
     const metrics = new Metrics();
     await using starts = new Starts(access, (text) => bugs.push(text));
@@ -176,7 +179,8 @@ describe('mutated requests', { timeout: 120_000 }, () => {
       access,
       streams,
       starts,
-      own: ownRoutes({ access, streams, metrics, version: '0' }),
+      own: ownRoutes({ access, streams, metrics, sessions, version: '0' }),
+      page: new Page(),
       onBug: (error) => bugs.push(error),
       onAnswered: (route, status) => metrics.count(route, status),
     });

@@ -266,6 +266,10 @@ describe('the server', () => {
     expect((await ask('GET', '/health', { token: undefined })).json).toEqual({ status: 'ok' });
     expect((await ask('GET', '/ready', { token: undefined })).json).toEqual({ status: 'ready' });
     expect((await ask('GET', '/openapi.json', { token: undefined })).json.openapi).toBe('3.1.1');
+    expect((await ask('GET', '/api/session')).json).toMatchObject({ role: 'admin', by: { kind: 'person' } });
+    const origin = { origin: server.serving.url };
+    expect((await ask('POST', '/api/session', { body: {}, headers: origin })).status).toBe(200);
+    expect((await ask('DELETE', '/api/session', { headers: origin })).json).toEqual({ ended: true });
     const figures = (await ask('GET', '/metrics')).text;
     expect(figures).toMatch(/^bosun_http_requests_total\{route="\/health",status="200"\} [1-9]/m);
     expect((await server.ask('HEAD', '/health', { token: undefined })).text).toBe('');

@@ -48,7 +48,11 @@ const NAMING: Record<string, string> = {
   'src/operations/init-mcp/clients.ts': 'where these keep their settings',
 };
 
+/** Of src/base, what the page takes with it. */
+const PURE_BASE = ['src/base/fields.ts', 'src/base/suggest.ts', 'src/base/units.ts'];
+
 const sources = files('src').filter((file) => file.endsWith('.ts'));
+const pageSources = files('web').filter((file) => /\.tsx?$/.test(file));
 
 describe('the tree', () => {
   it('has imports that point down only', () => {
@@ -84,6 +88,15 @@ describe('the tree', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('has a page that knows the contract and what is pure alone, and brings no schemas with it', () => {
+    const pure = /^(web|src\/(contract|schedule|report))\//;
+    const entries = pageSources.filter((file) => !file.endsWith('.config.ts'));
+    const loaded = [...loadedWith(entries).keys()].filter((file) => /\.tsx?$/.test(file));
+    expect(loaded.filter((file) => !pure.test(file) && !PURE_BASE.includes(file))).toEqual([]);
+    const heavy = /^import (?!type )[^;]*? from '(node:[^']+|zod|string-width|@marcbachmann[^']+)';/m;
+    expect(loaded.filter((file) => heavy.test(text(file)))).toEqual([]);
+  });
+
   it('starts processes and runs git in one place each', () => {
     const spawning = sources.filter(
       (file) =>
@@ -108,18 +121,20 @@ describe('the tree', () => {
   });
 
   it(`has no file of more than ${LINES_MAX} lines`, () => {
-    const all = [...sources, ...files('test'), ...files('bench')].filter((file) => file.endsWith('.ts'));
+    const all = [...sources, ...pageSources, ...files('test'), ...files('bench')].filter((file) =>
+      /\.tsx?$/.test(file),
+    );
     expect(all.filter((file) => text(file).split('\n').length > LINES_MAX)).toEqual([]);
   });
 
   it('opens every source file with a sentence on what it owns', () => {
-    expect(sources.filter((file) => !text(file).startsWith('/**'))).toEqual([]);
+    expect([...sources, ...pageSources].filter((file) => !text(file).startsWith('/**'))).toEqual([]);
   });
 
   it('names files for what they hold', () => {
-    const all = tracked().filter((file) => file.endsWith('.ts'));
+    const all = tracked().filter((file) => /\.tsx?$/.test(file));
     const odd = all.filter(
-      (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|case|config))?\.ts$/.test(path.basename(file)),
+      (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|case|config))?\.tsx?$/.test(path.basename(file)),
     );
     const vague = all.filter((file) =>
       /\b(utils?|helpers?|manager|service|common)\b/.test(path.basename(file)),
@@ -129,7 +144,7 @@ describe('the tree', () => {
 
   it('leaves nothing for later and skips nothing', () => {
     const here = 'test/tidy.test.ts';
-    const all = tracked().filter((file) => /\.(ts|md|sh)$/.test(file) && file !== here);
+    const all = tracked().filter((file) => /\.(tsx?|css|md|sh)$/.test(file) && file !== here);
     const left = all.filter((file) =>
       /\b(TODO|FIXME|XXX|HACK)\b|\b(it|test|describe)\.(skip|only|todo)\b/.test(text(file)),
     );

@@ -11,6 +11,7 @@ import { hashToken, isSameHash, type KeptToken } from '../../store/records/token
 import { SOCKET, type Call } from './call.ts';
 import { HttpProblem } from './problem.ts';
 import { Rate, type RateLimit } from './rate.ts';
+import type { Sessions } from './sessions.ts';
 
 export interface Caller {
   by: Actor;
@@ -25,10 +26,14 @@ const FAILURES: RateLimit = { burst: 20, perSecond: 1 };
 const REQUESTS: RateLimit = { burst: 10_000, perSecond: 5000 };
 const TOKEN_CHARS_MAX = 200;
 const TOKEN = 'token ';
+const PAGE = 'page';
+/** Of a token's hash: enough to tell it from a later one of the same name. */
+const HASH_CHARS = 16;
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="bosun"' };
 
 export class Access {
   readonly #records: Records;
+  readonly #sessions: Sessions;
   /** Of the address that was printed; it ends with this process. */
   readonly #pageHash: Buffer | undefined;
   readonly #failures = new Rate(FAILURES);
@@ -38,8 +43,9 @@ export class Access {
   #tokens: readonly KeptToken[] = [];
   #repositories: ReadonlyMap<string, ServedRepository> = new Map();
 
-  constructor(records: Records, pageToken: string | undefined) {
+  constructor(records: Records, sessions: Sessions, pageToken: string | undefined) {
     this.#records = records;
+    this.#sessions = sessions;
     this.#pageHash = pageToken === undefined ? undefined : hashToken(pageToken);
     this.#user = userName();
   }
@@ -63,6 +69,13 @@ export class Access {
     return isServed && token !== undefined && !isExpired(token);
   }
 
+  /** Who comes back with a session, as it says; undefined for who needs none. */
+  subjectOf({ key }: Caller): string | undefined {
+    if (key === PAGE) return PAGE;
+    const token = key.startsWith(TOKEN) && this.#tokens.find(({ name }) => `${TOKEN}${name}` === key);
+    return token ? subjectOfToken(token) : undefined;
+  }
+
   repositories(): readonly ServedRepository[] {
     this.#read();
     return [...this.#repositories.values()];
@@ -80,6 +93,10 @@ export class Access {
     if (from === SOCKET) return { by: this.#person(SOCKET), role: 'admin', key: SOCKET };
     const waitMs = this.#failures.waitMs(from);
     if (waitMs > 0) throw tooMany(waitMs, 'too many requests without a valid token');
+    if (call.headers.authorization === undefined) {
+      const caller = this.#callerOfSession(call);
+      if (caller) return caller;
+    }
     const [, token] = /^Bearer +([\w-]+)$/i.exec(call.headers.authorization ?? '') ?? [];
     if (token !== undefined && token.length <= TOKEN_CHARS_MAX) {
       const caller = this.#callerWith(hashToken(token), from);
@@ -100,11 +117,25 @@ export class Access {
     this.#read();
     const isPage = this.#pageHash !== undefined && isSameHash(hash, this.#pageHash);
     const known = this.#tokens.filter((token) => isSameHash(hash, token.hash));
-    if (isPage) return { by: this.#person(from), role: 'admin', key: 'page' };
+    if (isPage) return this.#pageCaller(from);
     const [token] = known;
-    if (!token || isExpired(token)) return undefined;
-    const { name, role } = token;
-    return { by: { kind: 'program', name: `${name}@${from}` }, role, key: `${TOKEN}${name}` };
+    return token && callerOfToken(token, from);
+  }
+
+  /** A browser says where each request that changes something comes from, and that is held against our own names. */
+  #callerOfSession({ headers, method, from }: Call): Caller | undefined {
+    const subject = this.#sessions.subjectOf(headers.cookie, Date.now());
+    if (subject === undefined) return undefined;
+    if (method !== 'GET' && method !== 'HEAD' && headers.origin === undefined)
+      throw new HttpProblem(403, 'not-trusted', 'a request with a session must say its Origin');
+    if (subject === PAGE) return this.#pageHash && this.#pageCaller(from);
+    this.#read();
+    const token = this.#tokens.find((each) => subjectOfToken(each) === subject);
+    return token && callerOfToken(token, from);
+  }
+
+  #pageCaller(from: string): Caller {
+    return { by: this.#person(from), role: 'admin', key: PAGE };
   }
 
   #person(from: string): Actor {
@@ -128,6 +159,16 @@ export function requireRole({ role }: Caller, needed: Role, what: string): void 
     'not-trusted',
     `${what} needs a token with the role ${needed}; this one has ${role}`,
   );
+}
+
+function callerOfToken(token: KeptToken, from: string): Caller | undefined {
+  if (isExpired(token)) return undefined;
+  const { name, role } = token;
+  return { by: { kind: 'program', name: `${name}@${from}` }, role, key: `${TOKEN}${name}` };
+}
+
+function subjectOfToken({ name, hash }: KeptToken): string {
+  return `${TOKEN}${name} ${Buffer.from(hash).toString('hex').slice(0, HASH_CHARS)}`;
 }
 
 function isExpired({ expiresAtMs }: KeptToken): boolean {

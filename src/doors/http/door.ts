@@ -14,6 +14,7 @@ import { wantsStream, watchedRepository } from './event-request.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Guard } from './guard.ts';
 import { readInput } from './input.ts';
+import type { Page } from './page.ts';
 import { HttpProblem, problemReply } from './problem.ts';
 import { requestOnce } from './request-once.ts';
 import { Router, type Found } from './router.ts';
@@ -22,7 +23,7 @@ import { fileWithin, type Starts } from './starts.ts';
 
 /** What is no operation: about the server itself. */
 export interface Own {
-  method: 'GET';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
   /** Nobody has to say who they are. */
   isOpen: boolean;
@@ -35,6 +36,7 @@ export interface DoorOptions {
   streams: EventStreams;
   starts: Starts;
   own: readonly Own[];
+  page: Page;
   /** Is told of what nobody foresaw. */
   onBug(error: unknown): void;
   /** Is told of each request that was answered. */
@@ -43,6 +45,7 @@ export interface DoorOptions {
 
 type Input = Record<string, unknown>;
 const NONE = '(none)';
+const PAGE = '(page)';
 
 export class Door {
   readonly #options: DoorOptions;
@@ -58,12 +61,15 @@ export class Door {
     let route = NONE;
     let reply: Reply;
     try {
-      this.#options.guard.check(call);
+      const page = this.#options.page.answer(call);
+      this.#options.guard.check(call, { isPage: page !== undefined });
       const found = this.#findOpen(call);
-      route = found ? found.route.path : NONE;
-      reply = found
-        ? await found.route.answer(call, undefined)
-        : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path));
+      route = page ? PAGE : found ? found.route.path : NONE;
+      reply =
+        page ??
+        (found
+          ? await found.route.answer(call, undefined)
+          : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path)));
     } catch (error) {
       reply = problemReply(error, this.#options.onBug);
     }

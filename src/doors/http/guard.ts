@@ -27,8 +27,8 @@ export class Guard {
     ]);
   }
 
-  /** Throws what a stranger's page could have sent. */
-  check(call: Call): void {
+  /** Throws what a stranger's page could have sent. The page itself may be linked to: it brings nothing of anybody's. */
+  check(call: Call, { isPage = false }: { isPage?: boolean } = {}): void {
     const { headers } = call;
     if (call.countOf('host') !== 1 || !this.#isOurs(headers.host, call.from))
       throw new HttpProblem(
@@ -36,6 +36,8 @@ export class Guard {
         'not-trusted',
         `this server is not called ${shown(headers.host)}; use one of its own names, or start it with --allow-host`,
       );
+    if (isPage && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document')
+      return;
     if (call.countOf('origin') > 1 || !this.#isOwnPage(headers.origin, headers['sec-fetch-site']))
       throw new HttpProblem(
         403,

@@ -16,8 +16,8 @@ type Parts = Record<string, unknown>;
 export function openApi(version: string): Parts {
   const paths: Record<string, Parts> = {};
   for (const route of ROUTES) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route);
-  for (const { path, about, type, isOpen } of OWN_PATHS)
-    paths[path] = { get: ownOperation(path, about, type, isOpen) };
+  for (const { method = 'GET', path, about, type, isOpen } of OWN_PATHS)
+    (paths[path] ??= {})[method.toLowerCase()] = ownOperation(method, path, about, type, isOpen);
   return {
     openapi: '3.1.1',
     info: {
@@ -145,13 +145,17 @@ function problemsOf(errors: readonly ErrorCode[]): Parts {
   );
 }
 
-function ownOperation(path: string, about: string, type: string, isOpen: boolean): Parts {
+const METHOD_WORDS: Record<string, string> = { GET: '', POST: 'open', DELETE: 'end' };
+
+function ownOperation(method: string, path: string, about: string, type: string, isOpen: boolean): Parts {
+  const name = path
+    .split('/')
+    .at(-1)!
+    .replace('.json', '')
+    .replace(/^events$/, 'allEvents');
+  const word = METHOD_WORDS[method]!;
   return {
-    operationId: path
-      .split('/')
-      .at(-1)!
-      .replace('.json', '')
-      .replace(/^events$/, 'allEvents'),
+    operationId: word === '' ? name : `${word}${name[0]!.toUpperCase()}${name.slice(1)}`,
     summary: about,
     ...(isOpen && { security: [] }),
     ...(type === 'text/event-stream' && { parameters: [lastEventId] }),

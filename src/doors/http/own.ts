@@ -7,8 +7,12 @@ import type { Own } from './door.ts';
 import { watchedAll } from './event-request.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Metrics } from './metrics.ts';
+import { HttpProblem } from './problem.ts';
+import type { Sessions } from './sessions.ts';
 
 interface OwnPath {
+  /** GET if not given. */
+  method?: 'POST' | 'DELETE';
   path: string;
   about: string;
   type: string;
@@ -26,16 +30,32 @@ export const OWN_PATHS: readonly OwnPath[] = [
     type: 'text/event-stream',
     isOpen: false,
   },
+  { path: '/api/session', about: 'who asks, and what they may', type: 'application/json', isOpen: false },
+  {
+    method: 'POST',
+    path: '/api/session',
+    about: 'give a cookie in place of the token that the request has',
+    type: 'application/json',
+    isOpen: false,
+  },
+  {
+    method: 'DELETE',
+    path: '/api/session',
+    about: 'take the cookie back',
+    type: 'application/json',
+    isOpen: false,
+  },
 ];
 
 interface Parts {
   access: Access;
   streams: EventStreams;
   metrics: Metrics;
+  sessions: Sessions;
   version: string;
 }
 
-export function ownRoutes({ access, streams, metrics, version }: Parts): Own[] {
+export function ownRoutes({ access, streams, metrics, sessions, version }: Parts): Own[] {
   const answers: Record<string, (call: Call, caller: Caller) => Promise<Reply> | Reply> = {
     '/health': () => json({ status: 'ok' }),
     '/ready': () => readiness(access),
@@ -45,13 +65,30 @@ export function ownRoutes({ access, streams, metrics, version }: Parts): Own[] {
       const watched = watchedAll(call, access.repositories());
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     },
+    '/api/session': (_, { role, by }) => json({ role, by, version }),
+    'POST /api/session': (call, caller) => {
+      const subject = access.subjectOf(caller);
+      if (subject === undefined)
+        throw new HttpProblem(400, 'usage', 'only who came with a token can have a session');
+      const cookie = sessions.cookieFor(subject, { isSecure: isSecure(call), nowMs: Date.now() });
+      const { role, by } = caller;
+      return json({ role, by, version }, { headers: { 'set-cookie': cookie } });
+    },
+    'DELETE /api/session': (call) => {
+      return json({ ended: true }, { headers: { 'set-cookie': sessions.endingCookie(isSecure(call)) } });
+    },
   };
-  return OWN_PATHS.map(({ path, isOpen }) => ({
-    method: 'GET',
+  return OWN_PATHS.map(({ method, path, isOpen }) => ({
+    method: method ?? 'GET',
     path,
     isOpen,
-    answer: (call, caller) => answers[path]!(call, caller!),
+    answer: (call, caller) => answers[method ? `${method} ${path}` : path]!(call, caller!),
   }));
+}
+
+/** Through a proxy with TLS, as the browser says. */
+function isSecure({ headers }: Call): boolean {
+  return headers.origin?.startsWith('https:') ?? false;
 }
 
 /** Names nothing: anybody may ask. */

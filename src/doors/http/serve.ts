@@ -16,6 +16,8 @@ import { EventStreams } from './event-streams.ts';
 import { Guard } from './guard.ts';
 import { Metrics } from './metrics.ts';
 import { ownRoutes } from './own.ts';
+import { Page } from './page.ts';
+import { Sessions } from './sessions.ts';
 import { Starts } from './starts.ts';
 import { HttpServer, type Answering, type Mount } from './server.ts';
 
@@ -30,6 +32,8 @@ export interface ServeOptions {
   tokensOnly: boolean;
   version: string;
   mounts?: readonly Mount[];
+  /** Where the built page is; that of the package if not given. */
+  pageDirectory?: string;
   /** Until all headers of a request are there. */
   headersMsMax?: number;
   /** Between two signs of life of a quiet event stream. */
@@ -54,7 +58,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const lock = undo.use(lockFor(socketPath));
   const records = undo.use(new Records());
   const token = tokensOnly ? undefined : makeToken();
-  const access = new Access(records, token);
+  const sessions = Sessions.open();
+  const access = new Access(records, sessions, token);
   const streams = new EventStreams(options.beatMs === undefined ? {} : { beatMs: options.beatMs });
   const metrics = new Metrics();
   const starts = undo.use(new Starts(access, options.onTrouble));
@@ -70,7 +75,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     access,
     streams,
     starts,
-    own: ownRoutes({ access, streams, metrics, version }),
+    own: ownRoutes({ access, streams, metrics, sessions, version }),
+    page: new Page(options.pageDirectory),
     onBug,
     onAnswered: (route, status) => metrics.count(route, status),
   });

@@ -1,0 +1,85 @@
+/** Asks the server for something: an operation over HTTP, with the session of this browser. It keeps nothing. */
+
+/** What went wrong, in the server's own words. */
+export class Problem extends Error {
+  /** 0 where the server did not answer at all. */
+  readonly status: number;
+  readonly code: string;
+  readonly fields: readonly { pointer: string; detail: string }[];
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    fields: readonly { pointer: string; detail: string }[] = [],
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.fields = fields;
+  }
+}
+
+export interface Asking {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  query?: Record<string, string | number | boolean | undefined>;
+  /** An object; without a method it is posted. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Rejects with a Problem, or with an AbortError. */
+export async function ask<T = unknown>(path: string, asking: Asking = {}): Promise<T> {
+  return (await (await request(path, asking)).json()) as T;
+}
+
+/** The same for what is no JSON, such as a patch. @public */
+export async function request(
+  path: string,
+  { method, query = {}, body, headers = {}, signal }: Asking = {},
+): Promise<Response> {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  const address = search.size === 0 ? path : `${path}?${search.toString()}`;
+  const response = await fetch(address, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+    credentials: 'same-origin',
+    redirect: 'error',
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, 'unreachable', 'the server does not answer; is bosun serve still running?');
+  });
+  if (response.ok) return response;
+  throw await problemOf(response);
+}
+
+export function repositoryPath(repository: string): string {
+  return `/api/repositories/${encodeURIComponent(repository)}`;
+}
+
+export function runPath(repository: string, run: string): string {
+  return `${repositoryPath(repository)}/runs/${encodeURIComponent(run)}`;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const { status } = response;
+  try {
+    const said = (await response.json()) as {
+      code?: string;
+      detail?: string;
+      errors?: { pointer: string; detail: string }[];
+    };
+    return new Problem(
+      status,
+      said.code ?? 'system',
+      said.detail ?? `the server says ${status}`,
+      said.errors,
+    );
+  } catch {
+    return new Problem(status, 'system', `the server says ${status}`);
+  }
+}

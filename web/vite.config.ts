@@ -1,0 +1,22 @@
+/** How the page is made of web/: into dist/web, each file but the document with the hash of what is in it. */
+import path from 'node:path';
+import { defineConfig } from 'vite';
+
+const HERE = import.meta.dirname;
+
+export default defineConfig({
+  root: HERE,
+  base: '/',
+  publicDir: false,
+  logLevel: 'warn',
+  build: {
+    outDir: path.resolve(HERE, '../dist/web'),
+    emptyOutDir: true,
+    target: 'es2024',
+    // The policy of the page takes no data: address for anything but pictures.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  worker: { format: 'es' },
+});
