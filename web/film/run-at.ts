@@ -1,0 +1,54 @@
+/**
+ * A run at one moment, as all of its views show it: as it is now, or as it was then. Plain values made of the core's
+ * state; the same object for as long as nothing of it changes, so that a view may compare by identity.
+ */
+import type { AttemptReport } from '../../src/contract/report.ts';
+import type { RunView, ShownRunState, TaskView } from '../../src/contract/run.ts';
+import type { Limits, Scope } from '../../src/contract/workflow.ts';
+
+export interface RunAt {
+  repository: string;
+  /** Now, or the moment that was wound to. */
+  atMs: number;
+  isLive: boolean;
+  /** Of the whole run, whatever moment it is: its first and its last event. */
+  startedAtMs: number;
+  lastAtMs: number;
+  /** With `interrupted` for one that nobody drives. */
+  state: ShownRunState;
+  run: RunView;
+  /** In the order in which they are shown. */
+  tasks: readonly TaskAt[];
+  task(id: string): TaskAt | undefined;
+}
+
+/** A task at that moment. */
+export interface TaskAt {
+  view: TaskView;
+  facts: TaskFacts;
+  /** Those that had begun by then. */
+  attempts: readonly AttemptAt[];
+}
+
+/** What is the same at all moments. */
+export interface TaskFacts {
+  id: string;
+  label: string;
+  kind: 'work' | 'approve' | 'for-each' | 'uses' | 'handoff' | 'race' | 'continuous';
+  /** The task it belongs to. */
+  parent?: string;
+  /** Ids of the tasks it waits for; a group stands for what is within it. */
+  needs: readonly string[];
+  /** The first line of its prompt, command or question. */
+  title: string;
+  agent?: string;
+  runtime?: string;
+  model?: string;
+  scope?: Scope;
+  limits?: Limits;
+}
+
+export interface AttemptAt extends Pick<AttemptReport, 'n' | 'purpose' | 'outcome' | 'startedAtMs' | 'endedAtMs'> {
+  /** When it waited for a person. */
+  asked: readonly { fromMs: number; toMs: number | null }[];
+}
