@@ -69,7 +69,9 @@ export function followKeys(): () => void {
       return;
     const struck = first === undefined ? [event.key] : [`${first} ${event.key}`, event.key];
     first = undefined;
-    const command = all.find(({ keys, isDisabled }) => keys !== undefined && !isDisabled && struck.includes(keys));
+    const command = all.find(
+      ({ keys, isDisabled }) => keys !== undefined && !isDisabled && struck.includes(keys),
+    );
     if (command) {
       event.preventDefault();
       command.run();

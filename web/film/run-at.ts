@@ -2,7 +2,8 @@
  * A run at one moment, as all of its views show it: as it is now, or as it was then. Plain values made of the core's
  * state; the same object for as long as nothing of it changes, so that a view may compare by identity.
  */
-import type { AttemptReport } from '../../src/contract/report.ts';
+import type { Recorded } from '../../src/contract/event.ts';
+import type { AttemptReport, RunReport } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState, TaskView } from '../../src/contract/run.ts';
 import type { Limits, Scope } from '../../src/contract/workflow.ts';
 
@@ -20,6 +21,13 @@ export interface RunAt {
   /** In the order in which they are shown. */
   tasks: readonly TaskAt[];
   task(id: string): TaskAt | undefined;
+  /** All that was read of its journal, the oldest first, without what programs printed; the first `count` had happened. */
+  events: readonly Recorded[];
+  count: number;
+  /** What was spent, of the whole run, whatever moment it is: a step for each request that was charged. */
+  spent: readonly { atMs: number; usd: number }[];
+  /** All that had happened, as its report tells it, without patches. Made when it is first asked for, and kept. */
+  report(): RunReport;
 }
 
 /** A task at that moment. */
@@ -48,7 +56,10 @@ export interface TaskFacts {
   limits?: Limits;
 }
 
-export interface AttemptAt extends Pick<AttemptReport, 'n' | 'purpose' | 'outcome' | 'startedAtMs' | 'endedAtMs'> {
+export interface AttemptAt extends Pick<
+  AttemptReport,
+  'n' | 'purpose' | 'outcome' | 'startedAtMs' | 'endedAtMs'
+> {
   /** When it waited for a person. */
   asked: readonly { fromMs: number; toMs: number | null }[];
 }
