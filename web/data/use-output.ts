@@ -1,7 +1,7 @@
 /** What a task printed and what its agent said and did, as it comes. */
 import type { AgentEvent } from '../../src/contract/model.ts';
 
-/** What was printed or said at one moment; what a program prints may end in the middle of a line. */
+/** What was printed or said at one moment; what a program prints may end in the middle of a line. @public */
 export interface OutputEntry {
   seq: number;
   atMs: number;
