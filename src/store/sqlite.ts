@@ -187,6 +187,10 @@ class SqliteStore implements Store {
     const where = ['run = ?', 'seq > ?'];
     const values: (string | number)[] = [run, options.afterSeq ?? 0];
     if (options.withoutOutput) where.push("type <> 'attempt.output'");
+    if (options.types) {
+      where.push(`type IN (${options.types.map(() => '?').join(', ')})`);
+      values.push(...options.types);
+    }
     if (options.task !== undefined) {
       where.push('task = ?');
       values.push(options.task);

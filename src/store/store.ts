@@ -65,6 +65,8 @@ export interface ReadOptions {
   limit?: number;
   /** Leaves out what agents printed: state does not depend on it. */
   withoutOutput?: boolean;
+  /** Only events of these types. */
+  types?: readonly string[];
   /** Values of more bytes stay references. */
   valueBytesMax?: number;
   task?: string;

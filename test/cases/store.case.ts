@@ -98,6 +98,8 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       expect((await store.read(id, { afterSeq: 2, limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
       expect((await store.read(id, { task: 'b' })).map(({ seq }) => seq)).toEqual([3, 4]);
       expect((await store.read(id, { withoutOutput: true })).map(({ seq }) => seq)).toEqual([1, 3]);
+      const types = ['run.created', 'task.admitted'];
+      expect((await store.read(id, { types })).map(({ seq }) => seq)).toEqual([1, 3]);
     });
 
     it('reads the events of a task with those within it, and the answers to what they asked', async () => {
