@@ -12,7 +12,7 @@ import { vetChanges, type VetScope } from '../collect/vet.ts';
 import type { OwnerSaid, WantedPatch } from '../contract/access.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Outputs, Produced, ProducedFiles, Take } from '../contract/produced.ts';
-import { API_NEED } from '../contract/workflow.ts';
+import { API_NEED } from '../contract/workflow-words.ts';
 import type { CrewTools } from '../crew/tools.ts';
 import { INSIDE } from '../sandbox/linux/bwrap.ts';
 import { effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';

@@ -139,9 +139,6 @@ const OnConflict = z
 
 const OnFailure = z.enum(['stop', 'continue']);
 
-/** How a need that a publication meets begins. */
-export const API_NEED = 'api:';
-
 const need = z
   .string()
   .regex(
@@ -331,20 +328,6 @@ export type AgentSource = z.input<typeof Agent>;
  * written in `uses`. It is plain JSON, so that a journal holds all that is needed to resume.
  */
 export type Workflow = z.output<typeof WorkflowFile> & { nested?: Record<string, Workflow> };
-
-/** Who judges a race, or how its score is found; undefined where nobody does, or the first or a person decides. */
-export function judgeOf({ judge }: Pick<Task, 'judge'>): Exclude<Task['judge'], 'person'> {
-  return judge === 'person' ? undefined : judge;
-}
-
-/** What an agent falls back to, the first one first, however it is written. */
-export function fallbacksOf(agent: Agent | undefined): { runtime: RuntimeName; model?: string }[] {
-  return (agent?.fallback ?? []).map((entry) => {
-    if (typeof entry === 'string') return { runtime: entry };
-    const { runtime, model } = entry;
-    return { runtime, ...(model !== undefined && { model }) };
-  });
-}
 
 export type Json = z.output<ReturnType<typeof z.json>>;
 

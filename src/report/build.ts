@@ -54,7 +54,8 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
   return report;
 }
 
-function reportOn(state: State, history: History, logs: LogTails, extra: ReportExtra): RunReport {
+/** The same of a state and a history that somebody keeps anyway. */
+export function reportOn(state: State, history: History, logs: LogTails, extra: ReportExtra): RunReport {
   const { diffs, shownState, changed } = extra;
   const tasks = reportTasks({ state, history, logs, diffs, shownState });
   const because = (state.state === 'cancelled' && state.because) || null;

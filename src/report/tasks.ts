@@ -144,7 +144,8 @@ function agentOf({ agent, handoff, race }: Task): string | null {
   return agent?.runtime ?? handoff?.join(' → ') ?? null;
 }
 
-function titleOf({ task, each }: Node): string {
+/** The first line of what it is to do. */
+export function titleOf({ task, each }: Node): string {
   const question = typeof task.approve === 'string' ? task.approve : task.approve?.question;
   const words = task.description ?? task.prompt ?? task.run ?? question ?? task.uses ?? '';
   const title = clip(words.trim().split('\n')[0]!, TITLE_CHARS_MAX);

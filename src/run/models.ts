@@ -10,13 +10,8 @@ import type { ConfigFile } from '../contract/config.ts';
 import { BosunError } from '../contract/errors.ts';
 import { NO_TOKENS, type Dialect, type Tokens } from '../contract/model.ts';
 import { asksModels } from '../contract/runtimes.ts';
-import {
-  fallbacksOf,
-  type Agent,
-  type Budget,
-  type RuntimeName,
-  type Workflow,
-} from '../contract/workflow.ts';
+import type { Agent, Budget, RuntimeName, Workflow } from '../contract/workflow.ts';
+import { fallbacksOf } from '../contract/workflow-words.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Price, PriceOf } from '../gateway/money/prices.ts';

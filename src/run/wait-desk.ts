@@ -7,7 +7,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { EventOf, WaitFor } from '../contract/event.ts';
 import type { Waited } from '../contract/message.ts';
 import { isServiceName, SERVICE_NAME_RULE } from '../contract/services.ts';
-import { API_NEED } from '../contract/workflow.ts';
+import { API_NEED } from '../contract/workflow-words.ts';
 import type { CrewTools } from '../crew/tools.ts';
 import { nodeOf, type Node, type State } from '../schedule/state.ts';
 import { findTask, isAgent, tellUnknown } from '../schedule/workflow/addressees.ts';

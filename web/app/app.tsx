@@ -1,5 +1,6 @@
 /** The whole page: who may see it, and which view the address asks for. */
 import { useEffect, type ReactNode } from 'react';
+import { followKeys } from './commands.tsx';
 import { openSession, useSession } from '../data/session.ts';
 import { HomePage } from '../home/home-page.tsx';
 import { RunPage } from '../run/run-page.tsx';
@@ -10,6 +11,7 @@ export function App(): ReactNode {
   const session = useSession();
   const place = usePlace();
   useEffect(followLinks, []);
+  useEffect(followKeys, []);
   useEffect(() => void openSession(), []);
   if (session.state === 'asking') return null;
   if (session.state === 'locked') return <Locked />;

@@ -24,7 +24,7 @@ export interface RunAt {
   /** All that was read of its journal, the oldest first, without what programs printed; the first `count` had happened. */
   events: readonly Recorded[];
   count: number;
-  /** What was spent, of the whole run, whatever moment it is: a step for each request that was charged. */
+  /** What was spent in all by then, of the whole run, whatever moment it is: a step for each request that was charged. */
   spent: readonly { atMs: number; usd: number }[];
   /** All that had happened, as its report tells it, without patches. Made when it is first asked for, and kept. */
   report(): RunReport;

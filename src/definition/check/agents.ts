@@ -1,7 +1,8 @@
 /** Checks agents, who names them, and budgets. */
 import { asksModels, MODEL_RUNTIMES, takesCommand } from '../../contract/runtimes.ts';
 import { OUR_TOOLS } from '../../contract/model.ts';
-import { fallbacksOf, type Agent, type Budget, type Task, type Workflow } from '../../contract/workflow.ts';
+import type { Agent, Budget, Task, Workflow } from '../../contract/workflow.ts';
+import { fallbacksOf } from '../../contract/workflow-words.ts';
 import { compilePattern, PatternError } from '../../base/pattern.ts';
 import { didYouMean } from '../../base/suggest.ts';
 import { wordList } from '../../base/word-list.ts';

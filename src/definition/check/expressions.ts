@@ -1,5 +1,6 @@
 /** Checks the expressions of a workflow as far as that can be done before it runs. */
-import { API_NEED, judgeOf, type Scope, type Task, type Workflow } from '../../contract/workflow.ts';
+import type { Scope, Task, Workflow } from '../../contract/workflow.ts';
+import { API_NEED, judgeOf } from '../../contract/workflow-words.ts';
 import { didYouMean } from '../../base/suggest.ts';
 import { splitTemplate } from '../../schedule/expression/template.ts';
 import {
@@ -9,7 +10,8 @@ import {
   unwrap,
 } from '../../schedule/expression/expression.ts';
 import { isTemplate } from '../../schedule/workflow/glob-template.ts';
-import { hasTemplate, ITEM_FIELDS, templateProblem } from '../../schedule/workflow/item-scope.ts';
+import { hasTemplate, ITEM_FIELDS } from '../../schedule/workflow/item-fields.ts';
+import { templateProblem } from '../../schedule/workflow/item-scope.ts';
 import type { Graph } from './graph.ts';
 import { describe, type Path, type Problem } from '../source/problem.ts';
 

@@ -1,5 +1,6 @@
 /** Checks who needs whom: unknown names, circles, needs that can never be met. */
-import { API_NEED, type Tasks } from '../../contract/workflow.ts';
+import type { Tasks } from '../../contract/workflow.ts';
+import { API_NEED } from '../../contract/workflow-words.ts';
 import { didYouMean } from '../../base/suggest.ts';
 import type { Problem } from '../source/problem.ts';
 

@@ -1,7 +1,8 @@
 /** Checks the scopes that the items of a for-each will have, where the workflow itself lists the items. */
 import type { Json, Scope, Task } from '../../contract/workflow.ts';
 import { ExpressionError } from '../../schedule/expression/failure.ts';
-import { itemGlobsProblem, itemScope } from '../../schedule/workflow/item-scope.ts';
+import { itemGlobsProblem } from '../../schedule/workflow/item-fields.ts';
+import { itemScope } from '../../schedule/workflow/item-scope.ts';
 import type { Problem } from '../source/problem.ts';
 
 /** The first that cannot be had says enough. */

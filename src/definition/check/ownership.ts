@@ -8,7 +8,7 @@ import type { Agent, Scope, Task, Tasks, Workflow } from '../../contract/workflo
 import { effectiveScope } from '../../schedule/workflow/scope-of.ts';
 import { itemNames } from '../../schedule/views/task-names.ts';
 import { isTemplate } from '../../schedule/workflow/glob-template.ts';
-import { hasTemplate } from '../../schedule/workflow/item-scope.ts';
+import { hasTemplate } from '../../schedule/workflow/item-fields.ts';
 import { scopeOfItem } from './items.ts';
 import { checkGraph, type Graph } from './graph.ts';
 import { GlobIndex } from './glob-index.ts';

@@ -4,7 +4,7 @@ import { covers } from '../../base/globs.ts';
 import { parseSizeBytes } from '../../base/units.ts';
 import type { Agent, Limits, Scope, Task, Workflow, WorkspaceOptions } from '../../contract/workflow.ts';
 import { isTemplate } from '../../schedule/workflow/glob-template.ts';
-import { hasTemplate } from '../../schedule/workflow/item-scope.ts';
+import { hasTemplate } from '../../schedule/workflow/item-fields.ts';
 import { effectiveScope } from '../../schedule/workflow/scope-of.ts';
 import { checkItems } from './items.ts';
 import { hostProblem } from './hosts.ts';

@@ -15,7 +15,7 @@
  */
 import type { AgainReason, Decision, EventOf } from '../../contract/event.ts';
 import type { AgentErrorKind } from '../../contract/model.ts';
-import { fallbacksOf } from '../../contract/workflow.ts';
+import { fallbacksOf } from '../../contract/workflow-words.ts';
 import { runtimeOf, sessionOf } from '../fold/session.ts';
 import { agentOf, onConflict } from '../workflow/agent-of.ts';
 import { delayBeforeRetryMs } from './retry.ts';

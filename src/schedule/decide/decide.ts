@@ -21,7 +21,7 @@ import { decideReady } from './ready.ts';
 import { decideReopened } from './reopen.ts';
 import { checkRoom } from './room.ts';
 import { decideSummaries, summed, unsummed } from './summaries.ts';
-import { itemGlobsProblem } from '../workflow/item-scope.ts';
+import { itemGlobsProblem } from '../workflow/item-fields.ts';
 import { lostBasis, missingInterface, originOf, originOnTop, tellMissing } from '../workflow/publications.ts';
 import { decideMerge } from './publications.ts';
 import { groupOutput } from '../workflow/outputs.ts';

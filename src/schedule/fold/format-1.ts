@@ -4,7 +4,7 @@
  * both. Never changed: what `decide` does today has no part in what was decided then.
  */
 import type { Event, EventOf } from '../../contract/event.ts';
-import { fallbacksOf } from '../../contract/workflow.ts';
+import { fallbacksOf } from '../../contract/workflow-words.ts';
 import { agentOf, onConflict } from '../workflow/agent-of.ts';
 import { hasEnded, isTolerated, nodeOf, type Node, type State } from '../state.ts';
 import { runtimeOf, sessionOf } from './session.ts';

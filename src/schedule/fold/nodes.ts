@@ -1,10 +1,12 @@
 /** Makes the nodes of a run from tasks: at its start, and when for-each, uses, expand, handoff, race or rounds add some. */
 import type { EventOf } from '../../contract/event.ts';
-import { API_NEED, type Json, type Task, type Workflow } from '../../contract/workflow.ts';
+import type { Json, Task, Workflow } from '../../contract/workflow.ts';
+import { API_NEED } from '../../contract/workflow-words.ts';
 import { ExpressionError } from '../expression/failure.ts';
 import { turnTask } from '../workflow/handoff.ts';
 import { candidateTask, judgeTask } from '../workflow/race.ts';
-import { hasTemplate, itemScope } from '../workflow/item-scope.ts';
+import { hasTemplate } from '../workflow/item-fields.ts';
+import { itemScope } from '../workflow/item-scope.ts';
 import type { Interface, Node, State } from '../state.ts';
 import { itemNames, roundName, turnName } from '../views/task-names.ts';
 

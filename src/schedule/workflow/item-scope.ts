@@ -1,28 +1,15 @@
 /** Fills in the scope of one item of a for-each. A value only names files: it never widens a glob. Pure. */
 import { normalizeGlob } from '../../base/glob-syntax.ts';
-import type { Json, Scope, Task } from '../../contract/workflow.ts';
+import type { Json, Scope } from '../../contract/workflow.ts';
 import { evaluate, parseTemplate } from '../expression/expression.ts';
 import { openAllowance } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/failure.ts';
 import { isTemplate } from './glob-template.ts';
+import { ITEM_FIELDS } from './item-fields.ts';
 
-/** The fields that may speak of `each` and `index`. What reaches beyond the repository is for people to write out. */
-export const ITEM_FIELDS = ['write', 'shared', 'hide'] as const;
 /** What an expression in a glob may cost: it names a file, and there may be thousands of items. */
 const FILL_STEPS_MAX = 1000;
-const ITEM_GLOBS_MAX = 20_000;
 const WILDCARDS = /[*?[\]{}()!\\]/g;
-
-export function hasTemplate({ scope = {} }: Pick<Task, 'scope'>): boolean {
-  return ITEM_FIELDS.some((field) => scope[field]?.some(isTemplate));
-}
-
-/** They are all filled in at once, when the task becomes its items. */
-export function itemGlobsProblem({ scope = {} }: Pick<Task, 'scope'>, items: number): string | undefined {
-  const count = ITEM_FIELDS.reduce((sum, field) => sum + (scope[field]?.filter(isTemplate).length ?? 0), 0);
-  if (count * items <= ITEM_GLOBS_MAX) return undefined;
-  return `its scope has ${count} globs to fill in for ${items} items, and at most ${ITEM_GLOBS_MAX} in all are allowed; use fewer`;
-}
 
 /** Throws an ExpressionError, with a message for people, where a value does not name files of the repository. */
 export function itemScope(scope: Scope, each: Json, index: number): Scope {

@@ -1,6 +1,7 @@
 /** Puts values into what the workflow says: prompts, commands, environments, inputs. Pure. */
 import type { GivenFile } from '../../contract/event.ts';
-import { EXPANSION_TASKS_MAX, judgeOf, type Input, type Json, type Task } from '../../contract/workflow.ts';
+import { EXPANSION_TASKS_MAX, type Input, type Json, type Task } from '../../contract/workflow.ts';
+import { judgeOf } from '../../contract/workflow-words.ts';
 import { normalizeGlob } from '../../base/glob-syntax.ts';
 import { evaluate, parseTemplate, render, type ExpressionScope } from '../expression/expression.ts';
 import { openAllowance, type Allowance } from '../expression/budget.ts';

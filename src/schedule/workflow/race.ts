@@ -5,7 +5,8 @@
 import { shellWord } from '../../base/shell-word.ts';
 import type { GivenFile } from '../../contract/event.ts';
 import { asksModels } from '../../contract/runtimes.ts';
-import { judgeOf, type Json, type Task } from '../../contract/workflow.ts';
+import type { Json, Task } from '../../contract/workflow.ts';
+import { judgeOf } from '../../contract/workflow-words.ts';
 import type { Node, State } from '../state.ts';
 import { boundedQuestion, type Question } from '../../contract/question.ts';
 import { objectWith } from './object-in-text.ts';

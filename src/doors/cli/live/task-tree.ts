@@ -1,5 +1,6 @@
 /** The tasks of a workflow as a tree for people: each below the last of the tasks that it needs. */
-import { API_NEED, type Task, type Workflow } from '../../../contract/workflow.ts';
+import type { Task, Workflow } from '../../../contract/workflow.ts';
+import { API_NEED } from '../../../contract/workflow-words.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { formatCount } from '../../../base/format-count.ts';

@@ -1,0 +1,39 @@
+/** ← and → wind the film by five seconds, with shift to the next event; Space goes back to now. */
+import { useEffect, useRef } from 'react';
+import { useCommands } from '../app/commands.tsx';
+import type { RunAt } from './run-at.ts';
+
+const STEP_MS = 5000;
+
+export function useFilmKeys(at: RunAt, wind: (atMs: number | null) => void): void {
+  const by = (ms: number) => () => {
+    const next = at.atMs + ms;
+    wind(next >= at.lastAtMs ? null : Math.max(at.startedAtMs, next));
+  };
+  const toEvent = (step: 1 | -1) => () => wind(eventBeside(at, step));
+  useCommands([
+    { id: 'film-back', label: 'Five seconds back', keys: 'ArrowLeft', run: by(-STEP_MS) },
+    { id: 'film-on', label: 'Five seconds on', keys: 'ArrowRight', run: by(STEP_MS) },
+    { id: 'film-live', label: 'Back to live', keys: ' ', isDisabled: at.isLive, run: () => wind(null) },
+  ]);
+  const shifted = useRef({ ArrowLeft: toEvent(-1), ArrowRight: toEvent(1) });
+  shifted.current = { ArrowLeft: toEvent(-1), ArrowRight: toEvent(1) };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, shiftKey, target } = event;
+      if (!shiftKey || event.defaultPrevented || (key !== 'ArrowLeft' && key !== 'ArrowRight')) return;
+      if (target instanceof Element && target.closest('input, textarea, select, [contenteditable]')) return;
+      event.preventDefault();
+      shifted.current[key]();
+    };
+    document.addEventListener('keydown', onKey, { capture: true });
+    return () => document.removeEventListener('keydown', onKey, { capture: true });
+  }, []);
+}
+
+/** The moment of the next event, or of the one before; those of one moment are one step. */
+function eventBeside({ events, count, atMs }: RunAt, step: 1 | -1): number | null {
+  if (step === 1) return events[count]?.atMs ?? null;
+  const before = events.slice(0, count).findLast((event) => event.atMs < atMs);
+  return before?.atMs ?? events[0]!.atMs;
+}
