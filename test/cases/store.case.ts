@@ -4,7 +4,7 @@ import { BosunError } from '../../src/contract/errors.ts';
 import type { Event } from '../../src/contract/event.ts';
 import type { RunView, TaskView } from '../../src/contract/run.ts';
 import type { Workflow } from '../../src/contract/workflow.ts';
-import type { Batch, FirstBatch, Once, Store } from '../../src/store/store.ts';
+import type { Batch, FirstBatch, Once, Request, Store } from '../../src/store/store.ts';
 
 const WORKFLOW: Workflow = {
   name: 'w',
@@ -208,6 +208,32 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       await store.append(id, 1, { ...batch(id, []), handled: [request!.id] });
       expect(await store.requests(id)).toEqual([]);
       await other[Symbol.asyncDispose]();
+    });
+
+    it('takes a request only where there is room, by what others have written until then, and takes one back', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const spawn = (key: string) =>
+        ({ do: 'spawn', task: 'a', key, child: { prompt: 'x' }, by: 'anna' }) as never;
+      await store.request(id, spawn('one'));
+      const seen: [Request[], string[]][] = [];
+      const room = {
+        afterSeq: 0,
+        require: (waiting: readonly Request[], recorded: readonly Event[]) => {
+          seen.push([[...waiting], recorded.map(({ type }) => type)]);
+          if (waiting.length > 1) throw new BosunError('busy', 'full');
+        },
+      };
+      await store.request(id, spawn('two'), room);
+      await expect(store.request(id, spawn('three'), { ...room, afterSeq: 1 })).rejects.toThrow('full');
+      expect(seen).toEqual([
+        [[spawn('one')], ['run.created']],
+        [[spawn('one'), spawn('two')], []],
+      ]);
+      expect(await store.withdraw(id, 'one')).toBe(true);
+      expect(await store.withdraw(id, 'one')).toBe(false);
+      expect((await store.requests(id)).map(({ request }) => request)).toEqual([spawn('two')]);
     });
 
     it('shows what one connection has written to another', async () => {

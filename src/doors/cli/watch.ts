@@ -11,7 +11,7 @@ import { NAMING, TaskNames } from '../../schedule/views/task-names.ts';
 import { ask } from './ask.ts';
 import { answerCommand } from '../../report/text/asked-lines.ts';
 import { given, isOn, type Typed } from './command.ts';
-import { EventLines } from './event-lines.ts';
+import { EventLines } from '../../report/lines/event-lines.ts';
 import { isApart } from '../apart.ts';
 import { tellDetached } from './detach.ts';
 import { exitOf } from './exit-codes.ts';
