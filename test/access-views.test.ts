@@ -1,7 +1,7 @@
 /** What people see of requests for access: in the log, in the live view, in the report. */
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
-import { EventLines } from '../src/doors/cli/event-lines.ts';
+import { EventLines } from '../src/report/lines/event-lines.ts';
 import { renderFrame } from '../src/doors/cli/live/frame.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';

@@ -9,7 +9,7 @@ import { findHome } from '../src/store/home.ts';
 import { Bosun, workflow } from '../src/index.ts';
 import { evaluate } from '../src/schedule/expression/expression.ts';
 import { apply, create } from '../src/schedule/fold/fold.ts';
-import { journalHash } from '../src/schedule/views/journal-hash.ts';
+import { journalHash } from '../src/report/journal-hash.ts';
 import { expressionScope } from '../src/schedule/workflow/prompt.ts';
 import type { State } from '../src/schedule/state.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';

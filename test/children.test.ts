@@ -7,7 +7,7 @@ import { parseGlob } from '../src/base/glob-syntax.ts';
 import { apply } from '../src/schedule/fold/fold.ts';
 import { accountsOf } from '../src/schedule/money/budget.ts';
 import { nodeOf, type State } from '../src/schedule/state.ts';
-import { journalHash } from '../src/schedule/views/journal-hash.ts';
+import { journalHash } from '../src/report/journal-hash.ts';
 import { agentOf, globsOfPeople } from '../src/schedule/workflow/agent-of.ts';
 import { ownersOf } from '../src/schedule/workflow/owners.ts';
 import { checksOf, renderWork } from '../src/schedule/workflow/prompt.ts';

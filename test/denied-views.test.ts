@@ -1,7 +1,7 @@
 /** What people see of connections that were denied: in the log, in the live view, in the report. */
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
-import { EventLines } from '../src/doors/cli/event-lines.ts';
+import { EventLines } from '../src/report/lines/event-lines.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { painter } from '../src/doors/cli/output.ts';
 import { buildReport } from '../src/report/build.ts';

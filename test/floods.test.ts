@@ -7,7 +7,7 @@ import { createRun } from '../src/run/create-run.ts';
 import { loadRun } from '../src/run/load-run.ts';
 import { findHome, Home } from '../src/store/home.ts';
 import { reportOf } from '../src/operations/report.ts';
-import { JournalHash } from '../src/schedule/views/journal-hash.ts';
+import { JournalHash } from '../src/report/journal-hash.ts';
 import { Loop } from '../src/run/loop.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { openEngineGit } from '../src/system/git/engine-git.ts';

@@ -101,6 +101,15 @@ describe('a run over HTTP', () => {
       const lines = (await ask('GET', `${run}/log?withoutOutput=true&task=two`)).text.trim().split('\n');
       expect(lines.map((line) => JSON.parse(line).event.type)).toContain('attempt.started');
 
+      const some = (await ask('GET', `${run}/log?types=run.created&types=run.finished`)).text.trim();
+      expect(some.split('\n').map((line) => JSON.parse(line).event.type)).toEqual([
+        'run.created',
+        'run.finished',
+      ]);
+      expect((await ask('GET', `${run}/log?types=run.begun`)).json).toMatchObject({
+        status: 400,
+        detail: expect.stringContaining('there are no events of the type "run.begun"'),
+      });
       const page = (await ask('GET', `${run}/events?limit=3`)).json;
       const next = (await ask('GET', `${run}/events?limit=1000&after=${page.next}`)).json;
       expect([...page.events, ...next.events].map(({ seq }) => seq)).toEqual(events.map((_, n) => n + 1));

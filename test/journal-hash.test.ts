@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
 import type { AgentEvent } from '../src/contract/model.ts';
-import { journalHash } from '../src/schedule/views/journal-hash.ts';
+import { journalHash } from '../src/report/journal-hash.ts';
 import { bosun } from './fixtures/cli.ts';
 import { play, workflowOf } from './fixtures/history.ts';
 import { makeRepository } from './fixtures/repository.ts';

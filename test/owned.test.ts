@@ -1,5 +1,6 @@
 /** What bosun believes must be its own: nobody else's, no link, and closed to the pens of others. */
 import {
+  linkSync,
   chmodSync,
   chownSync,
   lstatSync,
@@ -60,6 +61,15 @@ test('a link is refused, wherever it leads', () => {
   rmSync(link);
   symlinkSync('nowhere', link);
   expect(whyNotOurs(link)).toMatch(/link is not a plain file or directory/);
+});
+
+test('a file with a second name is refused with the remedy', () => {
+  const file = path.join(directory, 'journal.db');
+  writeFileSync(file, '');
+  linkSync(file, path.join(directory, 'other'));
+  expect(whyNotOurs(file)).toBe(
+    `the file ${file} has 2 names (hard links), so whoever has another one can change it, as in an archive that was unpacked; if you trust what it holds, give it to bosun alone: cp -p '${file}' '${file}.own' && mv '${file}.own' '${file}'`,
+  );
 });
 
 test.each([0o720, 0o702])('what others can write (mode %o) is refused with the remedy', (mode) => {

@@ -129,7 +129,7 @@ describe('names that programs rely on', () => {
       'agents(run) → Agents, by anybody',
       'history(limit since) → ShownRuns, by anybody',
       'totals(per! since) → Totals, by anybody',
-      'logs(run task afterSeq withoutOutput follow) seen(Events)… → ReadTo, by anybody',
+      'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',

@@ -1,7 +1,7 @@
 /** A state directory that came with an archive: nothing in it, and nothing that its journal says, leads elsewhere. */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { chmod, mkdir, mkdtemp, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
@@ -64,6 +64,26 @@ test.each([
   if (!name.startsWith('git/')) expect(await said(bosun.status())).toContain(refusal);
   await intact();
 });
+
+test.each(['reserve', 'journal.db', 'engines/x.lock'])(
+  'nothing is done where %s of the state is a hard link, and what it is a link to stays',
+  async (name) => {
+    await using repository = await makeRepository();
+    const { directory, intact } = await precious(repository);
+    const planted = path.join(repository.path, '.git/bosun', name);
+    await mkdir(path.join(repository.path, '.git/bosun'), { mode: 0o700 });
+    await mkdir(path.dirname(planted), { recursive: true });
+    await link(path.join(directory, 'thesis'), planted);
+    const bosun = new Bosun(repository.path);
+    const refusal = /hard link/;
+    expect(await said(bosun.run(WORK))).toMatch(refusal);
+    if (name !== 'journal.db') await writeFile(path.join(repository.path, '.git/bosun/journal.db'), '');
+    expect(await said(bosun.clean())).toMatch(refusal);
+    expect(await said(bosun.prune({ keep: 0 }))).toMatch(refusal);
+    await intact();
+    expect(await readFile(path.join(directory, 'thesis'), 'utf8')).toBe('thesis');
+  },
+);
 
 test.each(['.', 'artifacts', 'report.html.new', 'artifacts/a@1'])(
   'a run is not gone on with where %s of its directory is a link',

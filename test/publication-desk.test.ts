@@ -24,7 +24,7 @@ it('counts versions up to a limit, and says that nothing is new where nothing is
       const together = await Promise.all([publish(crew, 'b'), publish(crew, 'c'), publish(crew, 'c')]);
       expect(together).toEqual(['2', '3', '3 again']);
       for (let n = 4; n <= 100; n++) expect(await publish(crew, n)).toBe(`${n}`);
-      expect(await publish(crew, 'more')).toBe('one has published 100 times, which is all it may');
+      expect(await publish(crew, 'more')).toBe('one has published 100 times: that is the limit');
     },
     two: async ({ crew }) => {
       expect(await publish(crew, 'a')).toMatch(/^two cannot publish "x": it announces nothing/);
@@ -45,7 +45,7 @@ it('takes no value that is too large, no other name, and not for ever', async ()
       );
       for (let n = 0; n < 999; n++) await publish(crew, 'a');
       expect(await publish(crew, 'a')).toBe(
-        'you have published 1000 times, which is all you may; go on without',
+        'you have published 1000 times: that is the limit; continue without',
       );
     },
     two: none,

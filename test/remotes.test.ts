@@ -98,6 +98,13 @@ describe('a run', () => {
     await using other = await startGitServer();
     await repository.git('config', 'remote.origin.pushurl', other.url());
     expect(await bosun.push(run)).toMatchObject({ kind: 'created' });
+    // a repository that came from elsewhere could send a token anywhere
+    for (const operation of ['push', 'gitPush'] as const)
+      await expect(ask(operation, { tokenFile })).rejects.toMatchObject({
+        code: 'usage',
+        message: `the remote origin is fetched from ${new URL(server.url()).host}, but this repository sends pushes to ${new URL(other.url()).host}, which would get your token; if that is meant, name the address: --remote ${other.url()}`,
+      });
+    expect(await bosun.push(run, { remote: other.url(), tokenFile })).toMatchObject({ kind: 'nothing' });
     await expect(ask('fetch', {})).rejects.toMatchObject({ code: 'auth' });
     await repository.git('config', '--unset', 'remote.origin.pushurl');
     expect(await other.git('for-each-ref', '--format=%(refname:short)')).toBe(`bosun/${run}`);

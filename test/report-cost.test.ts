@@ -4,7 +4,7 @@ import { buildReport } from '../src/report/build.ts';
 import { renderHtml } from '../src/report/html/html.ts';
 import { forProvider, raiseCommand, shortCount, tellWaiting } from '../src/report/money.ts';
 import { describeUsd } from '../src/schedule/money/budget-words.ts';
-import { journalHash } from '../src/schedule/views/journal-hash.ts';
+import { journalHash } from '../src/report/journal-hash.ts';
 import { renderTextReport } from '../src/report/text/text.ts';
 import { crew, spentRun, tokens, used } from './fixtures/agents.ts';
 import { History } from './fixtures/report.ts';

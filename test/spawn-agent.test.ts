@@ -5,7 +5,7 @@ import type { EventOf, EventType } from '../src/contract/event.ts';
 import { Bosun, BosunError, workflow } from '../src/index.ts';
 import { spawnedWorkflow } from '../src/operations/spawned-workflow.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
-import { bosun as command } from './fixtures/cli.ts';
+import { bosun as command, start } from './fixtures/cli.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
 
 /** The lead goes on until a child of it has ended, so that nothing depends on how fast anybody is. */
@@ -165,6 +165,47 @@ describe('an agent that is started from outside', { timeout: 120_000 }, () => {
     const more = bosun.spawnAgent(`${id}/build`, 'hand', 'x', { queue: true });
     await expect(more).rejects.toMatchObject({ code: 'busy' });
     expect(await bosun.agents(id)).toHaveLength(201);
+  });
+
+  it('finds no more room than there is, however many ask at the same time', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    await using bosun = new Bosun(repository.path);
+    const { id } = await bosun.queue(FAMILY);
+    await bosun.spawnAgent(`${id}/build`, 'hand', 'x', { queue: true });
+    await using store = openSqliteStore(path.join(repository.path, '.git/bosun/journal.db'));
+    const { request } = (await store.requests(id))[0]!;
+    for (let n = 1; n < 198; n++) await store.request(id, request);
+    const asked = await Promise.allSettled(
+      Array.from({ length: 6 }, () => bosun.spawnAgent(`${id}/build`, 'hand', 'x', { queue: true })),
+    );
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    expect(await store.requests(id)).toHaveLength(200);
+  });
+
+  it('is taken back where nobody waits for it any more, and where its run ends before it is taken', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    await repository.write({ 'bosun.yaml': 'name: work\ntasks: { build: { run: sleep 60 } }\n' });
+    const engine = start(repository.path, 'run');
+    onTestFinished(() => void engine.child.kill('SIGKILL'));
+    await using bosun = new Bosun(repository.path);
+    await until(async () => (await stateOf(bosun, 'work-1', 'build').catch(() => '')) === 'running');
+    engine.child.kill('SIGSTOP');
+    await using store = openSqliteStore(path.join(repository.path, '.git/bosun/journal.db'));
+    const isAsked = async (): Promise<boolean> => (await store.requests('work-1')).length > 0;
+
+    const left = new AbortController();
+    const first = bosun.spawnAgent('work-1', 'codex', 'x', { signal: left.signal });
+    await until(isAsked);
+    left.abort(new Error('gone'));
+    await expect(first).rejects.toThrow('gone');
+    expect(await isAsked()).toBe(false);
+
+    const second = bosun.spawnAgent('work-1', 'codex', 'x');
+    await until(isAsked);
+    const run = { ...(await store.run('work-1'))!, state: 'failed' as const };
+    await store.append('work-1', run.lastSeq, { entries: [], run, tasks: [], handled: [] });
+    await expect(second).rejects.toThrow('no child was started: run work-1 has just ended: it is failed');
+    expect(await isAsked()).toBe(false);
   });
 
   it('goes on from a task that is done as a run of its own, with its files and what it said', async () => {

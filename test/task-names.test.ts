@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Bosun } from '../src/doors/library.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { EventLines } from '../src/doors/cli/event-lines.ts';
+import { EventLines } from '../src/report/lines/event-lines.ts';
 import { renderFrame } from '../src/doors/cli/live/frame.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
 import { logs } from '../src/operations/logs.ts';

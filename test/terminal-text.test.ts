@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import type { Recorded } from '../src/contract/event.ts';
-import { EventLines } from '../src/doors/cli/event-lines.ts';
+import { EventLines } from '../src/report/lines/event-lines.ts';
 import { columnsOf, fitColumns } from '../src/report/text/columns.ts';
 import { harmless, inOneLine, safeJson } from '../src/report/text/plain.ts';
 import { bosun } from './fixtures/cli.ts';

@@ -85,6 +85,13 @@ describe('the tree', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('keeps the core free of Node', () => {
+    const core = sources.filter((file) => unitOf(file) === 'schedule');
+    expect(core.filter((file) => /'node:|\bprocess\.|\bBuffer\b/.test(withoutComments(text(file))))).toEqual(
+      [],
+    );
+  });
+
   it('asks for operations in one way: a door takes no function of theirs but words', () => {
     const words = ['src/operations/trust.ts', 'src/operations/conformance/verdict.ts'];
     const wrong = sources

@@ -42,7 +42,7 @@ export class DoneOutput {
 
   async #take(output: Json): Promise<{ accepted: true }> {
     if (++this.#count > OUTPUTS_MAX)
-      throw new BosunError('busy', `you have given ${OUTPUTS_MAX} outputs, which is all you may`);
+      throw new BosunError('busy', `you have given ${OUTPUTS_MAX} outputs: that is the limit`);
     await this.#record(output);
     return { accepted: true };
   }

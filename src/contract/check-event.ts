@@ -5,6 +5,11 @@ import { isMap, type Shape } from './shapes.ts';
 
 const made = new Map<string, Shape<unknown>>();
 
+/** The first of them that is no type of event. */
+export function unknownType(types: readonly string[]): string | undefined {
+  return types.find((type) => !Object.hasOwn(EVENT_SCHEMAS, type));
+}
+
 /** What is wrong with it, in words; undefined where it is an event of the format. */
 export function eventProblem(value: unknown, format: number): string | undefined {
   if (!isMap(value) || typeof value.type !== 'string') return 'it has no type';

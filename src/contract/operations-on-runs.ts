@@ -25,12 +25,14 @@ const WORDS_MAX = 10_000;
 const CHILD_NAME_CHARS_MAX = 64;
 const GLOBS_MAX = 50;
 const RUNS_MAX = 1000;
+const TYPES_MAX = 200;
 const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
 /** Runs that started since then: `7d`, or a date. */
 const SINCE = NAME;
 const PROMPT = { type: 'string', maxLength: PROMPT_CHARS_MAX } as const;
 /** The only one at work, else the latest, where none is named. */
 const RUN = { run: NAME } as const;
+const TYPES = { type: 'array', items: NAME, maxItems: TYPES_MAX } as const;
 /** What an engine is told that drives a run. */
 const DRIVE = { unfenced: FLAG, trust: FLAG, record: PATH, replay: PATH, timing: FLAG } as const;
 const WORKFLOW: Value<Workflow> = {
@@ -361,6 +363,8 @@ export const ON_RUNS = {
         afterSeq: FROM_0,
         /** Leaves out what agents printed. */
         withoutOutput: FLAG,
+        /** Only events of these types. */
+        types: TYPES,
         /** Goes on until the run ends, or nobody drives it any more. */
         follow: FLAG,
       },

@@ -6,9 +6,7 @@ import path from 'node:path';
 import { PACKAGE } from '../base/package-directory.ts';
 import type { Actor } from '../contract/actor.ts';
 import { ASKED_BY, DETACHED } from './apart.ts';
-import { startApart } from '../system/process/process.ts';
-
-const ID_CHARS_MAX = 1000;
+import { startAndHear } from '../system/process/start-and-hear.ts';
 
 interface Options {
   cwd?: string;
@@ -24,16 +22,10 @@ export async function startDetached(
   { cwd, by, onSaid }: Options,
 ): Promise<{ run: string } | { exitCode: number }> {
   const env = { ...process.env, [DETACHED]: '1', ...(by && { [ASKED_BY]: JSON.stringify(by) }) };
-  const { told, said, exited, leave } = startApart([path.join(PACKAGE, 'bin', 'bosun'), ...words], {
+  const heard = await startAndHear([path.join(PACKAGE, 'bin', 'bosun'), ...words], {
     env,
+    onSaid,
     ...(cwd !== undefined && { cwd }),
   });
-  said.on('data', (text: Buffer) => onSaid(text.toString()));
-  let id = '';
-  told.on('data', (text: Buffer) => (id = (id + text.toString()).slice(0, ID_CHARS_MAX)));
-  const named = new Promise<void>((resolve) => told.on('data', () => void (id.endsWith('\n') && resolve())));
-  const code = await Promise.race([exited, named]);
-  leave();
-  // It may have ended before there was a run.
-  return typeof code === 'number' && !id.endsWith('\n') ? { exitCode: code || 1 } : { run: id.trimEnd() };
+  return 'line' in heard ? { run: heard.line } : { exitCode: heard.exitCode || 1 };
 }

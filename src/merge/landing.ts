@@ -64,7 +64,7 @@ export async function moveBranchTo(request: LandingRequest): Promise<void> {
   try {
     await writeWhere(directory, where);
     const stage = await makeStage(directory, top, nonce);
-    const entries = await stageFiles(request, stage);
+    const entries = await prepareStage(request, stage);
     fault('staged');
     const onto = branch ?? 'your detached HEAD';
     const intent: Intent = { ...where, from, to, what, onto, entries };
@@ -158,7 +158,7 @@ async function makeStage(directory: string, top: string, nonce: string): Promise
 }
 
 /** Writes the files and the index of the new commit where nobody looks. */
-async function stageFiles(
+async function prepareStage(
   { engine, repository, tree, to }: LandingRequest,
   stage: string,
 ): Promise<LandingEntry[]> {

@@ -12,6 +12,6 @@ export async function clone(options: Reading<'clone'> & ReachOptions): Promise<C
   const address = parseAddress(url);
   if (branch !== undefined) await requireBranchName(branch);
   const directory = path.resolve(cwd, options.directory ?? directoryFor(address.path));
-  const made = await cloneRemote(await reachRemote(address, options), { directory, depth, branch });
+  const made = await cloneRemote(await reachRemote({ address }, options), { directory, depth, branch });
   return { directory, url: address.url, ...made };
 }

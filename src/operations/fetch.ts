@@ -13,14 +13,15 @@ import { reachRemote, type ReachOptions } from './reach-remote.ts';
 export async function fetchBranches(options: Reading<'fetch'> & ReachOptions): Promise<Fetched> {
   const { branch } = options;
   const repository = await inspectRepository(options.cwd);
-  const { name, address } = await findRemote(repository, options.remote, 'fetch');
+  const remote = await findRemote(repository, options.remote, 'fetch');
+  const { name } = remote;
   if (name === undefined)
     throw new BosunError(
       'usage',
       'what is fetched is kept under the name of its remote: git remote add <name> <address>, then fetch that',
     );
   if (branch !== undefined) await requireBranchName(branch);
-  const reach = await reachRemote(address, options);
+  const reach = await reachRemote(remote, options);
   return { remote: name, branches: await fetchRemote(reach, { repository, name, branch }) };
 }
 
@@ -37,9 +38,10 @@ export async function pushBranch(options: Reading<'gitPush'> & ReachOptions): Pr
   });
   if (found.code !== 0) throw new BosunError('not-found', `${top} has no branch ${branch}`);
   const commit = found.stdout.toString().trim();
-  const { name, address } = await findRemote(repository, options.remote, 'push');
+  const remote = await findRemote(repository, options.remote, 'push');
+  const { name, address } = remote;
   const git = await openEngineGit(repository); // it borrows the user's objects
-  const reach = await reachRemote(address, options);
+  const reach = await reachRemote(remote, options);
   const to = name ?? address.host;
   const request = { gitDir: git.directory, commonDir, commit, branch, what: branch, to };
   const kind = await pushCommit(reach, request);

@@ -235,13 +235,13 @@ async function ended(journal: Journal, id: string, options: CancelOptions): Prom
   if (soon) return soon;
   const { pid } = (await journal.store.driver(id)) ?? { pid: 0 };
   const pending = await journal.store.requests(id);
-  if (pending.some(({ request }) => request.do === 'cancel')) throw deaf(id, pid);
+  if (pending.some(({ request }) => request.do === 'cancel')) throw notTaken(id, pid);
   options.waits?.(`run ${id} is being cancelled, and its work is kept: waiting for process ${pid} to end`);
   return (await untilTaken(look, { msMax: Infinity, signal }))!;
 }
 
 /** It is stopped (Ctrl-Z, a debugger), or its disk hangs. */
-function deaf(run: string, pid: number): BosunError {
+function notTaken(run: string, pid: number): BosunError {
   return new BosunError(
     'busy',
     `run ${run} is not cancelled yet: its bosun process (${pid}) does not react. It cancels the run as soon as it does (after Ctrl-Z: kill -CONT ${pid}); or end it with kill -9 ${pid}, then type bosun cancel ${run} again`,

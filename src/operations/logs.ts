@@ -1,4 +1,5 @@
 /** The events of a run, as they are and as they come. */
+import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { ReadTo } from '../contract/outputs.ts';
@@ -12,6 +13,7 @@ type LogOptions = Reading<'logs'>;
 
 /** Gives the run and how it stood when there was nothing more to read. */
 export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], ReadTo> {
+  if (options.types) await checkTypes(options.types);
   await using journal = await openJournal(options.cwd);
   const { store } = journal;
   const { id } = await findRun(journal, options.run);
@@ -27,6 +29,7 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
         afterSeq,
         limit: PAGE,
         ...(options.withoutOutput && { withoutOutput: true }),
+        ...(options.types && { types: options.types }),
         ...(task !== undefined && { around: task }),
       });
       if (page.length === 0) break;
@@ -36,4 +39,14 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
     if (!options.follow || !isLive) break;
   }
   return { run: id, state };
+}
+
+async function checkTypes(types: readonly string[]): Promise<void> {
+  const { unknownType } = await import('../contract/check-event.ts');
+  const unknown = unknownType(types);
+  if (unknown !== undefined)
+    throw new BosunError(
+      'usage',
+      `logs: there are no events of the type ${JSON.stringify(unknown)}; docs/events.md lists the types`,
+    );
 }

@@ -44,7 +44,7 @@ export async function pushWork(options: PushOptions): Promise<PushedWork> {
   options.signal?.throwIfAborted();
   const { branch = run.branch } = options;
   const to = at.name ?? at.address.host;
-  const kind = await pushCommit(await reachRemote(at.address, options), {
+  const kind = await pushCommit(await reachRemote(at, options), {
     gitDir: git.directory,
     commonDir: repository.commonDir,
     commit: run.headCommit,

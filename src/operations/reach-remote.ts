@@ -7,6 +7,7 @@ import { readPrivateFile } from '../gateway/keys/private-file.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Address } from '../remote/address.ts';
 import type { Token } from '../remote/credentials.ts';
+import type { Remote } from '../remote/find-remote.ts';
 import type { Reach } from '../remote/transfer.ts';
 
 const TOKEN_BYTES_MAX = 16 * 1024;
@@ -20,11 +21,22 @@ interface ReachRequest extends ReachOptions {
   signal?: AbortSignal;
 }
 
-export async function reachRemote(address: Address, request: ReachRequest): Promise<Reach> {
+export async function reachRemote(remote: Remote, request: ReachRequest): Promise<Reach> {
+  const { address } = remote;
   const { cwd, tokenFile, signal, mayPrompt, waitsMs } = request;
+  if (tokenFile !== undefined) requireExpectedHost(remote);
   const token =
     tokenFile === undefined ? await configuredToken(address) : await readToken(path.resolve(cwd, tokenFile));
   return { address, token, signal, mayPrompt, waitsMs };
+}
+
+/** A token that is named by its file is bound to no host, and where pushes go is for the repository to say. */
+function requireExpectedHost({ name, address, fetchedFrom }: Remote): void {
+  if (fetchedFrom === undefined) return;
+  throw new BosunError(
+    'usage',
+    `the remote ${name} is fetched from ${fetchedFrom}, but this repository sends pushes to ${address.host}, which would get your token; if that is meant, name the address: --remote ${address.url}`,
+  );
 }
 
 /** What the user's own configuration says of a host; a repository's may not. */

@@ -15,7 +15,7 @@ import { renderJson } from '../report/json.ts';
 import { LIMITS } from '../schedule/history/limits.ts';
 import { renderTextReport } from '../report/text/text.ts';
 import { PatchReader, type Patch } from '../report/patch/patch-reader.ts';
-import { JournalHash } from '../schedule/views/journal-hash.ts';
+import { JournalHash } from '../report/journal-hash.ts';
 import { eventsOf, noBeginning } from '../store/events.ts';
 import { whole } from '../store/values.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';

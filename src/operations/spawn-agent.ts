@@ -10,6 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { BosunError } from '../contract/errors.ts';
 import type { SpawnRequest } from '../contract/child.ts';
+import type { Event } from '../contract/event.ts';
 import type { Asked } from '../contract/operations.ts';
 import type { Spawned } from '../contract/outputs.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
@@ -32,6 +33,8 @@ const TAKEN_MS_MAX = 5000;
 /** Of a run, asked for from outside and not yet taken by an engine. */
 const WAITING_MAX = 200;
 
+type SpawnOrder = Extract<Request, { do: 'spawn' }>;
+
 export type SpawnOptions = Asked<'spawnAgent'> & WatchOptions & { queues?: RunQueues };
 
 /** `live` where it is a run of its own that was begun here. */
@@ -40,9 +43,9 @@ export async function spawnAgent(options: SpawnOptions): Promise<Spawned & { liv
   await using journal = await openJournal(options.cwd);
   const [id, task] = options.parent.split(/\/(.*)/s);
   const run = await findRun(journal, id);
-  const { state } = await loadRun(journal.store, run.id);
+  const { state, lastSeq } = await loadRun(journal.store, run.id);
   const parent = await parentOf(state, task);
-  if (!hasEnded(parent)) return await askChild(journal, run, parent, state, options);
+  if (!hasEnded(parent)) return await askChild(journal, { run, state, lastSeq, parent }, options);
   if (parent.state !== 'done')
     throw new BosunError(
       'wrong-state',
@@ -102,25 +105,24 @@ async function spawnRun(
   return { ...spawned, notes: [...notes, ...begun.live.notes], state: 'active', live: begun.live };
 }
 
-async function askChild(
-  journal: Journal,
-  run: RunView,
-  parent: Node,
-  state: State,
-  options: SpawnOptions,
-): Promise<Spawned> {
+interface Family {
+  run: RunView;
+  state: State;
+  /** What the state knows. */
+  lastSeq: number;
+  parent: Node;
+}
+
+async function askChild(journal: Journal, family: Family, options: SpawnOptions): Promise<Spawned> {
   const { store } = journal;
+  const { run, state, lastSeq, parent } = family;
   const { by, name, queue = false, signal } = options;
   const shown = await shownState(journal, run);
   if (!queue) requireAtWork(run, parent, shown);
   if (state.cancelling) throw new BosunError('wrong-state', `run ${run.id} is being cancelled`);
   const child = await childTask(parent, name ?? 'spawned', requestOf(options, state));
-  const waiting = (await store.requests(run.id)).flatMap(({ request }) =>
-    request.do === 'spawn' ? [request] : [],
-  );
-  requireRoom(run.id, parent, state, [...waiting.map((each) => each.child), child]);
   const key = randomUUID();
-  const request: Request = {
+  const request: SpawnOrder = {
     do: 'spawn',
     task: parent.id,
     key,
@@ -128,7 +130,10 @@ async function askChild(
     by,
     ...(name !== undefined && { name }),
   };
-  await store.request(run.id, request);
+  await store.request(run.id, request, {
+    afterSeq: lastSeq,
+    require: (waiting, recorded) => requireRoom(family, request, waiting, recorded),
+  });
   const asked = { run: run.id, parent: `${run.id}/${parent.id}`, notes: [] };
   if (queue) return { ...asked, state: 'pending' };
   const look = async (): Promise<Spawned | undefined> => {
@@ -136,15 +141,22 @@ async function askChild(
     if (answer?.type === 'child.added') return { ...asked, task: answer.child, state: 'active' };
     if (answer) throw new BosunError('wrong-state', `no child was started: ${answer.why}`);
     const now = await findRun(journal, run.id);
-    if (!isOpen(now))
+    // What is refused here must not start with a resume.
+    if (!isOpen(now) && (await store.withdraw(run.id, key)))
       throw new BosunError(
         'wrong-state',
         `no child was started: run ${run.id} has just ended: it is ${now.state}`,
       );
     // Its engine has died: the next one takes it.
-    return (await store.driver(run.id)) ? undefined : { ...asked, state: 'pending' };
+    return (await store.driver(run.id)) || !isOpen(now) ? undefined : { ...asked, state: 'pending' };
   };
-  const taken = await untilTaken(look, { msMax: TAKEN_MS_MAX, signal });
+  let taken: Spawned | undefined;
+  try {
+    taken = await untilTaken(look, { msMax: TAKEN_MS_MAX, signal });
+  } catch (error) {
+    if (signal?.aborted) await store.withdraw(run.id, key); // nobody waits for it any more
+    throw error;
+  }
   if (taken) return taken;
   const { pid } = (await store.driver(run.id)) ?? { pid: 0 };
   throw new BosunError(
@@ -163,25 +175,32 @@ function requireAtWork(run: RunView, { label, state }: Node, shown: string): voi
   );
 }
 
-/** What the journal keeps of it is bounded, and so is what waits to be taken. */
+/** What the journal keeps of it is bounded, and so is what waits to be taken. Of one task each, but for the text. */
 function requireRoom(
-  run: string,
-  { label, spawns = 0 }: Node,
-  state: State,
-  waiting: readonly object[],
+  { run, state, parent }: Family,
+  request: SpawnOrder,
+  waiting: readonly Request[],
+  recorded: readonly Event[],
 ): void {
-  const chars = waiting.reduce((sum, child) => sum + JSON.stringify(child).length, state.spawnedChars);
-  if (waiting.length > WAITING_MAX)
+  const queued = waiting.filter((each) => each.do === 'spawn');
+  const taken = recorded.filter((event) => event.type === 'child.requested');
+  const coming = [...taken, ...queued, request];
+  const ofParent = coming.filter(({ task }) => task === parent.id).length;
+  const chars = coming.reduce((sum, { child }) => sum + JSON.stringify(child).length, state.spawnedChars);
+  if (queued.length >= WAITING_MAX)
     throw new BosunError(
       'busy',
-      `${WAITING_MAX} agents wait for run ${run} to take them; try again in a moment`,
+      `${WAITING_MAX} agents wait for run ${run.id} to take them; try again in a moment`,
     );
-  if (spawns + waiting.length > REQUESTS_MAX)
-    throw new BosunError('busy', `${label} was asked for too many children: the limit is ${REQUESTS_MAX}`);
+  if ((parent.spawns ?? 0) + ofParent > REQUESTS_MAX)
+    throw new BosunError(
+      'busy',
+      `${parent.label} was asked for too many children: the limit is ${REQUESTS_MAX}`,
+    );
   if (chars > SPAWNED_CHARS_MAX)
     throw new BosunError(
       'busy',
-      `the children of run ${run} were given too much text: the limit is ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all`,
+      `the children of run ${run.id} were given too much text: the limit is ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all`,
     );
 }
 

@@ -11,6 +11,8 @@ export interface Remote {
   /** Undefined where an address was given in place of a name. */
   name?: string;
   address: Address;
+  /** Of a remote that is pushed to at another host: the one that it is fetched from, as far as that is known. */
+  fetchedFrom?: string;
 }
 
 const NAMES_SHOWN_MAX = 10;
@@ -37,7 +39,24 @@ export async function findRemote(
   if (name === undefined || url === undefined) throw unknown(repository, named, names);
   if (!NAME.test(name) || name.includes('..'))
     throw new BosunError('usage', `the name of the remote has odd characters in it: git remote rename it`);
-  return { name, address: parseAddress(url) };
+  const address = parseAddress(url);
+  const elsewhere = purpose === 'push' && otherHost(address, settings.get(`remote.${name}.url`));
+  return { name, address, ...(elsewhere && { fetchedFrom: elsewhere }) };
+}
+
+/** The host of a remote, where it is not the one of `address`. By ssh and by https a host has different ports. */
+function otherHost(address: Address, url: string | undefined): string | undefined {
+  let remote: Address;
+  try {
+    remote = parseAddress(url ?? '');
+  } catch {
+    return 'elsewhere';
+  }
+  const isSame =
+    remote.transport === address.transport
+      ? remote.host === address.host
+      : remote.hostname === address.hostname;
+  return isSame ? undefined : remote.host;
 }
 
 /** git takes the first address of several to fetch from, and pushes to all; bosun pushes to the first. */

@@ -8,7 +8,7 @@ import type {
   TaskReport,
   Totals,
 } from '../contract/report.ts';
-import type { ShownRunState, TaskState } from '../contract/run.ts';
+import type { Progress, ShownRunState, TaskState } from '../contract/run.ts';
 import { hostOf, type Service } from '../contract/services.ts';
 import { formatDuration } from '../base/units.ts';
 import { describeStop } from '../schedule/money/budget-words.ts';
@@ -219,4 +219,9 @@ export function formatBytes(bytes: number): string {
 export function labeller({ tasks }: Pick<RunReport, 'tasks'>): (id: string) => string {
   const labels = new Map(tasks.map(({ id, label }) => [id, label]));
   return (id) => labels.get(id) ?? id;
+}
+
+/** Such as `60 % writing tests`. */
+export function tellProgress({ text, percent }: Progress): string {
+  return percent === undefined ? text : `${percent} % ${text}`;
 }

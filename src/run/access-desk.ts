@@ -56,7 +56,7 @@ export class AccessDesk {
     if (patch !== undefined) readWantedPatch(patch, globs);
     const refuse = (why: string): AccessAnswer => ({ granted: false, why, globs });
     const count = Math.max(nodeOf(this.#loop.state, task).requests, this.#given.get(task) ?? 0);
-    if (count >= REQUESTS_MAX) return refuse(`the task has asked ${REQUESTS_MAX} times, which is all it may`);
+    if (count >= REQUESTS_MAX) return refuse(`the task has asked ${REQUESTS_MAX} times: that is the limit`);
     if (this.#loop.isOver) return refuse('the run is over');
     this.#given.set(task, count + 1);
     // Task names hold no "+", so that no task and no question has such a name.

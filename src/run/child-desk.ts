@@ -156,14 +156,14 @@ export class ChildDesk {
     if (this.#spawnedChars + chars > SPAWNED_CHARS_MAX)
       throw new BosunError(
         'busy',
-        `the children of this run were told ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all, which is all they may be`,
+        `the children of this run were told ${SPAWNED_CHARS_MAX / 1024 / 1024} MB in all: that is the limit`,
       );
     this.#spawnedChars += chars;
   }
 
   #nextId(node: Node): { id: string; number: number } {
     if ((node.spawns ?? 0) >= REQUESTS_MAX)
-      throw new BosunError('busy', `your task has asked for ${REQUESTS_MAX} children, which is all it may`);
+      throw new BosunError('busy', `your task has asked for ${REQUESTS_MAX} children: that is the limit`);
     const given = this.#given.get(node.id) ?? { count: 0, atMs: [] };
     this.#given.set(node.id, given);
     const nowMs = this.#options.nowMs();

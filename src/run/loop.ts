@@ -2,6 +2,7 @@
  * The loop that drives a run: facts in → journal → decisions → journal → act. Nothing is acted on before it is
  * recorded; facts that arrive together are recorded together, as long as they are not very large.
  */
+import { hash } from 'node:crypto';
 import { Breather } from '../base/breather.ts';
 import { isOpen } from '../contract/run.ts';
 import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
@@ -85,6 +86,7 @@ export class Loop {
     this.#lastSeq = options.lastSeq;
     this.#values = new RunValues(options.store, options.state.id);
     options.state.read = (ref) => this.#values.read(ref);
+    options.state.hash = (text) => hash('sha256', text);
     this.#jumps = new ClockJumps(options.nowMs());
   }
 

@@ -27,7 +27,7 @@ export async function lostRequests(
   for (const [note, { task }] of sent) if (!state.nodes.has(task)) sent.delete(note);
   // It may have been killed when the journal had it, and the note was still there.
   if (sent.size > 0)
-    for await (const { event } of eventsOf(store, state.id, { withoutOutput: true, valueBytesMax: 0 }))
+    for await (const { event } of eventsOf(store, state.id, { types: ['model.used'], valueBytesMax: 0 }))
       if (event.type === 'model.used' && event.note !== undefined) sent.delete(event.note);
   if (sent.size === 0) forget();
   for (const [note, { use }] of sent) shared?.settle(note, use.usd ?? 0);

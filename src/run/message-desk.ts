@@ -160,7 +160,7 @@ export class MessageDesk {
     const mailbox = this.#mailbox(task, attempt);
     const count = Math.max(nodeOf(this.#options.loop.state, task).sent, mailbox.given);
     if (count >= MESSAGES_MAX)
-      throw new BosunError('busy', `your task has sent ${MESSAGES_MAX} messages, which is all it may`);
+      throw new BosunError('busy', `your task has sent ${MESSAGES_MAX} messages: that is the limit`);
     const nowMs = this.#options.nowMs();
     mailbox.sentAtMs = mailbox.sentAtMs.filter((atMs) => atMs > nowMs - RATE_MS && atMs <= nowMs);
     if (mailbox.sentAtMs.length >= RATE_MAX)

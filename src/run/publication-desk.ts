@@ -46,7 +46,7 @@ export class PublicationDesk {
     if (calls > CALLS_MAX)
       throw new BosunError(
         'busy',
-        `you have published ${CALLS_MAX} times, which is all you may; go on without`,
+        `you have published ${CALLS_MAX} times: that is the limit; continue without`,
       );
     this.#calls.set(`${task}@${attempt}`, calls);
     const bytes = wanted.value === undefined ? 0 : Buffer.byteLength(JSON.stringify(wanted.value));
@@ -75,10 +75,7 @@ export class PublicationDesk {
   ): Promise<PublishAnswer> {
     const { name, versions, waiters } = published;
     if (node.publications >= PUBLICATIONS_MAX)
-      throw new BosunError(
-        'usage',
-        `${node.id} has published ${PUBLICATIONS_MAX} times, which is all it may`,
-      );
+      throw new BosunError('usage', `${node.id} has published ${PUBLICATIONS_MAX} times: that is the limit`);
     const taken = await files(node.publications + 1);
     if (this.#loop.isOver) throw new BosunError('wrong-state', 'the run is over');
     const fact: EventOf<'publication.made'> = {

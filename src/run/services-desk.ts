@@ -199,7 +199,7 @@ export class ServicesDesk {
     const key = `${task}@${attempt}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     if (count > ANNOUNCEMENTS_MAX)
-      throw new BosunError('busy', `you have served ${ANNOUNCEMENTS_MAX} times, which is all you may`);
+      throw new BosunError('busy', `you have served ${ANNOUNCEMENTS_MAX} times: that is the limit`);
     this.#counts.set(key, count);
   }
 
@@ -208,12 +208,12 @@ export class ServicesDesk {
     if (own.length >= SERVICES_PER_ATTEMPT_MAX)
       throw new BosunError(
         'busy',
-        `you serve ${SERVICES_PER_ATTEMPT_MAX} ports, which is all you may at once; end one with --stop`,
+        `you serve ${SERVICES_PER_ATTEMPT_MAX} ports, the limit at one time; end one with --stop`,
       );
     if (this.#live.size >= SERVICES_PER_RUN_MAX)
       throw new BosunError(
         'busy',
-        `this run serves ${SERVICES_PER_RUN_MAX} ports, which is all it may at once; try again when others have ended`,
+        `this run serves ${SERVICES_PER_RUN_MAX} ports, the limit at one time; try again when others have ended`,
       );
   }
 

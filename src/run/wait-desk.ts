@@ -54,7 +54,7 @@ export class WaitDesk {
     const key = `${at.task}@${at.attempt}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     if (count > WAITS_MAX)
-      throw new BosunError('busy', `you have waited ${WAITS_MAX} times, which is all you may; go on without`);
+      throw new BosunError('busy', `you have waited ${WAITS_MAX} times: that is the limit; continue without`);
     this.#counts.set(key, count);
     const id = `${at.task}+w${++this.#begun}`;
     const timeoutMs = Math.round(seconds * 1000);

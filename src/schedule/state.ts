@@ -357,6 +357,8 @@ export interface State extends Overruns {
   short?: BudgetMark;
   /** The value that a reference stands for; the same for the same reference, always. */
   read(ref: ValueRef): Json;
+  /** The SHA-256 of a text. Whoever decides brings it along: browsers have none that answers at once. */
+  hash(text: string): string;
   createdAtMs: number;
   endedAtMs?: number;
   /** When the last event was. */

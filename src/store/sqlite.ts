@@ -1,7 +1,6 @@
 /** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
@@ -9,11 +8,10 @@ import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MODEL_USES, modelUseIn, type ModelUses } from './model-uses.ts';
-import { MIGRATIONS } from './schema.ts';
 import { checkedId, checkedLeft, checkedView, checkTask } from './checked-names.ts';
 import { JournalLooks } from './journal-looks.ts';
-import { isAtRest, isOnReadOnlyDisk, openAsItIs, openDatabase } from './open-database.ts';
-import { damaged, gone, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
+import { JournalDatabase } from './journal-database.ts';
+import { damaged, gone, otherRequest, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
 import { followQuery } from './follow.ts';
 import type {
@@ -27,6 +25,7 @@ import type {
   Queueing,
   ReadOptions,
   Request,
+  Room,
   Store,
 } from './store.ts';
 import { familyOf, IN_FAMILY } from './task-family.ts';
@@ -35,8 +34,6 @@ import { familyOf, IN_FAMILY } from './task-family.ts';
 const OPEN_RUNS_MAX = 1000;
 /** What a page of events may hold before it ends early. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** The version of the journal from which on events have a format. */
-const FORMAT_SINCE = 4;
 
 export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
@@ -45,36 +42,11 @@ export function openSqliteStore(file: string, options: { readOnly?: boolean } = 
 type Row = [seq: number, atMs: number, body: string, format: number];
 
 class SqliteStore implements Store {
-  readonly #file: string;
-  readonly #db: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
-
-  /** What gives the format of an event: a journal that could not be brought up to date has no column for it. */
-  readonly #format: string;
+  readonly #db: JournalDatabase;
   #problem: typeof eventProblem | undefined;
-  /** Why nothing can be written, where the disk was full when it was opened. */
-  readonly #full: unknown;
 
   constructor(file: string, readOnly: boolean) {
-    this.#file = file;
-    const canWrite = !readOnly && !isOnReadOnlyDisk(file);
-    let db = openDatabase(file, readOnly);
-    try {
-      if (canWrite) db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-      db.prepare('SELECT count(*) FROM sqlite_schema').get();
-    } catch (error) {
-      db.close();
-      if (!lacksSpace(error) || !isAtRest(file)) throw error;
-      db = openAsItIs(file); // what is there can be read all the same
-      this.#full = error;
-    }
-    this.#db = db;
-    try {
-      this.#format = this.#migrate(!canWrite || this.#full !== undefined) < FORMAT_SINCE ? '1' : 'format';
-    } catch (error) {
-      this.#db.close();
-      throw error;
-    }
+    this.#db = new JournalDatabase(file, readOnly);
   }
 
   async create(
@@ -84,7 +56,7 @@ class SqliteStore implements Store {
     once?: Once,
   ): Promise<{ id: string; claim: Claim }> {
     using undo = new DisposableStack();
-    const id = this.#transaction(() => {
+    const id = this.#db.transaction(() => {
       const begun = once && this.#begunWith(once.key);
       if (begun) throw new BosunError('busy', `run ${begun.run} was started with the same key just now`);
       const number = this.#lastNumber(name, lastNumber) + 1;
@@ -94,7 +66,7 @@ class SqliteStore implements Store {
         throw new BosunError('busy', `another bosun holds the lock of run ${id}, which is not there yet`);
       undo.use(own);
       this.#begin(id, name, number, first);
-      if (once) this.#run('INSERT INTO once (key, hash, run) VALUES (?, ?, ?)', once.key, once.hash, id);
+      if (once) this.#db.run('INSERT INTO once (key, hash, run) VALUES (?, ?, ?)', once.key, once.hash, id);
       return id;
     });
     return { id, claim: undo.move() };
@@ -105,12 +77,12 @@ class SqliteStore implements Store {
   }
 
   #begunWith(key: string): { run: string; hash: string } | undefined {
-    const row = this.#get('SELECT run, hash FROM once WHERE key = ?', key);
+    const row = this.#db.get('SELECT run, hash FROM once WHERE key = ?', key);
     return row && { run: String(row.run), hash: String(row.hash) };
   }
 
   async enqueue(runs: readonly Queueing[]): Promise<string[]> {
-    return this.#transaction(() => {
+    return this.#db.transaction(() => {
       const last = new Map<string, number>();
       return runs.map(({ name, lastNumber, first, once }) => {
         const before = once && this.#askedBefore(once);
@@ -119,7 +91,7 @@ class SqliteStore implements Store {
         last.set(name, number);
         const id = `${name}-${number}`;
         this.#begin(id, name, number, first);
-        if (once) this.#run('INSERT INTO once (key, hash, run) VALUES (?, ?, ?)', once.key, once.hash, id);
+        if (once) this.#db.run('INSERT INTO once (key, hash, run) VALUES (?, ?, ?)', once.key, once.hash, id);
         return id;
       });
     });
@@ -133,7 +105,7 @@ class SqliteStore implements Store {
 
   #lastNumber(name: string, lastNumber: number): number {
     const all = ['run', 'pruned'].map((table) =>
-      Number(this.#get(`SELECT max(number) AS number FROM ${table} WHERE name = ?`, name)?.number ?? 0),
+      Number(this.#db.get(`SELECT max(number) AS number FROM ${table} WHERE name = ?`, name)?.number ?? 0),
     );
     return Math.max(...all, lastNumber);
   }
@@ -141,13 +113,13 @@ class SqliteStore implements Store {
   #begin(id: string, name: string, number: number, first: FirstBatch): void {
     const { atMs, batch } = first(id);
     const sql = 'INSERT INTO run (id, name, number, created, seq, view) VALUES (?, ?, ?, ?, 0, ?)';
-    this.#run(sql, id, name, number, atMs, '{}');
+    this.#db.run(sql, id, name, number, atMs, '{}');
     this.#write(id, 0, batch);
   }
 
   async append(run: string, expectedSeq: number, batch: Batch): Promise<number> {
-    return this.#transaction(() => {
-      const row = this.#get('SELECT seq FROM run WHERE id = ?', run);
+    return this.#db.transaction(() => {
+      const row = this.#db.get('SELECT seq FROM run WHERE id = ?', run);
       if (row?.seq !== expectedSeq) {
         const message = `the journal of run ${run} was written by another engine (at ${String(row?.seq)}, expected ${expectedSeq}); this one stops. See bosun status ${run}`;
         throw new BosunError('busy', message);
@@ -162,24 +134,24 @@ class SqliteStore implements Store {
       const task = 'task' in event ? event.task : null;
       const sql =
         'INSERT INTO event (run, seq, at_ms, type, task, body, format) VALUES (?, ?, ?, ?, ?, ?, ?)';
-      this.#run(sql, run, ++seq, atMs, event.type, task, JSON.stringify(event), EVENT_FORMAT);
+      this.#db.run(sql, run, ++seq, atMs, event.type, task, JSON.stringify(event), EVENT_FORMAT);
     }
     for (const { hash, text } of batch.values ?? [])
-      this.#run('INSERT OR IGNORE INTO value (run, hash, body) VALUES (?, ?, ?)', run, hash, text);
+      this.#db.run('INSERT OR IGNORE INTO value (run, hash, body) VALUES (?, ?, ?)', run, hash, text);
     for (const task of batch.tasks) {
       const sql =
         'INSERT INTO task (run, id, sort_order, state, view) VALUES (?, ?, ?, ?, ?) ' +
         'ON CONFLICT DO UPDATE SET sort_order = excluded.sort_order, state = excluded.state, view = excluded.view';
-      this.#run(sql, run, task.id, task.order, task.state, JSON.stringify(task));
+      this.#db.run(sql, run, task.id, task.order, task.state, JSON.stringify(task));
     }
-    for (const id of batch.handled) this.#run('DELETE FROM request WHERE id = ?', id);
+    for (const id of batch.handled) this.#db.run('DELETE FROM request WHERE id = ?', id);
     // Nobody will take them any more, and a run that is gone on with must not be told of them. What was asked for is answered.
     if (batch.run.endedAtMs !== undefined)
-      this.#run(`DELETE FROM request WHERE run = ? AND substr(body, 1, 13) <> '{"do":"spawn"'`, run);
+      this.#db.run(`DELETE FROM request WHERE run = ? AND substr(body, 1, 13) <> '{"do":"spawn"'`, run);
     if (seq > afterSeq)
-      this.#run('INSERT INTO batch (run, first, last) VALUES (?, ?, ?)', run, afterSeq + 1, seq);
+      this.#db.run('INSERT INTO batch (run, first, last) VALUES (?, ?, ?)', run, afterSeq + 1, seq);
     const view: RunView = { ...batch.run, id: run, lastSeq: seq };
-    this.#run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
+    this.#db.run('UPDATE run SET seq = ?, view = ? WHERE id = ?', seq, JSON.stringify(view), run);
     return seq;
   }
 
@@ -187,6 +159,10 @@ class SqliteStore implements Store {
     const where = ['run = ?', 'seq > ?'];
     const values: (string | number)[] = [run, options.afterSeq ?? 0];
     if (options.withoutOutput) where.push("type <> 'attempt.output'");
+    if (options.types) {
+      where.push(`type IN (${options.types.map(() => '?').join(', ')})`);
+      values.push(...options.types);
+    }
     if (options.task !== undefined) {
       where.push('task = ?');
       values.push(options.task);
@@ -195,10 +171,10 @@ class SqliteStore implements Store {
       where.push(IN_FAMILY);
       values.push(...familyOf(options.around));
     }
-    const sql = `SELECT seq, at_ms, body, ${this.#format} FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
+    const sql = `SELECT seq, at_ms, body, ${this.#db.format} FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
     // Whoever asks for no events, such as status, need not load it.
     this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
-    return translated(this.#file, () => {
+    return translated(this.#db.file, () => {
       const page: Recorded[] = [];
       let bytes = 0;
       const read = (ref: ValueRef): Json => {
@@ -206,7 +182,7 @@ class SqliteStore implements Store {
         return this.value(run, ref);
       };
       // Thousands of rows stand between a resume and its first task: lists take half the time that objects do.
-      const statement = this.#prepare(sql);
+      const statement = this.#db.prepare(sql);
       statement.setReturnArrays(true);
       const rows = statement.all(...values, options.limit ?? -1) as unknown as Row[];
       for (const row of rows) {
@@ -221,10 +197,10 @@ class SqliteStore implements Store {
   async follow(options: FollowOptions): Promise<Followed[]> {
     const { sql, values } = followQuery(options);
     this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
-    return translated(this.#file, () => {
+    return translated(this.#db.file, () => {
       const page: Followed[] = [];
       let bytes = 0;
-      const statement = this.#prepare(sql);
+      const statement = this.#db.prepare(sql);
       statement.setReturnArrays(true);
       for (const row of statement.iterate(...values) as unknown as Iterable<[number, string, ...Row]>) {
         const [batch, run, ...rest] = row;
@@ -241,7 +217,7 @@ class SqliteStore implements Store {
   }
 
   async head(): Promise<Cursor> {
-    const row = this.#get('SELECT n, last FROM batch ORDER BY n DESC LIMIT 1');
+    const row = this.#db.get('SELECT n, last FROM batch ORDER BY n DESC LIMIT 1');
     return { batch: Number(row?.n ?? 0), seq: Number(row?.last ?? 0) };
   }
 
@@ -258,111 +234,137 @@ class SqliteStore implements Store {
   /** What cannot be understood is said, and where it is: to guess would be to do other work than was decided. */
   #event(run: string, seq: number, body: string, format: number): Event {
     if (format > EVENT_FORMAT) {
-      const message = `event ${seq} of run ${run} in ${this.#file} was written by a newer bosun (format ${format}, this one knows ${EVENT_FORMAT}); update bosun to use it`;
+      const message = `event ${seq} of run ${run} in ${this.#db.file} was written by a newer bosun (format ${format}, this one knows ${EVENT_FORMAT}); update bosun to use it`;
       throw new BosunError('journal', message);
     }
-    const event = this.#parse(body);
+    const event = this.#db.parse(body);
     const problem = this.#problem!(event, format);
     if (problem !== undefined)
-      throw damaged(this.#file, `event ${seq} of run ${run} is malformed: ${problem}`);
-    checkTask(this.#file, run, seq, event as Event);
+      throw damaged(this.#db.file, `event ${seq} of run ${run} is malformed: ${problem}`);
+    checkTask(this.#db.file, run, seq, event as Event);
     return event as Event;
   }
 
   value(run: string, { hash }: ValueRef): Json {
-    const row = this.#get('SELECT body FROM value WHERE run = ? AND hash = ?', run, hash);
-    if (!row) throw damaged(this.#file, `a value of run ${run} is missing`);
-    return this.#parse(row.body) as Json;
+    const row = this.#db.get('SELECT body FROM value WHERE run = ? AND hash = ?', run, hash);
+    if (!row) throw damaged(this.#db.file, `a value of run ${run} is missing`);
+    return this.#db.parse(row.body) as Json;
   }
 
   async outputBytes(run: string): Promise<number> {
     const sql =
       "SELECT sum(octet_length(body)) AS bytes FROM event WHERE run = ? AND type IN ('attempt.output', 'attempt.agent')";
-    return Number(this.#get(sql, run)?.bytes ?? 0);
+    return Number(this.#db.get(sql, run)?.bytes ?? 0);
   }
 
   async modelUses(run: string): Promise<ModelUses[]> {
-    return this.#all(MODEL_USES, run).map(modelUseIn);
+    return this.#db.all(MODEL_USES, run).map(modelUseIn);
   }
 
   async run(id: string): Promise<RunView | undefined> {
-    const row = this.#get('SELECT view FROM run WHERE id = ?', id);
-    return row && checkedView(this.#file, this.#parse(row.view));
+    const row = this.#db.get('SELECT view FROM run WHERE id = ?', id);
+    return row && checkedView(this.#db.file, this.#db.parse(row.view));
   }
 
   async runs(limit: number, before?: string): Promise<RunView[]> {
     const older = before === undefined ? '' : 'WHERE rowid < (SELECT rowid FROM run WHERE id = ?)';
     const values = before === undefined ? [limit] : [before, limit];
-    const rows = this.#all(`SELECT view FROM run ${older} ORDER BY rowid DESC LIMIT ?`, ...values);
-    return rows.map((row) => checkedView(this.#file, this.#parse(row.view)));
+    const rows = this.#db.all(`SELECT view FROM run ${older} ORDER BY rowid DESC LIMIT ?`, ...values);
+    return rows.map((row) => checkedView(this.#db.file, this.#db.parse(row.view)));
   }
 
   async openRuns(): Promise<RunView[]> {
-    const rows = this.#all(
+    const rows = this.#db.all(
       `SELECT view FROM run WHERE instr(view, '"endedAtMs":') = 0 AND instr(view, '"pending":') = 0 ORDER BY created DESC, rowid DESC LIMIT ?`,
       OPEN_RUNS_MAX,
     );
-    return rows.map((row) => checkedView(this.#file, this.#parse(row.view)));
+    return rows.map((row) => checkedView(this.#db.file, this.#db.parse(row.view)));
   }
 
   async pendingRuns(limit: number): Promise<RunView[]> {
-    const rows = this.#all(
+    const rows = this.#db.all(
       `SELECT view FROM run WHERE instr(view, '"pending":') > 0 ORDER BY created, rowid LIMIT ?`,
       limit,
     );
-    return rows.map((row) => checkedView(this.#file, this.#parse(row.view)));
+    return rows.map((row) => checkedView(this.#db.file, this.#db.parse(row.view)));
   }
 
   async tasks(run: string, options: { states?: TaskState[]; limit?: number } = {}): Promise<TaskView[]> {
     const states = options.states;
     const among = states ? `AND state IN (${states.map(() => '?').join(', ')})` : '';
     const sql = `SELECT view FROM task WHERE run = ? ${among} ORDER BY sort_order LIMIT ?`;
-    const rows = this.#all(sql, run, ...(states ?? []), options.limit ?? -1);
-    return rows.map((row) => this.#parse(row.view) as TaskView);
+    const rows = this.#db.all(sql, run, ...(states ?? []), options.limit ?? -1);
+    return rows.map((row) => this.#db.parse(row.view) as TaskView);
   }
 
-  async request(run: string, request: Request): Promise<void> {
-    this.#transaction(() =>
-      this.#run('INSERT INTO request (run, body) VALUES (?, ?)', run, JSON.stringify(request)),
-    );
+  async request(run: string, request: Request, room?: Room): Promise<void> {
+    if (room) this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
+    this.#db.transaction(() => {
+      if (room) {
+        const waiting = this.#requests(run).map((each) => each.request);
+        room.require(waiting, this.#eventsAfter(run, room.afterSeq));
+      }
+      this.#db.run('INSERT INTO request (run, body) VALUES (?, ?)', run, JSON.stringify(request));
+    });
+  }
+
+  #eventsAfter(run: string, afterSeq: number): Event[] {
+    const sql = `SELECT seq, body, ${this.#db.format} AS format FROM event WHERE run = ? AND seq > ? AND type <> 'attempt.output'`;
+    return this.#db
+      .all(sql, run, afterSeq)
+      .map((row) => this.#event(run, Number(row.seq), String(row.body), Number(row.format)));
+  }
+
+  async withdraw(run: string, key: string): Promise<boolean> {
+    return this.#db.transaction(() => {
+      const ids = this.#requests(run).flatMap(({ id, request }) =>
+        'key' in request && request.key === key ? [id] : [],
+      );
+      for (const id of ids) this.#db.run('DELETE FROM request WHERE id = ?', id);
+      return ids.length > 0;
+    });
   }
 
   async requests(run: string): Promise<{ id: number; request: Request }[]> {
-    const rows = this.#all('SELECT id, body FROM request WHERE run = ? ORDER BY id', run);
-    return rows.map((row) => ({ id: Number(row.id), request: this.#parse(row.body) as Request }));
+    return this.#requests(run);
+  }
+
+  #requests(run: string): { id: number; request: Request }[] {
+    const rows = this.#db.all('SELECT id, body FROM request WHERE run = ? ORDER BY id', run);
+    return rows.map((row) => ({ id: Number(row.id), request: this.#db.parse(row.body) as Request }));
   }
 
   async bytes(run: string): Promise<number> {
     const sum = (table: string): number =>
-      Number(this.#get(`SELECT sum(octet_length(body)) AS n FROM ${table} WHERE run = ?`, run)?.n ?? 0);
+      Number(this.#db.get(`SELECT sum(octet_length(body)) AS n FROM ${table} WHERE run = ?`, run)?.n ?? 0);
     return sum('event') + sum('value');
   }
 
   async prune(run: string, left: Left): Promise<void> {
-    this.#transaction(() => {
+    this.#db.transaction(() => {
       const sql =
         'INSERT OR REPLACE INTO pruned (run, name, number, left) SELECT id, name, number, ? FROM run WHERE id = ?';
-      this.#run(sql, JSON.stringify(left), run);
+      this.#db.run(sql, JSON.stringify(left), run);
       for (const table of ['event', 'task', 'request', 'value', 'once', 'batch'])
-        this.#run(`DELETE FROM ${table} WHERE run = ?`, run);
-      this.#run('DELETE FROM run WHERE id = ?', run);
+        this.#db.run(`DELETE FROM ${table} WHERE run = ?`, run);
+      this.#db.run('DELETE FROM run WHERE id = ?', run);
     });
   }
 
   async pruned(): Promise<{ run: string; left: Left }[]> {
-    const rows = this.#all('SELECT run, left FROM pruned WHERE left IS NOT NULL');
+    const rows = this.#db.all('SELECT run, left FROM pruned WHERE left IS NOT NULL');
     return rows.map((row) => {
-      const run = checkedId(this.#file, row.run);
-      return { run, left: checkedLeft(this.#file, run, this.#parse(row.left)) };
+      const run = checkedId(this.#db.file, row.run);
+      return { run, left: checkedLeft(this.#db.file, run, this.#db.parse(row.left)) };
     });
   }
 
   async forget(run: string): Promise<void> {
-    this.#transaction(() => this.#run('UPDATE pruned SET left = NULL WHERE run = ?', run));
+    this.#db.transaction(() => this.#db.run('UPDATE pruned SET left = NULL WHERE run = ?', run));
   }
 
   compact(): void {
-    translated(this.#file, () => this.#db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)'));
+    this.#db.compact();
   }
 
   async claim(run: string): Promise<Claim | undefined> {
@@ -374,14 +376,14 @@ class SqliteStore implements Store {
   }
 
   async *changes(signal: AbortSignal): AsyncGenerator<void> {
-    using looks = new JournalLooks(this.#file, signal);
+    using looks = new JournalLooks(this.#db.file, signal);
     let seen: unknown;
     while (!signal.aborted) {
-      const version = this.#get('PRAGMA data_version')?.data_version; // some microseconds
+      const version = this.#db.get('PRAGMA data_version')?.data_version; // some microseconds
       if (version !== seen || looks.isDue) {
         looks.isDue = false;
         // What is still written goes nowhere: SQLite does not notice.
-        if (!existsSync(this.#file)) throw gone(this.#file);
+        if (!existsSync(this.#db.file)) throw gone(this.#db.file);
         yield;
       }
       seen = version;
@@ -390,70 +392,10 @@ class SqliteStore implements Store {
   }
 
   #directoryOf(run: string): string {
-    return path.join(path.dirname(this.#file), 'runs', checkedId(this.#file, run));
+    return path.join(path.dirname(this.#db.file), 'runs', checkedId(this.#db.file, run));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#statements.clear();
-    this.#db.close();
-  }
-
-  /** Gives the version that the journal has then. */
-  #migrate(readOnly: boolean): number {
-    const version = Number(this.#db.prepare('PRAGMA user_version').get()?.user_version);
-    if (version > MIGRATIONS.length) {
-      const message = `${this.#file} was written by a newer bosun (version ${version} of the journal, this one knows ${MIGRATIONS.length}); update bosun to use it`;
-      throw new BosunError('journal', message);
-    }
-    if (readOnly || version === MIGRATIONS.length) return version;
-    this.#transaction(() => {
-      // Another process may have been faster.
-      const now = Number(this.#db.prepare('PRAGMA user_version').get()?.user_version);
-      for (const sql of MIGRATIONS.slice(now)) this.#db.exec(sql);
-      this.#db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-    });
-    return MIGRATIONS.length;
-  }
-
-  /** SQLite has no checksums: a page with other bytes in it may only be seen here. */
-  #parse(text: unknown): unknown {
-    try {
-      return JSON.parse(String(text)) as unknown;
-    } catch (cause) {
-      throw damaged(this.#file, 'an entry cannot be read', cause);
-    }
-  }
-
-  #transaction<T>(action: () => T): T {
-    return translated(this.#file, () => {
-      if (this.#full !== undefined) throw this.#full as Error;
-      this.#db.exec('BEGIN IMMEDIATE');
-      try {
-        const result = action();
-        this.#db.exec('COMMIT');
-        return result;
-      } catch (error) {
-        if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-        throw error;
-      }
-    });
-  }
-
-  #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (!statement) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
-    return statement;
-  }
-
-  #run(sql: string, ...values: (string | number | null)[]): void {
-    this.#prepare(sql).run(...values);
-  }
-
-  #get(sql: string, ...values: (string | number)[]): Record<string, unknown> | undefined {
-    return translated(this.#file, () => this.#prepare(sql).get(...values));
-  }
-
-  #all(sql: string, ...values: (string | number)[]): Record<string, unknown>[] {
-    return translated(this.#file, () => this.#prepare(sql).all(...values));
+    this.#db[Symbol.dispose]();
   }
 }

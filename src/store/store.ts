@@ -19,6 +19,15 @@ export type Request =
   | { do: 'spawn'; task: string; key: string; name?: string; child: Task; by: string }
   | { do: 'budget'; account: string; limits: Partial<Record<BudgetUnit, number>>; by: string };
 
+/**
+ * Whether there is room for a request, decided while nobody else can write: by what waits by then, and by what was
+ * recorded after `afterSeq`, up to which whoever asks knows the run. `require` throws where there is none.
+ */
+export interface Room {
+  afterSeq: number;
+  require(waiting: readonly Request[], recorded: readonly Event[]): void;
+}
+
 /** What a run that was taken out of the journal left, by the names of files. */
 export interface Left {
   workspaces: string[];
@@ -65,6 +74,8 @@ export interface ReadOptions {
   limit?: number;
   /** Leaves out what agents printed: state does not depend on it. */
   withoutOutput?: boolean;
+  /** Only events of these types. */
+  types?: readonly string[];
   /** Values of more bytes stay references. */
   valueBytesMax?: number;
   task?: string;
@@ -133,7 +144,9 @@ export interface Store extends AsyncDisposable {
   /** Those that wait for an engine, the oldest first. */
   pendingRuns(limit: number): Promise<RunView[]>;
   tasks(run: string, options?: { states?: TaskState[]; limit?: number }): Promise<TaskView[]>;
-  request(run: string, request: Request): Promise<void>;
+  request(run: string, request: Request, room?: Room): Promise<void>;
+  /** Takes back what was asked for with this key; false where an engine has it already. */
+  withdraw(run: string, key: string): Promise<boolean>;
   requests(run: string): Promise<{ id: number; request: Request }[]>;
   /** About what the run takes in the journal. */
   bytes(run: string): Promise<number>;

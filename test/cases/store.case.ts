@@ -4,7 +4,7 @@ import { BosunError } from '../../src/contract/errors.ts';
 import type { Event } from '../../src/contract/event.ts';
 import type { RunView, TaskView } from '../../src/contract/run.ts';
 import type { Workflow } from '../../src/contract/workflow.ts';
-import type { Batch, FirstBatch, Once, Store } from '../../src/store/store.ts';
+import type { Batch, FirstBatch, Once, Request, Store } from '../../src/store/store.ts';
 
 const WORKFLOW: Workflow = {
   name: 'w',
@@ -98,6 +98,8 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       expect((await store.read(id, { afterSeq: 2, limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
       expect((await store.read(id, { task: 'b' })).map(({ seq }) => seq)).toEqual([3, 4]);
       expect((await store.read(id, { withoutOutput: true })).map(({ seq }) => seq)).toEqual([1, 3]);
+      const types = ['run.created', 'task.admitted'];
+      expect((await store.read(id, { types })).map(({ seq }) => seq)).toEqual([1, 3]);
     });
 
     it('reads the events of a task with those within it, and the answers to what they asked', async () => {
@@ -206,6 +208,32 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       await store.append(id, 1, { ...batch(id, []), handled: [request!.id] });
       expect(await store.requests(id)).toEqual([]);
       await other[Symbol.asyncDispose]();
+    });
+
+    it('takes a request only where there is room, by what others have written until then, and takes one back', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = await begin(store, 'w');
+      const spawn = (key: string) =>
+        ({ do: 'spawn', task: 'a', key, child: { prompt: 'x' }, by: 'anna' }) as never;
+      await store.request(id, spawn('one'));
+      const seen: [Request[], string[]][] = [];
+      const room = {
+        afterSeq: 0,
+        require: (waiting: readonly Request[], recorded: readonly Event[]) => {
+          seen.push([[...waiting], recorded.map(({ type }) => type)]);
+          if (waiting.length > 1) throw new BosunError('busy', 'full');
+        },
+      };
+      await store.request(id, spawn('two'), room);
+      await expect(store.request(id, spawn('three'), { ...room, afterSeq: 1 })).rejects.toThrow('full');
+      expect(seen).toEqual([
+        [[spawn('one')], ['run.created']],
+        [[spawn('one'), spawn('two')], []],
+      ]);
+      expect(await store.withdraw(id, 'one')).toBe(true);
+      expect(await store.withdraw(id, 'one')).toBe(false);
+      expect((await store.requests(id)).map(({ request }) => request)).toEqual([spawn('two')]);
     });
 
     it('shows what one connection has written to another', async () => {

@@ -11,7 +11,7 @@ import type { WorkflowSource } from '../../src/contract/workflow.ts';
 import { workflow } from '../../src/definition/builder.ts';
 import { Bosun } from '../../src/doors/library.ts';
 import { startRun, type StartOptions } from '../../src/operations/run.ts';
-import { journalHash } from '../../src/schedule/views/journal-hash.ts';
+import { journalHash } from '../../src/report/journal-hash.ts';
 import { isAlive } from '../../src/system/process/is-alive.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WorkflowSource } from '../../src/contract/workflow.ts';
 import type { Recorded } from '../../src/contract/event.ts';
-import { journalHash } from '../../src/schedule/views/journal-hash.ts';
+import { journalHash } from '../../src/report/journal-hash.ts';
 import type { ModelScriptSource as Script } from '../../src/model-server/script.ts';
 import { baseUrls, KEYS, NOTHING_LEFT, RealWorld, SLOW_MS } from '../fixtures/real-world.ts';
 

@@ -1,11 +1,21 @@
-/** The whole page: who may see it, and which view the address asks for. */
-import { useEffect, type ReactNode } from 'react';
-import { followKeys } from './commands.tsx';
+/** The whole page: who may see it, which view the address asks for, and what can be done from everywhere. */
+import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import { openSession, useSession } from '../data/session.ts';
 import { HomePage } from '../home/home-page.tsx';
+import { Notices } from '../parts/notice.tsx';
 import { RunPage } from '../run/run-page.tsx';
-import { followLinks, usePlace } from './router.ts';
 import { Locked, Nowhere, Unreachable } from './alone.tsx';
+import { followKeys } from './commands.tsx';
+import { Everywhere } from './everywhere.tsx';
+import { followLinks, usePlace, type Place } from './router.ts';
+
+const NewPage = lazy(async () => ({ default: (await import('../new/new-page.tsx')).NewPage }));
+const ComparePage = lazy(async () => ({
+  default: (await import('../compare/compare-page.tsx')).ComparePage,
+}));
+const SettingsPage = lazy(async () => ({
+  default: (await import('../settings/settings-page.tsx')).SettingsPage,
+}));
 
 export function App(): ReactNode {
   const session = useSession();
@@ -16,11 +26,27 @@ export function App(): ReactNode {
   if (session.state === 'asking') return null;
   if (session.state === 'locked') return <Locked />;
   if (session.state === 'unreachable') return <Unreachable />;
+  return (
+    <>
+      <Everywhere />
+      <Suspense fallback={null}>{viewOf(place)}</Suspense>
+      <Notices />
+    </>
+  );
+}
+
+function viewOf(place: Place): ReactNode {
   switch (place.page) {
     case 'home':
       return <HomePage />;
     case 'run':
       return <RunPage repository={place.repository} run={place.run} query={place.query} />;
+    case 'new':
+      return <NewPage query={place.query} />;
+    case 'compare':
+      return <ComparePage query={place.query} />;
+    case 'settings':
+      return <SettingsPage />;
     default:
       return <Nowhere />;
   }

@@ -2,12 +2,12 @@
  * What can be done here and now. Each is told once, by the view that can do it; its key, its button, the palette (⌘K) and
  * the list of keys (?) all come of that. A button that is pressed and a key that is struck are the same.
  */
-import { useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
+import { createContext, useContext, useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
 
 export interface Command {
   id: string;
   label: string;
-  /** A key as `KeyboardEvent.key` names it, or two after one another, such as `g h`. */
+  /** A key as `KeyboardEvent.key` names it, two after one another, such as `g h`, or one with ⌘ or Ctrl, such as `mod+k`. */
   keys?: string;
   /** What to type for it in a terminal. */
   cli?: string;
@@ -15,27 +15,38 @@ export interface Command {
   run(): void;
 }
 
-const told: Command[][] = [];
+/** What a dialog shows: while one is open nothing else listens to keys. */
+export const InDialog = createContext(false);
+
+interface Told {
+  commands: Command[];
+  isInDialog: boolean;
+}
+
+const told: Told[] = [];
 const listeners = new Set<() => void>();
 let all: readonly Command[] = [];
 
 /** As long as the view is shown. The latest to be told goes first where two have the same key. */
 export function useCommands(commands: Command[]): void {
+  const isInDialog = useContext(InDialog);
   const kept = useRef<Command[]>([]);
   useEffect(() => {
-    told.push(kept.current);
+    const mine = { commands: kept.current, isInDialog };
+    told.push(mine);
     return () => {
-      told.splice(told.indexOf(kept.current), 1);
+      told.splice(told.indexOf(mine), 1);
       changed();
     };
-  }, []);
+  }, [isInDialog]);
   useEffect(() => {
+    const looksSame = isSame(kept.current, commands);
     kept.current.splice(0, Infinity, ...commands);
-    changed();
+    if (!looksSame) changed();
   });
 }
 
-/** All of them, the latest first. */
+/** All that the page can do, the latest first; what a dialog tells is its own. */
 export function useAllCommands(): readonly Command[] {
   return useSyncExternalStore(
     (listener) => {
@@ -53,39 +64,101 @@ export function CommandButton({ command, main = false }: { command: Command; mai
       className={main ? 'act main' : 'act'}
       disabled={isDisabled}
       title={cli}
-      aria-keyshortcuts={keys}
+      aria-keyshortcuts={keys === undefined ? undefined : ariaKeys(keys)}
       onClick={() => command.run()}
     >
-      {label} {keys !== undefined && <kbd aria-hidden="true">{keys}</kbd>}
+      {label} {keys !== undefined && <Keys keys={keys} />}
     </button>
   );
 }
 
-/** Strikes of keys do what was told; none while somebody types. */
+/** A key, or several, as they are printed on a keyboard; a screen reader is told otherwise. */
+export function Keys({ keys }: { keys: string }): ReactNode {
+  return keys.split(' ').map((key, n) => (
+    <kbd key={n} aria-hidden="true">
+      {shownKey(key)}
+    </kbd>
+  ));
+}
+
+const IS_MAC = /Mac|iP/.test(navigator.platform);
+const PRINTED: Record<string, string> = {
+  Enter: '↵',
+  Escape: 'Esc',
+  Space: 'Space',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+};
+
+function shownKey(key: string): string {
+  const [, plain] = /^mod\+(.+)$/.exec(key) ?? [];
+  if (plain === undefined) return PRINTED[key] ?? key;
+  const printed = PRINTED[plain] ?? plain.toUpperCase();
+  return IS_MAC ? `⌘${printed}` : `Ctrl ${printed}`;
+}
+
+function ariaKeys(keys: string): string {
+  return keys.replace(/^mod\+(.+)$/, (_, key: string) => `Meta+${key} Control+${key}`);
+}
+
+/** Strikes of keys do what was told; while somebody types, only those with ⌘ or Ctrl. */
 export function followKeys(): () => void {
   let first: string | undefined;
   const onKey = (event: KeyboardEvent): void => {
-    if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target))
-      return;
-    const struck = first === undefined ? [event.key] : [`${first} ${event.key}`, event.key];
+    const isMod = (event.metaKey || event.ctrlKey) && !event.altKey;
+    if (event.defaultPrevented || event.isComposing || event.altKey) return;
+    if (!isMod && isTyping(event.target)) return;
+    const key = isMod ? `mod+${event.key}` : event.key === ' ' ? 'Space' : event.key;
+    const struck = first === undefined ? [key] : [`${first} ${key}`, key];
     first = undefined;
-    const command = all.find(
+    const listening = commandsNow();
+    const command = listening.find(
       ({ keys, isDisabled }) => keys !== undefined && !isDisabled && struck.includes(keys),
     );
     if (command) {
       event.preventDefault();
       command.run();
-    } else if (all.some(({ keys }) => keys?.startsWith(`${event.key} `))) first = event.key;
+    } else if (listening.some(({ keys }) => keys?.startsWith(`${key} `))) first = key;
   };
   document.addEventListener('keydown', onKey);
   return () => document.removeEventListener('keydown', onKey);
+}
+
+function commandsNow(): readonly Command[] {
+  const isOpen = document.querySelector('dialog[open]') !== null;
+  return told.toReversed().flatMap(({ commands, isInDialog }) => (isInDialog === isOpen ? commands : []));
 }
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
 }
 
+/** What is shown of them is; what they do may be new. */
+function isSame(before: readonly Command[], now: readonly Command[]): boolean {
+  return (
+    before.length === now.length &&
+    before.every((each, n) => {
+      const { id, label, keys, cli, isDisabled } = now[n]!;
+      return (
+        each.id === id &&
+        each.label === label &&
+        each.keys === keys &&
+        each.cli === cli &&
+        each.isDisabled === isDisabled
+      );
+    })
+  );
+}
+
 function changed(): void {
-  all = told.toReversed().flat();
+  const own = told.toReversed().filter(({ isInDialog }) => !isInDialog);
+  all = own.flatMap(({ commands }) =>
+    commands.map((command) => ({
+      ...command,
+      run: () => commands.find(({ id }) => id === command.id)?.run(), // as it was told last
+    })),
+  );
   for (const listener of listeners) listener();
 }

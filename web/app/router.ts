@@ -33,7 +33,7 @@ export function runHref(repository: string, run: string, query: Record<string, s
 }
 
 /** `replace`: the way back passes over where the page was, as for each moment of a film that is wound. */
-function go(href: string, { replace = false }: { replace?: boolean } = {}): void {
+export function go(href: string, { replace = false }: { replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
   for (const listener of listeners) listener();

@@ -7,10 +7,11 @@
  *     └──────▶ unreachable ──(asked again)──▶ …
  */
 import { useSyncExternalStore } from 'react';
+import { mayAct, type Role } from '../../src/contract/role.ts';
 import { ask, Problem } from './api.ts';
 
 interface Me {
-  role: 'read' | 'run' | 'admin';
+  role: Role;
   by: { kind: string; name: string };
   version: string;
 }
@@ -29,6 +30,12 @@ export function useSession(): Session {
     },
     () => session,
   );
+}
+
+/** Whether whoever sits here may do what needs this role; the server holds it, too. */
+export function useMay(needed: Role): boolean {
+  const now = useSession();
+  return now.state === 'open' && mayAct(now.me.role, needed);
 }
 
 export async function openSession(): Promise<void> {

@@ -5,6 +5,8 @@
 import { machineError } from '../../base/machine-failure.ts';
 import { harmless } from '../../report/text/plain.ts';
 
+export { painter, type Color, type Paint } from '../../report/text/paint.ts';
+
 /** Whether stdout cannot be written any more; what is left to say is then said to nobody. */
 let isOutGone = false;
 let endsWithReader = true;
@@ -73,14 +75,6 @@ export function turnColorOff(): void {
 export function hasColor(stream: NodeJS.WriteStream): boolean {
   if (isColorOff || (process.env.NO_COLOR ?? '') !== '' || process.env.TERM === 'dumb') return false;
   return stream.isTTY || (process.env.FORCE_COLOR ?? '0') !== '0';
-}
-
-const CODES = { good: '32', bad: '31', busy: '36', ask: '33', quiet: '2', strong: '1' } as const;
-export type Color = keyof typeof CODES;
-export type Paint = (color: Color, text: string) => string;
-
-export function painter(color: boolean): Paint {
-  return (name, text) => (color && text !== '' ? `\u001b[${CODES[name]}m${text}\u001b[0m` : text);
 }
 
 const COLUMNS_ELSEWHERE = 100;

@@ -7,11 +7,11 @@ import type { EndedRun, LiveRun } from '../../operations/run.ts';
 import { describeIsolation } from '../../report/isolation.ts';
 import { plainLine, safeJson } from '../../report/text/plain.ts';
 import { renderTextReport } from '../../report/text/text.ts';
-import { TaskNames } from '../../schedule/views/task-names.ts';
+import { NAMING, TaskNames } from '../../schedule/views/task-names.ts';
 import { ask } from './ask.ts';
 import { answerCommand } from '../../report/text/asked-lines.ts';
 import { given, isOn, type Typed } from './command.ts';
-import { EventLines } from './event-lines.ts';
+import { EventLines } from '../../report/lines/event-lines.ts';
 import { isApart } from '../apart.ts';
 import { tellDetached } from './detach.ts';
 import { exitOf } from './exit-codes.ts';
@@ -117,9 +117,10 @@ export async function openShow(typed: Typed, earlier?: Watched['earlier']): Prom
   return isTerminal() ? LiveShow.open(earlier) : showLines(isOn(typed, 'verbose'), earlier);
 }
 
-/** The events of an earlier run: what tasks are called depends on them. */
+/** Of the events of an earlier run those that lines depend on: what tasks are called, and what was asked. */
 async function recall(earlier: Watched['earlier'], know: (events: Recorded[]) => void): Promise<void> {
-  if (earlier) await ask('logs', { ...given('run', earlier.run), withoutOutput: true }, { seen: know });
+  const types = [...NAMING, 'question.asked' as const];
+  if (earlier) await ask('logs', { ...given('run', earlier.run), types }, { seen: know });
 }
 
 export function isTerminal(): boolean {

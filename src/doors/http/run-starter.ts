@@ -12,7 +12,7 @@ import { PACKAGE } from '../../base/package-directory.ts';
 import type { Actor } from '../../contract/actor.ts';
 import { BosunError } from '../../contract/errors.ts';
 import { openJournal } from '../../run/journal.ts';
-import { startApart } from '../../system/process/process.ts';
+import { startInOwnSession } from '../../system/process/process.ts';
 import { startDetached } from '../start-detached.ts';
 
 const RETRY_MS = 1000;
@@ -73,7 +73,10 @@ export class RunStarter implements Disposable {
   #start(directory: string, failures: number): void {
     if (this.#isClosed) return;
     const program = path.join(PACKAGE, 'bin', 'bosun');
-    const { said, exited, leave } = startApart([program, 'work'], { env: process.env, cwd: directory });
+    const { said, exited, leave } = startInOwnSession([program, 'work'], {
+      env: process.env,
+      cwd: directory,
+    });
     const driven: Driven = { isWanted: false, failures, leave };
     this.#driven.set(directory, driven);
     let text = '';

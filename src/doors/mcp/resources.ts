@@ -101,8 +101,8 @@ async function read(
 
 /** Only its end is kept, however long it is. */
 async function readLog(run: string, { cwd, by, signal }: Asking): Promise<string> {
-  const { EventLines } = await import('../cli/event-lines.ts');
-  const { painter } = await import('../cli/output.ts');
+  const { EventLines } = await import('../../report/lines/event-lines.ts');
+  const { painter } = await import('../../report/text/paint.ts');
   const lines = new EventLines({ paint: painter(false), withOutput: true });
   let text = '';
   for await (const page of followLogs({ run }, { cwd, by, signal }))

@@ -10,7 +10,7 @@ import type { Asked } from '../../contract/operations.ts';
 import type { Started } from '../../contract/mcp-outputs.ts';
 import { openJournal } from '../../run/journal.ts';
 import type { Once } from '../../store/store.ts';
-import { startApart as startProcess } from '../../system/process/process.ts';
+import { startAndHear } from '../../system/process/start-and-hear.ts';
 
 /** What a started process says: which run it drives, or why it drives none. */
 export type Said =
@@ -19,8 +19,6 @@ export type Said =
 /** What it is to do. */
 export type Order = Omit<Asked<'start'>, 'key' | 'signal'> & { once?: Once };
 
-/** A refusal lists what is wrong with a workflow, which may be long. */
-const SAID_BYTES_MAX = 4 * 1024 * 1024;
 const WORDS_CHARS_MAX = 2000;
 
 /** Resolves once the run is under way; rejects with what its process says where it cannot be. */
@@ -45,43 +43,20 @@ async function begin(
   order: Order,
   signal: AbortSignal | undefined,
 ): Promise<Exclude<Said, { error: unknown }>> {
-  const { told, said, exited, leave } = startProcess([path.join(PACKAGE, 'bin', 'bosun'), 'drive-apart'], {
+  let words = '';
+  const heard = await startAndHear([path.join(PACKAGE, 'bin', 'bosun'), 'drive-apart'], {
     env: process.env,
     cwd: order.cwd,
     input: JSON.stringify(order),
+    signal, // where nobody has heard of it, it stops what it has begun
+    onSaid: (text) => (words = (words + text).slice(-WORDS_CHARS_MAX)),
   });
-  let words = '';
-  said.on('data', (text: Buffer) => (words = (words + text.toString()).slice(-WORDS_CHARS_MAX)));
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  const line = new Promise<void>((resolve) =>
-    told.on('data', (piece: Buffer) => {
-      pieces.push(piece);
-      bytes += piece.length;
-      if (piece.includes(0x0a) || bytes > SAID_BYTES_MAX) resolve();
-    }),
-  );
-  const given = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(signal!.reason as Error);
-    if (signal?.aborted) giveUp();
-    signal?.addEventListener('abort', giveUp, { once: true });
-  });
-  given.catch(() => {});
-  try {
-    await Promise.race([line, exited, given]);
-  } finally {
-    leave(); // where nobody has heard of it, it stops what it has begun
-  }
-  const answer = readSaid(Buffer.concat(pieces).toString());
-  if (!answer) throw ended(words.trim());
+  if (!('line' in heard)) throw ended(words.trim());
+  const answer = JSON.parse(heard.line) as Said;
   if (!('error' in answer)) return answer;
   const { code, message, data } = answer.error;
   if (code === undefined || !Object.hasOwn(ERRORS, code)) throw new Error(message);
   throw new BosunError(code, message, { data });
-}
-
-function readSaid(text: string): Said | undefined {
-  return text.endsWith('\n') ? (JSON.parse(text) as Said) : undefined;
 }
 
 function ended(words: string): BosunError {

@@ -1,7 +1,7 @@
 /** Draws the graph of a run as SVG: a box per task with its state in words, groups around their own. */
 import type { RunReport } from '../../contract/report.ts';
-import { chooseBoxes, type Box } from './graph-boxes.ts';
-import { layOut, type Point } from './graph-layout.ts';
+import { chooseBoxes, type Box } from '../graph/boxes.ts';
+import { layOut, pathOf, type Point } from '../graph/layout.ts';
 import { type Markup, markup } from './markup.ts';
 import { fitColumns } from '../text/columns.ts';
 import { spellControls } from '../text/plain.ts';
@@ -37,7 +37,7 @@ function drawLevel(boxes: Box[], anchorOf: (task: string) => string | null): Dra
     height: layout.height,
     draw: ({ x, y }) => {
       const lines = layout.lines.map(
-        ({ path }) => markup`<path class="line" d="${path}" marker-end="url(#arrow)"/>`,
+        (line) => markup`<path class="line" d="${pathOf(line)}" marker-end="url(#arrow)"/>`,
       );
       const inner = boxes.map(({ id }) => drawn.get(id)!.draw(layout.at.get(id)!));
       return markup`<g transform="translate(${x} ${y})">${lines}${inner}</g>`;

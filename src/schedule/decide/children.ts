@@ -44,8 +44,8 @@ function refusal(
   if (depth > CHILD_DEPTH_MAX)
     return `children may have children ${CHILD_DEPTH_MAX} levels deep, and this would be level ${depth}`;
   if (parent.children.length >= CHILDREN_MAX)
-    return `${parent.label} has had ${CHILDREN_MAX} children, which is all it may`;
-  if (state.nodes.size >= RUN_TASKS_MAX) return `the run has ${RUN_TASKS_MAX} tasks, which is all it may`;
+    return `${parent.label} has had ${CHILDREN_MAX} children: that is the limit`;
+  if (state.nodes.size >= RUN_TASKS_MAX) return `the run has ${RUN_TASKS_MAX} tasks: that is the limit`;
   const namesake = state.nodes.get(`${parent.id}/${name}`);
   if (namesake && isOpen(namesake))
     return `${parent.label} has a child called ${name} at work; give this one another name`;

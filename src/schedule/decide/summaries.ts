@@ -8,7 +8,7 @@
 import type { Decision } from '../../contract/event.ts';
 import type { LongText } from '../../contract/summary.ts';
 import type { TooLong } from '../workflow/prompt-context.ts';
-import { hashOf, shortWhat, summaryIn, summaryKey } from '../workflow/summary.ts';
+import { shortWhat, summaryIn, summaryKey } from '../workflow/summary.ts';
 import { hasEnded, type Node, type State } from '../state.ts';
 import { checkRoom } from './room.ts';
 
@@ -21,7 +21,7 @@ export function decideSummaries(state: State, node: Node, tooLong: readonly TooL
   const texts = new Map<string, LongText>();
   let n = node.summaries?.length ?? 0;
   for (const long of tooLong) {
-    const hash = hashOf(long);
+    const hash = state.hash(long.text);
     if (texts.has(hash)) continue;
     const what = shortWhat(long.what);
     const known = state.summaries.get(summaryKey(node, agent, hash));

@@ -46,6 +46,9 @@ export function newState(event: EventOf<'run.created'>, atMs: number): State {
     read: () => {
       throw new Error('this state was made without its values');
     },
+    hash: () => {
+      throw new Error('this state was made to be looked at, not to decide on');
+    },
     waits: new Map(),
     createdAtMs: atMs,
     lastAtMs: atMs,

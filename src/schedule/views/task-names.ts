@@ -57,6 +57,15 @@ function fieldOf(item: Record<string, Json>): Json | undefined {
   return field === undefined ? undefined : item[field];
 }
 
+/** The events that name tasks. */
+export const NAMING: readonly Event['type'][] = [
+  'task.expanded',
+  'task.handed',
+  'task.judging',
+  'task.round',
+  'task.summarizing',
+];
+
 /** The names of tasks of a run, for who reads its events and keeps no state. */
 export class TaskNames {
   readonly #names: Map<string, string>;

@@ -4,7 +4,7 @@
  */
 import type { Task } from '../../contract/workflow.ts';
 import type { Node, State } from '../state.ts';
-import type { PromptContext, SummaryReader, TooLong } from './prompt-context.ts';
+import type { PromptContext, SummaryReader } from './prompt-context.ts';
 import { outputOf, textOf } from './said.ts';
 
 /** A longer summary is cut; a text that is no longer needs none. */
@@ -42,7 +42,7 @@ export function summaryReader(state: State, node: Node): SummaryReader {
   const agent = node.task.summarize;
   return (long) => {
     if (agent === undefined || node.sums || long.text.length <= SUMMARY_CHARS_MAX) return undefined;
-    const by = state.summaries.get(summaryKey(node, agent, hashOf(long)));
+    const by = state.summaries.get(summaryKey(node, agent, state.hash(long.text)));
     if (!by || by.state === 'cancelled') return 'wanted';
     const summary = by.state === 'done' ? summaryIn(state, by) : '';
     if (summary !== '') return { summary, agent };
@@ -63,11 +63,6 @@ export function summaryKey(node: Node, agent: string, hash: string): string {
   let around = node.parent;
   while (around && around.kind !== 'uses') around = around.parent;
   return `${around?.id ?? ''} ${agent} ${hash}`;
-}
-
-export function hashOf({ text }: TooLong): string {
-  const { createHash } = process.getBuiltinModule('node:crypto'); // only where something is too long
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** As it stands in an event. */

@@ -38,7 +38,7 @@ export function assertOwnGit(directory: string, madeAnew: RegExp): void {
     assertNoLinks(path.join(directory, name));
 }
 
-/** Throws for a link directly in there; a directory that is not there has none. */
+/** Throws for a link directly in there, or a file with a second name; a directory that is not there has none. */
 function assertNoLinks(directory: string, except?: RegExp): Dirent[] {
   let entries: Dirent[];
   try {
@@ -50,6 +50,12 @@ function assertNoLinks(directory: string, except?: RegExp): Dirent[] {
   }
   const link = entries.find((entry) => entry.isSymbolicLink() && !except?.test(entry.name));
   if (link) throw refused(path.join(directory, link.name), 'is a symbolic link');
+  for (const entry of entries) {
+    const file = path.join(directory, entry.name);
+    // Written in place it would change the other one.
+    if (entry.isFile() && (lstatSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1)
+      throw refused(file, 'is a hard link to another file');
+  }
   return entries;
 }
 

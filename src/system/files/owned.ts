@@ -25,6 +25,8 @@ export function whyNotOurs(file: string, uid = process.geteuid?.()): string | un
   const what = kindOf(stats);
   if (what === undefined)
     return `${file} is not a plain file or directory, so bosun does not use it; move it away`;
+  if (stats.isFile() && stats.nlink > 1)
+    return `the file ${file} has ${stats.nlink} names (hard links), so whoever has another one can change it, as in an archive that was unpacked; if you trust what it holds, give it to bosun alone: cp -p '${file}' '${file}.own' && mv '${file}.own' '${file}'`;
   if (stats.uid !== uid)
     return `the ${what} ${file} belongs to ${userName(stats.uid)}, and bosun runs as ${userName(uid)}; run bosun as ${userName(stats.uid)}, or move it away`;
   if ((stats.mode & OTHERS_MAY_WRITE) !== 0 && !(stats.isFile() && isPrivate(path.dirname(file))))

@@ -143,7 +143,7 @@ export function start(argv: string[], options: SpawnOptions = {}): ChildProcess 
 }
 
 /** A process that outlives this one, in a session of its own. */
-export interface Apart {
+export interface Independent {
   /** Its descriptor 3, and its stderr: gone for it once we are. */
   told: Readable;
   said: Readable;
@@ -153,10 +153,10 @@ export interface Apart {
 }
 
 /** `input` is what it reads from its stdin. */
-export function startApart(
+export function startInOwnSession(
   argv: readonly string[],
   { input, ...options }: { env: NodeJS.ProcessEnv; cwd?: string; input?: string },
-): Apart {
+): Independent {
   const [command, ...args] = argv as [string, ...string[]];
   const stdin = input === undefined ? 'ignore' : 'pipe';
   const child = spawned(command, args, {

@@ -82,8 +82,5 @@ async function stdinText(): Promise<string> {
 }
 
 function tooMuch(what: string): BosunError {
-  return new BosunError(
-    'usage',
-    `${what} has more than ${REQUEST_BYTES_MAX} bytes, which is all that a call may have`,
-  );
+  return new BosunError('usage', `${what} has more than ${REQUEST_BYTES_MAX} bytes, the limit for a call`);
 }

@@ -5,7 +5,7 @@ import type { FollowedEvent, ReadTo } from '../../../contract/outputs.ts';
 import type { TaskView } from '../../../contract/run.ts';
 import { ask, inputOf } from '../ask.ts';
 import { given, isOn, textOf, type Typed } from '../command.ts';
-import { EventLines } from '../event-lines.ts';
+import { EventLines } from '../../../report/lines/event-lines.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 

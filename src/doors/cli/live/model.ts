@@ -14,7 +14,7 @@ import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
 import { isGroup, isWithin, nodeOf, type Node, type State } from '../../../schedule/state.ts';
 import { heldOf, questionView, runView, taskView } from '../../../schedule/views/view.ts';
-import { tellHooked } from '../hook-lines.ts';
+import { tellHooked } from '../../../report/lines/hook-lines.ts';
 import { signOf, workLine, type ShownBy, type TaskSign } from './task-sign.ts';
 
 const LINE_CHARS_MAX = 500;

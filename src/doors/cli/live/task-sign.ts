@@ -2,7 +2,7 @@
 import { formatDuration } from '../../../base/units.ts';
 import type { Pause, Progress, RunView, TaskView } from '../../../contract/run.ts';
 import { tellPause } from '../../../report/text/figures.ts';
-import { glyphOf, toneOf, type Tone } from '../../../report/words.ts';
+import { glyphOf, tellProgress, toneOf, type Tone } from '../../../report/words.ts';
 
 export interface TaskSign {
   glyph: string;
@@ -44,11 +44,6 @@ export function signOf(task: Shown, { waits, paused: run }: ShownBy, nowMs: numb
 /** How far its agent says it is, and what it did last. */
 export function workLine(progress: Progress | undefined, lastLine = ''): string {
   return [progress && tellProgress(progress), lastLine].filter(Boolean).join(' · ');
-}
-
-/** Such as `60 % writing tests`. */
-export function tellProgress({ text, percent }: Progress): string {
-  return percent === undefined ? text : `${percent} % ${text}`;
 }
 
 function pausedSign(held: TaskView['held'], paused: Pause | undefined, nowMs: number): TaskSign {

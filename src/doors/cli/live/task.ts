@@ -2,7 +2,7 @@
 import type { Recorded } from '../../../contract/event.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { ask } from '../ask.ts';
-import { EventLines } from '../event-lines.ts';
+import { EventLines } from '../../../report/lines/event-lines.ts';
 import type { Paint } from '../output.ts';
 
 /** Of what is longer, the end of a log and the beginning of a patch are shown. */

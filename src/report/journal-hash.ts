@@ -5,11 +5,11 @@
  * parallel tasks came, waits for providers, pauses, estimated costs, and what agents' programs print besides their story. Pure.
  */
 import { createHash } from 'node:crypto';
-import { normalText, type Ids } from '../../base/normal-text.ts';
-import { isSomebody } from '../../contract/actor.ts';
-import type { AgentEvent } from '../../contract/model.ts';
-import type { Event, Recorded } from '../../contract/event.ts';
-import { isFields, type Fields } from '../../base/fields.ts';
+import { normalText, type Ids } from '../base/normal-text.ts';
+import { isSomebody } from '../contract/actor.ts';
+import type { AgentEvent } from '../contract/model.ts';
+import type { Event, Recorded } from '../contract/event.ts';
+import { isFields, type Fields } from '../base/fields.ts';
 import { PrintedHash } from './printed-hash.ts';
 
 export function journalHash(events: Iterable<Recorded>): string {

@@ -3,6 +3,7 @@ import type { RunReport, TaskReport } from '../../contract/report.ts';
 import type { TaskState } from '../../contract/run.ts';
 import { formatDuration } from '../../base/units.ts';
 import { count, countStates, attemptsMs } from '../words.ts';
+import { BOXES_MAX, foldTasks } from './folds.ts';
 
 export interface Box {
   id: string;
@@ -22,7 +23,6 @@ export interface Boxes {
   note: string | null;
 }
 
-const BOXES_MAX = 200;
 const ITEMS_MAX = 8;
 
 export function chooseBoxes(report: RunReport): Boxes {
@@ -30,21 +30,15 @@ export function chooseBoxes(report: RunReport): Boxes {
   const top = children.get(null) ?? [];
   if (report.tasks.length <= BOXES_MAX)
     return { boxes: top.map((task) => boxOf(task, children)), note: null };
-  const folded = top.map((task) => foldedBox(task, children));
-  const size = count(report.tasks.length, 'task');
-  if (folded.length <= BOXES_MAX)
-    return { boxes: folded, note: `${size}: those within another are folded into it.` };
-  const alike = bundleBy(folded, likenessOf(folded));
-  const note = `${size}: those with the same needs and the same followers share a box.`;
-  if (alike.length <= BOXES_MAX) return { boxes: alike, note };
-  const layers = bundleBy(folded, layerOf(folded));
-  if (layers.length <= BOXES_MAX) {
-    return { boxes: layers, note: `${size}: those that are equally far from the start share a box.` };
-  }
-  return {
-    boxes: layers.slice(0, BOXES_MAX),
-    note: `${size}, too many to draw: the first ${BOXES_MAX} layers are shown. The list below has more.`,
-  };
+  const { folds, note, isCut } = foldTasks(report.tasks);
+  const byId = new Map(report.tasks.map((task) => [task.id, task]));
+  const boxes = folds.map(({ id, label, needs, members }) => {
+    const tasks = members.map((member) => byId.get(member)!);
+    if (tasks.length === 1) return { ...foldedBox(tasks[0]!, children), needs };
+    const states = tasks.map(({ state }) => state);
+    return bundle(id, label, states, needs);
+  });
+  return { boxes, note: isCut ? `${note} The list below has more.` : note };
 }
 
 type Children = Map<string | null, TaskReport[]>;
@@ -98,59 +92,6 @@ function foldedBox(task: TaskReport, children: Children): Box {
   const own = children.get(task.id) ?? [];
   if (own.length === 0) return plainBox(task);
   return { ...plainBox(task), detail: `${task.state} · ${count(own.length, 'task')}` };
-}
-
-function likenessOf(boxes: Box[]): (box: Box) => string {
-  const followers = followersOf(boxes);
-  return ({ id, needs }) => JSON.stringify([needs, (followers.get(id) ?? []).map((box) => box.id)]);
-}
-
-function followersOf(boxes: Box[]): Map<string, Box[]> {
-  const followers = new Map<string, Box[]>();
-  for (const box of boxes) {
-    for (const need of box.needs) {
-      const known = followers.get(need);
-      if (known) known.push(box);
-      else followers.set(need, [box]);
-    }
-  }
-  return followers;
-}
-
-/** How far a box is from the start. By rounds, not by recursion: a chain may be ten thousand long. */
-function layerOf(boxes: Box[]): (box: Box) => string {
-  const layers = new Map<string, number>();
-  const followers = followersOf(boxes);
-  const open = new Map(boxes.map(({ id, needs }) => [id, needs.length]));
-  let round = boxes.filter(({ needs }) => needs.length === 0);
-  for (let layer = 0; round.length > 0; layer += 1) {
-    const next: Box[] = [];
-    for (const { id } of round) {
-      layers.set(id, layer);
-      for (const follower of followers.get(id) ?? []) {
-        const left = open.get(follower.id)! - 1;
-        open.set(follower.id, left);
-        if (left === 0) next.push(follower);
-      }
-    }
-    round = next;
-  }
-  return ({ id }) => String(layers.get(id) ?? -1);
-}
-
-/** One box for all of the same kind, named after the first. */
-function bundleBy(boxes: Box[], kindOf: (box: Box) => string): Box[] {
-  const kinds = Map.groupBy(boxes, kindOf);
-  const standsFor = new Map<string, string>();
-  for (const alike of kinds.values()) for (const { id } of alike) standsFor.set(id, alike[0]!.id);
-  return [...kinds.values()].map((alike) => {
-    const first = alike[0]!;
-    const needs = new Set(alike.flatMap((box) => box.needs.map((need) => standsFor.get(need) ?? need)));
-    needs.delete(first.id);
-    if (alike.length === 1) return { ...first, needs: [...needs] };
-    const states = alike.map(({ state }) => state);
-    return bundle(first.id, `${first.label} + ${alike.length - 1}`, states, [...needs]);
-  });
 }
 
 function bundle(id: string, label: string, states: TaskState[], needs: string[]): Box {

@@ -3,9 +3,9 @@ import type { BudgetMark, Event, EventOf } from '../../contract/event.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import { sayAnswer } from '../../contract/question.ts';
 import { BUDGET_UNITS } from '../../contract/budget-units.ts';
-import { nameFallback } from '../../report/cost-words.ts';
-import { saidBy } from '../../report/words.ts';
-import { tellWaiting } from '../../report/money.ts';
+import { nameFallback } from '../cost-words.ts';
+import { saidBy } from '../words.ts';
+import { tellWaiting } from '../money.ts';
 import { agentLine } from '../../schedule/views/agent-line.ts';
 import {
   describeAccount,
@@ -14,7 +14,7 @@ import {
   describeStop,
   describeUnit,
 } from '../../schedule/money/budget-words.ts';
-import type { Color } from './output.ts';
+import type { Color } from '../text/paint.ts';
 
 export interface Told {
   text: string;

@@ -1,8 +1,8 @@
 /** What hooks did, in words for people. Whoever prints it makes it harmless. */
 import type { EventOf } from '../../contract/event.ts';
 import { spellHook } from '../../contract/hook.ts';
-import { inOneLine } from '../../report/text/plain.ts';
-import { count } from '../../report/words.ts';
+import { inOneLine } from '../text/plain.ts';
+import { count } from '../words.ts';
 
 export function tellHooked({ hook, veto, env = [], prompt }: EventOf<'attempt.hooked'>): string {
   if (veto !== undefined) return `${spellHook(hook)} vetoed it: ${inOneLine(veto)}`;

@@ -20,8 +20,15 @@ export interface Layout {
   width: number;
   height: number;
   at: Map<string, Point>;
-  /** SVG path data. */
-  lines: { from: string; to: string; path: string }[];
+  lines: Line[];
+}
+
+/** From one box to another, through the places it has in the layers between. */
+export interface Line {
+  from: string;
+  to: string;
+  /** The first is where it leaves a box, the last where it arrives. */
+  stops: { enterX: number; exitX: number; y: number }[];
 }
 
 interface Place {
@@ -36,10 +43,13 @@ interface Place {
 const GAP_X = 40;
 const GAP_Y = 14;
 const SWEEPS = 6;
+/** Beyond so many places in between, long lines go straight on: boxes without end need no lines between them. */
+const PLACES_MAX = 200_000;
+const SHORT_RANKS = 8;
 
 export function layOut(items: Item[]): Layout {
   const ranks = rankOf(items);
-  const columns: Place[][] = Array.from({ length: Math.max(0, ...ranks.values()) + 1 }, () => []);
+  const columns: Place[][] = Array.from({ length: largest(ranks.values()) + 1 }, () => []);
   const places = new Map<string, Place>();
   for (const item of items) {
     const place: Place = {
@@ -53,18 +63,21 @@ export function layOut(items: Item[]): Layout {
     places.set(item.id, place);
     columns[place.rank]!.push(place);
   }
-  const chains = items.flatMap((item) =>
+  const pairs = items.flatMap((item) =>
     item.needs.flatMap((need) => {
       const from = places.get(need);
-      return from ? [connect(columns, from, places.get(item.id)!)] : [];
+      return from ? [{ from, to: places.get(item.id)! }] : [];
     }),
   );
+  const between = pairs.reduce((sum, { from, to }) => sum + Math.max(0, to.rank - from.rank - 1), 0);
+  const ranksMax = between > PLACES_MAX ? SHORT_RANKS : Infinity;
+  const chains = pairs.map(({ from, to }) => connect(columns, from, to, ranksMax));
   orderColumns(columns);
   const height = placeColumns(columns);
 
   const lefts: number[] = [];
   let x = 0;
-  const widths = columns.map((column) => Math.max(0, ...column.map(({ item }) => item?.width ?? 0)));
+  const widths = columns.map((column) => largest(column.map(({ item }) => item?.width ?? 0)));
   for (const width of widths) {
     lefts.push(x);
     x += width + GAP_X;
@@ -74,31 +87,52 @@ export function layOut(items: Item[]): Layout {
   const lines = chains.map((chain) => ({
     from: chain[0]!.item!.id,
     to: chain.at(-1)!.item!.id,
-    path: draw(chain, lefts, widths),
+    stops: chain.map((place, index) => ({
+      enterX: lefts[place.rank]! + (index === 0 ? place.item!.width : 0),
+      exitX: lefts[place.rank]! + widths[place.rank]!,
+      y: round(centre(place)),
+    })),
   }));
   return { width: Math.max(0, x - GAP_X), height, at, lines };
 }
 
-/** The longest way from an item without needs. */
+/** The longest way from an item without needs. By rounds, not by recursion: a chain may be ten thousand long. */
 function rankOf(items: Item[]): Map<string, number> {
-  const byId = new Map(items.map((item) => [item.id, item]));
+  const ids = new Set(items.map(({ id }) => id));
+  const followers = new Map<string, string[]>();
+  const open = new Map<string, number>();
+  for (const { id, needs } of items) {
+    const known = needs.filter((need) => ids.has(need));
+    open.set(id, known.length);
+    for (const need of known) {
+      const others = followers.get(need);
+      if (others) others.push(id);
+      else followers.set(need, [id]);
+    }
+  }
   const ranks = new Map<string, number>();
-  const visit = (item: Item): number => {
-    const known = ranks.get(item.id);
-    if (known !== undefined) return known;
-    ranks.set(item.id, 0); // ends a cycle, of which a checked workflow has none
-    const needs = item.needs.flatMap((need) => byId.get(need) ?? []);
-    const rank = Math.max(-1, ...needs.map(visit)) + 1;
-    ranks.set(item.id, rank);
-    return rank;
-  };
-  items.forEach(visit);
+  let round = items.filter(({ id }) => open.get(id) === 0).map(({ id }) => id);
+  for (let rank = 0; round.length > 0; rank += 1) {
+    const next: string[] = [];
+    for (const id of round) {
+      ranks.set(id, rank);
+      for (const follower of followers.get(id) ?? []) {
+        const left = open.get(follower)! - 1;
+        open.set(follower, left);
+        if (left === 0) next.push(follower);
+      }
+    }
+    round = next;
+  }
+  // What is left is a cycle, of which a checked workflow has none.
+  for (const { id } of items) if (!ranks.has(id)) ranks.set(id, 0);
   return ranks;
 }
 
-function connect(columns: Place[][], from: Place, to: Place): Place[] {
+function connect(columns: Place[][], from: Place, to: Place, ranksMax: number): Place[] {
   const chain = [from];
-  for (let rank = from.rank + 1; rank < to.rank; rank += 1) {
+  const isLong = to.rank - from.rank > ranksMax;
+  for (let rank = from.rank + 1; rank < to.rank && !isLong; rank += 1) {
     const place: Place = { item: null, rank, height: 6, y: 0, before: [], after: [] };
     columns[rank]!.push(place);
     chain.push(place);
@@ -140,9 +174,9 @@ function placeColumns(columns: Place[][]): number {
     }
   }
   const all = columns.flat();
-  const top = Math.min(...all.map(({ y }) => y));
+  const top = all.reduce((least, { y }) => Math.min(least, y), Infinity);
   for (const place of all) place.y -= top;
-  return Math.max(0, ...all.map(({ y, height }) => y + height));
+  return largest(all.map(({ y, height }) => y + height));
 }
 
 /** Puts a column's boxes where they want to be, as far as they do not overlap. */
@@ -158,18 +192,22 @@ function stack(column: Place[], wanted: (place: Place) => number): void {
   for (const place of column) place.y -= shift;
 }
 
-function draw(chain: Place[], lefts: number[], widths: number[]): string {
-  const first = chain[0]!;
-  let path = `M${lefts[first.rank]! + first.item!.width} ${round(centre(first))}`;
-  chain.slice(1).forEach((place, index) => {
-    const last = chain[index]!;
-    const fromX = lefts[last.rank]! + widths[last.rank]!;
-    const toX = lefts[place.rank]!;
-    const middle = (fromX + toX) / 2;
-    const [fromY, toY] = [round(centre(last)), round(centre(place))];
-    path += `H${fromX}C${middle} ${fromY} ${middle} ${toY} ${toX} ${toY}`;
-  });
+/** As SVG path data. */
+export function pathOf({ stops }: Line): string {
+  let path = `M${stops[0]!.enterX} ${stops[0]!.y}`;
+  for (const [index, { enterX, y }] of stops.entries()) {
+    if (index === 0) continue;
+    const { exitX, y: fromY } = stops[index - 1]!;
+    const middle = (exitX + enterX) / 2;
+    path += `H${exitX}C${middle} ${fromY} ${middle} ${y} ${enterX} ${y}`;
+  }
   return path;
+}
+
+function largest(numbers: Iterable<number>): number {
+  let found = 0;
+  for (const number of numbers) found = Math.max(found, number);
+  return found;
 }
 
 function centre({ y, height }: Place): number {

@@ -5,10 +5,10 @@ import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
 import type { LeftOut } from '../../contract/run.ts';
-import { fitColumns, padColumns } from '../../report/text/columns.ts';
-import { plainLine, spellControls } from '../../report/text/plain.ts';
-import { accessBy, count, describeDenied, shortCommit } from '../../report/words.ts';
-import { tellUsd } from '../../report/money.ts';
+import { fitColumns, padColumns } from '../text/columns.ts';
+import { plainLine, spellControls } from '../text/plain.ts';
+import { accessBy, count, describeDenied, shortCommit, tellProgress } from '../words.ts';
+import { tellUsd } from '../money.ts';
 import { noSpending, spend } from '../../schedule/money/budget.ts';
 import { budgetStop } from '../../schedule/fold/format-2.ts';
 import {
@@ -22,12 +22,11 @@ import {
 } from './agent-events.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { formatCount } from '../../base/format-count.ts';
-import { tellGiven, tellQuestion } from '../../report/text/asked-lines.ts';
-import { formatElapsed } from '../../report/text/figures.ts';
+import { tellGiven, tellQuestion } from '../text/asked-lines.ts';
+import { formatElapsed } from '../text/figures.ts';
 import { tellHooked, tellHookFailure } from './hook-lines.ts';
-import { tellProgress } from './live/task-sign.ts';
 import { tellMessage, tellServed, tellWait } from './message-lines.ts';
-import type { Paint } from './output.ts';
+import type { Paint } from '../text/paint.ts';
 
 const NAME_COLUMNS_MIN = 8;
 const NAME_COLUMNS_MAX = 24;
