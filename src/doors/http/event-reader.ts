@@ -40,13 +40,20 @@ export class EventReader implements FeedReader, Disposable {
   cursor: string;
   readonly #options: ReaderOptions;
   #isLive = false;
+  #isPlaced: boolean;
   readonly #failed = Promise.withResolvers<never>();
 
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.name = options.name;
     this.cursor = options.wanted.after ?? '0.0';
+    this.#isPlaced = options.wanted.after !== undefined || !options.wanted.fromNow;
     this.#failed.promise.catch(() => {});
+  }
+
+  /** Whether `cursor` says where it stands; else it has not found out yet where now is. */
+  get hasPlace(): boolean {
+    return this.#isPlaced;
   }
 
   /** Rejects where nothing more can be read. */
@@ -60,6 +67,7 @@ export class EventReader implements FeedReader, Disposable {
     await feed.join(this);
     if (wanted.fromNow && wanted.after === undefined) {
       this.cursor = feed.head;
+      this.#isPlaced = true;
       this.#isLive = wanted.run === undefined; // of a run it is not known yet whether there is such a one
       if (this.#isLive) return onFirst();
     }

@@ -15,7 +15,8 @@ const STREAMS_MAX = 1500;
 /** What a reader may have been sent and not taken. */
 const BEHIND_BYTES_MAX = 1024 * 1024;
 const STALLED_MS = 30_000;
-const BEAT = Buffer.from(': beat\n\n');
+/** An event with a name, since a page is not told of comments. */
+const BEAT = 'event: beat\ndata: {}\n\n';
 /** How soon a browser comes back. */
 const OPENING = Buffer.from('retry: 1000\n\n');
 const HEADERS = {
@@ -42,6 +43,7 @@ interface Asked {
 interface OpenStream extends Pick<Asked, 'isAllowed'> {
   sink: Sink;
   end(): void;
+  beat(): void;
 }
 
 export class EventStreams {
@@ -91,12 +93,13 @@ export class EventStreams {
     sink.signal.addEventListener('abort', end, { once: true });
     using undo = new DisposableStack();
     undo.defer(() => sink.signal.removeEventListener('abort', end));
-    undo.use(this.#enter({ sink, isAllowed, end }));
     const readers: EventReader[] = [];
+    // Whoever has it misses nothing when it comes back, even where nothing has happened yet.
+    const beat = (): void => sink.write(watched.isOfAll ? `id: ${idOf(readers)}\n${BEAT}` : BEAT);
+    undo.use(this.#enter({ sink, isAllowed, end, beat }));
     const write = (frame: EventFrame, reader: EventReader): void => {
       if (isOver) return;
-      if (watched.isOfAll)
-        sink.write(`id: ${readers.map(({ name, cursor }) => `${name}:${cursor}`).join(',')}\n`);
+      if (watched.isOfAll) sink.write(`id: ${idOf(readers)}\n`);
       sink.write(watched.isOfAll ? frame.data : frame.whole);
       if (sink.pendingBytes <= BEHIND_BYTES_MAX) return;
       drop(sink, reader);
@@ -116,9 +119,12 @@ export class EventStreams {
       isOpened = true;
     };
     if (readers.length === 0) open();
+    let behind = readers.length;
     const read = async (reader: EventReader): Promise<void> => {
       try {
-        await reader.catchUp(open);
+        await reader.catchUp(open).finally(() => {
+          if (--behind === 0 && isOpened && !isOver) beat(); // from now on nothing is missed
+        });
         await Promise.race([reader.failed, over.promise]);
       } catch (error) {
         if (isOver) return;
@@ -161,11 +167,17 @@ export class EventStreams {
   }
 
   #beatAll(): void {
-    for (const { sink, isAllowed, end } of this.#open) {
+    for (const { sink, isAllowed, end, beat } of this.#open) {
       if (!isAllowed()) end();
-      else if (sink.pendingBytes === 0) sink.write(BEAT);
+      else if (sink.pendingBytes === 0) beat();
     }
   }
+}
+
+/** Where the reader stands in each of them that it has begun with. */
+function idOf(readers: readonly EventReader[]): string {
+  const begun = readers.filter(({ hasPlace }) => hasPlace);
+  return begun.map(({ name, cursor }) => `${name}:${cursor}`).join(',');
 }
 
 /** In its stream, since it may read that yet. */
