@@ -1,5 +1,5 @@
 /** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BosunError } from '../contract/errors.ts';
@@ -54,6 +54,8 @@ class SqliteStore implements Store {
   #problem: typeof eventProblem | undefined;
   /** Why nothing can be written, where the disk was full when it was opened. */
   readonly #full: unknown;
+  readonly #inode: number | undefined;
+  readonly #version: number;
 
   constructor(file: string, readOnly: boolean) {
     this.#file = file;
@@ -70,11 +72,18 @@ class SqliteStore implements Store {
     }
     this.#db = db;
     try {
-      this.#format = this.#migrate(!canWrite || this.#full !== undefined) < FORMAT_SINCE ? '1' : 'format';
+      this.#version = this.#migrate(!canWrite || this.#full !== undefined);
+      this.#format = this.#version < FORMAT_SINCE ? '1' : 'format';
+      this.#inode = inodeOf(file);
     } catch (error) {
       this.#db.close();
       throw error;
     }
+  }
+
+  isCurrent(): boolean {
+    if (this.#full !== undefined || inodeOf(this.#file) !== this.#inode) return false;
+    return this.#get('PRAGMA user_version')?.user_version === this.#version;
   }
 
   async create(
@@ -456,4 +465,8 @@ class SqliteStore implements Store {
   #all(sql: string, ...values: (string | number)[]): Record<string, unknown>[] {
     return translated(this.#file, () => this.#prepare(sql).all(...values));
   }
+}
+
+function inodeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
 }

@@ -94,6 +94,8 @@ export interface FollowOptions extends Pick<ReadOptions, 'withoutOutput'> {
 }
 
 export interface Store extends AsyncDisposable {
+  /** Whether its file is still the one of that name, in the format that it had when it was opened. */
+  isCurrent(): boolean;
   /**
    * Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. Whoever
    * starts it may drive it before anybody can see it, so that nobody takes it for one that was interrupted.

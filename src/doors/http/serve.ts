@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { takeLock, type Lock } from '../../store/lock.ts';
+import { KeptOpen } from '../../store/kept-open.ts';
 import { Records } from '../../store/records/records.ts';
 import { makeToken } from '../../store/records/tokens.ts';
 import { userStateDirectory } from '../../store/user-state.ts';
@@ -56,6 +57,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await using undo = new AsyncDisposableStack();
   const socketPath = options.socketPath ?? path.join(userStateDirectory(), 'serve', 'bosun.sock');
   const lock = undo.use(lockFor(socketPath));
+  const kept = undo.use(new KeptOpen());
   const records = undo.use(new Records());
   const token = tokensOnly ? undefined : makeToken();
   const sessions = Sessions.open();
@@ -64,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const metrics = new Metrics();
   const starts = undo.use(new Starts(access, options.onTrouble));
   let answering: Answering | undefined;
-  const server = new HttpServer(() => answering!, options);
+  const server = new HttpServer(() => answering!, { ...options, around: (action) => kept.within(action) });
   undo.use(server);
   undo.defer(() => streams.close()); // before the server waits for what is under way
   const port = await server.listen({ host, port: options.port, socketPath });
