@@ -6,6 +6,8 @@ import type { Cursor, Store } from '../store/store.ts';
 import { findRun, openJournal, openOwnJournal, prepareJournal } from '../run/journal.ts';
 
 const PAGE = 1000;
+/** Readers want to see an agent's line as it comes. */
+const LOOK_MS = 10;
 const CURSOR = /^(\d{1,15})\.(\d{1,15})$/;
 
 export type FollowEventsOptions = Reading<'events'> & {
@@ -45,7 +47,7 @@ async function* looks(
   follow: boolean,
   signal = new AbortController().signal,
 ): AsyncGenerator<void> {
-  if (follow) yield* store.changes(signal);
+  if (follow) yield* store.changes(signal, { lookMs: LOOK_MS });
   else yield;
 }
 

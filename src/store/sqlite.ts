@@ -11,7 +11,7 @@ import type { eventProblem } from '../contract/check-event.ts';
 import { MODEL_USES, modelUseIn, type ModelUses } from './model-uses.ts';
 import { MIGRATIONS } from './schema.ts';
 import { checkedId, checkedLeft, checkedView, checkTask } from './checked-names.ts';
-import { JournalLooks } from './journal-looks.ts';
+import { JournalLooks, type LookTimes } from './journal-looks.ts';
 import { isAtRest, isOnReadOnlyDisk, openAsItIs, openDatabase } from './open-database.ts';
 import { damaged, gone, lacksSpace, otherRequest, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
@@ -382,8 +382,8 @@ class SqliteStore implements Store {
     return driverOf(this.#directoryOf(run));
   }
 
-  async *changes(signal: AbortSignal): AsyncGenerator<void> {
-    using looks = new JournalLooks(this.#file, signal);
+  async *changes(signal: AbortSignal, times: LookTimes = {}): AsyncGenerator<void> {
+    using looks = new JournalLooks(this.#file, signal, times);
     let seen: unknown;
     while (!signal.aborted) {
       const version = this.#get('PRAGMA data_version')?.data_version; // some microseconds

@@ -6,6 +6,7 @@ import type { Answer } from '../contract/question.ts';
 import type { Json, Task } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
+import type { LookTimes } from './journal-looks.ts';
 import type { Value } from './values.ts';
 
 /** What a door asks of the engine that drives a run, through the store. */
@@ -155,5 +156,5 @@ export interface Store extends AsyncDisposable {
    * Gives a word at the beginning, each time that somebody else has written, and now and then in any case: an engine
    * that is killed writes nothing. Ends with the signal.
    */
-  changes(signal: AbortSignal): AsyncIterable<void>;
+  changes(signal: AbortSignal, times?: LookTimes): AsyncIterable<void>;
 }

@@ -18,6 +18,7 @@ import { Guard } from './guard.ts';
 import { Metrics } from './metrics.ts';
 import { ownRoutes } from './own.ts';
 import { Page } from './page.ts';
+import { ServedWatch } from './served-watch.ts';
 import { Sessions } from './sessions.ts';
 import { Starts } from './starts.ts';
 import { HttpServer, type Answering, type Mount } from './server.ts';
@@ -93,7 +94,15 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
   const url = `http://${name}:${port}`;
   lock.note(url);
-  for (const { directory } of access.repositories()) await starts.wakeIfPending(directory);
+  undo.use(
+    kept.within(
+      () =>
+        new ServedWatch(access, records.file, {
+          onServed: (repositories) => streams.served(repositories),
+          onWritten: (directory) => starts.changed(directory),
+        }),
+    ),
+  );
   const all = undo.move();
   return { url, token, socketPath, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

@@ -40,6 +40,10 @@ export class Records implements Disposable {
     return this.#db.version();
   }
 
+  get file(): string {
+    return this.#db.file;
+  }
+
   /** Whether its file is still the one of that name. */
   isCurrent(): boolean {
     return this.#db.isThere();
