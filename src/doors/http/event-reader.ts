@@ -56,6 +56,10 @@ export class EventReader implements FeedReader, Disposable {
     return this.#isPlaced;
   }
 
+  get directory(): string {
+    return this.#options.feed.directory;
+  }
+
   /** Rejects where nothing more can be read. */
   get failed(): Promise<never> {
     return this.#failed.promise;

@@ -44,6 +44,8 @@ interface OpenStream extends Pick<Asked, 'isAllowed'> {
   sink: Sink;
   end(): void;
   beat(): void;
+  /** Undefined where it is of one repository. */
+  follow?(repositories: readonly ServedRepository[]): void;
 }
 
 export class EventStreams {
@@ -74,6 +76,11 @@ export class EventStreams {
     return { status: 200, headers: HEADERS, body: (sink) => this.#serve(asked, sink) };
   }
 
+  /** Those that are served now: streams of everything begin with new ones, and leave those that are gone. */
+  served(repositories: readonly ServedRepository[]): void {
+    for (const { follow } of this.#open) follow?.(repositories);
+  }
+
   /** Ends all of them at once. */
   close(): void {
     this.#isClosed = true;
@@ -93,10 +100,10 @@ export class EventStreams {
     sink.signal.addEventListener('abort', end, { once: true });
     using undo = new DisposableStack();
     undo.defer(() => sink.signal.removeEventListener('abort', end));
-    const readers: EventReader[] = [];
+    const readers = new Map<string, { reader: EventReader; leave(): void }>();
+    undo.defer(() => readers.forEach(({ leave }) => leave()));
     // Whoever has it misses nothing when it comes back, even where nothing has happened yet.
     const beat = (): void => sink.write(watched.isOfAll ? `id: ${idOf(readers)}\n${BEAT}` : BEAT);
-    undo.use(this.#enter({ sink, isAllowed, end, beat }));
     const write = (frame: EventFrame, reader: EventReader): void => {
       if (isOver) return;
       if (watched.isOfAll) sink.write(`id: ${idOf(readers)}\n`);
@@ -105,36 +112,55 @@ export class EventStreams {
       drop(sink, reader);
       end();
     };
-    for (const { name, directory } of watched.repositories) {
-      const feed = this.#feed(name, directory);
-      const after = watched.after.get(name);
-      const wanted = { ...watched.wanted, ...(after !== undefined && { after }) };
-      const reader = new EventReader({ feed, name, wanted, by, sink, write, stalledMs: STALLED_MS });
-      undo.defer(() => this.#leave(feed, reader));
-      readers.push(reader);
-    }
     let isOpened = false;
     const open = (): void => {
       if (!isOpened && !isOver) sink.write(OPENING);
       isOpened = true;
     };
-    if (readers.length === 0) open();
-    let behind = readers.length;
-    const read = async (reader: EventReader): Promise<void> => {
+    let behind = 0;
+    const read = async (reader: EventReader, left: Promise<void>): Promise<void> => {
+      behind += 1;
       try {
         await reader.catchUp(open).finally(() => {
           if (--behind === 0 && isOpened && !isOver) beat(); // from now on nothing is missed
         });
-        await Promise.race([reader.failed, over.promise]);
+        await Promise.race([reader.failed, left, over.promise]);
       } catch (error) {
-        if (isOver) return;
+        if (isOver || readers.get(reader.name)?.reader !== reader) return;
         if (!watched.isOfAll && !isOpened) throw error; // nothing was sent yet: it can be told as any other problem
         if (error instanceof Stalled) drop(sink, reader);
         else sink.write(told(error, reader));
         if (!watched.isOfAll || error instanceof Stalled) end();
       }
     };
-    await Promise.race([over.promise, Promise.all(readers.map(read)).then(() => over.promise)]);
+    const begin = ({ name, directory }: ServedRepository, after?: string): Promise<void> => {
+      const feed = this.#feed(name, directory);
+      const wanted = { ...watched.wanted, ...(after !== undefined && { after }) };
+      const reader = new EventReader({ feed, name, wanted, by, sink, write, stalledMs: STALLED_MS });
+      const left = Promise.withResolvers<void>();
+      const leave = (): void => {
+        this.#leave(feed, reader);
+        left.resolve();
+      };
+      readers.set(name, { reader, leave });
+      return read(reader, left.promise);
+    };
+    const follow = (repositories: readonly ServedRepository[]): void => {
+      const served = new Map(repositories.map((each) => [each.name, each]));
+      for (const [name, { reader, leave }] of readers) {
+        if (served.get(name)?.directory === reader.directory) continue;
+        readers.delete(name);
+        leave();
+      }
+      for (const each of repositories) if (!readers.has(each.name)) void begin(each);
+    };
+    undo.use(this.#enter({ sink, isAllowed, end, beat, ...(watched.isOfAll && { follow }) }));
+    const begun = Promise.all(watched.repositories.map((each) => begin(each, watched.after.get(each.name))));
+    if (readers.size === 0) {
+      open();
+      beat();
+    }
+    await Promise.race([over.promise, begun.then(() => over.promise)]);
   }
 
   #feed(name: string, directory: string): EventFeed {
@@ -175,9 +201,9 @@ export class EventStreams {
 }
 
 /** Where the reader stands in each of them that it has begun with. */
-function idOf(readers: readonly EventReader[]): string {
-  const begun = readers.filter(({ hasPlace }) => hasPlace);
-  return begun.map(({ name, cursor }) => `${name}:${cursor}`).join(',');
+function idOf(readers: ReadonlyMap<string, { reader: EventReader }>): string {
+  const begun = [...readers.values()].filter(({ reader }) => reader.hasPlace);
+  return begun.map(({ reader: { name, cursor } }) => `${name}:${cursor}`).join(',');
 }
 
 /** In its stream, since it may read that yet. */
