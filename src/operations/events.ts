@@ -3,9 +3,11 @@ import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { FollowedEvent, ReadUpTo } from '../contract/outputs.ts';
 import type { Cursor, Store } from '../store/store.ts';
-import { findRun, openJournal, prepareJournal } from '../run/journal.ts';
+import { findRun, openJournal, openOwnJournal, prepareJournal } from '../run/journal.ts';
 
 const PAGE = 1000;
+/** Readers want to see an agent's line as it comes. */
+const LOOK_MS = 10;
 const CURSOR = /^(\d{1,15})\.(\d{1,15})$/;
 
 export type FollowEventsOptions = Reading<'events'> & {
@@ -16,7 +18,7 @@ export type FollowEventsOptions = Reading<'events'> & {
 export async function followEvents(options: FollowEventsOptions): Promise<ReadUpTo> {
   const { cwd, withoutOutput = false, limit = Infinity, follow = false, signal, seen } = options;
   if (follow || options.fromNow) await prepareJournal(cwd);
-  await using journal = await openJournal(cwd);
+  await using journal = await (follow ? openOwnJournal : openJournal)(cwd);
   const { store } = journal;
   const run = options.run === undefined ? {} : { run: (await findRun(journal, options.run)).id };
   const head = await store.head();
@@ -45,7 +47,7 @@ async function* looks(
   follow: boolean,
   signal = new AbortController().signal,
 ): AsyncGenerator<void> {
-  if (follow) yield* store.changes(signal);
+  if (follow) yield* store.changes(signal, { lookMs: LOOK_MS });
   else yield;
 }
 

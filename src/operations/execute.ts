@@ -4,7 +4,7 @@ import type { Asked } from '../contract/operations.ts';
 import type { ExecutionFacts, Template, Worker, WorkItem } from '../contract/serving-schema.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import type { RunQueues } from '../run/run-queue.ts';
-import { Records } from '../store/records/records.ts';
+import { openRecords } from '../store/records/records.ts';
 import { EXECUTION, find, served } from './executions.ts';
 import { queueRun } from './queue.ts';
 import { needRecord } from './records.ts';
@@ -14,7 +14,7 @@ export type ExecuteOptions = Asked<'execute'> & { queues?: RunQueues };
 
 export async function execute(options: ExecuteOptions): Promise<ExecutionFacts> {
   const { workerId, workItemId, templateId, repositoryId, workspaceId } = options;
-  using records = new Records();
+  using records = openRecords();
   const worker = needRecord(records, 'worker', workerId);
   const item = needRecord(records, 'item', workItemId);
   const template = needRecord(records, 'template', templateId);

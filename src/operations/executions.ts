@@ -13,7 +13,7 @@ import type {
   ServedRepository,
 } from '../contract/serving-schema.ts';
 import { openJournal, type Journal } from '../run/journal.ts';
-import { Records } from '../store/records/records.ts';
+import { openRecords, type OpenRecords } from '../store/records/records.ts';
 import { changesOf, streamDiff } from './changes.ts';
 import { cleanWorkspaces } from './clean.ts';
 import { cancelRun } from './interrupt.ts';
@@ -31,7 +31,7 @@ const STATES: Record<string, ExecutionState> = { done: 'success', failed: 'error
 
 export async function listExecutions(options: Reading<'executions'>): Promise<ExecutionFacts[]> {
   const { limit = LIST_MAX, repositoryId, workerId, status } = options;
-  using records = new Records();
+  using records = openRecords();
   const all = records.repositories.all();
   const asked = repositoryId === undefined ? all : [served(records, repositoryId)];
   const found: ExecutionFacts[] = [];
@@ -96,7 +96,7 @@ export async function cancelExecution({
 export async function listExecutionWorkspaces({
   limit = LIST_MAX,
 }: Reading<'executionWorkspaces'>): Promise<ExecutionWorkspace[]> {
-  using records = new Records();
+  using records = openRecords();
   const all: ExecutionWorkspace[] = [];
   for (const repository of records.repositories.all()) {
     const found = await executionsIn(repository, limit, ({ id }) => !records.kept.isCleaned(id));
@@ -117,7 +117,7 @@ export async function cleanExecution({
       `execution ${execution} is ${facts.status}: cancel it first, or wait until it has ended`,
     );
   await cleanWorkspaces({ ...asked, cwd });
-  using records = new Records();
+  using records = openRecords();
   records.kept.clean(execution, Date.now());
   return { ...workspaceOf(facts), status: 'cleaning' };
 }
@@ -127,7 +127,7 @@ export async function find(
   execution: string,
 ): Promise<{ facts: ExecutionFacts; view: RunView; cwd: string }> {
   const at = execution.indexOf(':');
-  using records = new Records();
+  using records = openRecords();
   const none = new BosunError(
     'not-found',
     `there is no execution ${JSON.stringify(execution.slice(0, 200))}`,
@@ -141,7 +141,7 @@ export async function find(
   return { facts, view, cwd: repository.directory };
 }
 
-export function served(records: Records, name: string): ServedRepository {
+export function served(records: OpenRecords, name: string): ServedRepository {
   const found = records.repositories.all().find((each) => each.name === name);
   if (found) return found;
   throw new BosunError('not-found', `no repository ${JSON.stringify(name.slice(0, 200))} is served`);

@@ -5,7 +5,7 @@ import type { Reading } from '../contract/operations.ts';
 import type { ReadTo } from '../contract/outputs.ts';
 import { isOpen, type ShownRunState } from '../contract/run.ts';
 import { requireTask } from './find-task.ts';
-import { findRun, openJournal, shownState } from '../run/journal.ts';
+import { findRun, openJournal, openOwnJournal, shownState } from '../run/journal.ts';
 
 const PAGE = 1000;
 
@@ -14,7 +14,7 @@ type LogOptions = Reading<'logs'>;
 /** Gives the run and how it stood when there was nothing more to read. */
 export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], ReadTo> {
   if (options.types) await checkTypes(options.types);
-  await using journal = await openJournal(options.cwd);
+  await using journal = await (options.follow ? openOwnJournal : openJournal)(options.cwd);
   const { store } = journal;
   const { id } = await findRun(journal, options.run);
   const task =

@@ -3,7 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Asked, Reading } from '../contract/operations.ts';
 import type { ShownWorker, Template, Worker, WorkItem } from '../contract/serving-schema.ts';
 import { RECORDS_MAX, type RecordKind } from '../store/records/kept-records.ts';
-import { Records } from '../store/records/records.ts';
+import { openRecords, type OpenRecords } from '../store/records/records.ts';
 import { busyWorkers } from './executions.ts';
 
 interface RecordOf {
@@ -17,7 +17,7 @@ const ID = /^[\w.-]{1,200}$/;
 const WORDS: Record<RecordKind, string> = { worker: 'worker', template: 'template', item: 'work item' };
 
 export async function listWorkers({ limit = LIST_MAX, after }: Reading<'workers'>): Promise<ShownWorker[]> {
-  using records = new Records();
+  using records = openRecords();
   const workers = records.kept.list('worker', limit, after) as Worker[];
   const busy = await busyWorkers(records.repositories.all());
   return workers.map((worker) => ({
@@ -27,12 +27,12 @@ export async function listWorkers({ limit = LIST_MAX, after }: Reading<'workers'
 }
 
 export function listTemplates({ limit = LIST_MAX, after }: Reading<'templates'>): Template[] {
-  using records = new Records();
+  using records = openRecords();
   return records.kept.list('template', limit, after) as Template[];
 }
 
 export function listItems({ limit = LIST_MAX, after }: Reading<'items'>): WorkItem[] {
-  using records = new Records();
+  using records = openRecords();
   return records.kept.list('item', limit, after) as WorkItem[];
 }
 
@@ -57,14 +57,14 @@ export function putItem({ id, title, text }: Asked<'putItem'>): WorkItem {
 
 /** Executions that are under way have what they need. */
 export function removeRecord<Kind extends RecordKind>(kind: Kind, id: string): RecordOf[Kind] {
-  using records = new Records();
+  using records = openRecords();
   const found = needRecord(records, kind, id);
   records.kept.remove(kind, id);
   return found;
 }
 
 export function needRecord<Kind extends RecordKind>(
-  records: Records,
+  records: OpenRecords,
   kind: Kind,
   id: string,
 ): RecordOf[Kind] {
@@ -77,7 +77,7 @@ function put<T extends { id: string }>(kind: RecordKind, value: T): T {
   const { id } = value;
   if (!ID.test(id))
     throw new BosunError('usage', `the id of a ${WORDS[kind]} has letters, digits, dots and hyphens only`);
-  using records = new Records();
+  using records = openRecords();
   if (records.kept.put(kind, id, value)) return value;
   throw new BosunError(
     'wrong-state',

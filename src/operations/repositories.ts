@@ -5,7 +5,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { ServedRepository } from '../contract/serving-schema.ts';
 import { prepareJournal } from '../run/journal.ts';
-import { Records } from '../store/records/records.ts';
+import { openRecords } from '../store/records/records.ts';
 import { REPOSITORIES_MAX } from '../store/records/repositories.ts';
 import { findGit } from '../system/files/state-directory.ts';
 
@@ -15,7 +15,7 @@ export async function allowRepository({
 }: Reading<'allowRepository'>): Promise<ServedRepository> {
   const top = topOf(path.resolve(cwd, directory ?? '.'));
   await prepareJournal(top); // there is something to look at, and nothing in it
-  using records = new Records();
+  using records = openRecords();
   if (records.repositories.all().length >= REPOSITORIES_MAX)
     throw new BosunError(
       'wrong-state',
@@ -25,12 +25,12 @@ export async function allowRepository({
 }
 
 export function listRepositories(): ServedRepository[] {
-  using records = new Records();
+  using records = openRecords();
   return records.repositories.all();
 }
 
 export function forgetRepository({ repository }: Reading<'forgetRepository'>): ServedRepository {
-  using records = new Records();
+  using records = openRecords();
   const removed = records.repositories.remove(repository);
   if (removed) return removed;
   throw new BosunError(

@@ -3,7 +3,7 @@ import { parseDurationMs } from '../base/units.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { TokenView } from '../contract/serving-schema.ts';
-import { Records } from '../store/records/records.ts';
+import { openRecords } from '../store/records/records.ts';
 import { hashToken, makeToken, TOKENS_MAX, type KeptToken } from '../store/records/tokens.ts';
 
 const NAME = /^\w[\w.-]*$/;
@@ -24,7 +24,7 @@ export function addToken({ name, role, expires }: Reading<'addToken'>): TokenVie
     createdAtMs,
     ...(lasts !== undefined && { expiresAtMs: createdAtMs + lasts }),
   };
-  using records = new Records();
+  using records = openRecords();
   if (records.tokens.all().length >= TOKENS_MAX)
     throw new BosunError(
       'wrong-state',
@@ -39,12 +39,12 @@ export function addToken({ name, role, expires }: Reading<'addToken'>): TokenVie
 }
 
 export function listTokens(): TokenView[] {
-  using records = new Records();
+  using records = openRecords();
   return records.tokens.all().map(shown);
 }
 
 export function revokeToken({ name }: Reading<'revokeToken'>): TokenView {
-  using records = new Records();
+  using records = openRecords();
   const removed = records.tokens.remove(name);
   if (removed) return shown(removed);
   throw new BosunError('not-found', `there is no token ${name}; see what there is with: bosun token list`);

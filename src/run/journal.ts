@@ -4,6 +4,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { isOpen, type RunView, type ShownRunState } from '../contract/run.ts';
 import { findHome, Home } from '../store/home.ts';
+import { lease, type Keepable } from '../store/kept-open.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { keptBranches } from './kept-runs.ts';
@@ -18,17 +19,38 @@ export interface Journal {
   store: Store;
 }
 
+/** For the time of one operation: a program that has many of them keeps it open meanwhile, see `kept-open.ts`. */
 export async function openJournal(cwd: string): Promise<Journal & AsyncDisposable> {
+  const home = await requireHome(cwd);
+  const leased = lease(home.journal, () => keepable(home));
+  const { store } = leased.value;
+  return { home, store, [Symbol.asyncDispose]: async () => leased[Symbol.dispose]() };
+}
+
+/** For whoever follows what is written: a store does not tell of what is written through itself. */
+export async function openOwnJournal(cwd: string): Promise<Journal & AsyncDisposable> {
+  const home = await requireHome(cwd);
+  const store = openAt(home);
+  return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+async function requireHome(cwd: string): Promise<Home> {
   const home = findHome(cwd);
-  if (!home || !existsSync(home.journal)) {
-    const kept = home && tellKept(home, undefined);
-    const message = `no run was ever started in the repository of ${cwd}; start one with: bosun run`;
-    throw new BosunError('not-found', [kept ?? message, ...(await toldEarlier(cwd))].join('. '));
-  }
+  if (home && existsSync(home.journal)) return home;
+  const kept = home && tellKept(home, undefined);
+  const message = `no run was ever started in the repository of ${cwd}; start one with: bosun run`;
+  throw new BosunError('not-found', [kept ?? message, ...(await toldEarlier(cwd))].join('. '));
+}
+
+function openAt(home: Home): Store {
   assertOurs(home.directory, home.journal);
   assertOwnState(home.directory);
-  const store = openSqliteStore(home.journal);
-  return { home, store, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  return openSqliteStore(home.journal);
+}
+
+function keepable(home: Home): Keepable & { store: Store } {
+  const store = openAt(home);
+  return { store, isCurrent: () => store.isCurrent(), close: () => void store[Symbol.asyncDispose]() };
 }
 
 /** Makes an empty one where no run was ever started, for whoever waits for the first. */

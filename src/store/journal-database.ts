@@ -1,4 +1,5 @@
 /** The file that the journal is in: opened, brought up to date, asked. It knows nothing of runs and events. */
+import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BosunError } from '../contract/errors.ts';
 import { isAtRest, isOnReadOnlyDisk, openAsItIs, openDatabase } from './open-database.ts';
@@ -16,6 +17,8 @@ export class JournalDatabase implements Disposable {
   readonly #statements = new Map<string, StatementSync>();
   /** Why nothing can be written, where the disk was full when it was opened. */
   readonly #full: unknown;
+  readonly #inode: number | undefined;
+  readonly #version: number;
 
   constructor(file: string, readOnly: boolean) {
     this.file = file;
@@ -32,11 +35,19 @@ export class JournalDatabase implements Disposable {
     }
     this.#db = db;
     try {
-      this.format = this.#migrate(!canWrite || this.#full !== undefined) < FORMAT_SINCE ? '1' : 'format';
+      this.#version = this.#migrate(!canWrite || this.#full !== undefined);
+      this.format = this.#version < FORMAT_SINCE ? '1' : 'format';
+      this.#inode = inodeOf(file);
     } catch (error) {
       this.#db.close();
       throw error;
     }
+  }
+
+  /** Whether it is still the file at its place, in the version in which it was opened, and can be written. */
+  isCurrent(): boolean {
+    if (this.#full !== undefined || inodeOf(this.file) !== this.#inode) return false;
+    return this.get('PRAGMA user_version')?.user_version === this.#version;
   }
 
   /** Gives the version that the journal has then. */
@@ -108,4 +119,8 @@ export class JournalDatabase implements Disposable {
     this.#statements.clear();
     this.#db.close();
   }
+}
+
+function inodeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
 }

@@ -1,15 +1,23 @@
 /**
- * When to look at the journal for what others wrote: soon after its files have changed, where the system says so, and
- * twice a second in any case. Where it does not (there are too many watches, or none), twenty times a second: an idle
- * engine then costs more. It reads nothing.
+ * When to look at a database for what others wrote: soon after its files have changed, where the system says so, and now
+ * and then in any case. Where it does not (there are too many watches, or none), far more often: an idle engine then
+ * costs more. It reads nothing.
  */
 import { watch, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 
-/** The least time between two looks: what many engines write wakes nobody more often than this. */
 const LOOK_MS = 50;
-/** Without a word from the system; an engine that is killed writes nothing. */
+/** An engine that is killed writes nothing. */
 const IDLE_MS = 500;
+
+export interface LookTimes {
+  /** The least time between two looks: what many engines write wakes nobody more often than this. */
+  lookMs?: number;
+  /** Without a word from the system. */
+  idleMs?: number;
+  /** Where the system has none. */
+  blindMs?: number;
+}
 
 export class JournalLooks implements Disposable {
   /** No look was made for a while: whoever waits should see whether all is well. */
@@ -18,12 +26,23 @@ export class JournalLooks implements Disposable {
   #watcher: FSWatcher | undefined;
   #hasChanged = false;
   #lookedMs = performance.now();
-  #dueMs = performance.now() + IDLE_MS;
+  readonly #lookMs: number;
+  readonly #idleMs: number;
+  readonly #blindMs: number;
+  #dueMs: number;
   #timer: NodeJS.Timeout | undefined;
   #wake = (): void => {};
 
-  constructor(file: string, signal: AbortSignal) {
+  constructor(
+    file: string,
+    signal: AbortSignal,
+    { lookMs = LOOK_MS, idleMs = IDLE_MS, blindMs = lookMs }: LookTimes = {},
+  ) {
     this.#signal = signal;
+    this.#lookMs = lookMs;
+    this.#idleMs = idleMs;
+    this.#blindMs = blindMs;
+    this.#dueMs = performance.now() + idleMs;
     signal.addEventListener('abort', this.#stop, { once: true });
     try {
       const name = path.basename(file);
@@ -41,11 +60,12 @@ export class JournalLooks implements Disposable {
     if (this.#signal.aborted) return;
     const nowMs = performance.now();
     this.#lookedMs = nowMs;
-    const soonMs = this.#watcher && !this.#hasChanged ? this.#dueMs - nowMs : LOOK_MS;
+    const nextMs = this.#watcher ? this.#lookMs : this.#blindMs;
+    const soonMs = this.#watcher && !this.#hasChanged ? this.#dueMs - nowMs : nextMs;
     this.#hasChanged = false;
     await this.#pause(Math.min(soonMs, this.#dueMs - nowMs));
     this.isDue ||= performance.now() >= this.#dueMs;
-    if (this.isDue) this.#dueMs = performance.now() + IDLE_MS;
+    if (this.isDue) this.#dueMs = performance.now() + this.#idleMs;
   }
 
   [Symbol.dispose](): void {
@@ -58,7 +78,7 @@ export class JournalLooks implements Disposable {
     if (this.#hasChanged) return;
     this.#hasChanged = true;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#wake, Math.max(0, this.#lookedMs + LOOK_MS - performance.now()));
+    this.#timer = setTimeout(this.#wake, Math.max(0, this.#lookedMs + this.#lookMs - performance.now()));
   }
 
   #watchNoMore(): void {

@@ -9,7 +9,7 @@ import { claim, driverOf, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MODEL_USES, modelUseIn, type ModelUses } from './model-uses.ts';
 import { checkedId, checkedLeft, checkedView, checkTask } from './checked-names.ts';
-import { JournalLooks } from './journal-looks.ts';
+import { JournalLooks, type LookTimes } from './journal-looks.ts';
 import { JournalDatabase } from './journal-database.ts';
 import { damaged, gone, otherRequest, translated } from './sqlite-errors.ts';
 import { whole } from './values.ts';
@@ -47,6 +47,10 @@ class SqliteStore implements Store {
 
   constructor(file: string, readOnly: boolean) {
     this.#db = new JournalDatabase(file, readOnly);
+  }
+
+  isCurrent(): boolean {
+    return this.#db.isCurrent();
   }
 
   async create(
@@ -375,8 +379,8 @@ class SqliteStore implements Store {
     return driverOf(this.#directoryOf(run));
   }
 
-  async *changes(signal: AbortSignal): AsyncGenerator<void> {
-    using looks = new JournalLooks(this.#db.file, signal);
+  async *changes(signal: AbortSignal, times: LookTimes = {}): AsyncGenerator<void> {
+    using looks = new JournalLooks(this.#db.file, signal, times);
     let seen: unknown;
     while (!signal.aborted) {
       const version = this.#db.get('PRAGMA data_version')?.data_version; // some microseconds

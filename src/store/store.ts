@@ -6,6 +6,7 @@ import type { Answer } from '../contract/question.ts';
 import type { Json, Task } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
+import type { LookTimes } from './journal-looks.ts';
 import type { Value } from './values.ts';
 
 /** What a door asks of the engine that drives a run, through the store. */
@@ -105,6 +106,8 @@ export interface FollowOptions extends Pick<ReadOptions, 'withoutOutput'> {
 }
 
 export interface Store extends AsyncDisposable {
+  /** Whether its file is still the one of that name, in the format that it had when it was opened. */
+  isCurrent(): boolean;
   /**
    * Starts a journal; the run's id is the workflow's name and the next number, above `lastNumber` in any case. Whoever
    * starts it may drive it before anybody can see it, so that nobody takes it for one that was interrupted.
@@ -166,5 +169,5 @@ export interface Store extends AsyncDisposable {
    * Gives a word at the beginning, each time that somebody else has written, and now and then in any case: an engine
    * that is killed writes nothing. Ends with the signal.
    */
-  changes(signal: AbortSignal): AsyncIterable<void>;
+  changes(signal: AbortSignal, times?: LookTimes): AsyncIterable<void>;
 }

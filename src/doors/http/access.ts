@@ -59,11 +59,14 @@ export class Access {
   }
 
   /** Whether what was allowed when a stream was opened still is. */
-  isStill({ key }: Caller, { repositories }: { repositories: readonly ServedRepository[] }): boolean {
+  isStill(
+    { key }: Caller,
+    { repositories, isOfAll }: { repositories: readonly ServedRepository[]; isOfAll: boolean },
+  ): boolean {
     this.#read();
-    const isServed = repositories.every(
-      ({ name, directory }) => this.#repositories.get(name)?.directory === directory,
-    );
+    const isServed =
+      isOfAll ||
+      repositories.every(({ name, directory }) => this.#repositories.get(name)?.directory === directory);
     if (!key.startsWith(TOKEN)) return isServed;
     const token = this.#tokens.find(({ name }) => `${TOKEN}${name}` === key);
     return isServed && token !== undefined && !isExpired(token);

@@ -49,6 +49,10 @@ export class EventReader implements FeedReader, Disposable {
     this.#failed.promise.catch(() => {});
   }
 
+  get directory(): string {
+    return this.#options.feed.directory;
+  }
+
   /** Rejects where nothing more can be read. */
   get failed(): Promise<never> {
     return this.#failed.promise;

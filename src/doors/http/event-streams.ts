@@ -42,6 +42,8 @@ interface Asked {
 interface OpenStream extends Pick<Asked, 'isAllowed'> {
   sink: Sink;
   end(): void;
+  /** Undefined where it is of one repository. */
+  follow?(repositories: readonly ServedRepository[]): void;
 }
 
 export class EventStreams {
@@ -72,6 +74,11 @@ export class EventStreams {
     return { status: 200, headers: HEADERS, body: (sink) => this.#serve(asked, sink) };
   }
 
+  /** Those that are served now: streams of everything begin with new ones, and leave those that are gone. */
+  served(repositories: readonly ServedRepository[]): void {
+    for (const { follow } of this.#open) follow?.(repositories);
+  }
+
   /** Ends all of them at once. */
   close(): void {
     this.#isClosed = true;
@@ -91,44 +98,58 @@ export class EventStreams {
     sink.signal.addEventListener('abort', end, { once: true });
     using undo = new DisposableStack();
     undo.defer(() => sink.signal.removeEventListener('abort', end));
-    undo.use(this.#enter({ sink, isAllowed, end }));
-    const readers: EventReader[] = [];
+    const readers = new Map<string, { reader: EventReader; leave(): void }>();
+    undo.defer(() => readers.forEach(({ leave }) => leave()));
     const write = (frame: EventFrame, reader: EventReader): void => {
       if (isOver) return;
-      if (watched.isOfAll)
-        sink.write(`id: ${readers.map(({ name, cursor }) => `${name}:${cursor}`).join(',')}\n`);
+      if (watched.isOfAll) sink.write(`id: ${idOf(readers)}\n`);
       sink.write(watched.isOfAll ? frame.data : frame.whole);
       if (sink.pendingBytes <= BEHIND_BYTES_MAX) return;
       drop(sink, reader);
       end();
     };
-    for (const { name, directory } of watched.repositories) {
-      const feed = this.#feed(name, directory);
-      const after = watched.after.get(name);
-      const wanted = { ...watched.wanted, ...(after !== undefined && { after }) };
-      const reader = new EventReader({ feed, name, wanted, by, sink, write, stalledMs: STALLED_MS });
-      undo.defer(() => this.#leave(feed, reader));
-      readers.push(reader);
-    }
     let isOpened = false;
     const open = (): void => {
       if (!isOpened && !isOver) sink.write(OPENING);
       isOpened = true;
     };
-    if (readers.length === 0) open();
-    const read = async (reader: EventReader): Promise<void> => {
+    const read = async (reader: EventReader, left: Promise<void>): Promise<void> => {
       try {
         await reader.catchUp(open);
-        await Promise.race([reader.failed, over.promise]);
+        await Promise.race([reader.failed, left, over.promise]);
       } catch (error) {
-        if (isOver) return;
+        if (isOver || readers.get(reader.name)?.reader !== reader) return;
         if (!watched.isOfAll && !isOpened) throw error; // nothing was sent yet: it can be told as any other problem
         if (error instanceof Stalled) drop(sink, reader);
         else sink.write(told(error, reader));
         if (!watched.isOfAll || error instanceof Stalled) end();
       }
     };
-    await Promise.race([over.promise, Promise.all(readers.map(read)).then(() => over.promise)]);
+    const begin = ({ name, directory }: ServedRepository, after?: string): Promise<void> => {
+      const feed = this.#feed(name, directory);
+      const wanted = { ...watched.wanted, ...(after !== undefined && { after }) };
+      const reader = new EventReader({ feed, name, wanted, by, sink, write, stalledMs: STALLED_MS });
+      const left = Promise.withResolvers<void>();
+      const leave = (): void => {
+        this.#leave(feed, reader);
+        left.resolve();
+      };
+      readers.set(name, { reader, leave });
+      return read(reader, left.promise);
+    };
+    const follow = (repositories: readonly ServedRepository[]): void => {
+      const served = new Map(repositories.map((each) => [each.name, each]));
+      for (const [name, { reader, leave }] of readers) {
+        if (served.get(name)?.directory === reader.directory) continue;
+        readers.delete(name);
+        leave();
+      }
+      for (const each of repositories) if (!readers.has(each.name)) void begin(each);
+    };
+    undo.use(this.#enter({ sink, isAllowed, end, ...(watched.isOfAll && { follow }) }));
+    const begun = Promise.all(watched.repositories.map((each) => begin(each, watched.after.get(each.name))));
+    if (readers.size === 0) open();
+    await Promise.race([over.promise, begun.then(() => over.promise)]);
   }
 
   #feed(name: string, directory: string): EventFeed {
@@ -166,6 +187,11 @@ export class EventStreams {
       else if (sink.pendingBytes === 0) sink.write(BEAT);
     }
   }
+}
+
+/** Where the reader stands in each of them. */
+function idOf(readers: ReadonlyMap<string, { reader: EventReader }>): string {
+  return [...readers.values()].map(({ reader: { name, cursor } }) => `${name}:${cursor}`).join(',');
 }
 
 /** In its stream, since it may read that yet. */

@@ -5,7 +5,7 @@
  *
  *   idle ──wake──▶ at work ──(the queue is empty)──▶ idle
  *                   │  └─wake: looks once more when it has ended
- *                   └─(it failed, and runs still wait)──▶ tried again, later each time
+ *                   └─(it failed, and runs still wait)──▶ tried again, later each time, or when others come to wait
  */
 import path from 'node:path';
 import { PACKAGE } from '../../base/package-directory.ts';
@@ -19,8 +19,13 @@ const RETRY_MS = 1000;
 const RETRY_MS_MAX = 60_000;
 const SAID_CHARS_MAX = 4000;
 
+/** Of a queue that could not be driven, how many are told from those that come later. */
+const WAITING_MAX = 1000;
+
 interface Driven {
   isWanted: boolean;
+  /** Somebody has written: something may wait that it did not see any more. */
+  isChanged: boolean;
   failures: number;
   leave(): void;
 }
@@ -28,7 +33,8 @@ interface Driven {
 export class RunStarter implements Disposable {
   readonly #onTrouble: (text: string) => void;
   readonly #driven = new Map<string, Driven>();
-  readonly #timers = new Set<NodeJS.Timeout>();
+  /** By directory: when it is tried again, and which runs waited when it failed. */
+  readonly #failed = new Map<string, { timer: NodeJS.Timeout; waiting: Promise<ReadonlySet<string>> }>();
   #isClosed = false;
 
   /** Is told, for people, why what waits is not driven. */
@@ -43,14 +49,11 @@ export class RunStarter implements Disposable {
     else this.#start(directory, 0);
   }
 
-  /** The same, where something does. */
-  async wakeIfPending(directory: string): Promise<void> {
-    try {
-      await using journal = await openJournal(directory);
-      if ((await journal.store.pendingRuns(1)).length > 0) this.wake(directory);
-    } catch (error) {
-      if (!(error instanceof BosunError)) throw error; // it may be gone, and a request for it says so
-    }
+  /** Somebody has written in its journal: what waits there, whoever queued it, is driven. */
+  async changed(directory: string): Promise<void> {
+    const driven = this.#driven.get(directory);
+    if (driven) driven.isChanged = true;
+    else await this.#wakeIfWaiting(directory);
   }
 
   /** `words` make a command that continues a run. */
@@ -67,17 +70,26 @@ export class RunStarter implements Disposable {
   [Symbol.dispose](): void {
     this.#isClosed = true;
     for (const { leave } of this.#driven.values()) leave();
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const { timer } of this.#failed.values()) clearTimeout(timer);
+  }
+
+  async #wakeIfWaiting(directory: string): Promise<void> {
+    const waiting = await waitingIn(directory);
+    const known = await this.#failed.get(directory)?.waiting;
+    const isNew = [...waiting].some((run) => !known?.has(run));
+    if (isNew && !this.#driven.has(directory)) this.#start(directory, 0);
   }
 
   #start(directory: string, failures: number): void {
     if (this.#isClosed) return;
+    clearTimeout(this.#failed.get(directory)?.timer);
+    this.#failed.delete(directory);
     const program = path.join(PACKAGE, 'bin', 'bosun');
     const { said, exited, leave } = startInOwnSession([program, 'work'], {
       env: process.env,
       cwd: directory,
     });
-    const driven: Driven = { isWanted: false, failures, leave };
+    const driven: Driven = { isWanted: false, isChanged: false, failures, leave };
     this.#driven.set(directory, driven);
     let text = '';
     said.on('data', (some: Buffer) => (text = (text + some.toString()).slice(-SAID_CHARS_MAX)));
@@ -86,32 +98,35 @@ export class RunStarter implements Disposable {
   }
 
   /** 1 says that runs failed, or the machine; 3 that they were cancelled. Where none waits, what was to be done is done. */
-  #ended(directory: string, { isWanted, failures }: Driven, code: number, said: string): void {
+  #ended(directory: string, { isWanted, isChanged, failures }: Driven, code: number, said: string): void {
     this.#driven.delete(directory);
     if (this.#isClosed) return;
     if (code === 0 || code === 3 || (code === 1 && isWanted)) {
       if (isWanted) this.#start(directory, 0);
+      else if (isChanged) this.#wakeIfWaiting(directory).catch(() => {}); // it may be gone
       return;
     }
     const trouble = `the engine for ${directory} ended with code ${code}: ${said.trim()}`;
     if (code !== 1) this.#onTrouble(trouble);
+    const unsaid = code === 1 ? trouble : undefined;
     const waitMs = Math.min(RETRY_MS * 2 ** failures, RETRY_MS_MAX);
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      const unsaid = code === 1 ? trouble : undefined;
-      if (!this.#driven.has(directory)) void this.#again(directory, failures + 1, unsaid);
-    }, waitMs);
-    this.#timers.add(timer);
+    const timer = setTimeout(() => void this.#again(directory, failures + 1, unsaid), waitMs);
+    this.#failed.set(directory, { timer, waiting: waitingIn(directory).catch(() => new Set<string>()) });
   }
 
   async #again(directory: string, failures: number, trouble?: string): Promise<void> {
+    this.#failed.delete(directory);
     try {
-      await using journal = await openJournal(directory);
-      if ((await journal.store.pendingRuns(1)).length === 0 || this.#driven.has(directory)) return;
+      if ((await waitingIn(directory)).size === 0 || this.#driven.has(directory)) return;
       if (trouble !== undefined) this.#onTrouble(trouble);
       this.#start(directory, failures);
     } catch {
       // whoever asks for something of it is told
     }
   }
+}
+
+async function waitingIn(directory: string): Promise<ReadonlySet<string>> {
+  await using journal = await openJournal(directory);
+  return new Set((await journal.store.pendingRuns(WAITING_MAX)).map(({ id }) => id));
 }

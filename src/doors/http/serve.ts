@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../../contract/errors.ts';
 import { takeLock, type Lock } from '../../store/lock.ts';
+import { KeptOpen } from '../../store/kept-open.ts';
 import { Records } from '../../store/records/records.ts';
 import { makeToken } from '../../store/records/tokens.ts';
 import { userStateDirectory } from '../../store/user-state.ts';
@@ -17,6 +18,7 @@ import { Guard } from './guard.ts';
 import { Metrics } from './metrics.ts';
 import { ownRoutes } from './own.ts';
 import { Page } from './page.ts';
+import { ServedWatch } from './served-watch.ts';
 import { Sessions } from './sessions.ts';
 import { Starts } from './starts.ts';
 import { HttpServer, type Answering, type Mount } from './server.ts';
@@ -56,6 +58,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   await using undo = new AsyncDisposableStack();
   const socketPath = options.socketPath ?? path.join(userStateDirectory(), 'serve', 'bosun.sock');
   const lock = undo.use(lockFor(socketPath));
+  const kept = undo.use(new KeptOpen());
   const records = undo.use(new Records());
   const token = tokensOnly ? undefined : makeToken();
   const sessions = Sessions.open();
@@ -64,7 +67,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const metrics = new Metrics();
   const starts = undo.use(new Starts(access, options.onTrouble));
   let answering: Answering | undefined;
-  const server = new HttpServer(() => answering!, options);
+  const server = new HttpServer(() => answering!, { ...options, around: (action) => kept.within(action) });
   undo.use(server);
   undo.defer(() => streams.close()); // before the server waits for what is under way
   const port = await server.listen({ host, port: options.port, socketPath });
@@ -91,7 +94,15 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
   const url = `http://${name}:${port}`;
   lock.note(url);
-  for (const { directory } of access.repositories()) await starts.wakeIfPending(directory);
+  undo.use(
+    kept.within(
+      () =>
+        new ServedWatch(access, records.file, {
+          onServed: (repositories) => streams.served(repositories),
+          onWritten: (directory) => starts.changed(directory),
+        }),
+    ),
+  );
   const all = undo.move();
   return { url, token, socketPath, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

@@ -58,6 +58,8 @@ export interface ServerOptions {
   mounts?: readonly Mount[] | undefined;
   /** Until all headers of a request are there. */
   headersMsMax?: number | undefined;
+  /** All that is done for a request is done within this. */
+  around?<T>(action: () => T): T;
   onBug(error: unknown): void;
 }
 
@@ -75,17 +77,19 @@ export class HttpServer implements AsyncDisposable {
   readonly #local: Server;
   #socket: AsyncDisposable | undefined;
   readonly #headersMsMax: number;
+  readonly #around: <T>(action: () => T) => T;
   #bodiesBytes = 0;
 
   /** `answering` is asked for once it listens: who may come in depends on the port. */
   constructor(
     answering: () => Answering,
-    { mounts = [], headersMsMax = HEADERS_MS_MAX, onBug }: ServerOptions,
+    { mounts = [], headersMsMax = HEADERS_MS_MAX, around = (action) => action(), onBug }: ServerOptions,
   ) {
     this.#answering = answering;
     this.#mounts = mounts;
     this.#onBug = onBug;
     this.#headersMsMax = headersMsMax;
+    this.#around = around;
     this.#tcp = this.#server(false);
     this.#local = this.#server(true);
   }
@@ -125,7 +129,7 @@ export class HttpServer implements AsyncDisposable {
       (request, response) => {
         response.on('error', () => {}); // the other side may go at any time
         request.on('error', () => {});
-        this.#receive(request, response, isLocal).catch((error: unknown) => {
+        this.#around(() => this.#receive(request, response, isLocal)).catch((error: unknown) => {
           this.#onBug(error);
           response.destroy();
         });

@@ -42,8 +42,8 @@ export class Starts implements AsyncDisposable {
     return json(await this.#starter.continue(words, around.cwd, around.by), { status });
   }
 
-  wakeIfPending(directory: string): Promise<void> {
-    return this.#starter.wakeIfPending(directory);
+  changed(directory: string): Promise<void> {
+    return this.#starter.changed(directory);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

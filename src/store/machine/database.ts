@@ -74,6 +74,11 @@ export class MachineDatabase implements Disposable {
     return this.#explained(() => Number(this.#prepare('PRAGMA data_version').get()!['data_version']));
   }
 
+  /** Whether the file of that name is still this one. */
+  isThere(): boolean {
+    return statSync(this.file, { throwIfNoEntry: false })?.ino === this.#inode;
+  }
+
   /** `isDurable`: what it writes survives a power cut, too. */
   transaction<T>(action: () => T, { isDurable = false } = {}): T {
     return this.#explained(() => {
@@ -138,7 +143,7 @@ export class MachineDatabase implements Disposable {
 
   /** What is written into a file without a name nobody else ever sees. */
   assertThere(): void {
-    if (statSync(this.file, { throwIfNoEntry: false })?.ino === this.#inode) return;
+    if (this.isThere()) return;
     throw new BosunError(
       'system',
       `${this.file} was removed or replaced while bosun was using it; ${this.#kind.again}`,
