@@ -4,7 +4,7 @@ import { format } from 'prettier';
 import { EVENT_SCHEMAS } from '../src/contract/event-schema.ts';
 import { EVENT_FORMAT, type EventType } from '../src/contract/event.ts';
 import type { Shape } from '../src/contract/shapes.ts';
-import { DECISIONS, FACTS } from './event-sentences.ts';
+import { DECISIONS, FACTS } from '../src/report/lines/event-sentences.ts';
 
 export const PAGE = new URL('../docs/events.md', import.meta.url);
 const TYPES = [

@@ -1,7 +1,8 @@
 /** What runs ask of people, as lines with the command that answers. */
 import { describe, expect, it } from 'vitest';
 import type { QuestionView } from '../src/contract/run.ts';
-import { askedLines, needLines, tellGiven } from '../src/report/text/asked-lines.ts';
+import { tellGiven } from '../src/report/lines/question-lines.ts';
+import { askedLines, needLines } from '../src/report/text/asked-lines.ts';
 import { runView } from '../src/schedule/views/view.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
 
@@ -51,7 +52,7 @@ describe('questions', () => {
 
   it('and their answers say who answered, or why nobody did', () => {
     const told = (by: string): string =>
-      tellGiven({ type: 'question.answered', id: 'go', answer: 'no', by }, undefined);
+      tellGiven({ type: 'question.answered', id: 'go', answer: 'no', by }, undefined, String);
     expect(['anna', 'time-out', 'ended'].map(told)).toEqual([
       'answered no, by anna',
       'no, since nobody answered in time',

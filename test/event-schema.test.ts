@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { eventsPage, PAGE } from '../scripts/events.ts';
-import { DECISIONS, FACTS } from '../scripts/event-sentences.ts';
+import { DECISIONS, FACTS } from '../src/report/lines/event-sentences.ts';
 import { EVENT_SCHEMAS } from '../src/contract/event-schema.ts';
 import { eventProblem } from '../src/contract/check-event.ts';
 import type { Event } from '../src/contract/event.ts';

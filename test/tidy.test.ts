@@ -57,6 +57,7 @@ const PURE_BASE = [
   'src/base/shell-word.ts',
   'src/base/suggest.ts',
   'src/base/units.ts',
+  'src/base/globs.ts',
 ];
 /** What vite.config.ts puts something lighter in place of. */
 const REPLACED = new Map([['src/schedule/workflow/item-scope.ts', 'web/data/item-scope.ts']]);

@@ -24,5 +24,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
+  // Whoever builds it, such as a test: React's development build does every effect twice.
+  define: { 'process.env.NODE_ENV': JSON.stringify('production') },
   worker: { format: 'es' },
 });

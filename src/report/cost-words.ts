@@ -30,7 +30,18 @@ export function describeTokens({ tokensByKind: { input, output, cacheRead, cache
 
 /** Whatever a person should know about the figures, one sentence each. */
 export function costNotes(report: RunReport): string[] {
-  const { cost } = report.totals;
+  return [
+    ...priceNotes(report.totals.cost),
+    ...report.budgets.map((budget) => describeBudgetReport(budget, report.run)),
+    ...waitNotes(report),
+    ...report.tasks.flatMap(({ id, attempts }) =>
+      attempts.filter(({ claim }) => claim?.differs).map((attempt) => `${id}: ${describeClaim(attempt)}`),
+    ),
+  ];
+}
+
+/** Which of the dollars are not certain, and which nobody paid. */
+export function priceNotes(cost: Cost): string[] {
   return [
     ...(cost.unpriced > 0
       ? [
@@ -52,12 +63,17 @@ export function costNotes(report: RunReport): string[] {
           `${count(cost.ownLogin, 'request')} metered, paid by the agent's own login: in dollars, what a key would have cost`,
         ]
       : []),
-    ...report.budgets.map((budget) => describeBudgetReport(budget, report.run)),
-    ...report.waits.map(describeWait),
-    ...report.tasks.flatMap(({ id, attempts }) =>
-      attempts.filter(({ claim }) => claim?.differs).map((attempt) => `${id}: ${describeClaim(attempt)}`),
-    ),
   ];
+}
+
+/** Which providers had to be waited for. */
+export function waitNotes({ waits }: Pick<RunReport, 'waits'>): string[] {
+  return waits.map(describeWait);
+}
+
+/** What was said about each budget, in their order; empty where that is nothing. */
+export function budgetNotes({ budgets, run }: Pick<RunReport, 'budgets' | 'run'>): string[] {
+  return budgets.map((budget) => budgetEvents(budget, run).join('; '));
 }
 
 /** Each other runtime that a task went on with, once. */
@@ -85,10 +101,8 @@ export function describeClaim({ runtime, claim, cost }: AttemptReport): string {
 }
 
 /** "the run: $4.98 of $5.00; 80 % passed after 2m05s; raised to $10.00 by person after 3m" */
-function describeBudgetReport(
-  { account, limits, warnings, raises }: BudgetReport,
-  { startedAtMs, short }: RunReport['run'],
-): string {
+function describeBudgetReport(budget: BudgetReport, run: RunReport['run']): string {
+  const { account, limits } = budget;
   const whose = describeAccount(account);
   const used = limits.map(({ unit, limit, spent }) => {
     const all = describeUnit(unit, limit);
@@ -96,6 +110,13 @@ function describeBudgetReport(
       ? `${describeUsd(spent)} of ${all}`
       : `${describeUnit(unit, spent).split(' ')[0]} of ${all}`;
   });
+  return [`budget of ${whose}: ${used.join(', ')}`, ...budgetEvents(budget, run)].join('; ');
+}
+
+function budgetEvents(
+  { account, warnings, raises }: BudgetReport,
+  { startedAtMs, short }: RunReport['run'],
+): string[] {
   const after = (atMs: number): string => ` after ${formatDuration(atMs - startedAtMs)}`;
   const told = [
     ...warnings.map(({ atMs, spent, limit }) => `${Math.round((spent / limit) * 100)} % used${after(atMs)}`),
@@ -105,7 +126,7 @@ function describeBudgetReport(
   ];
   if (account === short?.account && short.next !== undefined)
     told.push(`too small for a request that can cost up to ${describeUnit(short.unit, short.next)}`);
-  return [`budget of ${whose}: ${used.join(', ')}`, ...told].join('; ');
+  return told;
 }
 
 function describeWait(wait: WaitReport): string {

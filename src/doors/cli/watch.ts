@@ -9,7 +9,7 @@ import { plainLine, safeJson } from '../../report/text/plain.ts';
 import { renderTextReport } from '../../report/text/text.ts';
 import { NAMING, TaskNames } from '../../schedule/views/task-names.ts';
 import { ask } from './ask.ts';
-import { answerCommand } from '../../report/text/asked-lines.ts';
+import { answerCommand } from '../../report/lines/question-lines.ts';
 import { given, isOn, type Typed } from './command.ts';
 import { EventLines } from '../../report/lines/event-lines.ts';
 import { isApart } from '../apart.ts';

@@ -6,7 +6,7 @@ import { Merged, type Answered } from '../../contract/outputs.ts';
 import type { QuestionView } from '../../contract/run.ts';
 import { flag, opt, text, texts } from '../../contract/schema-parts.ts';
 import { questionMeant } from '../../operations/perform.ts';
-import { answerCommand } from '../../report/text/asked-lines.ts';
+import { answerCommand } from '../../report/lines/question-lines.ts';
 import { inOneLine } from '../../report/text/plain.ts';
 import { cutText, endOf, plainText } from './bounds.ts';
 import { formOf, saidIn, type Said } from './person-form.ts';

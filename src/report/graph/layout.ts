@@ -131,8 +131,8 @@ function rankOf(items: Item[]): Map<string, number> {
 
 function connect(columns: Place[][], from: Place, to: Place, ranksMax: number): Place[] {
   const chain = [from];
-  const isLong = to.rank - from.rank > ranksMax;
-  for (let rank = from.rank + 1; rank < to.rank && !isLong; rank += 1) {
+  const last = to.rank - from.rank > ranksMax ? from.rank : to.rank - 1;
+  for (let rank = from.rank + 1; rank <= last; rank += 1) {
     const place: Place = { item: null, rank, height: 6, y: 0, before: [], after: [] };
     columns[rank]!.push(place);
     chain.push(place);

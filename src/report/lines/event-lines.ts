@@ -1,37 +1,18 @@
 /** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
-import { shellWord } from '../../base/shell-word.ts';
-import { formatDuration } from '../../base/units.ts';
-import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.ts';
-import { isFenced } from '../../contract/isolation.ts';
-import type { Spending } from '../../contract/model.ts';
-import type { LeftOut } from '../../contract/run.ts';
+import { formatCount } from '../../base/format-count.ts';
+import type { EventOf, Recorded } from '../../contract/event.ts';
 import { fitColumns, padColumns } from '../text/columns.ts';
 import { plainLine, spellControls } from '../text/plain.ts';
-import { accessBy, count, describeDenied, shortCommit, tellProgress } from '../words.ts';
-import { tellUsd } from '../money.ts';
-import { noSpending, spend } from '../../schedule/money/budget.ts';
-import { budgetStop } from '../../schedule/fold/format-2.ts';
-import {
-  tellAgent,
-  tellAnswer,
-  tellError,
-  tellNotice,
-  tellRunEnd,
-  tellStart,
-  type Told,
-} from './agent-events.ts';
-import { TaskNames } from '../../schedule/views/task-names.ts';
-import { formatCount } from '../../base/format-count.ts';
-import { tellGiven, tellQuestion } from '../text/asked-lines.ts';
+import { count } from '../words.ts';
 import { formatElapsed } from '../text/figures.ts';
-import { tellHooked, tellHookFailure } from './hook-lines.ts';
-import { tellMessage, tellServed, tellWait } from './message-lines.ts';
 import type { Paint } from '../text/paint.ts';
+import type { Told } from './agent-events.ts';
+import { RunTeller } from './run-teller.ts';
 
 const NAME_COLUMNS_MIN = 8;
 const NAME_COLUMNS_MAX = 24;
-const FILES_SHOWN_MAX = 3;
 const LINES_SHOWN_MAX = 20;
+const QUESTION_COLUMNS_MAX = 80;
 
 export interface LineOptions {
   paint: Paint;
@@ -43,69 +24,34 @@ export interface LineOptions {
   names?: Iterable<string>;
 }
 
-const PAUSING = {
-  stop: 'is being stopped for the pause',
-  hold: 'waits at its next model request',
-  finish: 'runs to its end',
-} as const;
-
-const ROUNDS = {
-  first: 'begins its first round',
-  every: 'begins another round',
-  on: 'begins another round',
-  final: 'begins its final round',
-} as const;
-
-/** Keeps what lines have in common: the start of time, the width of names, what was already said of a task. */
+/** Keeps what lines have in common: the start of time, the width of names. */
 export class EventLines {
   readonly #options: LineOptions;
-  readonly #names: TaskNames;
-  readonly #told = new Map<string, string>();
-  /** Why a task goes on with another runtime, as it was told. */
-  readonly #fallbacks = new Map<string, string>();
-  readonly #asked = new Map<string, { event: EventOf<'attempt.asked'>; wasPut: boolean }>();
-  /** What people were asked, by the question's name. */
-  readonly #questions = new Map<string, EventOf<'question.asked'>>();
-  /** Tasks that were told to be held. */
-  readonly #held = new Set<string>();
-  /** Attempts that a pause stops. */
-  readonly #stopped = new Set<string>();
-  /** By attempt that runs. */
-  readonly #spent = new Map<string, Spending>();
-  /** Only where the whole run is seen: a part of it would be taken for all. */
-  #inAll: Spending | undefined;
-  /** Of the workflow's own tasks, how many attempts `retry` allows; of planners, the names of what they wrote. */
-  readonly #retries = new Map<string, number>();
-  readonly #expansions = new Map<string, string[]>();
-  /** Tasks whose agents say what they say in a protocol: what their programs log is not their words. */
-  readonly #speakers = new Set<string>();
-  /** What the run had no money for. */
-  #short: BudgetMark | undefined;
+  readonly #teller: RunTeller;
   #startMs: number | undefined;
   #columns = NAME_COLUMNS_MIN;
 
   constructor(options: LineOptions) {
     this.#options = options;
-    this.#names = new TaskNames(options.labels);
-    this.#makeRoom([...(options.names ?? [])]);
+    const { withOutput, labels, names = [] } = options;
+    const fit = (text: string): string => fitColumns(text, QUESTION_COLUMNS_MAX);
+    this.#teller = new RunTeller({ withOutput, fit, ...(labels && { labels }) });
+    this.#makeRoom([...names]);
   }
 
   /** Learns the names of what came before the events that are rendered. */
   know(events: readonly Recorded[]): void {
-    for (const { event } of events) {
-      this.#names.add(event);
-      if (event.type === 'question.asked') this.#questions.set(event.id, event);
-    }
+    this.#teller.know(events);
   }
 
   /** Each line ends with a line feed; empty for events that are not worth telling. */
   render(recorded: Recorded): string {
-    const { run, atMs } = recorded;
-    const event = this.#completed(recorded);
+    const { run, atMs, event } = recorded;
     this.#startMs ??= atMs;
     if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
-    const task = this.#taskOf(event);
-    const told = this.#tell(event, run).flatMap(({ text, ...rest }) =>
+    const { task, told: all } = this.#teller.tell(recorded);
+    const output = event.type === 'attempt.output' ? this.#output(event) : [];
+    const told = [...all, ...output].flatMap(({ text, ...rest }) =>
       linesOf(text).map((line, n) => ({ text: line, isMore: n > 0, ...rest })),
     );
     if (told.length === 0) return '';
@@ -121,19 +67,6 @@ export class EventLines {
       .join('');
   }
 
-  /** Earlier formats did not say when an answer stopped the run. */
-  #completed({ event, format }: Recorded): Event {
-    if (format === undefined || event.type !== 'attempt.answered') return event;
-    const stops = budgetStop(event, this.#asked.get(event.id)?.event.budget);
-    return stops ? { ...event, stops } : event;
-  }
-
-  /** What people call the task that the event is about; empty where it is about the run. */
-  #taskOf(event: Event): string {
-    const of = event.type === 'question.answered' ? this.#questions.get(event.id) : event;
-    return of && 'task' in of ? this.#names.of(of.task) : '';
-  }
-
   #makeRoom(names: string[]): void {
     for (const name of names)
       this.#columns = Math.min(NAME_COLUMNS_MAX, Math.max(this.#columns, name.length));
@@ -143,7 +76,7 @@ export class EventLines {
     if (!this.#options.withOutput) return [];
     const text = event.text ?? Buffer.from(event.base64 ?? '', 'base64').toString();
     const mark = event.stream === 'check' || event.stream === 'setup' ? `${event.stream} │` : '│';
-    const isLog = event.stream === 'stderr' && this.#speakers.has(event.task);
+    const isLog = this.#teller.isLog(event);
     const lines: Told[] = text
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
@@ -156,292 +89,6 @@ export class EventLines {
       });
     return lines;
   }
-
-  #tell(event: Event, run: string): Told[] {
-    if (event.type === 'attempt.output') return this.#output(event);
-    if (event.type === 'attempt.progress')
-      return this.#options.withOutput ? [{ text: `progress: ${tellProgress(event)}`, color: 'quiet' }] : [];
-    if (event.type === 'attempt.agent') return this.#options.withOutput ? tellAgent(event.event) : [];
-    const told = this.#describe(event, run);
-    return told ? [told] : [];
-  }
-
-  #spend(event: EventOf<'model.used'>): undefined {
-    const key = keyOf(event);
-    if (!this.#spent.has(key)) this.#spent.set(key, noSpending());
-    spend(this.#spent.get(key)!, event);
-    if (this.#inAll) spend(this.#inAll, event);
-  }
-
-  /** Such as ", $0.42". */
-  #costOf(spending: Spending | undefined): string {
-    const usd = spending?.requests ? tellUsd(spending) || 'price unknown' : '';
-    return usd === '' ? '' : `, ${usd}`;
-  }
-
-  #describe(event: Event, run: string): Told | undefined {
-    switch (event.type) {
-      case 'run.created': {
-        this.#inAll = noSpending();
-        for (const [name, { retry }] of Object.entries(event.workflow.tasks))
-          if (retry) this.#retries.set(name, retry.attempts);
-        for (const [name, { agent }] of Object.entries(event.workflow.tasks)) {
-          const found = typeof agent === 'string' ? event.workflow.agents[agent] : agent;
-          if (found && found.runtime !== 'cli') this.#speakers.add(name);
-        }
-        const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
-        return {
-          text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
-        };
-      }
-      case 'run.isolation':
-        return isFenced(event) ? undefined : { text: 'is NOT FENCED', color: 'bad' };
-      case 'clock.jumped':
-        if (event.ms < 0) return undefined;
-        return {
-          text: `bosun was not running for ${formatDuration(event.ms)} (asleep, or the machine was too busy); nobody's time counts it`,
-          color: 'quiet',
-        };
-      case 'run.noted':
-        return { text: event.text, color: 'ask' };
-      case 'hook.failed':
-        return { text: tellHookFailure(event), color: 'ask' };
-      case 'attempt.hooked':
-        return { text: tellHooked(event), ...(event.veto !== undefined && { color: 'ask' as const }) };
-      case 'run.resumed':
-        this.#short = undefined;
-        return { text: 'goes on' };
-      case 'run.cancelling':
-        this.#held.clear(); // what is let go now ends
-        return {
-          text: event.mode === 'now' ? 'is stopped now' : 'is cancelled: agents are asked to stop',
-          color: 'ask',
-        };
-      case 'run.paused':
-        return { text: `paused by ${event.by}  (bosun resume ${run})`, color: 'ask' };
-      case 'task.paused':
-        return {
-          text: `paused by ${event.by}  (bosun resume ${shellWord(this.#names.of(event.task))} --run ${run})`,
-          color: 'ask',
-        };
-      case 'run.unpaused':
-      case 'task.unpaused':
-        return { text: `continues, says ${event.by}` };
-      case 'attempt.pausing':
-        if (event.how === 'stop') this.#stopped.add(keyOf(event));
-        return { text: `${PAUSING[event.how]}: ${event.because}`, color: 'quiet' };
-      case 'run.finished':
-        return tellRunEnd(event, this.#costOf(this.#inAll).slice(2), this.#short);
-      case 'task.retried':
-        return { text: 'is tried again' };
-      case 'task.delayed':
-        return { text: this.#retry(event) };
-      case 'task.again':
-        return event.why === 'replan'
-          ? { text: `asks its planner again, since ${event.because}`, color: 'ask' }
-          : undefined; // its next attempt is told
-      case 'task.expanded':
-        return this.#expand(event);
-      case 'task.handed':
-        return this.#hand(event);
-      case 'task.judging':
-        this.#names.add(event);
-        return { text: 'asks its judge' };
-      case 'task.summarizing':
-        this.#names.add(event);
-        return {
-          text: `waits for a summary by ${event.agent}: ${event.texts.map(({ what }) => what).join(', ')}`,
-          color: 'quiet',
-        };
-      case 'task.picked':
-        return {
-          text: `picked ${this.#names.of(event.candidate)}: ${event.because}`,
-          color: 'good',
-        };
-      case 'task.round':
-        this.#names.add(event);
-        return { text: ROUNDS[event.why] };
-      case 'child.added':
-        return { text: `has a child: ${this.#names.of(event.child)}` };
-      case 'child.refused':
-        return { text: `gets no child: ${event.why}`, color: 'ask' };
-      case 'child.cancelling':
-        return { text: `is cancelled by ${event.by}`, color: 'ask' };
-      case 'task.awaiting':
-        return {
-          text: event.cancels ? 'its children are cancelled' : 'waits for its children',
-          color: 'quiet',
-        };
-      case 'attempt.held':
-        if (event.by === 'turn') return undefined; // a rate limit was told of, for all that wait for it
-        this.#held.add(event.task);
-        return { text: `held: ${event.text}`, color: 'ask' };
-      case 'attempt.released':
-        return this.#held.delete(event.task) ? { text: 'goes on', color: 'quiet' } : undefined;
-      case 'task.merged':
-        return (
-          event.conflict && {
-            text: `conflict in ${filesOf(event.conflict.files)} settled by ${event.conflict.resolved}`,
-            color: 'ask',
-          }
-        );
-      case 'task.conflicted':
-        return { text: this.#conflict(event), color: 'bad' };
-      case 'publication.made': {
-        const files = event.changedCount > 0 ? ` with ${count(event.changedCount, 'changed file')}` : '';
-        return { text: `published ${event.name} version ${event.version}${files}` };
-      }
-      case 'service.announced':
-      case 'service.gone':
-        return tellServed(event);
-      case 'merge.deferred': {
-        const names = filesOf(event.until.map((id) => this.#names.of(id)));
-        return {
-          text: `is merged after ${names}, since it started from what that published`,
-          color: 'quiet',
-        };
-      }
-      case 'access.requested':
-        return {
-          text: `wants to change ${filesOf(event.globs)}${event.patch === undefined && !event.patchRef ? '' : ', and says how'}  (${event.id})`,
-        };
-      case 'access.asked':
-        return {
-          text: `${event.id}: asks ${filesOf(event.owners.map((owner) => this.#names.of(owner)))}, which owns it`,
-        };
-      case 'access.said':
-        return { text: `${event.id}: ${event.answer}, said ${this.#names.of(event.owner)}` };
-      case 'access.unanswered':
-        return { text: `${event.id}: no answer in time` };
-      case 'access.answered':
-        if (event.answer === 'applied') return { text: `applied: ${event.why}`, color: 'good' };
-        return event.answer === 'yes'
-          ? { text: `granted: ${filesOf(event.globs)} (by ${event.by}): ${event.why}`, color: 'good' }
-          : { text: `refused: ${filesOf(event.globs)} (${accessBy(event.by)}${event.why})`, color: 'ask' };
-      case 'message.sent':
-      case 'message.read':
-      case 'message.delivered':
-      case 'message.refused':
-        return tellMessage(event, this.#names);
-      case 'wait.began':
-      case 'wait.ended':
-      case 'wait.circled':
-        return tellWait(event, this.#names);
-      case 'model.waiting':
-      case 'budget.warned':
-      case 'budget.set':
-      case 'task.steered':
-        return tellNotice(event);
-      case 'model.used':
-        return this.#spend(event);
-      case 'attempt.asked':
-        this.#asked.set(event.id, { event, wasPut: false });
-        return undefined;
-      case 'attempt.answered': {
-        const asked = this.#asked.get(event.id);
-        this.#asked.delete(event.id);
-        if (event.stops) {
-          this.#short ??= event.stops;
-          this.#held.clear();
-        }
-        return tellAnswer(event, asked?.event, asked?.wasPut ?? false);
-      }
-      case 'question.asked':
-        if (this.#asked.has(event.id)) this.#asked.get(event.id)!.wasPut = true;
-        this.#questions.set(event.id, event);
-        return { text: tellQuestion(event, run), color: 'ask' };
-      case 'question.answered':
-        return { text: tellGiven(event, this.#questions.get(event.id)) };
-      case 'attempt.started':
-        return this.#start(event);
-      case 'attempt.denied':
-        return { text: `denied: ${describeDenied(event)}`, color: 'ask' };
-      case 'attempt.finished':
-        return this.#attempt(event);
-      case 'task.finished':
-        return this.#finished(event);
-      default:
-        return undefined;
-    }
-  }
-
-  #retry({ task, attempt, delayMs }: EventOf<'task.delayed'>): string {
-    const attempts = this.#retries.get(task);
-    const of = attempts === undefined || attempts <= attempt ? '' : ` of ${attempts}`;
-    return `retries in ${formatDuration(delayMs)} (attempt ${attempt + 1}${of})`;
-  }
-
-  #conflict({ conflict }: EventOf<'task.conflicted'>): string {
-    const names = conflict.with.map((task) => this.#names.of(task)).join(', ');
-    return `conflicts${names === '' ? '' : ` with ${names}`} in ${filesOf(conflict.files)}`;
-  }
-
-  #hand(event: EventOf<'task.handed'>): Told {
-    const { agent, rejected } = event;
-    this.#names.add(event);
-    if (!rejected) return { text: `goes to ${agent}` };
-    return {
-      text: `${this.#names.of(rejected.by)} sent it back to ${agent}: ${rejected.reasons}`,
-      color: 'ask',
-    };
-  }
-
-  #expand(event: EventOf<'task.expanded'>): Told | undefined {
-    const { task, kind, items, candidates } = event;
-    this.#names.add(event);
-    if (items) return { text: `runs for each of ${count(items.length, 'item')}` };
-    if (candidates) return { text: `races ${count(candidates.length, 'candidate')}` };
-    const names = this.#expansions.get(task);
-    this.#expansions.delete(task);
-    if (kind === 'handoff' || kind === 'continuous') return undefined; // each turn and round is told
-    if (!names) return { text: kind === 'uses' ? 'runs its workflow' : 'added tasks' };
-    return { text: `added ${count(names.length, 'task')}: ${filesOf(names)}` };
-  }
-
-  /** That it has another runtime is told when it gets it, not with each further attempt. */
-  #start(event: EventOf<'attempt.started'>): Told {
-    const { task, fallback, ...rest } = event;
-    if (!fallback || this.#fallbacks.get(task) === fallback.because) return tellStart({ task, ...rest });
-    this.#fallbacks.set(task, fallback.because);
-    return tellStart(event);
-  }
-
-  /** A good end is told once, by the task. */
-  #attempt(event: EventOf<'attempt.finished'>): Told | undefined {
-    const { task, attempt, outcome, durationMs, collected } = event;
-    const changed =
-      collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
-    const files = `${changed}${this.#costOf(this.#spent.get(keyOf(event)))}${outsideOf(collected?.outside)}`;
-    this.#spent.delete(keyOf(event));
-    if (event.expansion) this.#expansions.set(task, Object.keys(event.expansion));
-    if (outcome.kind === 'done') {
-      this.#told.set(task, ` in ${formatDuration(durationMs)}${files}`);
-      return undefined;
-    }
-    if (outcome.kind === 'lost' && outcome.because !== undefined)
-      return { text: `attempt ${attempt} is made again: ${outcome.because}${files}`, color: 'ask' };
-    if (outcome.kind === 'lost')
-      return { text: `attempt ${attempt} was interrupted: its bosun process died${files}`, color: 'ask' };
-    const isForPause = this.#stopped.delete(keyOf(event));
-    if (outcome.kind === 'cancelled' && isForPause)
-      return { text: `attempt ${attempt} stopped for the pause${files}`, color: 'quiet' };
-    if (outcome.kind === 'cancelled') return { text: `attempt ${attempt} was ended${files}`, color: 'ask' };
-    this.#told.set(task, outcome.message);
-    return {
-      text: `attempt ${attempt} failed after ${formatDuration(durationMs)}: ${outcome.message}${tellError(event)}${files}`,
-      color: 'bad',
-    };
-  }
-
-  #finished({ task, outcome }: EventOf<'task.finished'>): Told | undefined {
-    const before = this.#told.get(task);
-    this.#told.delete(task);
-    if (outcome.kind === 'done')
-      return { text: `done${before?.startsWith(' in ') ? before : ''}`, color: 'good' };
-    if (outcome.kind === 'skipped') return { text: `skipped: ${outcome.message}`, color: 'quiet' };
-    if (outcome.kind !== 'failed') return { text: outcome.kind, color: 'ask' };
-    return { text: outcome.message === before ? 'failed' : `failed: ${outcome.message}`, color: 'bad' };
-  }
 }
 
 /** A list of problems has one on each line; what is far longer is not such a list. */
@@ -449,22 +96,4 @@ function linesOf(text: string): string[] {
   const lines = text.trimEnd().split('\n').map(plainLine);
   const left = lines.length - LINES_SHOWN_MAX;
   return left > 0 ? [...lines.slice(0, LINES_SHOWN_MAX), `… and ${count(left, 'more line')}`] : lines;
-}
-
-function keyOf({ task, attempt }: { task: string; attempt: number }): string {
-  return `${task}@${attempt}`;
-}
-
-function outsideOf(outside: LeftOut | undefined): string {
-  if (!outside) return '';
-  const names = filesOf(
-    outside.files.map(({ path }) => path),
-    outside.count,
-  );
-  return `, ${count(outside.count, 'file')} outside the scope left out: ${names} (kept in ${shortCommit(outside.snapshot)})`;
-}
-
-function filesOf(files: string[], total = files.length): string {
-  const shown = files.slice(0, FILES_SHOWN_MAX).join(', ');
-  return total > FILES_SHOWN_MAX ? `${shown} and ${total - FILES_SHOWN_MAX} more` : shown;
 }

@@ -1,25 +1,16 @@
 /** What runs ask of people, outside of the live view: who asks what, and the command that answers. Pure; what it gives is safe to print. */
-import { shellWord } from '../../base/shell-word.ts';
-import { isSomebody } from '../../contract/actor.ts';
-import type { EventOf } from '../../contract/event.ts';
-import { answerWords, listChoices, sayAnswer, type AnswerForm } from '../../contract/question.ts';
+import { listChoices } from '../../contract/question.ts';
 import type { QuestionView, RunView } from '../../contract/run.ts';
 import { fitColumns } from './columns.ts';
 import { inOneLine, plainLine } from './plain.ts';
-import { saidBy } from '../words.ts';
+import { answerCommand } from '../lines/question-lines.ts';
 import { tellDefault, tellPause } from './figures.ts';
 
 const QUESTIONS_SHOWN_MAX = 3;
-const TEXT_COLUMNS_MAX = 80;
 const DIFF_LINES_MAX = 20;
 const DIFF_COLUMNS_MAX = 120;
 
 type AskingRun = Pick<RunView, 'id' | 'questions'>;
-
-/** `name`: the task, where it asks nothing else, or the question itself. */
-export function answerCommand(name: string, form: AnswerForm, run: string): string {
-  return `bosun answer ${plainLine(shellWord(name))} ${answerWords(form)} --run ${run}`;
-}
 
 /** By what a question can be answered now: the name of its task while that asks nothing else. */
 function questionName({ id, task, label = task }: QuestionView, all: readonly QuestionView[]): string {
@@ -75,27 +66,4 @@ export function needLines(
     return `${plainLine(label)} of run ${id} asks: ${what}; answer with: ${how}${otherwise && ` (else ${otherwise})`}`;
   });
   return [...(isPaused ? [isPaused] : []), ...asked];
-}
-
-/** As an event: what is asked, what to type, and what happens where nobody does. */
-export function tellQuestion(event: EventOf<'question.asked'>, run: string): string {
-  const otherwise = tellDefault({ ...event, askedAtMs: 0 }, 0);
-  const how = `${answerCommand(event.id, event, run)}${otherwise && `; else ${otherwise}`}`;
-  const choices = (event.choices ?? []).map(
-    ({ label, about }, n) => `\n[${n + 1}] ${label}${about === undefined ? '' : `  ${about}`}`,
-  );
-  return choices.length === 0
-    ? `asks: ${event.text}  (${how})`
-    : `asks: ${event.text.trimEnd()}${choices.join('')}\n(${how})`;
-}
-
-/** As an event: the answer, and to which question where that is known. */
-export function tellGiven(
-  { answer, by, note }: EventOf<'question.answered'>,
-  asked: EventOf<'question.asked'> | undefined,
-): string {
-  const what = asked === undefined ? '' : ` (${fitColumns(inOneLine(asked.text), TEXT_COLUMNS_MAX)})`;
-  if (by === 'left' || by === 'ended') return `no longer asked, ${saidBy(by)}${what}`;
-  const lead = isSomebody(by) ? 'answered ' : '';
-  return `${lead}${sayAnswer({ answer })}, ${saidBy(by)}${note === undefined ? '' : `: ${note}`}${what}`;
 }

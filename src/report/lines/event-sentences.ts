@@ -1,5 +1,5 @@
 /** One plain sentence for each event of the journal; the compiler holds it to the types. */
-import type { Decision, Fact } from '../src/contract/event.ts';
+import type { Decision, Fact } from '../../contract/event.ts';
 
 /** What the world did. */
 export const FACTS = {

@@ -1,0 +1,78 @@
+/** The events of a run as rows with a sentence each: told once, and on from where it was. */
+import type { Event, EventType, Recorded } from '../../../../src/contract/event.ts';
+import { tokensInAll } from '../../../../src/contract/model.ts';
+import { DECISIONS, FACTS } from '../../../../src/report/lines/event-sentences.ts';
+import { RunTeller } from '../../../../src/report/lines/run-teller.ts';
+import { shortCount } from '../../../../src/report/money.ts';
+import { describeUsd } from '../../../../src/schedule/money/budget-words.ts';
+import type { RunAt } from '../../../film/run-at.ts';
+
+export interface JournalRow {
+  /** Its place among the events. */
+  index: number;
+  seq: number;
+  atMs: number;
+  type: EventType;
+  /** Its id; absent where it is about the run. */
+  task?: string;
+  text: string;
+  tone: string;
+  /** People are told of it; of others there is no more than what such an event is. */
+  isTold: boolean;
+}
+
+interface Telling {
+  teller: RunTeller;
+  rows: JournalRow[];
+  next: number;
+}
+
+const TEXT_CHARS_MAX = 600;
+const SENTENCES: Record<EventType, string> = { ...FACTS, ...DECISIONS };
+
+/** By the first event of a run, which is the same for as long as the run is open. */
+const tellings = new WeakMap<Recorded, Telling>();
+
+/** Of all that was read; the first `rowsUntil(at)` of them had happened. */
+export function journalRows({ events }: Pick<RunAt, 'events'>): readonly JournalRow[] {
+  const [first] = events;
+  if (!first) return [];
+  let telling = tellings.get(first);
+  if (!telling) {
+    telling = { teller: new RunTeller({ withOutput: true, fit: (text) => text }), rows: [], next: 0 };
+    tellings.set(first, telling);
+  }
+  for (; telling.next < events.length; telling.next++)
+    telling.rows.push(rowOf(events[telling.next]!, telling.next, telling.teller));
+  return telling.rows;
+}
+
+/** The last ones that people are told of, the latest first. */
+export function latestRows(at: Pick<RunAt, 'events' | 'count'>, most: number): JournalRow[] {
+  const rows = journalRows(at);
+  const latest: JournalRow[] = [];
+  for (let n = Math.min(at.count, rows.length) - 1; n >= 0 && latest.length < most; n--)
+    if (rows[n]!.isTold) latest.push(rows[n]!);
+  return latest;
+}
+
+function rowOf(recorded: Recorded, index: number, teller: RunTeller): JournalRow {
+  const { event, atMs, seq } = recorded;
+  const { told } = teller.tell(recorded);
+  const row = { index, seq, atMs, type: event.type, ...('task' in event && { task: event.task }) };
+  const text = told.map((each) => each.text.replace(/^[│→] /, '')).join(' ');
+  if (text.trim() === '') return { ...row, text: plainSentence(event), tone: 'untold', isTold: false };
+  return {
+    ...row,
+    text: text.slice(0, TEXT_CHARS_MAX).toWellFormed(),
+    tone: told[0]!.color ?? '',
+    isTold: true,
+  };
+}
+
+/** What such an event is, where there is nothing to be told of it. */
+function plainSentence(event: Event): string {
+  if (event.type !== 'model.used') return SENTENCES[event.type];
+  const price = event.usd === null ? 'at a price that nobody knows' : describeUsd(event.usd);
+  return `${event.model} answered: ${shortCount(tokensInAll(event.tokens))} tokens, ${price}${event.estimated ? ' (estimated)' : ''}`;
+}
