@@ -187,7 +187,8 @@ describe('bosun init', () => {
       /runtime: codex[^]*check: npm test/,
     );
     // It stays as it is, whatever is asked for next.
-    expect(await perform('init', { template: 'review' }, around)).toMatchObject({ written: false });
+    expect(await perform('init', {}, around)).toMatchObject({ written: false });
+    await expect(perform('init', { template: 'review' }, around)).rejects.toThrow('is there already');
   });
 
   it('needs a test command for fix-tests, and lists what there is', async () => {

@@ -57,7 +57,7 @@ test('a check that reaches beyond the repository needs trust, like the run befor
   const [before, none] = [await repository.git('rev-parse', 'HEAD'), { BOSUN_TRUST: '0' }];
   expect((await bosun(top, 'run', '--trust')).code).toBe(0);
   const refused = await startProgram([BOSUN, 'merge'], top, none).finished;
-  expect(refused.stderr).toMatch(/bosun\.yaml asks for more than this repository: .*far\.test/);
+  expect(refused.stderr).toMatch(/bosun\.yaml asks for more than this repository:\n {2}- .*far\.test/);
   expect(refused.code).not.toBe(0);
   expect(await repository.git('rev-parse', 'HEAD')).toBe(before);
   const merged = await bosun(top, 'merge', '--trust');

@@ -24,9 +24,10 @@ import { loadWorkflow } from '../src/definition/load.ts';
 import { reachOf } from '../src/definition/reach.ts';
 import { initialise } from '../src/operations/init.ts';
 import { distrust, notTrusted, trust } from '../src/operations/trust.ts';
+import type { LiveRun } from '../src/operations/run.ts';
 import { RunQueue } from '../src/run/run-queue.ts';
 import { addTrust, readTrust, removeTrust, trustedAt, trustFile } from '../src/store/trust-file.ts';
-import { makeRepository, USER } from './fixtures/repository.ts';
+import { makeRepository, USER, type TestRepository } from './fixtures/repository.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -160,10 +161,10 @@ describe('a run', () => {
     await using repository = await makeRepository();
     const bosun = new Bosun(repository.path);
     expect(await refusal(bosun.run(asking('a.test', 'b.test')))).toBe(
-      'not-trusted: nothing was started: library asks for more than this repository: reach a.test, reach b.test; if you trust it, pass trust: true',
+      'not-trusted: nothing was started: library asks for more than this repository:\n- reach a.test\n- reach b.test\nIf you trust it, pass trust: true',
     );
     addTrust(path.join(repository.path, '.git'), { asked: ['reach a.test'] });
-    expect(await refusal(bosun.run(asking('a.test', 'b.test')))).toContain('repository: reach b.test; if');
+    expect(await refusal(bosun.run(asking('a.test', 'b.test')))).toContain('repository:\n- reach b.test\nIf');
     expect((await (await bosun.run(asking('a.test'))).finished).state).toBe('done');
     const evil = `${'b'.repeat(400)}\u001b[31m`;
     const odd = made({ agents: { x: { mcp: { s: { url: `https://x.test/${evil}` } } } } });
@@ -265,6 +266,28 @@ describe('a run', () => {
     const { workflow: first } = await loadWorkflow(path.join(cloned.path, 'bosun.yaml'));
     expect(reachOf(first, cloned.path)).toEqual([]);
     expect((await (await new Bosun(cloned.path).run(first, { dirty: true })).finished).state).toBe('done');
+  });
+
+  it('that bosun init trusted is a stranger’s once it has a remote, or has fetched, and not if everything is trusted', async () => {
+    const ways: ((repository: TestRepository) => Promise<unknown> | void)[] = [
+      (own) => own.git('remote', 'add', 'origin', 'https://example.com/x.git'),
+      (own) => own.git('config', 'include.path', 'elsewhere'),
+      (own) => writeFileSync(path.join(own.path, '.git/FETCH_HEAD'), ''),
+    ];
+    for (const comes of ways) {
+      await using own = await makeRepository();
+      expect(await initialise({ cwd: own.path })).toMatchObject({ written: true, trusted: true });
+      const run = (): Promise<LiveRun> => new Bosun(own.path).run(asking('a.test'));
+      expect((await (await run()).finished).state).toBe('done');
+      await comes(own);
+      expect(await refusal(run())).toBe(
+        'not-trusted: nothing was started: library asks for more than this repository:\n- reach a.test\n' +
+          'bosun init trusted this repository while it had no remote, which it has by now.\n' +
+          'If you trust it, pass trust: true',
+      );
+      trust({ cwd: own.path, everything: true });
+      expect((await (await run()).finished).state).toBe('done');
+    }
   });
 
   it('shows nothing of the machine for the PATH that it sets itself', async () => {

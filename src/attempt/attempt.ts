@@ -67,7 +67,7 @@ export type OpenRelay = (port: number, socketPath: string) => Promise<Relay>;
 
 /** What an attempt has of the services of its run. */
 export interface ServicesOfRun {
-  /** Whether there are some that it may reach. */
+  /** Whether there are some that it may reach, or some may come. */
   areThere(): boolean;
   find: FindService;
   /** Its own are gone when this resolves. */

@@ -40,7 +40,8 @@ export async function judgeWork(
       return notEnough(ending, 'conflict', `conflict markers are left in ${left.join(', ')}`);
   } else if (task.output) {
     const problem = await outputProblem(task.output, ending.output ?? null);
-    if (problem) return notEnough(ending, 'output', `its output does not fit: ${problem}`);
+    if (problem)
+      return notEnough(ending, 'output', `its output does not fit: ${problem}${howToGive(attempt, ending)}`);
   }
   // What goes back to another agent need not be good enough yet.
   if (attempt.mayReject && rejectIn(ending.output ?? null)) return ending;
@@ -100,6 +101,14 @@ async function runCheck(
   const launch: Job['launch'] = (what) => around.launchCheck(workspace, what);
   const argv = ['/bin/sh', '-c', command];
   return runCommand({ ...job, argv, input: '', streams: ['check', 'check'], launch });
+}
+
+/** A program that is no model does not know by itself. */
+function howToGive({ agent }: Attempt, { output = null }: Ending): string {
+  const isText = output === null || typeof output === 'string';
+  if ((agent && agent.runtime !== 'cli') || !isText) return '';
+  const how = 'to the file that $BOSUN_OUTPUT names, with bosun agent done, or as all that it prints';
+  return `; ${agent ? 'the agent' : 'the command'} gives it as JSON: ${how}`;
 }
 
 /** What failed, and the same as words for the agent, should it get another attempt. */

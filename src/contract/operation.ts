@@ -37,3 +37,8 @@ export const ANYBODY = ACTOR_KINDS;
 /** What an agent may ask of us is in the crew's table. */
 export const NO_AGENT = ['person', 'program'] as const;
 export const ON_RUN = ['no-repository', 'not-found'] as const;
+
+export const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
+/** The only one at work, else the latest, where none is named. */
+export const RUN = { run: NAME } as const;
+export const EVENTS = { to: 'seen', items: 'Events' } as const;

@@ -1,19 +1,18 @@
-/** The part of the table of operations that is about runs: starting, watching, steering and taking over their work. */
+/** The part of the table of operations that changes runs: starting, steering and merging them. What only looks at them is in operations-to-look.ts. */
 import type { Value } from './input-schema.ts';
 import {
+  ABOVE_0,
   AMOUNT,
-  ANYBODY,
+  EVENTS,
   FLAG,
-  FROM_0,
   MESSAGE,
   NAME,
   NAME_CHARS_MAX,
-  NOTHING,
   NO_AGENT,
   ON_RUN,
   PATH,
+  RUN,
   USD,
-  TOTALS_PER,
   type Operation,
 } from './operation.ts';
 import { ANSWER_CHARS_MAX, CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
@@ -24,15 +23,7 @@ const PROMPT_CHARS_MAX = 1024 * 1024;
 const WORDS_MAX = 10_000;
 const CHILD_NAME_CHARS_MAX = 64;
 const GLOBS_MAX = 50;
-const RUNS_MAX = 1000;
-const TYPES_MAX = 200;
-const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
-/** Runs that started since then: `7d`, or a date. */
-const SINCE = NAME;
 const PROMPT = { type: 'string', maxLength: PROMPT_CHARS_MAX } as const;
-/** The only one at work, else the latest, where none is named. */
-const RUN = { run: NAME } as const;
-const TYPES = { type: 'array', items: NAME, maxItems: TYPES_MAX } as const;
 /** What an engine is told that drives a run. */
 const DRIVE = { unfenced: FLAG, trust: FLAG, record: PATH, replay: PATH, timing: FLAG } as const;
 const WORKFLOW: Value<Workflow> = {
@@ -73,7 +64,6 @@ export const DRIVING = [
   'not-trusted',
   'not-supported',
 ] as const;
-const EVENTS = { to: 'seen', items: 'Events' } as const;
 
 export const ON_RUNS = {
   run: {
@@ -313,167 +303,5 @@ export const ON_RUNS = {
     errors: [...ON_RUN, 'wrong-state', 'busy', 'conflict', 'check', 'not-trusted', 'not-supported'],
     actors: NO_AGENT,
     changes: true,
-  },
-  status: {
-    input: { type: 'object', properties: { ...RUN, limit: ABOVE_0 } },
-    output: 'Status',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  atWork: {
-    input: NOTHING,
-    output: 'ShownRuns',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  agents: {
-    input: { type: 'object', properties: RUN },
-    output: 'Agents',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  history: {
-    input: { type: 'object', properties: { limit: ABOVE_0, since: SINCE } },
-    output: 'ShownRuns',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  /** Cost, time and failures of many runs, summed. */
-  totals: {
-    input: {
-      type: 'object',
-      properties: { per: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TOTALS_PER }, since: SINCE },
-      required: ['per'],
-    },
-    output: 'Totals',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  logs: {
-    input: {
-      type: 'object',
-      properties: {
-        ...RUN,
-        task: NAME,
-        afterSeq: FROM_0,
-        /** Leaves out what agents printed. */
-        withoutOutput: FLAG,
-        /** Only events of these types. */
-        types: TYPES,
-        /** Goes on until the run ends, or nobody drives it any more. */
-        follow: FLAG,
-      },
-    },
-    output: 'ReadTo',
-    streams: EVENTS,
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  attach: {
-    input: {
-      type: 'object',
-      /** `past`: also tells what happened before, without what tasks printed. */
-      properties: { ...RUN, past: FLAG },
-    },
-    output: 'AttachedRun',
-    streams: EVENTS,
-    errors: [...ON_RUN, 'wrong-state'],
-    actors: NO_AGENT,
-    changes: false,
-  },
-  wait: {
-    input: {
-      type: 'object',
-      properties: { runs: { type: 'array', items: NAME, maxItems: RUNS_MAX } },
-    },
-    output: 'Runs',
-    streams: { to: 'needsPerson', items: 'Run' },
-    errors: [...ON_RUN, 'wrong-state'],
-    actors: ANYBODY,
-    changes: false,
-  },
-  budget: {
-    input: { type: 'object', properties: RUN },
-    output: 'Budgets',
-    errors: [...ON_RUN, 'invalid-workflow'],
-    actors: ANYBODY,
-    changes: false,
-  },
-  diff: {
-    input: {
-      type: 'object',
-      properties: {
-        ...RUN,
-        /** Only what this task did. */
-        task: NAME,
-        /** Of a task: the snapshot of this attempt, whatever became of it. The last one where none is named. */
-        attempt: ABOVE_0,
-        /** Of a task: what its scope did not allow, against what was taken of it. */
-        outside: FLAG,
-        /** Only the files and how many lines, without a patch. */
-        stat: FLAG,
-      },
-      dependentRequired: { attempt: ['task'], outside: ['task'] },
-    },
-    output: 'Changes',
-    streams: { to: 'write', items: 'bytes' },
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  report: {
-    input: {
-      type: 'object',
-      /** `written`: as it was when the run ended, where it has. */
-      properties: { ...RUN, written: FLAG },
-    },
-    output: 'Report',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  messages: {
-    input: { type: 'object', properties: RUN },
-    output: 'Messages',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
-  },
-  reportPage: {
-    input: { type: 'object', properties: RUN },
-    output: 'File',
-    errors: ON_RUN,
-    actors: NO_AGENT,
-    changes: false,
-  },
-  open: {
-    input: {
-      type: 'object',
-      properties: {
-        ...RUN,
-        /** As the agent that serves it calls it. */
-        service: NAME,
-        /** Any protocol, without the checks that keep pages of browsers out. */
-        tcp: FLAG,
-      },
-      required: ['service'],
-    },
-    output: 'Opened',
-    errors: [...ON_RUN, 'wrong-state'],
-    actors: NO_AGENT,
-    changes: false,
-  },
-  output: {
-    input: { type: 'object', properties: { ...RUN, task: NAME }, required: ['task'] },
-    output: 'Given',
-    errors: ON_RUN,
-    actors: ANYBODY,
-    changes: false,
   },
 } as const satisfies Record<string, Operation>;

@@ -13,9 +13,11 @@ import { ON_RECORDS } from './operations-on-records.ts';
 import { ON_REMOTES } from './operations-on-remotes.ts';
 import { ON_RUNS } from './operations-on-runs.ts';
 import { ON_SERVING } from './operations-on-serving.ts';
+import { TO_LOOK } from './operations-to-look.ts';
 
 export const OPERATIONS = {
   ...ON_RUNS,
+  ...TO_LOOK,
   ...ON_ITS_OWN,
   ...ON_MACHINE,
   ...ON_REMOTES,

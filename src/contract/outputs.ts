@@ -332,6 +332,8 @@ export const Initialised = z.strictObject({
   installed: opt(z.array(runtime)),
   /** Inputs that a run of it must be given. */
   needs: opt(texts),
+  /** What has to be made before a run can start. */
+  lacks: opt(z.enum(['repository', 'commit'])),
 });
 export type Initialised = z.output<typeof Initialised>;
 
@@ -361,7 +363,7 @@ export const AskedFor = z.strictObject({ source: text, asked: texts, fresh: text
 export const Directory = z.strictObject({ directory: text });
 
 export const TrustedRepositories = z.array(
-  z.strictObject({ directory: text, everything: flag, asked: texts }),
+  z.strictObject({ directory: text, everything: flag, whileAlone: opt(z.literal(true)), asked: texts }),
 );
 
 export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));

@@ -144,6 +144,7 @@ const task = z.strictObject({
   message: z.nullable(text),
   picked: z.nullable(text),
   isReplaced: opt(z.literal(true)),
+  isPast: opt(z.literal(true)),
   result: z.nullable(
     z.strictObject({
       done: count,

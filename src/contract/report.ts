@@ -140,6 +140,8 @@ export interface TaskReport {
   picked: string | null;
   /** A planner wrote other tasks in its place. */
   isReplaced?: true;
+  /** It cannot be tried again by itself: one that sums up or judges, a child, an earlier turn or round. */
+  isPast?: true;
   /** Its commit on the run's branch. */
   commit: string | null;
   /** What its agents asked for beyond their scopes. */

@@ -4,7 +4,7 @@ import { Duration, Timeout } from './duration.ts';
 import { HOOKS_MAX } from './hook.ts';
 import { WorkflowHook } from './hook-config.ts';
 import { CHOICES_MAX, LABEL_CHARS_MAX } from './question.ts';
-import { RUNTIME_DEFAULT, RUNTIMES, type RuntimeName } from './runtimes.ts';
+import { RUNTIME_DEFAULT, RUNTIMES } from './runtimes.ts';
 
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 export const TASKS_MAX = 20_000;

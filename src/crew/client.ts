@@ -1,4 +1,5 @@
 /** The agent's end of its socket: one request, one answer. It is loaded at each call, so it imports little. */
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { BosunError, ERRORS, type ErrorCode } from '../contract/errors.ts';
 import type { OwnerSaid } from '../contract/access.ts';
@@ -8,6 +9,12 @@ import { readLines } from './lines.ts';
 import { ANSWER_BYTES_MAX, type ToolName } from './tools.ts';
 
 const SOCKET_PATH = '/run/bosun/agent.sock';
+
+/** Whether an engine may be listening: not in the shell of a person. */
+export function isInside(): boolean {
+  const { BOSUN_SOCKET, BOSUN_ATTEMPT } = process.env;
+  return BOSUN_SOCKET !== undefined || BOSUN_ATTEMPT !== undefined || existsSync(SOCKET_PATH);
+}
 
 export interface Answered {
   answer: unknown;

@@ -68,8 +68,13 @@ function leaves(value: unknown, path: readonly string[] = []): [string[], Json][
   if (value === undefined) return [];
   const shown = path[0] === 'providers' && path[2] === 'headers' ? HIDDEN : (value as Json);
   if (path.at(-1) === 'command') return [[[...path], programOf(shown)]];
-  if (Array.isArray(value) && value.some(isFields)) return [[[...path], `(${value.length} entries)`]];
+  if (Array.isArray(value) && value.some(isFields)) return [[[...path], entriesWord(path, value.length)]];
   return [[[...path], shown]];
+}
+
+function entriesWord([key]: readonly string[], count: number): string {
+  const see = key === 'hooks' || key === 'notify' ? ', see them with: bosun hooks' : '';
+  return `${count} ${count === 1 ? 'entry' : 'entries'}${see}`;
 }
 
 function programOf(command: Json): string {

@@ -10,6 +10,7 @@ import { inspectRepository } from '../system/git/repository.ts';
 import { AttemptBases } from './attempt-bases.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal } from '../run/journal.ts';
+import { wantedChange } from './wanted-change.ts';
 
 type DiffOptions = Reading<'diff'>;
 
@@ -28,6 +29,7 @@ export async function streamDiff(
   { range, ...options }: DiffOptions & { range?(from: string, to: string): void },
   write: (piece: Buffer) => Promise<void> | void,
 ): Promise<Changes> {
+  if (options.wanted) return wantedChange(options, write);
   const { git, from, to } = await findRange(options);
   range?.(from, to);
   await git.streamDiff(from, to, write, options.signal);
@@ -36,6 +38,7 @@ export async function streamDiff(
 
 /** The files and how many lines, without a patch. */
 export async function changesOf(options: DiffOptions): Promise<Changes> {
+  if (options.wanted) return wantedChange(options, () => {});
   const { git, from, to } = await findRange(options);
   return { from, to, files: await filesOf(git, from, to) };
 }

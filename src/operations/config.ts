@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { machineError } from '../base/machine-failure.ts';
+import { suggest } from '../base/suggest.ts';
 import { CONFIG_KEYS, joinKey, ownName, splitKey } from '../contract/config-keys.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
@@ -42,6 +43,8 @@ export async function configurationOf({ cwd, key }: Reading<'config'>): Promise<
     isolation: 'best-effort',
     agents: agentsByDefault(),
     runtime: RUNTIME_DEFAULT,
+    'budget.enforce': 'ask',
+    'budget.unknown-price': 'refuse',
     ...(git && { workspaces: new Home(git).sandbox }),
   };
   const unsaid = CONFIG_KEYS.filter(
@@ -60,8 +63,23 @@ function only(values: ConfiguredValue[], name: string): ConfiguredValue[] {
   const wanted = joinKey(splitKey(name));
   const found = values.filter(({ key }) => key === wanted || key.startsWith(`${wanted}.`));
   if (found.length === 0)
-    throw new BosunError('not-found', `${wanted} is not configured; see what is: bosun config`);
+    throw new BosunError(
+      'not-found',
+      `${requireKey(wanted)} is not set, and has no default; see: bosun config`,
+    );
   return found;
+}
+
+/** Throws where there is no key of that name, whatever is configured. */
+function requireKey(name: string): string {
+  const isKnown = CONFIG_KEYS.some(
+    (key) => name === key.name || name.startsWith(`${key.name}.`) || key.name.startsWith(`${name}.`),
+  );
+  if (isKnown) return name;
+  const names = CONFIG_KEYS.map((key) => key.name);
+  const near = suggest(name, names);
+  const hint = near === undefined ? `; the keys are ${names.join(', ')}` : `; did you mean ${near}?`;
+  throw new BosunError('not-found', `there is no key ${name}${hint}`);
 }
 
 function aboutOf(name: string): string {
@@ -79,6 +97,7 @@ export async function setConfig(asked: Reading<'setConfig'>): Promise<ConfigSet>
 
 export async function unsetConfig(asked: Reading<'unsetConfig'>): Promise<ConfigUnset> {
   const key = splitKey(ownName(asked.key).name);
+  requireKey(joinKey(key));
   return change(asked, (edited) => {
     const text = unsetKey(edited, key);
     const answer = { key: joinKey(key), file: edited.file, wasSet: text !== undefined };

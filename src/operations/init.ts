@@ -29,7 +29,10 @@ const DEPENDENCIES = ['node_modules', '.venv'];
 
 export async function initialise(options: Reading<'init'>): Promise<Initialised> {
   const there = WORKFLOW_FILES.find((name) => existsSync(path.join(options.cwd, name)));
-  if (there !== undefined) return { file: there, written: false, trusted: false };
+  if (there !== undefined) {
+    requireUnwritten(options, there);
+    return { file: there, written: false, trusted: false };
+  }
   const installed = installedAgents();
   const agent = chooseAgent(options, installed);
   const check = options.check ?? findTestCommand(options.cwd);
@@ -69,8 +72,18 @@ export async function initialise(options: Reading<'init'>): Promise<Initialised>
     ...(check !== undefined && { check }),
     ...(agent && { agent: agent.runtime }),
     installed: [...new Set(installed.map(({ runtime }) => runtime))],
+    ...(await startOf(options.cwd)),
     needs: template === 'triage' ? ['issue'] : /^inputs:$/m.test(text) ? ['goal'] : [],
   };
+}
+
+/** Whoever asks for a certain file and does not get it must not take another one for it. */
+function requireUnwritten({ template, agent, command, check }: Reading<'init'>, there: string): void {
+  if ([template, agent, command, check].every((each) => each === undefined)) return;
+  throw new BosunError(
+    'wrong-state',
+    `${there} is there already, so nothing was written; move it away first, or edit it: docs/workflow-file.md has all fields`,
+  );
 }
 
 /** As it was asked for, else the user's own, else the first that is installed. */
@@ -92,6 +105,13 @@ function firstOf(check: string | undefined): TemplateName {
   return check === undefined ? 'review' : 'fix-tests';
 }
 
+/** What a run starts from is a commit. */
+async function startOf(cwd: string): Promise<Pick<Initialised, 'lacks'>> {
+  const top = findGit(cwd)?.top;
+  if (top === undefined) return { lacks: 'repository' };
+  return (await hasCommit(top)) ? {} : { lacks: 'commit' };
+}
+
 /**
  * Only at the top of a repository that seems to be the user's own: no remote that may bring anything, no settings of
  * others, no commit by somebody else. Elsewhere a run asks, should it have to; the workflow written here never does.
@@ -103,7 +123,7 @@ async function trustAll(cwd: string): Promise<boolean> {
   if (['.bosun', '.claude'].some((name) => existsSync(path.join(top, name)))) return false;
   try {
     if ((await hasRemote(top)) || (await hasCommitsByOthers(top))) return false;
-    trust({ cwd, everything: true });
+    trust({ cwd, whileAlone: true });
     return true;
   } catch (error) {
     if (error instanceof BosunError) return false;
@@ -116,9 +136,13 @@ async function hasRemote(top: string): Promise<boolean> {
   return (await gitInRepository(remotes, { cwd: top, codes: [0, 1] })).code === 0;
 }
 
-async function hasCommitsByOthers(top: string): Promise<boolean> {
+async function hasCommit(top: string): Promise<boolean> {
   const head = ['rev-parse', '--verify', '--quiet', 'HEAD'];
-  if ((await gitInRepository(head, { cwd: top, codes: [0, 1] })).code !== 0) return false; // there is none
+  return (await gitInRepository(head, { cwd: top, codes: [0, 1] })).code === 0;
+}
+
+async function hasCommitsByOthers(top: string): Promise<boolean> {
+  if (!(await hasCommit(top))) return false;
   const repository = await inspectRepository(top);
   await using tree = await openWorkTree(repository);
   const log = await tree.run(['log', `--max-count=${COMMITS_MAX}`, '--format=%ae', repository.head]);

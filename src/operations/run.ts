@@ -29,6 +29,7 @@ import { lastNumberOf } from '../run/kept-runs.ts';
 import type { ModelOptions } from '../run/models.ts';
 import type { ProgramHook } from '../run/program-hooks.ts';
 import { trustOf } from './queued-trust.ts';
+import { requireRetriable } from './retriable.ts';
 import { checkTrust } from './trust.ts';
 
 /** Of why a run in the queue was not started: what a person reads. */
@@ -254,12 +255,7 @@ export async function retryTask(options: RetryOptions): Promise<LiveRun> {
         `run ${run.id} waits in the queue and has not begun: start it with: bosun resume ${run.id}`,
       );
     const node = await requireTask(run.id, [...drive.state.nodes.values()], task);
-    if (node.state === 'done') {
-      throw new BosunError(
-        'wrong-state',
-        `task ${task} is done and its work is on the branch; start a new run to do it again`,
-      );
-    }
+    requireRetriable(drive.state, node, task);
     return { type: 'task.retried', task: node.id, by: options.by };
   });
 }

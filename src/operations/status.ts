@@ -52,12 +52,20 @@ function stoppedCounts({
   return all === 0 ? others : { ready: all, ...others };
 }
 
-/** All that is at work, what needs a person first. */
+/** Of those that wait in the queue; `history` has all. */
+const QUEUED_MAX = 20;
+
+/** All that is at work, what needs a person first; with `queued` then what waits for an engine, the oldest first. */
 export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
   const runs = await atWork(journal);
   const shown = runs.map((run) => asShown(run, shownDriven(run)));
-  return shown.toSorted((a, b) => Math.sign(b.questions.length) - Math.sign(a.questions.length));
+  const sorted = shown.toSorted((a, b) => Math.sign(b.questions.length) - Math.sign(a.questions.length));
+  if (options.queued !== true) return sorted;
+  const isDriven = new Set(runs.map(({ id }) => id));
+  const waiting = await journal.store.pendingRuns(QUEUED_MAX);
+  const queued = waiting.filter(({ id }) => !isDriven.has(id)); // an engine may just have taken it
+  return [...sorted, ...queued.map((run) => asShown(run, 'pending'))];
 }
 
 /** The newest first. */

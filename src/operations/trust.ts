@@ -11,6 +11,7 @@ import { isFenced, type SandboxKind } from '../contract/isolation.ts';
 import { HOOK_REACH, reachOf } from '../definition/reach.ts';
 import { spellControls } from '../report/text/plain.ts';
 import { addTrust, readTrust, removeTrust, trustedAt } from '../store/trust-file.ts';
+import { standsAlone } from '../system/files/stands-alone.ts';
 import { trustedPlace } from '../system/files/trusted-place.ts';
 
 /** More than a person would read. */
@@ -56,7 +57,7 @@ export function untrusted(error: unknown): { source: string; asked: string[] } |
 }
 
 /** Remembers what was agreed to. */
-export function trust(options: Reading<'trust'>): { directory: string } {
+export function trust(options: Reading<'trust'> & { whileAlone?: true }): { directory: string } {
   const place = trustedPlace(options.cwd);
   if (place === undefined)
     throw new BosunError(
@@ -69,21 +70,24 @@ export function trust(options: Reading<'trust'>): { directory: string } {
       'no-repository',
       `${options.cwd} cannot be trusted: ${problem}; use --trust for this time only`,
     );
-  const { asked = [], everything = false } = options;
-  addTrust(directory, { asked: [...asked], everything });
+  const { asked = [], everything = false, whileAlone = false } = options;
+  addTrust(directory, { asked: [...asked], everything, whileAlone });
   return { directory };
 }
 
 export interface TrustedRepository {
   directory: string;
   everything: boolean;
+  /** Everything, until something of others can come into it: `bosun init` gave that. */
+  whileAlone?: true;
   asked: string[];
 }
 
 export function listTrusted(): TrustedRepository[] {
-  return [...readTrust()].map(([directory, { asked, everything = false }]) => ({
+  return [...readTrust()].map(([directory, { asked, everything = false, whileAlone }]) => ({
     directory,
     everything,
+    ...(whileAlone && { whileAlone }),
     asked,
   }));
 }
@@ -102,7 +106,15 @@ export function distrust(options: Reading<'distrust'>): { directory: string } {
 export function notTrusted(cwd: string, asked: string[], { exactly = false } = {}): string[] {
   const place = trustedPlace(cwd);
   const known = place === undefined || place.problem !== undefined ? undefined : trustedAt(place.directory);
-  return known?.everything && !exactly ? [] : asked.filter((each) => !known?.asked.includes(each));
+  const isAll = known?.everything || (known?.whileAlone && standsAlone(place!.directory));
+  return isAll && !exactly ? [] : asked.filter((each) => !known?.asked.includes(each));
+}
+
+/** What `bosun init` said of a repository that was its user's alone holds no longer. */
+function wasAlone(cwd: string): boolean {
+  const place = trustedPlace(cwd);
+  const known = place && trustedAt(place.directory);
+  return known?.whileAlone === true && !known.everything && !standsAlone(place!.directory);
 }
 
 /** The caller's own word, for this time. */
@@ -120,11 +132,14 @@ function needTrust({ cwd, source, trust }: Asking, asked: string[]): void {
       'usage',
       `${source} asks for ${fresh.length} things beyond this repository, more than anybody would read; if you trust whoever wrote it: bosun trust --all`,
     );
-  const shown = showAsked(fresh);
-  const rest = fresh.length > SHOWN_MAX ? `, and ${fresh.length - SHOWN_MAX} more` : '';
+  const shown = showAsked(fresh.slice(0, SHOWN_MAX)).map((line) => `\n- ${line}`);
+  const rest = fresh.length > SHOWN_MAX ? `\n- and ${fresh.length - SHOWN_MAX} more` : '';
+  const since = wasAlone(cwd)
+    ? '\nbosun init trusted this repository while it had no remote, which it has by now.'
+    : '';
   throw new BosunError(
     'not-trusted',
-    `nothing was started: ${spellControls(source)} asks for more than this repository: ${shown.slice(0, SHOWN_MAX).join(', ')}${rest}; if you trust it${remedy(source)}`,
+    `nothing was started: ${spellControls(source)} asks for more than this repository:${shown.join('')}${rest}${since}\nIf you trust it${remedy(source)}`,
     { data: { source, asked: fresh } },
   );
 }

@@ -5,7 +5,7 @@ import { isOpen, type RunView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 
 export type WaitOptions = Reading<'wait'> & {
-  /** Is told, once of each, of a run that waits for a person: with the pause, or the questions, that are new. */
+  /** Is told, once of each, of a run that waits for a person: with the queue, the pause, or the questions, that are new. */
   needsPerson?(run: RunView): void;
 };
 
@@ -20,11 +20,17 @@ export async function waitForRuns({ cwd, runs = [], signal, needsPerson }: WaitO
     const views = await Promise.all(ids.map((id) => findRun(journal, id)));
     for (const view of views) {
       const state = await shownState(journal, view);
-      const { paused, questions, ...rest } = view;
+      const { paused, pending, questions, ...rest } = view;
+      const isQueued = state === 'pending' && isNew(`${view.id} in the queue`);
       const isPaused = state === 'paused' && isNew(`${view.id} ${paused!.sinceMs}`);
       const asked = isOpen(view) ? questions.filter(({ id }) => isNew(`${view.id} ${id}`)) : [];
-      if (isPaused || asked.length > 0)
-        needsPerson?.({ ...rest, ...(isPaused && { paused: paused! }), questions: asked });
+      if (isQueued || isPaused || asked.length > 0)
+        needsPerson?.({
+          ...rest,
+          ...(isQueued && { pending: pending! }),
+          ...(isPaused && { paused: paused! }),
+          questions: asked,
+        });
       if (state === 'interrupted')
         throw new BosunError(
           'wrong-state',

@@ -68,15 +68,32 @@ function fromUrl(text: string): Address {
 function fromScp(text: string): Address {
   const [, user, host, path] = SCP.exec(text) ?? [];
   if (host === undefined || path === undefined)
-    throw refused(
-      `the directory ${shown(text)}`,
-      'bosun sends work over https and ssh alone; use git itself for directories of this machine',
-    );
+    throw isDirectory(text)
+      ? refused(
+          `the directory ${shown(text)}`,
+          'bosun sends work over https and ssh alone; use git itself for directories of this machine',
+        )
+      : new BosunError(
+          'usage',
+          `"${shown(text)}" is not the address of a repository: write it in full, such as ${inFull(text)}`,
+        );
   if (!HOST.test(host)) throw refused('an address whose host has odd characters', 'correct the host');
   if (user !== undefined && !USER.test(user))
     throw refused(`a user with odd characters at ${host}`, 'correct the user');
   if (path.startsWith('-')) throw refused(`a path at ${host} that begins with a dash`, 'correct the path');
   return checked({ url: text, transport: 'ssh', host, hostname: host, path: plainPath(path) }, user);
+}
+
+/** As it is written: nothing is looked at. */
+function isDirectory(text: string): boolean {
+  return /^([./~\\]|[A-Za-z]:)/.test(text);
+}
+
+/** `github.com/owner/name`, or `owner/name`, as people say it. */
+function inFull(text: string): string {
+  const plain = /^[\w.-]+(\/[\w.-]+){1,3}$/.test(text) ? text : 'owner/repository';
+  const isHost = plain.split('/')[0]!.includes('.') && plain.split('/').length > 2;
+  return `https://${isHost ? '' : 'github.com/'}${plain}`;
 }
 
 function checked(address: Omit<Address, 'user'>, user: string | undefined): Address {

@@ -49,7 +49,8 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
       command: `bosun resume ${run.id}`,
       why: 'once the key is valid: tries all that failed again',
     });
-  for (const task of failed.filter((each) => !isRejected(each)).slice(0, RETRIES_MAX)) {
+  const retriable = failed.filter((each) => !isRejected(each) && each.isPast !== true);
+  for (const task of retriable.slice(0, RETRIES_MAX)) {
     next.push({
       command: `bosun retry ${task.id}`,
       why: `${named(task.id)}${whyRetry(report, task.id, task.reason)}`,

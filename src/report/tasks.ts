@@ -5,7 +5,7 @@ import type { Json, Task } from '../contract/workflow.ts';
 import { historyOf, type History } from '../schedule/history/history.ts';
 import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
 import { sumCosts } from '../schedule/money/cost.ts';
-import { isGroup, withAllWithin, type Node, type State } from '../schedule/state.ts';
+import { isGroup, isPast, withAllWithin, type Node, type State } from '../schedule/state.ts';
 import { groupResult } from '../schedule/workflow/group-result.ts';
 import { taskView } from '../schedule/views/view.ts';
 import { LIMITS, shareOut } from './limits.ts';
@@ -81,6 +81,7 @@ function reportTask(
     message: messageOf(state, node, shownState),
     picked: node.picked?.candidate ?? null,
     ...(node.isReplaced && { isReplaced: true as const }),
+    ...((node.isChild === true || isPast(node)) && { isPast: true as const }),
     commit: node.branchCommit ?? null,
     access,
     denied,

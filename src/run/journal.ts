@@ -37,6 +37,7 @@ export async function openOwnJournal(cwd: string): Promise<Journal & AsyncDispos
 async function requireHome(cwd: string): Promise<Home> {
   const home = findHome(cwd);
   if (home && existsSync(home.journal)) return home;
+  if (!findGit(cwd)) throw notInRepository(cwd);
   const kept = home && tellKept(home, undefined);
   const message = `no run was ever started in the repository of ${cwd}; start one with: bosun run`;
   throw new BosunError('not-found', [kept ?? message, ...(await toldEarlier(cwd))].join('. '));
@@ -51,6 +52,13 @@ function openAt(home: Home): Store {
 function keepable(home: Home): Keepable & { store: Store } {
   const store = openAt(home);
   return { store, isCurrent: () => store.isCurrent(), close: () => void store[Symbol.asyncDispose]() };
+}
+
+function notInRepository(cwd: string): BosunError {
+  return new BosunError(
+    'no-repository',
+    `${cwd} is not inside a git repository: go to the one whose runs you want to see`,
+  );
 }
 
 /** Makes an empty one where no run was ever started, for whoever waits for the first. */

@@ -19,7 +19,7 @@ import {
 } from '../contract/services.ts';
 import type { FoundService } from '../egress/services-door.ts';
 import { nodeOf } from '../schedule/state.ts';
-import { mayReach, servicesFor, tellBarred } from '../schedule/workflow/services.ts';
+import { mayReach, maySeeServices, servicesFor, tellBarred } from '../schedule/workflow/services.ts';
 import { servicePath } from '../store/home.ts';
 import type { Relay } from '../system/process/process.ts';
 import { runIsOver, type Landings } from './landings.ts';
@@ -70,7 +70,10 @@ export class ServicesDesk {
   for(task: string, attempt: number): ServicesOfRun {
     const { state } = this.#loop;
     return {
-      areThere: () => servicesFor(state, nodeOf(state, task)).length > 0,
+      areThere: () => {
+        const node = nodeOf(state, task);
+        return servicesFor(state, node).length > 0 || maySeeServices(node);
+      },
       find: (name) => this.#find(task, name),
       ended: () => this.#endAll(task, attempt),
     };

@@ -3,12 +3,16 @@ import type { Event } from '../contract/event.ts';
 
 interface Before {
   lastAtMs: number;
-  /** Whether an engine was at work before. */
+  /** Whether an engine was at work before, or the run waited for one. */
   hadEngine: boolean;
+  /** Nobody has begun it. */
+  isQueued: boolean;
 }
 
 /** How far the clock went without anybody at work, up to this event; negative where somebody set it back. */
-export function skippedMs(event: Event, atMs: number, { lastAtMs, hadEngine }: Before): number {
+export function skippedMs(event: Event, atMs: number, { lastAtMs, hadEngine, isQueued }: Before): number {
   if (event.type === 'clock.jumped') return event.ms;
-  return event.type === 'run.isolation' && hadEngine ? Math.max(0, atMs - lastAtMs) : 0;
+  const begins = event.type === 'run.isolation' && hadEngine;
+  const isLeft = event.type === 'run.cancelling' && isQueued;
+  return begins || isLeft ? Math.max(0, atMs - lastAtMs) : 0;
 }

@@ -18,6 +18,8 @@ const Trusted = z.strictObject({
   asked: z.array(z.string()),
   /** Whatever it asks for, now and later. */
   everything: z.boolean().optional(),
+  /** The same, for as long as nothing of others comes into it. */
+  whileAlone: z.literal(true).optional(),
 });
 const TrustFile = z.strictObject({
   version: z.literal(1),
@@ -59,7 +61,11 @@ export function trustedAt(gitDirectory: string, file = trustFile()): Trusted | u
 /** Adds to what was agreed to before. */
 export function addTrust(
   gitDirectory: string,
-  { asked, everything = false }: { asked: readonly string[]; everything?: boolean },
+  {
+    asked,
+    everything = false,
+    whileAlone = false,
+  }: { asked: readonly string[]; everything?: boolean; whileAlone?: boolean },
   file = trustFile(),
 ): void {
   const before = trustedAt(gitDirectory, file);
@@ -68,6 +74,7 @@ export function addTrust(
     identity: identityOf(gitDirectory),
     asked: [...new Set([...(before?.asked ?? []), ...asked])].sort(),
     ...((everything || before?.everything) && { everything: true }),
+    ...((whileAlone || before?.whileAlone) && { whileAlone: true }),
   });
   write(all, file);
 }

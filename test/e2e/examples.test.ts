@@ -1,5 +1,5 @@
 /** Each folder of examples/, copied into a repository of its own and run as its README says. */
-import { cpSync, globSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -26,11 +26,12 @@ async function ran(repository: TestRepository): Promise<RunReport> {
 const file = (repository: TestRepository, name: string): string =>
   readFileSync(path.join(repository.path, name), 'utf8');
 
-it('there is a test for every example', () => {
+it('there is a test and a page for every example', () => {
   const tests = readFileSync(import.meta.filename, 'utf8');
   const names = globSync('examples/*/').map((directory) => path.basename(directory));
   expect(names).toHaveLength(7);
   expect(names.filter((name) => !tests.includes(`'${name}'`))).toEqual([]);
+  expect(names.filter((name) => !existsSync(`examples/${name}/README.md`))).toEqual([]);
 });
 
 it(

@@ -228,6 +228,16 @@ tasks:
     expect(run.code).toBe(0);
   }, 120_000);
 
+  it('may come after the publication that the task started from', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const server = `bosun agent publish spec; bosun agent inbox --wait 60s; bosun agent inbox --acknowledge
+      ${SERVING}; ${UNTIL_TOLD}`;
+    const builder = 'bosun agent send server started; bosun agent wait-for service web && curl -sS http://web.bosun/later; bosun agent send server done'; // prettier-ignore
+    const tasks = `  server:\n    publishes: [spec]\n    run: |\n      ${server}\n  builder: { needs: ['api:spec'], run: '${builder}' }\n`;
+    const run = await runFenced(repository, `tasks:\n${tasks}`);
+    expect(run.printed('builder')).toContain('server serves web at http://web.bosun\nGET /later web.bosun\n');
+  }, 60_000);
+
   it('is reached by a task whose sandbox was made ahead of it', async () => {
     await using repository = await makeRepository({ files: FILES });
     const run = await runFenced(

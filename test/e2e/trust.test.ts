@@ -20,9 +20,9 @@ const bosun = ({ path: at }: TestRepository, ...args: string[]): Promise<Finishe
 
 const asking = (...hosts: string[]): string =>
   `name: planted\ntasks:\n  a: { run: 'true', scope: { network: [${hosts.join(', ')}] } }\n`;
-const REFUSED = 'bosun: nothing was started: bosun.yaml asks for more than this repository: ';
+const REFUSED = 'bosun: nothing was started: bosun.yaml asks for more than this repository:\n  - ';
 
-test('a planted workflow is refused in one line until it is trusted, and asks again for what is new', async () => {
+test('a planted workflow is refused in a few lines until it is trusted, and asks again for what is new', async () => {
   await using repository = await makeRepository({
     files: {
       'bosun.yaml': asking('a.test'),
@@ -32,7 +32,7 @@ test('a planted workflow is refused in one line until it is trusted, and asks ag
   const refused = await bosun(repository, 'run');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toBe(
-    `${REFUSED}reach a.test; if you trust it: bosun trust bosun.yaml, or add --trust for this time only\n`,
+    `${REFUSED}reach a.test\n  If you trust it: bosun trust bosun.yaml, or add --trust for this time only\n`,
   );
   const checked = await bosun(repository, 'check');
   expect(checked.stdout).toContain('asks for more than this repository:\n  reach a.test\n');
@@ -46,7 +46,7 @@ test('a planted workflow is refused in one line until it is trusted, and asks ag
   expect(ran.code).toBe(0);
   expect(ran.stderr).toContain('ignored "prices"');
   await repository.write({ 'bosun.yaml': asking('a.test', 'b.test') });
-  expect((await bosun(repository, 'run')).stderr).toContain(`${REFUSED}reach b.test; `);
+  expect((await bosun(repository, 'run')).stderr).toContain(`${REFUSED}reach b.test\n`);
   expect((await bosun(repository, 'trust', '--list')).stdout).toBe(
     `${repository.path}/.git\n  reach a.test\n`,
   );
@@ -63,7 +63,7 @@ test('code is not run before it is trusted, not even by a check', async () => {
     const { code, stderr } = await bosun(repository, ...words, 'flow.ts');
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'run flow.ts as code of bosun itself, with no fence, now and whenever it changes; if',
+      'run flow.ts as code of bosun itself, with no fence, now and whenever it changes\n  If',
     );
   }
   expect(existsSync(path.join(repository.path, 'ran'))).toBe(false);
@@ -78,7 +78,7 @@ test('a stranger’s commands do not run where nothing can fence them in', async
   const poor = (...args: string[]): Promise<Finished> =>
     startProgram(withoutBubblewrap([BOSUN, ...args]), repository.path, untrusting()).finished;
   expect((await poor('run')).stderr).toContain(
-    `${REFUSED}run commands with no fences, which this machine cannot make; if you trust it: bosun trust`,
+    `${REFUSED}run commands with no fences, which this machine cannot make\n  If you trust it: bosun trust`,
   );
   expect((await poor('exec', '--', 'true')).code).toBe(0);
   expect((await poor('trust')).stderr).toContain('trusted: run commands with no fences');

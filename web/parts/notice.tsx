@@ -2,7 +2,7 @@
 import { useSyncExternalStore, type ReactNode } from 'react';
 import './notice.css';
 
-export interface Notice {
+interface Notice {
   good(text: string): void;
   /** In the server's own words. What was stopped on purpose is no news. */
   bad(error: unknown): void;

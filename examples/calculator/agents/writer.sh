@@ -5,4 +5,4 @@ sleep 1
   echo '# Calculator'
   echo
   sed -n 's/^- //p' docs/spec.md
-} > README.md
+} > docs/calculator.md

@@ -5,6 +5,7 @@ import { ERRORS } from '../../contract/errors.ts';
 import { guardStreams, requireOut, turnColorOff, say } from './output.ts';
 import type { Command, Typed } from './command.ts';
 import { requirePlainPaths } from './plain-paths.ts';
+import { requireFitting } from './fitting-options.ts';
 import { readPlainly } from './quick.ts';
 import { COMMANDS } from './table.ts';
 
@@ -42,6 +43,7 @@ async function dispatch(words: string[]): Promise<number> {
 
 async function start(command: Command, typed: Typed, words: readonly string[]): Promise<number> {
   requirePlainPaths();
+  requireFitting(typed);
   if (typed.options.detach === true && typed.options.dryRun !== true) {
     if (!isApart) return (await import('./detach.ts')).detach(words);
   }

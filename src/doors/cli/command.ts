@@ -35,6 +35,10 @@ export interface Option {
   /** May be given several times; the values are a list. */
   repeat?: boolean;
   choices?: readonly string[];
+  /** Without one of these it says nothing: options as `--name`, or values of the first argument. */
+  needs?: readonly string[];
+  /** What it cannot be used with, written as in `needs`. */
+  not?: readonly string[];
 }
 
 /** What was typed, by the names of the table. */

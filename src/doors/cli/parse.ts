@@ -6,6 +6,7 @@ import {
   Option as ParserOption,
 } from 'commander';
 import { suggest, type Synonyms } from '../../base/suggest.ts';
+import { wordList } from '../../base/word-list.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Command, Typed } from './command.ts';
 import { writeOut } from './output.ts';
@@ -129,7 +130,45 @@ function usageError(error: CommanderError, words: readonly string[]): BosunError
   const option = /^unknown option '([^'=]+)/.exec(plain)?.[1];
   const way = OTHER_WAYS[`${command?.name} ${option}`];
   const hint = way ?? near?.slice(1, -1).replace('Did', 'did');
-  return new BosunError('usage', `${plain}${hint === undefined ? '' : `; ${hint}`} (see: ${help})`);
+  const said = command ? inOurWords(error.code, plain, command) : plain;
+  return new BosunError('usage', `${said}${hint === undefined ? '' : `; ${hint}`} (see: ${help})`);
+}
+
+/** The parser's messages name its own notions. */
+function inOurWords(code: string, plain: string, command: Command): string {
+  const { name, options = [] } = command;
+  const places = command.arguments ?? [];
+  const [, quoted = ''] = /'([^']*)'/.exec(plain) ?? [];
+  const longOf = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? flags;
+  const oneOf = (what: string, choices: readonly string[], got: string): string =>
+    `${what} must be ${wordList(choices, 'or')}, not "${got}"`;
+  switch (code) {
+    case 'commander.missingArgument': {
+      const place = places.find((each) => each.name === quoted);
+      return `bosun ${name} needs <${quoted}>${place ? `: ${place.about}` : ''}`;
+    }
+    case 'commander.optionMissingArgument':
+      return `${longOf(quoted)} needs a value: ${quoted.replace(/^-\w, /, '')}`;
+    case 'commander.excessArguments': {
+      const got = plain.slice(plain.indexOf(' but got ') + ' but got '.length).replace(/\.$/, '');
+      const most =
+        places.length === 0
+          ? 'no argument'
+          : places.length === 1
+            ? 'one argument'
+            : `${places.length} arguments`;
+      return `bosun ${name} takes ${places.length > 1 ? 'at most ' : ''}${most}, not ${got}`;
+    }
+    case 'commander.invalidArgument': {
+      const [, got = ''] = /(?:argument|argument value) '([^]*?)' is invalid/.exec(plain) ?? [];
+      const option = options.find(({ flags }) => plain.startsWith(`option '${flags}'`));
+      if (option?.choices) return oneOf(longOf(option.flags), option.choices, got);
+      const place = places.find((each) => each.choices && plain.includes(`argument '${each.name}'`));
+      return place?.choices ? oneOf(place.name, place.choices, got) : plain;
+    }
+    default:
+      return plain;
+  }
 }
 
 /** A word that is no command. */

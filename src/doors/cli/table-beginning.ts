@@ -16,7 +16,11 @@ export const INIT: Command = {
       about: 'what to start with; see --list',
       choices: TEMPLATE_NAMES,
     },
-    { flags: '--list', about: 'list the templates' },
+    {
+      flags: '--list',
+      about: 'list the templates',
+      not: ['--template', '--agent', '--command', '--check', '--mcp'],
+    },
     {
       flags: '--agent <runtime>',
       about: `${wordList(RUNTIMES, 'or')}; the first that is installed if not given`,
@@ -53,6 +57,7 @@ export const CONFIG: Command = {
     {
       flags: '--repository',
       about: 'change .bosun/config.yaml of this repository, not your own file',
+      needs: ['set', 'unset'],
     },
     { flags: '--json', about: 'print it as JSON' },
   ],

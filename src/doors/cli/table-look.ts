@@ -51,12 +51,18 @@ export const LOOK_COMMANDS: Command[] = [
       { flags: '-t, --task <task>', about: 'only what this task changed, even if it failed' },
       { flags: '--attempt <number>', about: 'only what this attempt of the task changed' },
       { flags: '--outside', about: 'changes of the task that its scope did not allow' },
+      {
+        flags: '--wanted',
+        about: 'the change of files of others that the task asks for',
+        not: ['--attempt', '--outside'],
+      },
       { flags: '--stat', about: 'only file names and line counts' },
     ],
     examples: [
       ['diff', 'all changes of the latest run'],
       ['diff --task implement --attempt 1', 'what the first attempt left'],
       ['diff --task implement --outside', 'what its scope did not allow'],
+      ['diff --task implement --wanted', 'what it asks an owner, or you, to change'],
       ['diff | git apply', 'take the changes without the commits'],
     ],
     load: () => import('./commands/diff.ts'),
@@ -70,7 +76,7 @@ export const LOOK_COMMANDS: Command[] = [
     options: [
       { flags: '--format <format>', about: 'text, json or html', choices: ['text', 'json', 'html'] },
       { flags: '--json', about: 'the same as --format json' },
-      { flags: '--open', about: 'print the path of the HTML report' },
+      { flags: '--open', about: 'print the path of the HTML report', not: ['--format', '--json'] },
     ],
     examples: [
       ['report', 'the latest run'],

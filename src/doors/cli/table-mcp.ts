@@ -30,11 +30,20 @@ export const MCP_COMMANDS: Command[] = [
 
 /** Of `bosun init`. */
 export const INIT_MCP: Option[] = [
-  { flags: '--mcp', about: 'instead, let your agents use bosun: write the entry for bosun mcp' },
+  {
+    flags: '--mcp',
+    about: 'instead, let your agents use bosun: write the entry for bosun mcp',
+    not: ['--template', '--agent', '--command', '--check'],
+  },
   {
     flags: '--for <agent>',
     about: `with --mcp, ${wordList(MCP_CLIENTS, 'or')}; those that are installed if not given; may be repeated`,
     repeat: true,
+    needs: ['--mcp'],
   },
-  { flags: '--user', about: 'with --mcp, into your own settings, for all repositories' },
+  {
+    flags: '--user',
+    about: 'with --mcp, into your own settings, for all repositories',
+    needs: ['--mcp'],
+  },
 ];

@@ -48,5 +48,5 @@ export const TRUST: Option = {
 export const CASSETTE: Option[] = [
   { flags: '--record <file>', about: 'record agents and models to a cassette file' },
   { flags: '--replay <file>', about: 'replay model responses from a cassette: no key, no network, no cost' },
-  { flags: '--timing', about: 'replay at the recorded speed' },
+  { flags: '--timing', about: 'replay at the recorded speed', needs: ['--replay'] },
 ];

@@ -5,6 +5,7 @@ import type { Argument, Command, Option } from './command.ts';
 
 const ACTION: Argument = { name: 'action', about: 'list, set or remove', choices: ['list', 'set', 'remove'] };
 const ID: Argument = { name: 'id', about: 'set, remove: its id, such as fix-bug' };
+const SET = ['set'] as const;
 const JSON_LINES: Option = { flags: '--json', about: 'print each as a line of JSON' };
 const load = () => import('./commands/records.ts');
 
@@ -16,11 +17,11 @@ export const RECORD_COMMANDS: Command[] = [
     asks: ['workers', 'putWorker', 'removeWorker'],
     arguments: [ACTION, ID],
     options: [
-      { flags: '--name <name>', about: 'what people call it' },
-      { flags: '--runtime <runtime>', about: wordList(RUNTIMES, 'or') },
-      { flags: '--model <model>', about: 'such as claude-sonnet-4-5' },
-      { flags: '--command <command>', about: 'cli, acp: the command to start' },
-      { flags: '--offline', about: 'give it no work for now' },
+      { flags: '--name <name>', about: 'what people call it', needs: SET },
+      { flags: '--runtime <runtime>', about: wordList(RUNTIMES, 'or'), needs: SET },
+      { flags: '--model <model>', about: 'such as claude-sonnet-4-5', needs: SET },
+      { flags: '--command <command>', about: 'cli, acp: the command to start', needs: SET },
+      { flags: '--offline', about: 'give it no work for now', needs: SET },
       JSON_LINES,
     ],
     examples: [['workers set anna --name Anna --command "my-agent"', 'a worker that is a command']],
@@ -33,9 +34,13 @@ export const RECORD_COMMANDS: Command[] = [
     asks: ['templates', 'putTemplate', 'removeTemplate'],
     arguments: [ACTION, ID],
     options: [
-      { flags: '--name <name>', about: 'what people call it' },
-      { flags: '--prompt <prompt>', about: 'what comes before the work item' },
-      { flags: '--check <command>', about: 'a command that must pass; failures go back to the agent' },
+      { flags: '--name <name>', about: 'what people call it', needs: SET },
+      { flags: '--prompt <prompt>', about: 'what comes before the work item', needs: SET },
+      {
+        flags: '--check <command>',
+        about: 'a command that must pass; failures go back to the agent',
+        needs: SET,
+      },
       JSON_LINES,
     ],
     examples: [['templates set fix --name Fix --prompt "Fix this bug." --check "npm test"', 'with a check']],
@@ -48,8 +53,8 @@ export const RECORD_COMMANDS: Command[] = [
     asks: ['items', 'putItem', 'removeItem'],
     arguments: [ACTION, ID],
     options: [
-      { flags: '--title <title>', about: 'in a few words' },
-      { flags: '--text <text>', about: 'all that the worker needs to know' },
+      { flags: '--title <title>', about: 'in a few words', needs: SET },
+      { flags: '--text <text>', about: 'all that the worker needs to know', needs: SET },
       JSON_LINES,
     ],
     examples: [['items set bug-7 --title "Wrong total" --text "The cart shows 0."', 'a work item']],
@@ -69,12 +74,28 @@ export const RECORD_COMMANDS: Command[] = [
       { name: 'execution', about: 'show, cancel, clean: its id' },
     ],
     options: [
-      { flags: '--worker-id <id>', about: 'start: who does it; list: only of this worker' },
-      { flags: '--work-item-id <id>', about: 'start: what is to be done' },
-      { flags: '--template-id <id>', about: 'start: what the worker is told' },
-      { flags: '--repository-id <name>', about: 'start, list: as in bosun repositories' },
-      { flags: '--workspace-id <id>', about: 'start: continue from what this execution left' },
-      { flags: '--key <key>', about: 'start: asked for again with this key it is not started again' },
+      {
+        flags: '--worker-id <id>',
+        about: 'start: who does it; list: only of this worker',
+        needs: ['start', 'list'],
+      },
+      { flags: '--work-item-id <id>', about: 'start: what is to be done', needs: ['start'] },
+      { flags: '--template-id <id>', about: 'start: what the worker is told', needs: ['start'] },
+      {
+        flags: '--repository-id <name>',
+        about: 'start, list: as in bosun repositories',
+        needs: ['start', 'list'],
+      },
+      {
+        flags: '--workspace-id <id>',
+        about: 'start: continue from what this execution left',
+        needs: ['start'],
+      },
+      {
+        flags: '--key <key>',
+        about: 'start: asked for again with this key it is not started again',
+        needs: ['start'],
+      },
       JSON_LINES,
     ],
     examples: [

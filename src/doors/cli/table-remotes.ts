@@ -11,6 +11,8 @@ const TOKEN_FILE: Option = {
   about: 'log in with the token in this file (mode 600)',
 };
 
+const FEEDBACK = ['--feedback'] as const;
+
 export const REMOTE_COMMANDS: Command[] = [
   {
     name: 'push',
@@ -40,15 +42,27 @@ export const REMOTE_COMMANDS: Command[] = [
     options: [
       REMOTE,
       { flags: '--branch <branch>', about: 'the branch to push it to; defaults to bosun/<run>' },
-      { flags: '--base <branch>', about: 'where it should go; defaults to your branch, if it is there' },
-      { flags: '--title <text>', about: 'its title; defaults to what the run did' },
-      { flags: '--draft', about: 'as a draft' },
+      {
+        flags: '--base <branch>',
+        about: 'where it should go; defaults to your branch, if it is there',
+        not: FEEDBACK,
+      },
+      { flags: '--title <text>', about: 'its title; defaults to what the run did', not: FEEDBACK },
+      { flags: '--draft', about: 'as a draft', not: FEEDBACK },
       TOKEN_FILE,
       { flags: '--feedback', about: 'start a run on top of it whose agent gets the review comments' },
-      { flags: '-t, --task <task>', about: 'with --feedback: give them to the agent of this task' },
-      { flags: '--usd <dollars>', about: 'with --feedback: stop and ask when this much is spent' },
-      UNFENCED,
-      TRUST,
+      {
+        flags: '-t, --task <task>',
+        about: 'with --feedback: give them to the agent of this task',
+        needs: FEEDBACK,
+      },
+      {
+        flags: '--usd <dollars>',
+        about: 'with --feedback: stop and ask when this much is spent',
+        needs: FEEDBACK,
+      },
+      { ...UNFENCED, needs: FEEDBACK },
+      { ...TRUST, needs: FEEDBACK },
       { flags: '--json', about: 'print it as JSON; with --feedback, events as NDJSON' },
     ],
     examples: [
@@ -75,12 +89,16 @@ export const REMOTE_COMMANDS: Command[] = [
       { name: 'words', about: 'clone: an address and a directory; branch: its name', many: true },
     ],
     options: [
-      REMOTE,
-      { flags: '--branch <branch>', about: 'clone, fetch, push: this branch' },
-      { flags: '--depth <count>', about: 'clone: only so many commits of the history' },
-      { flags: '-m, --message <text>', about: 'commit: its message' },
-      { flags: '--stat', about: 'diff: only file names and line counts' },
-      TOKEN_FILE,
+      { ...REMOTE, needs: ['fetch', 'push'] },
+      {
+        flags: '--branch <branch>',
+        about: 'clone, fetch, push: this branch',
+        needs: ['clone', 'fetch', 'push'],
+      },
+      { flags: '--depth <count>', about: 'clone: only so many commits of the history', needs: ['clone'] },
+      { flags: '-m, --message <text>', about: 'commit: its message', needs: ['commit'] },
+      { flags: '--stat', about: 'diff: only file names and line counts', needs: ['diff'] },
+      { ...TOKEN_FILE, needs: ['clone', 'fetch', 'push'] },
       { flags: '--json', about: 'print it as JSON' },
     ],
     examples: [

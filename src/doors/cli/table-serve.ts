@@ -48,10 +48,15 @@ export const SERVE_COMMANDS: Command[] = [
     options: [
       {
         flags: '--role <role>',
+        needs: ['add'],
         about: 'read, run or admin; defaults to read',
         choices: ['read', 'run', 'admin'],
       },
-      { flags: '--expires <time>', about: 'such as 12h or 30d; lasts until it is revoked if not given' },
+      {
+        flags: '--expires <time>',
+        about: 'such as 12h or 30d; lasts until it is revoked if not given',
+        needs: ['add'],
+      },
       { flags: '--json', about: 'print each token as a line of JSON' },
     ],
     examples: [

@@ -27,6 +27,9 @@ import {
   CASSETTE,
 } from './table-options.ts';
 
+/** Of a run. */
+const LIMITS = ['--usd', '--tokens', '--requests', '--minutes'] as const;
+
 export const COMMANDS: Command[] = [
   INIT,
   {
@@ -98,9 +101,13 @@ export const COMMANDS: Command[] = [
         about: 'start it as a child of this task; on what the task left, if that is done',
       },
       { flags: '--agent <agent>', about: "an agent of the parent's workflow, or of .bosun/agents" },
-      { flags: '--name <name>', about: 'with --parent, what to call the child' },
+      { flags: '--name <name>', about: 'with --parent, what to call the child', needs: ['--parent'] },
       { flags: '--check <command>', about: 'a command that must pass; failures go back to the agent' },
-      { flags: '--attempts <count>', about: 'how many times the agent may try to pass the check' },
+      {
+        flags: '--attempts <count>',
+        about: 'how many times the agent may try to pass the check',
+        needs: ['--check'],
+      },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
       { flags: '--model <model>', about: 'such as claude-sonnet-4-5, or provider/model' },
       USD,
@@ -137,10 +144,18 @@ export const COMMANDS: Command[] = [
       { name: 'file', about: 'bosun.yaml if not given; with --remove, a repository', complete: 'file' },
     ],
     options: [
-      { flags: '--all', about: 'whatever this repository asks for, now and later' },
-      { flags: '--list', about: 'show what you trust' },
+      {
+        flags: '--all',
+        about: 'whatever this repository asks for, now and later',
+        not: ['--list', '--remove'],
+      },
+      { flags: '--list', about: 'show what you trust', not: ['--remove'] },
       { flags: '--remove', about: 'trust this repository no longer' },
-      { flags: '--json', about: 'with --list, print each repository as a line of JSON' },
+      {
+        flags: '--json',
+        about: 'with --list, print each repository as a line of JSON',
+        needs: ['--list'],
+      },
     ],
     examples: [
       ['trust', 'show what bosun.yaml asks for, and agree to it'],
@@ -187,8 +202,13 @@ export const COMMANDS: Command[] = [
       { flags: '--minutes <count>', about: 'the new limit in minutes of work' },
       { flags: '--usd-per-day <dollars>', about: 'raise what all runs may spend today' },
       { flags: '--usd-per-month <dollars>', about: 'raise what all runs may spend this month' },
-      { flags: '--agent <agent>', about: 'limit this agent, not the whole run' },
-      { flags: '-t, --task <task>', about: 'limit this task and the tasks within it' },
+      {
+        flags: '--agent <agent>',
+        about: 'limit this agent, not the whole run',
+        needs: LIMITS,
+        not: ['--task'],
+      },
+      { flags: '-t, --task <task>', about: 'limit this task and the tasks within it', needs: LIMITS },
       { flags: '--json', about: 'print it as JSON' },
     ],
     examples: [

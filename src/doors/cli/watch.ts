@@ -156,7 +156,11 @@ export async function tellReport(run: string, to: 'stdout' | 'stderr'): Promise<
   const report = await ask('report', { run, written: true });
   if (process.stderr.isTTY || process.stdout.isTTY) writeError('\n');
   const stream = process[to];
-  const text = renderTextReport(report, { color: hasColor(stream), width: columnsOfStream(stream) });
+  const text = renderTextReport(report, {
+    color: hasColor(stream),
+    width: columnsOfStream(stream),
+    withoutAnswers: to === 'stderr', // stdout has it
+  });
   if (to === 'stdout') writeOut(text);
   else writeError(text);
 }

@@ -74,6 +74,33 @@ function judge(row: RowName, once: Tried, always: Tried, kinds: AgentErrorKind[]
   return verdict(row, once.ended.isDone && isRightKind ? 'yes' : 'partly', fact);
 }
 
+/** The model refuses the third request as too long, once. What was done by then must not be lost. */
+const context: Check = {
+  rows: ['context'],
+  async run(bench) {
+    const script: ModelScriptSource = {
+      rules: [
+        { when: { turn: 2 }, fault: 'too-long', times: 1 },
+        { when: { conversation: 'so this is a new one' }, text: 'all done' },
+      ],
+      answers: [
+        { text: 'I begin.', run: 'echo one >> steps.txt' },
+        { run: 'echo more >> steps.txt' },
+        { text: 'all done' },
+      ],
+    };
+    await using trial = await bench.try({ script });
+    const ended = await trial.finish();
+    const steps = await ended.file('steps.txt');
+    const isNew = trial.of('attempt.started').some(({ recap }) => recap !== undefined);
+    if (!ended.isDone) return [verdict('context', 'no', ended.why)];
+    const isWhole = steps?.startsWith('one\nmore\n') === true; // a count of turns may begin again
+    const how = isNew ? 'bosun goes on in a new conversation' : 'shortens it by itself';
+    const fact = isWhole ? how : `${how}; its work is not all there`;
+    return [verdict('context', isWhole ? 'yes' : 'partly', `${fact}, ${seconds(ended.tookMs)}`)];
+  },
+};
+
 function count({ requests: { length } }: Trial): string {
   return length === 1 ? '1 request' : `${length} requests`;
 }
@@ -85,4 +112,5 @@ export const FAULT_CHECKS: Check[] = [
   lasting('hang', 'hang', ['timeout']),
   lasting('cut', 'cut', ['network']),
   lasting('garbage', 'garbage', ['network', 'overloaded', 'bad-request', 'crashed']),
+  context,
 ];

@@ -26,6 +26,7 @@ export const ROWS = {
   cut: 'survives an answer that breaks off',
   garbage: 'survives a malformed response',
   huge: 'survives a flood of output',
+  context: 'goes on when its conversation outgrows its model',
   ends: 'never hangs',
 } as const;
 

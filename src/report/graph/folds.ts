@@ -12,7 +12,7 @@ export interface Foldable {
 }
 
 /** A box: a task, with those within it, or several. */
-export interface Fold {
+interface Fold {
   id: string;
   label: string;
   /** Ids of other folds. */

@@ -1,6 +1,7 @@
 /** The events of a run as lines for people: when, which task, what happened. Agents' bytes are made harmless. */
 import { formatCount } from '../../base/format-count.ts';
-import type { EventOf, Recorded } from '../../contract/event.ts';
+import { formatDuration } from '../../base/units.ts';
+import type { Event, EventOf, Recorded } from '../../contract/event.ts';
 import { fitColumns, padColumns } from '../text/columns.ts';
 import { plainLine, spellControls } from '../text/plain.ts';
 import { count } from '../words.ts';
@@ -29,6 +30,8 @@ export class EventLines {
   readonly #options: LineOptions;
   readonly #teller: RunTeller;
   #startMs: number | undefined;
+  /** Since when it waits for an engine. */
+  #queuedAtMs: number | undefined;
   #columns = NAME_COLUMNS_MIN;
 
   constructor(options: LineOptions) {
@@ -48,10 +51,14 @@ export class EventLines {
   render(recorded: Recorded): string {
     const { run, atMs, event } = recorded;
     this.#startMs ??= atMs;
-    if (event.type === 'run.created') this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
+    if (event.type === 'run.created') {
+      this.#makeRoom([run, ...Object.keys(event.workflow.tasks)]);
+      if (event.queued) this.#queuedAtMs = atMs;
+    }
+    const begun = this.#begun(event, atMs);
     const { task, told: all } = this.#teller.tell(recorded);
     const output = event.type === 'attempt.output' ? this.#output(event) : [];
-    const told = [...all, ...output].flatMap(({ text, ...rest }) =>
+    const told = [...begun, ...all, ...output].flatMap(({ text, ...rest }) =>
       linesOf(text).map((line, n) => ({ text: line, isMore: n > 0, ...rest })),
     );
     if (told.length === 0) return '';
@@ -65,6 +72,15 @@ export class EventLines {
         return `${start}${color ? paint(color, text) : text}`.trimEnd() + '\n';
       })
       .join('');
+  }
+
+  /** The time of a run that waited in the queue begins when an engine takes it. */
+  #begun({ type }: Event, atMs: number): Told[] {
+    if (type !== 'run.isolation' || this.#queuedAtMs === undefined) return [];
+    const waited = formatDuration(Math.max(0, atMs - this.#queuedAtMs));
+    this.#queuedAtMs = undefined;
+    this.#startMs = atMs;
+    return [{ text: `started, after ${waited} in the queue` }];
   }
 
   #makeRoom(names: string[]): void {

@@ -7,7 +7,6 @@ import { formatDuration } from '../../base/units.ts';
 import type { BudgetMark, Event, EventOf, Recorded } from '../../contract/event.ts';
 import { isFenced } from '../../contract/isolation.ts';
 import type { Spending } from '../../contract/model.ts';
-import type { LeftOut } from '../../contract/run.ts';
 import { accessBy, count, describeDenied, shortCommit, tellProgress } from '../words.ts';
 import { tellUsd } from '../money.ts';
 import { noSpending, spend } from '../../schedule/money/budget.ts';
@@ -22,11 +21,10 @@ import {
   type Told,
 } from './agent-events.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
+import { filesOf, outsideOf } from './file-lines.ts';
 import { tellHooked, tellHookFailure } from './hook-lines.ts';
 import { tellMessage, tellServed, tellWait } from './message-lines.ts';
 import { tellGiven, tellQuestion } from './question-lines.ts';
-
-const FILES_SHOWN_MAX = 3;
 
 const PAUSING = {
   stop: 'is being stopped for the pause',
@@ -153,7 +151,7 @@ export class RunTeller {
         }
         const tasks = count(Object.keys(event.workflow.tasks).length, 'task');
         return {
-          text: `started: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
+          text: `${event.queued ? 'queued' : 'started'}: ${tasks} from ${shortCommit(event.base)}${event.dirty ? ' with uncommitted changes' : ''}`,
         };
       }
       case 'run.isolation':
@@ -408,18 +406,4 @@ export class RunTeller {
 
 function keyOf({ task, attempt }: { task: string; attempt: number }): string {
   return `${task}@${attempt}`;
-}
-
-function outsideOf(outside: LeftOut | undefined): string {
-  if (!outside) return '';
-  const names = filesOf(
-    outside.files.map(({ path }) => path),
-    outside.count,
-  );
-  return `, ${count(outside.count, 'file')} outside the scope left out: ${names} (kept in ${shortCommit(outside.snapshot)})`;
-}
-
-function filesOf(files: string[], total = files.length): string {
-  const shown = files.slice(0, FILES_SHOWN_MAX).join(', ');
-  return total > FILES_SHOWN_MAX ? `${shown} and ${total - FILES_SHOWN_MAX} more` : shown;
 }

@@ -1,4 +1,5 @@
 /** What runs ask of people, outside of the live view: who asks what, and the command that answers. Pure; what it gives is safe to print. */
+import { shellWord } from '../../base/shell-word.ts';
 import { listChoices } from '../../contract/question.ts';
 import type { QuestionView, RunView } from '../../contract/run.ts';
 import { fitColumns } from './columns.ts';
@@ -27,7 +28,7 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
     const choices = plainLine(listChoices(question));
     return [
       `  ? ${plainLine(label)} asks: ${inOneLine(text)}`,
-      ...diffLines(question, DIFF_LINES_MAX).map((line) => `    ${line}`),
+      ...diffLines(question, DIFF_LINES_MAX, run).map((line) => `    ${line}`),
       ...(choices === '' ? [] : [`    ${choices}`]),
       `    ${answerCommand(questionName(question, questions), question, run)}${otherwise && `  (else ${otherwise})`}`,
     ];
@@ -38,23 +39,30 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
     : shown;
 }
 
+/** What the question's own text ends with where it has not all of the change. */
+const CUT = /\n… \(\d+ characters more\)$/;
+
 /** How the change begins that is asked for; set off, so that none of it can pass for a line of ours. */
-export function diffLines({ diff }: QuestionView, linesMax: number): string[] {
+export function diffLines({ diff, task }: QuestionView, linesMax: number, run: string): string[] {
   if (diff === undefined) return [];
-  const lines = diff.replace(/\n$/, '').split(/\r?\n/);
-  const shown = lines.slice(0, lines.length > linesMax ? linesMax - 1 : linesMax);
+  const lines = diff.replace(CUT, '').replace(/\n$/, '').split(/\r?\n/);
+  const isCut = CUT.test(diff);
+  const shown = lines.slice(0, lines.length > linesMax || isCut ? linesMax - 1 : linesMax);
   const left = lines.length - shown.length;
+  const count = isCut ? 'more' : `${left} ${left === 1 ? 'line' : 'lines'} more`;
+  const all = `bosun diff ${run} --task ${plainLine(shellWord(task))} --wanted`;
   return [
     ...shown.map((line) => fitColumns(`| ${plainLine(line)}`, DIFF_COLUMNS_MAX)),
-    ...(left > 0 ? [`| … (${left} lines more; bosun logs --json has all)`] : []),
+    ...(left > 0 || isCut ? [`| … (${count}; all of it: ${all})`] : []),
   ];
 }
 
 /** One line for each thing that a person has to do for the run to go on. */
 export function needLines(
-  { id, paused, questions }: AskingRun & Pick<RunView, 'paused'>,
+  { id, paused, pending, questions }: AskingRun & Pick<RunView, 'paused' | 'pending'>,
   nowMs: number,
 ): string[] {
+  const isQueued = pending && `run ${id} waits in the queue; start it with: bosun work`;
   const isPaused =
     paused &&
     `run ${id} is paused (${plainLine(tellPause(paused, nowMs))}); continue with: bosun resume ${id}`;
@@ -65,5 +73,5 @@ export function needLines(
     const what = [inOneLine(text), plainLine(listChoices(question))].filter(Boolean).join('  ');
     return `${plainLine(label)} of run ${id} asks: ${what}; answer with: ${how}${otherwise && ` (else ${otherwise})`}`;
   });
-  return [...(isPaused ? [isPaused] : []), ...asked];
+  return [...(isQueued ? [isQueued] : []), ...(isPaused ? [isPaused] : []), ...asked];
 }

@@ -40,6 +40,8 @@ const SHOWN = {
   conflicts: 3,
   files: 6,
   outputs: 10,
+  answers: 3,
+  answerLines: 12,
   outside: 3,
   refused: 3,
   access: 6,
@@ -65,6 +67,8 @@ const TOLD: ReadonlySet<TaskReport['state']> = new Set(['skipped', 'ready', 'don
 interface TextOptions {
   color: boolean;
   width: number;
+  /** Where the answer itself is printed beside the report. */
+  withoutAnswers?: boolean;
 }
 
 type Paint = (tone: keyof typeof COLORS, text: string) => string;
@@ -80,6 +84,7 @@ export function renderTextReport(report: RunReport, options: TextOptions): strin
     tasks(report, paint, width),
     fallbacks(report, width),
     outputs(report, width),
+    ...(options.withoutAnswers ? [] : [answers(report, paint, width)]),
     conflicts(report, paint, width),
     files(report, paint, width),
     outside(report, width),
@@ -218,6 +223,39 @@ function outputs({ tasks }: RunReport, width: number): string[] {
     return `${name}${fitColumns(plainLine(JSON.stringify(output)), Math.max(20, width - columnsOf(name)))}`;
   });
   return ['Outputs', ...lines, ...more(given.length, SHOWN.outputs)];
+}
+
+/** What agents said last for whom it may concern: no other task takes it, and no file has it. */
+function answers(report: RunReport, paint: Paint, width: number): string[] {
+  const said = report.tasks.flatMap((task) => {
+    const { output } = task;
+    return typeof output === 'string' && output.trim() !== '' && isLast(report, task)
+      ? [{ task, output }]
+      : [];
+  });
+  if (said.length === 0) return [];
+  const lines = said.slice(0, SHOWN.answers).flatMap(({ task, output }) => {
+    const all = output
+      .trim()
+      .split(/\r?\n/)
+      .flatMap((line) => wrapColumns(plainLine(line), width - 6, ' '));
+    const shown = all.slice(0, all.length > SHOWN.answerLines ? SHOWN.answerLines - 1 : SHOWN.answerLines);
+    const left = all.length - shown.length;
+    return [
+      `  ${spellControls(task.label)}`,
+      ...shown.map((line) => `    ${paint('quiet', '│')} ${line}`),
+      ...(left > 0
+        ? [`    … ${count(left, 'line')} more: bosun logs ${report.run.id} --task ${task.id}`]
+        : []),
+    ];
+  });
+  return ['Answers', ...lines, ...more(said.length, SHOWN.answers)];
+}
+
+function isLast({ tasks }: RunReport, task: TaskReport): boolean {
+  if (task.agent === null || task.state !== 'done' || changedCountOf(task) > 0) return false;
+  const within = new Set([task.id, task.parent].filter((id) => id !== null));
+  return !task.isPast && !tasks.some(({ needs }) => needs.some((id) => within.has(id)));
 }
 
 function conflicts(report: RunReport, paint: Paint, width: number): string[] {

@@ -13,6 +13,13 @@ export function decideReopened(state: State, wanted: NonNullable<State['goesOn']
   return { type: 'run.reopened', tasks: [...reopened(state, again)].map(goingOn), because };
 }
 
+/** Whether anything would come of trying it again by itself. */
+export function isRetriable(state: State, node: Node): boolean {
+  if (!hasEnded(node)) return true; // it goes on with the run
+  const [again] = rule(state, { type: 'task.retried', task: node.id, by: '' });
+  return reopened(state, again).has(node);
+}
+
 /** Which tasks that did not succeed are tried again, whatever becomes of others. */
 function rule(
   { endedAtMs, cancelling }: State,

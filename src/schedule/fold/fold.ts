@@ -41,7 +41,8 @@ export function create(event: EventOf<'run.created'>, atMs: number): State {
 
 export function apply(state: State, event: Event, atMs: number): void {
   const { lastAtMs, hasEngine } = state;
-  skip(state, skippedMs(event, atMs, { lastAtMs, hadEngine: hasEngine }));
+  const isQueued = state.pending !== undefined;
+  skip(state, skippedMs(event, atMs, { lastAtMs, hadEngine: hasEngine, isQueued }));
   change(state, event, atMs);
   if (state.paused) noteIdle(state, event, atMs);
   state.isQuiet = QUIET.has(event.type);

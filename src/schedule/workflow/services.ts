@@ -1,6 +1,6 @@
 /** Which tasks may reach the services of which others. Pure; whether one has a way to them is its attempt's matter. */
 import { hostOf, isServiceNamed } from '../../contract/services.ts';
-import { isWithin, nodeOf, type Node, type ServiceAt, type State } from '../state.ts';
+import { hasEnded, isWithin, nodeOf, type Node, type ServiceAt, type State } from '../state.ts';
 import { agentOf } from './agent-of.ts';
 import { effectiveScope } from './scope-of.ts';
 
@@ -17,7 +17,7 @@ export function mayReach(state: State, reader: Node, { name, task }: ServiceAt):
     isServiceNamed(name, networkOf(reader)) ||
     isWithin(server, reader.id) ||
     isWithin(reader, server.id) ||
-    leadsTo(reader, server)
+    leadsTo(reader, (publisher) => isWithin(server, publisher.id))
   );
 }
 
@@ -26,6 +26,11 @@ export function servicesFor(state: State, reader: Node): ServiceAt[] {
   return [...state.services.values()].filter(
     (service) => service.task !== reader.id && mayReach(state, reader, service),
   );
+}
+
+/** Whether a publisher that its needs lead to is still at work, which may serve something later. */
+export function maySeeServices(reader: Node): boolean {
+  return leadsTo(reader, (publisher) => !hasEnded(publisher));
 }
 
 export function tellService(state: State, { name, task }: ServiceAt): string {
@@ -46,12 +51,12 @@ function networkOf(node: Node): readonly string[] {
 }
 
 /** Over needs, and over the publishers of what is needed; only these may still be at work. */
-function leadsTo(reader: Node, server: Node): boolean {
+function leadsTo(reader: Node, isMeant: (publisher: Node) => boolean): boolean {
   const seen = new Set<Node>([reader]);
   for (const node of seen) {
     if (seen.size > FOLLOWED_MAX) return false;
     for (const { publisher } of node.apis) {
-      if (isWithin(server, publisher.id)) return true;
+      if (isMeant(publisher)) return true;
       seen.add(publisher);
     }
     for (const need of node.needs) seen.add(need);

@@ -40,7 +40,7 @@ export function shownState(view: Pick<TaskAt['view'], 'state' | 'held'>): TaskSt
 }
 
 /** How long its attempts were at work by then. */
-export function workedMs({ workedMs: before = 0, attemptAtMs }: TaskAt['view'], atMs: number): number {
+function workedMs({ workedMs: before = 0, attemptAtMs }: TaskAt['view'], atMs: number): number {
   return before + (attemptAtMs === undefined ? 0 : Math.max(0, atMs - attemptAtMs));
 }
 
@@ -51,7 +51,7 @@ export function clock(ms: number): string {
 }
 
 /** `$0.88`, `~$0.88`, `over $0.88`; empty where nothing was spent. */
-export function shortUsd(spending: Spending | undefined): string {
+function shortUsd(spending: Spending | undefined): string {
   return spending === undefined ? '' : tellUsd(spending).replace(' (estimated)', '');
 }
 

@@ -1,7 +1,7 @@
 /** `bosun agent`: what an agent inside an attempt asks of the engine. What there is to ask, the crew's table says. */
 import { open } from 'node:fs/promises';
 import { BosunError } from '../../../contract/errors.ts';
-import { callTool } from '../../../crew/client.ts';
+import { callTool, isInside } from '../../../crew/client.ts';
 import {
   inputOf,
   keyOf,
@@ -27,6 +27,11 @@ export async function run(typed: Typed): Promise<number> {
   const words = isPiped ? [await stdinText()] : typedWords;
   const options = name ? await withFile(name, typed.options) : typed.options;
   const input = name && inputOf(name, words, options);
+  if (!isInside())
+    throw new BosunError(
+      'wrong-state',
+      '"bosun agent" is for agents: it works only inside an attempt of a run. To message an agent from here: bosun steer <task> <message>; to see what agents say to each other: bosun status --messages',
+    );
   if (!name || !input) {
     const known = usages().map((usage) => `bosun agent ${usage}`);
     throw new BosunError(

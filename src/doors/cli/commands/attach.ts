@@ -26,8 +26,10 @@ export async function run(typed: Typed): Promise<number> {
       signal: end.signal,
     });
     if (typed.args[0] === undefined) show.say(`attached to run ${attached.id}`);
-    // A live view shows it anyway.
-    if (!past) for (const line of needLines(attached.run, Date.now())) show.say(line);
+    // A live view shows questions and pauses anyway.
+    const { id, pending } = attached.run;
+    const needs = past ? { id, questions: [], ...given('pending', pending) } : attached.run;
+    for (const line of needLines(needs, Date.now())) show.say(line);
     const orSay = (asked: Promise<void>): void => void asked.catch(({ message }: Error) => show.say(message));
     const run = speakTo(attached.id, aroundHere());
     show.attach?.(

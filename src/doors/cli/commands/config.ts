@@ -75,6 +75,7 @@ function tellOne({ values }: Configuration, asJson: boolean): void {
     if (asJson) writeOut(`${safeJson(each)}\n`);
     else if (each.value !== null)
       writeOut(`${values.length > 1 ? `${spellControls(each.key)} ` : ''}${shown(each.value)}\n`);
+    else if (values.length === 1) writeError(`${spellControls(each.key)} is not set, and has no default\n`);
   }
 }
 

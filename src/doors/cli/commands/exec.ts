@@ -44,7 +44,10 @@ async function spawn(typed: Typed): Promise<number> {
     'timing',
   ])
     if (typed.options[name] !== undefined)
-      throw new BosunError('usage', `--${name} does not go together with --parent and --agent`);
+      throw new BosunError(
+        'usage',
+        `--${name} does not go together with --parent and --agent: an agent that has a name brings its own; to start a runtime, write --runtime`,
+      );
   if (typed.args.length === 0)
     throw new BosunError('usage', 'write the prompt, as in: bosun exec --parent fix-3/implement "Test it"');
   const role = textOf(typed, 'agent');
@@ -88,7 +91,15 @@ function wordsOf(typed: Typed): Pick<InputOf<'exec'>, 'prompt' | 'argv'> {
       `--runtime: expected one of ${RUNTIMES.join(', ')}, got "${runtime}"${runtimeHint(runtime, RUNTIMES)}`,
     );
   if (runtime !== undefined || textOf(typed, 'command') !== undefined) return { prompt: words };
-  if (hasDashes) return { argv: args };
+  if (hasDashes) {
+    for (const name of ['model', 'attempts'])
+      if (typed.options[name] !== undefined)
+        throw new BosunError(
+          'usage',
+          `--${name} is for an agent, and what follows -- is a plain command; remove it`,
+        );
+    return { argv: args };
+  }
   throw new BosunError(
     'usage',
     `a command goes after --, as in: bosun exec -- ${words}; a prompt needs an agent, as in: bosun exec --runtime claude-code "${words}"`,

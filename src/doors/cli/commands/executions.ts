@@ -3,7 +3,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
-import { writeOut } from '../output.ts';
+import { writeError, writeOut } from '../output.ts';
 
 interface Shown {
   id: string;
@@ -14,7 +14,10 @@ interface Shown {
 
 export async function run(typed: Typed): Promise<number> {
   const asJson = isOn(typed, 'json');
-  for (const each of await asked(typed)) writeOut(asJson ? `${safeJson(each)}\n` : lineOf(each));
+  const executions = await asked(typed);
+  for (const each of executions) writeOut(asJson ? `${safeJson(each)}\n` : lineOf(each));
+  if (executions.length === 0)
+    writeError('no executions; start one with: bosun executions start --worker-id … --work-item-id …\n');
   return 0;
 }
 

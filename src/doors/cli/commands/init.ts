@@ -20,10 +20,19 @@ export async function run(typed: Typed): Promise<number> {
     `wrote ${file}${madeOf(done)}; run it with: bosun run${(done.needs ?? []).map(inputWords).join('')}\n`,
   );
   if (trusted)
-    writeError('workflows here may reach beyond the repository; undo with: bosun trust --remove\n');
+    writeError(
+      'this repository has only your commits, so its workflows are trusted until it gets a remote; to be asked: bosun trust --remove\n',
+    );
+  if (done.lacks !== undefined) writeError(`${LACKS[done.lacks]}\n`);
   for (const line of hints(done)) writeError(`${line}\n`);
   return 0;
 }
+
+const LACKS: Record<NonNullable<Initialised['lacks']>, string> = {
+  repository:
+    'this directory is in no git repository, and a run starts from a commit: git init && git add -A && git commit -m first',
+  commit: 'this repository has no commit yet, and a run starts from one: git add -A && git commit -m first',
+};
 
 function list(): number {
   const width = Math.max(...Object.keys(TEMPLATES).map((name) => name.length));
@@ -41,8 +50,8 @@ function madeOf({ template, agent, check }: Initialised): string {
 }
 
 /** What else could be written with what is here. */
-function hints({ template, installed = [], check }: Initialised): string[] {
-  if (template !== 'hello') return ['whether its agent has a key: bosun doctor'];
+function hints({ template, agent, installed = [], check }: Initialised): string[] {
+  if (template !== 'hello') return agent === 'cli' ? [] : ['whether its agent has a key: bosun doctor'];
   if (installed.length === 0) return [];
   const found = wordList([...installed, ...(check === undefined ? [] : [check])], 'and');
   const next = check === undefined ? 'review' : 'fix-tests';

@@ -3,7 +3,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
-import { writeOut } from '../output.ts';
+import { writeError, writeOut } from '../output.ts';
 
 interface Shown {
   id: string;
@@ -12,14 +12,22 @@ interface Shown {
   status?: string;
 }
 
+const EXAMPLES: Readonly<Record<string, string>> = {
+  workers: 'my-agent --command "my-agent"',
+  templates: 'careful --prompt "Write a test first."',
+  items: 'issue-7 --title "Fix the typos"',
+};
+
 export async function run(typed: Typed): Promise<number> {
   const [action = 'list', id] = typed.args;
   const { name } = typed.command;
   if (action !== 'list' && id === undefined)
     throw new BosunError('usage', `name the id, as in: bosun ${name} ${action} my-id`);
   const asJson = isOn(typed, 'json');
-  for (const each of await asked(name, action, typed))
-    writeOut(asJson ? `${safeJson(each)}\n` : lineOf(each));
+  const records = await asked(name, action, typed);
+  for (const each of records) writeOut(asJson ? `${safeJson(each)}\n` : lineOf(each));
+  if (records.length === 0)
+    writeError(`no ${name}; make one with: bosun ${name} set ${EXAMPLES[name] ?? 'my-id'}\n`);
   return 0;
 }
 

@@ -6,7 +6,7 @@ import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { count } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, type Typed } from '../command.ts';
-import { columnsOfStream, hasColor, painter, writeOut } from '../output.ts';
+import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 
 export async function tellMessages(typed: Typed): Promise<number> {
   const said = await ask('messages', inputOf('messages', typed));
@@ -15,6 +15,10 @@ export async function tellMessages(typed: Typed): Promise<number> {
     return 0;
   }
   const { run, startedAtMs, messages, leftOut, labels } = said;
+  if (messages.length + leftOut === 0) {
+    writeError(`in run ${run} nobody has sent a message\n`);
+    return 0;
+  }
   const paint = painter(hasColor(process.stdout));
   const columns = columnsOfStream(process.stdout);
   const labelOf = (task: string): string => labels[task] ?? task;

@@ -24,14 +24,19 @@ export async function run(typed: Typed): Promise<number> {
     const { tellMessages } = await import('./status-messages.ts'); // most do not ask for it
     return await tellMessages(typed);
   }
+  let queued: ShownRun[] = [];
   if (typed.args.length === 0) {
-    const runs = await ask('atWork', {});
-    if (runs.length > 1) return tellAll(runs, isOn(typed, 'json'));
+    const runs = await ask('atWork', { queued: true });
+    queued = runs.filter(({ state }) => state === 'pending');
+    const isOne = runs.length === 1 || runs.length - queued.length === 1;
+    if (runs.length > 0 && !isOne) return tellAll(runs, isOn(typed, 'json'));
   }
   const limit = isOn(typed, 'json') ? TASKS_JSON_MAX : TASKS_SHOWN_MAX;
   const status = await ask('status', inputOf('status', typed, { limit }));
   if (status.recovered !== undefined) writeError(`note: ${status.recovered}\n`);
   writeOut(isOn(typed, 'json') ? `${safeJson(status)}\n` : renderStatus(status, Date.now()));
+  const others = queued.filter(({ id }) => id !== status.run.id);
+  if (others.length > 0) writeError(`${queuedWords(others)}; see: bosun history\n`);
   return 0;
 }
 
@@ -55,8 +60,18 @@ function tellAll(runs: ShownRun[], asJson: boolean): number {
     ];
     writeOut(lines.map((line) => `${line}\n`).join(''));
   }
-  writeOut(`\n  ${runs.length} runs at work; look at one with: bosun status RUN, bosun attach RUN\n`);
+  const queued = runs.filter(({ state }) => state === 'pending');
+  const atWork = runs.length - queued.length;
+  const all = [
+    ...(atWork > 0 ? [`${count(atWork, 'run')} at work`] : []),
+    ...(queued.length > 0 ? [`${queuedWords(queued)} (start with: bosun work)`] : []),
+  ];
+  writeOut(`\n  ${all.join(', ')}; look at one with: bosun status RUN, bosun attach RUN\n`);
   return 0;
+}
+
+function queuedWords({ length }: readonly ShownRun[]): string {
+  return `${count(length, 'run')} ${length === 1 ? 'waits' : 'wait'} in the queue`;
 }
 
 export function renderStatus(status: Status, nowMs: number): string {

@@ -51,11 +51,18 @@ async function remember(refused: { source: string; asked: string[] }): Promise<v
 }
 
 async function list(asJson: boolean): Promise<number> {
-  for (const repository of await ask('trusted', {})) {
+  const trusted = await ask('trusted', {});
+  if (trusted.length === 0) writeError('you trust no repository with more than itself\n');
+  for (const repository of trusted) {
     if (asJson) writeOut(`${safeJson(repository)}\n`);
     else {
       writeOut(`${spellControls(repository.directory)}\n`);
-      const asked = repository.everything ? ['everything, now and later'] : showAsked(repository.asked);
+      const asked = repository.everything
+        ? ['everything, now and later']
+        : [
+            ...(repository.whileAlone ? ['everything, while it has no remote'] : []),
+            ...showAsked(repository.asked),
+          ];
       for (const line of asked) writeOut(`  ${line}\n`);
     }
   }

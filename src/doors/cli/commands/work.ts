@@ -18,9 +18,11 @@ export async function run(typed: Typed): Promise<number> {
       for (const live of begun) live.cancel(mode);
     },
   });
-  const { failed, cancelled } = await ask('work', inputOf('work', typed), {
+  let isAny = false;
+  const { done, failed, cancelled } = await ask('work', inputOf('work', typed), {
     signal: stop.signal,
     begun(live) {
+      isAny = true;
       begun.add(live);
       live.finished.then(
         () => begun.delete(live),
@@ -29,8 +31,15 @@ export async function run(typed: Typed): Promise<number> {
     },
     told: (told) => (asJson ? writeOut(`${safeJson(told)}\n`) : say(tell(told))),
   });
+  if (!asJson) say(isAny ? tellEnd({ done, failed, cancelled }) : 'no run waits in the queue');
   if (stop.signal.aborted) return exitOf({ state: 'cancelled' });
   return failed + cancelled > 0 ? exitOf({ state: 'failed' }) : 0;
+}
+
+function tellEnd(ended: Record<string, number>): string {
+  const counts = Object.entries(ended).filter(([, count]) => count > 0);
+  const all = counts.map(([state, count]) => `${count} ${state}`).join(', ') || 'none has ended';
+  return `nothing is left to do here: ${all}; see: bosun history`;
 }
 
 function tell({ run, state, why }: { run: string; state: string; why?: string }): string {
@@ -40,5 +49,5 @@ function tell({ run, state, why }: { run: string; state: string; why?: string })
     return `run ${run} was not started: ${plainLine(why)}; once that is fixed: bosun resume ${run}`;
   return state === 'running'
     ? `run ${run} started; watch it with: bosun attach ${run}`
-    : `run ${run} is ${state}`;
+    : `run ${run} is ${state}; see: bosun report ${run}`;
 }

@@ -81,10 +81,9 @@ function openedOf(model: LiveModel, open: OpenTask, options: FrameOptions): stri
     `${spellControls(row?.label ?? open.id)}  ${open.kind}`,
     Math.max(10, columns - 16),
   );
-  const other = open.kind === 'log' ? 'diff' : 'log';
   const more = options.hasKeys ? ` · ${pauseKeys(model, open.id)}` : '';
   const keys = fitColumns(
-    `↑↓ scroll · d ${other} · esc back${more} · ${options.isAttached ? 'Ctrl-C detaches' : 'Ctrl-C stops'}`,
+    `↑↓ scroll · d ${open.nextKind} · esc back${more} · ${options.isAttached ? 'Ctrl-C detaches' : 'Ctrl-C stops'}`,
     columns - 1,
   );
   const lines = open.window(Math.max(1, rows - 5 - asked.length));

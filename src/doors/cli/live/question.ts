@@ -32,7 +32,9 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
     : answerCommand(question.id, question, run!.id);
   const otherwise = tellDefault(question, nowMs);
   const others = questionCount > 1 ? `${questionCount - 1} more: ↑↓ selects a task` : '';
-  const how = [keys, otherwise && `else ${otherwise}`, options.hasKeys ? others : '']
+  const more =
+    question.diff !== undefined && options.hasKeys && !options.open ? 'd shows all of the diff' : '';
+  const how = [keys, more, otherwise && `else ${otherwise}`, options.hasKeys ? others : '']
     .filter(Boolean)
     .join(' · ');
   // A budget is often not the task's own; its question says whose it is.
@@ -43,7 +45,11 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
   if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
   const painted = shown.map((line) => paint('ask', line));
   const choices = choiceLines(question, options);
-  const diff = diffLines(question, Math.max(1, Math.min(DIFF_LINES_MAX, options.rows - OTHER_LINES)));
+  const diff = diffLines(
+    question,
+    Math.max(1, Math.min(DIFF_LINES_MAX, options.rows - OTHER_LINES)),
+    run!.id,
+  );
   const all = [...painted, ...diff.map((line) => `  ${fitColumns(line, columns - 3)}`), ...choices];
   const last = all.at(-1)!;
   if (choices.length === 0 && diff.length === 0 && columnsOf(last) + columnsOf(how) + 3 <= columns)

@@ -1,4 +1,4 @@
-/** One task that is opened in the live view: its log as it grows, or what it changed. It draws nothing. */
+/** One task that is opened in the live view: its log as it grows, what it changed, or what it asks an owner to change. It draws nothing. */
 import type { Recorded } from '../../../contract/event.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { ask } from '../ask.ts';
@@ -17,16 +17,21 @@ export interface OpenTaskOptions {
   /** What people call it. */
   label: string;
   paint: Paint;
+  /** Whether it asks for a change of files of others, with a diff. */
+  hasWanted(): boolean;
   /** There is more to show. */
   changed(): void;
 }
+
+const KINDS = ['log', 'diff', 'wanted'] as const;
+type Kind = (typeof KINDS)[number];
 
 export class OpenTask {
   readonly #options: OpenTaskOptions;
   readonly #lines: EventLines;
   readonly #log: string[] = [];
   #diff: string[] | undefined;
-  #isDiff = false;
+  #kind: Kind = 'log';
   #diffAgainMs = 0;
   #afterSeq = 0;
   #isReading = false;
@@ -44,24 +49,35 @@ export class OpenTask {
     return this.#options.task;
   }
 
-  get kind(): 'log' | 'diff' {
-    return this.#isDiff ? 'diff' : 'log';
+  get kind(): Kind {
+    return this.#kind;
+  }
+
+  /** What a key leads to. */
+  get nextKind(): Kind {
+    const next = KINDS[(KINDS.indexOf(this.#kind) + 1) % KINDS.length]!;
+    return next === 'wanted' && !this.#options.hasWanted() ? 'log' : next;
   }
 
   /** Reads what is new in the journal, or what the task changed once it has left something; one read at a time. */
   refresh(): void {
-    if (this.#isReading || (this.#isDiff && performance.now() < this.#diffAgainMs)) return;
+    if (this.#isReading || (this.#kind !== 'log' && performance.now() < this.#diffAgainMs)) return;
     this.#isReading = true;
-    const reading = this.#isDiff
-      ? this.#readDiff()
-      : this.#read().catch((error: Error) => this.#log.push(plainLine(error.message)));
+    const reading =
+      this.#kind !== 'log'
+        ? this.#readDiff()
+        : this.#read().catch((error: Error) => this.#log.push(plainLine(error.message)));
     void reading.finally(() => {
       this.#isReading = false;
     });
   }
 
   toggle(): void {
-    this.#isDiff = !this.#isDiff;
+    this.show(this.nextKind);
+  }
+
+  show(kind: Kind): void {
+    this.#kind = kind;
     this.#offset = 0;
     this.#diff = undefined;
     this.#diffAgainMs = 0;
@@ -70,15 +86,15 @@ export class OpenTask {
 
   /** Positive towards the end. */
   scroll(lines: number): void {
-    this.#offset = Math.max(0, this.#offset + (this.#isDiff ? lines : -lines));
+    this.#offset = Math.max(0, this.#offset + (this.#kind !== 'log' ? lines : -lines));
   }
 
   /** As many lines as there is room for; each is safe to print, and may be too long. */
   window(rows: number): string[] {
-    const all = this.#isDiff ? (this.#diff ?? ['reading what it changed …']) : this.#log;
+    const all = this.#kind !== 'log' ? (this.#diff ?? ['reading …']) : this.#log;
     const offsetMax = Math.max(0, all.length - rows);
     this.#offset = Math.min(this.#offset, offsetMax);
-    const from = this.#isDiff ? this.#offset : offsetMax - this.#offset;
+    const from = this.#kind !== 'log' ? this.#offset : offsetMax - this.#offset;
     return all.slice(from, from + rows);
   }
 
@@ -99,9 +115,13 @@ export class OpenTask {
     this.#options.changed();
   }
 
+  /** What is read for one kind is not shown as another. */
   async #readDiff(): Promise<void> {
+    const kind = this.#kind;
     try {
-      this.#diff = await this.#patch();
+      const patch = await this.#patch(kind);
+      if (this.#kind !== kind) return;
+      this.#diff = patch;
       this.#diffAgainMs = Infinity;
     } catch (error) {
       this.#diff = [plainLine((error as Error).message)];
@@ -110,7 +130,7 @@ export class OpenTask {
     this.#options.changed();
   }
 
-  async #patch(): Promise<string[]> {
+  async #patch(kind: Kind): Promise<string[]> {
     const { run, task, paint } = this.#options;
     const pieces: Buffer[] = [];
     let leftBytes = PATCH_BYTES_MAX;
@@ -118,7 +138,7 @@ export class OpenTask {
       pieces.push(piece.subarray(0, leftBytes));
       leftBytes = Math.max(0, leftBytes - piece.length);
     };
-    await ask('diff', { run, task }, { write });
+    await ask('diff', { run, task, ...(kind === 'wanted' && { wanted: true }) }, { write });
     const patch = Buffer.concat(pieces).toString();
     if (patch === '') return ['nothing was changed'];
     const lines = patch.split('\n').slice(0, LINES_MAX);

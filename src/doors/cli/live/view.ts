@@ -180,6 +180,11 @@ export class LiveView {
     const question = this.#asked;
     if (!question || !this.#model.isAsked(question.id)) return false;
     const { id, choices = [], several } = question;
+    if (key === 'd' && question.diff !== undefined && !this.#open) {
+      this.#openTask(question.task);
+      this.#open!.show('wanted');
+      return true;
+    }
     if (this.#marked?.question !== id) this.#marked = undefined;
     if (isYesNo(question)) {
       if (!/^[yn]$/i.test(key)) return false;
@@ -295,6 +300,7 @@ export class LiveView {
       task,
       label: this.#model.row(task, Date.now())?.label ?? task,
       paint: this.#paint,
+      hasWanted: () => this.#model.questionFor(task)?.diff !== undefined,
       changed: () => this.changed(),
     });
     this.#tickEvery(OPEN_TICK_MS);

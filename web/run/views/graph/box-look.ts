@@ -6,7 +6,7 @@ import { signOf, toneOf, type Tone } from '../../../parts/tone.ts';
 import { lookOf, shownState, type TaskLook } from '../task-look.ts';
 import { HIGH, LOW, PIPS_MAX, type GraphBox } from './graph-model.ts';
 
-export interface Pip {
+interface Pip {
   task: string;
   label: string;
   state: TaskState;

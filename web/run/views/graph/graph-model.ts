@@ -40,14 +40,14 @@ export interface GraphModel {
   note: string | null;
 }
 
-export const TASK_WIDTH = 152;
+const TASK_WIDTH = 152;
 /** Without what the task does just now, and with it. */
 export const LOW = 50;
 export const HIGH = 80;
-export const GROUP_WIDTH = 234;
+const GROUP_WIDTH = 234;
 export const PIPS_A_ROW = 8;
 export const PIPS_MAX = 16;
-export const HEAD = 44;
+const HEAD = 44;
 const PIP_ROW = 21;
 const SIDE = 14;
 /** Groups whose tasks follow one another or are alike; all others have a graph of their own. */
@@ -67,7 +67,7 @@ export function modelMaker(): (tasks: readonly TaskAt[], isWhole: boolean) => Gr
 }
 
 /** `isWhole`: no folds, however many tasks there are. */
-export function modelOf(facts: readonly TaskFacts[], isWhole = false): GraphModel {
+function modelOf(facts: readonly TaskFacts[], isWhole = false): GraphModel {
   const children = Map.groupBy(facts, ({ parent }) => parent ?? null);
   const top = children.get(null) ?? [];
   if (facts.length <= BOXES_MAX || isWhole) {
