@@ -25,6 +25,7 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   // Whoever builds it, such as a test: React's development build does every effect twice.
+  oxc: { jsx: { runtime: 'automatic', development: false } },
   define: { 'process.env.NODE_ENV': JSON.stringify('production') },
   worker: { format: 'es' },
 });
