@@ -24,7 +24,7 @@ export function RunHeader({ at, link, wind }: RunHeaderProps): ReactNode {
     <>
       <div className="line1">
         <h1>
-          <a href="/" aria-label="All runs">
+          <a href="/" title="All runs">
             ‹<span> {repository} /</span>
           </a>{' '}
           {run.id}
