@@ -73,4 +73,22 @@ describe('output of an attempt', () => {
     await read;
     expect(pieces.at(-1)).toEqual({ stream: 'stderr', text: 'half a line' });
   });
+
+  it('is told at once where it was quiet, and ten times a second where it never is', async () => {
+    const told: { atMs: number; lines: number }[] = [];
+    const stream = new PassThrough();
+    const startMs = performance.now();
+    const sink = new OutputSink(({ text }) =>
+      told.push({ atMs: performance.now() - startMs, lines: text!.split('\n').length - 1 }),
+    );
+    const read = sink.read(stream, 'stdout');
+    const writing = setInterval(() => stream.write('a line\n'), 5);
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBeGreaterThan(4);
+    clearInterval(writing);
+    stream.end();
+    await read;
+    const pauses = told.slice(1, 5).map(({ atMs }, n) => atMs - told[n]!.atMs);
+    expect(told[0]!.lines).toBeLessThan(told[2]!.lines);
+    for (const ms of pauses) expect(ms).toBeGreaterThan(90);
+  });
 });
