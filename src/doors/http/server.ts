@@ -10,7 +10,7 @@ import type { ServedRepository } from '../../contract/serving-schema.ts';
 import { createServer } from '../../system/net/http.ts';
 import { listen } from '../../system/net/listen.ts';
 import { listenOnSocket } from '../../system/net/listen-on-socket.ts';
-import type { Caller } from './access.ts';
+import type { HttpCaller } from './access.ts';
 import { SOCKET, type Call, type Headers, type Pour, type Reply, type Sink } from './call.ts';
 import { HttpProblem, problemReply } from './problem.ts';
 
@@ -44,7 +44,7 @@ export interface Mount {
 }
 
 interface Admitted {
-  caller: Caller;
+  caller: HttpCaller;
   repositories: readonly ServedRepository[];
 }
 
@@ -54,7 +54,7 @@ export interface Answering {
   admit(call: Call, role: Role): Admitted;
 }
 
-export interface ServerOptions {
+export interface HttpServerOptions {
   mounts?: readonly Mount[] | undefined;
   /** Until all headers of a request are there. */
   headersMsMax?: number | undefined;
@@ -83,7 +83,7 @@ export class HttpServer implements AsyncDisposable {
   /** `answering` is asked for once it listens: who may come in depends on the port. */
   constructor(
     answering: () => Answering,
-    { mounts = [], headersMsMax = HEADERS_MS_MAX, around = (action) => action(), onBug }: ServerOptions,
+    { mounts = [], headersMsMax = HEADERS_MS_MAX, around = (action) => action(), onBug }: HttpServerOptions,
   ) {
     this.#answering = answering;
     this.#mounts = mounts;
