@@ -9,6 +9,8 @@ const LIBRARY = `addHook
 agents
 allEvents
 answer
+artifact
+artifacts
 atWork
 attach
 branch
@@ -139,6 +141,8 @@ describe('names that programs rely on', () => {
       'reportPage(run) → File, by person, program',
       'open(run service! tcp) → Opened, by person, program',
       'output(run task!) → Given, by anybody',
+      'artifacts(run task! attempt) → Artifacts, by anybody',
+      'artifact(run task! attempt path!) write(bytes)… → Artifact, by anybody',
       'start(file workflow inputs prompt runtime command model check attempts timeout resume dirty usd overBudget unfenced trust key) → Started, by person, program, changes',
       'check(file trust) → Checked, by person, program',
       'init(template agent command check) → Initialised, by person, program, changes',
@@ -152,7 +156,7 @@ describe('names that programs rely on', () => {
       'trusted() → TrustedRepositories, by person, program',
       'distrust(repository) → Directory, by person, changes',
       'hooks(file trust) → Hooks, by person, program',
-      'workspaces() → Workspaces, by anybody',
+      'workspaces() → WorkspaceList, by anybody',
       'clean() → Cleaned, by person, program, changes',
       'prune(olderThanMs keep maxBytes interrupted unmerged) → Pruned, by person, program, changes',
       'conformance(runtime! command only) onRow(Verdict)… → Conformance, by person, program',
@@ -171,9 +175,9 @@ describe('names that programs rely on', () => {
       'repositories() → ServedRepositories, by person, program',
       'allowRepository(directory) → ServedRepository, by person, program, changes',
       'forgetRepository(repository!) → ServedRepository, by person, program, changes',
-      'tokens() → Tokens, by person',
+      'tokens() → AccessTokens, by person',
       'addToken(name! role! expires) → NewToken, by person, changes',
-      'revokeToken(name!) → Token, by person, changes',
+      'revokeToken(name!) → AccessToken, by person, changes',
       'workers(limit after) → Workers, by person, program',
       'putWorker(id! name! runtime model command offline) → Worker, by person, program, changes',
       'removeWorker(id!) → Worker, by person, program, changes',

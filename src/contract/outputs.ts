@@ -55,8 +55,8 @@ export {
   ServedRepository,
   Template,
   Templates,
-  Token,
-  Tokens,
+  AccessToken,
+  AccessTokens,
   Worker,
   Workers,
   WorkItem,
@@ -118,7 +118,7 @@ export const ShownRun = Run.extend({ state: shownRunState });
 export const ShownRuns = z.array(ShownRun);
 export type ShownRun = z.output<typeof ShownRun>;
 
-export const Task = z.strictObject({
+export const ShownTask = z.strictObject({
   id: text,
   label: opt(text),
   state: taskState,
@@ -157,7 +157,7 @@ export const Task = z.strictObject({
 export const Status = z.strictObject({
   run: ShownRun,
   /** In the order in which they are written; at most `limit`, those that need attention first where there are more. */
-  tasks: z.array(Task),
+  tasks: z.array(ShownTask),
   taskCount: count,
   /** What was done about a merge that was cut off. */
   recovered: opt(text),
@@ -303,6 +303,17 @@ export const FeedbackRun = StartedTask.extend({ url: text, branch: text, comment
 /** What a task gave: the agent's answer, or what a command printed; absent where it gave nothing. */
 export const Given = z.strictObject({ output: opt(json) });
 
+/** Of one attempt, by the path that each had in its workspace. */
+export const Artifacts = z.strictObject({
+  task: text,
+  attempt: count,
+  files: z.array(z.strictObject({ path: text, bytes: count })),
+});
+export type Artifacts = z.output<typeof Artifacts>;
+
+export const Artifact = z.strictObject({ task: text, attempt: count, path: text, bytes: count });
+export type Artifact = z.output<typeof Artifact>;
+
 export const File = z.strictObject({ file: text });
 
 export const Checked = z.strictObject({
@@ -366,7 +377,7 @@ export const TrustedRepositories = z.array(
   z.strictObject({ directory: text, everything: flag, whileAlone: opt(z.literal(true)), asked: texts }),
 );
 
-export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
+export const WorkspaceList = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
 
 export const Cleaned = z.strictObject({
   removed: texts,
@@ -430,7 +441,7 @@ type Same<A, B> = [A, B] extends [B, A]
     : false
   : false;
 true satisfies Same<z.output<typeof Run>, RunView>;
-true satisfies Same<z.output<typeof Task>, TaskView>;
+true satisfies Same<z.output<typeof ShownTask>, TaskView>;
 true satisfies Same<z.output<typeof Events>, Recorded[]>;
 true satisfies Same<z.output<typeof question>, QuestionView>;
 true satisfies Same<z.output<typeof spending>, Spending>;

@@ -6,7 +6,7 @@ import type { Role } from '../../contract/role.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-export interface Route {
+export interface HttpRoute {
   method: Method;
   /** `{repository}` is one of those that are served; other names in braces are fields of the input. */
   path: string;
@@ -24,7 +24,7 @@ export interface Route {
   /** Leaves a run to an engine process: a workflow file, an agent or a command, a run that is continued by a command. */
   starts?: 'file' | 'task' | 'execution' | readonly ['resume' | 'retry', ...string[]];
   /** JSON if not given; `events` are one after another, as they come or as a page. */
-  gives?: 'patch' | 'events' | 'log';
+  gives?: 'patch' | 'events' | 'log' | 'file';
   status?: 201 | 202;
   about: string;
 }
@@ -38,7 +38,7 @@ const BEYOND = ['trust', 'unfenced'];
 /** What an engine is told on the command line alone. */
 const DRIVEN = ['unfenced', 'trust', 'record', 'replay', 'timing'];
 
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly HttpRoute[] = [
   {
     method: 'GET',
     path: '/api/repositories',
@@ -187,6 +187,19 @@ export const ROUTES: readonly Route[] = [
   { method: 'PUT', path: `${RUN}/budget`, operation: 'setBudget', about: 'another limit' },
   { method: 'GET', path: `${TASK}/output`, operation: 'output', about: 'what a task gave' },
   {
+    method: 'GET',
+    path: `${TASK}/artifacts`,
+    operation: 'artifacts',
+    about: 'files that an attempt of a task kept',
+  },
+  {
+    method: 'GET',
+    path: `${TASK}/artifact`,
+    operation: 'artifact',
+    gives: 'file',
+    about: 'one of these files, to be saved and never shown',
+  },
+  {
     method: 'POST',
     path: `${RUN}/answer`,
     operation: 'answer',
@@ -302,7 +315,7 @@ function recordRoutes(
   name: string,
   [list, put, remove]: readonly [OperationName, OperationName, OperationName],
   what: string,
-): Route[] {
+): HttpRoute[] {
   // A worker may be a command of this machine.
   const role = name === 'workers' ? ({ role: 'admin' } as const) : {};
   return [
