@@ -43,7 +43,7 @@ const REFUSALS: Record<MessageRefusal, ErrorCode> = {
 export interface MessageDeskOptions {
   loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
   landings: Pick<Landings, 'land' | 'act'>;
-  /** Resolves when something comes for the attempt, or why nothing did. `along`: see `WaitOptions`. */
+  /** Resolves when something comes for the attempt, or why nothing did. `along`: see `WaitAround`. */
   wait(
     at: { task: string; attempt: number },
     seconds: number,

@@ -24,7 +24,7 @@ const WAIT_SECONDS_DEFAULT = 300;
 type Input = Parameters<CrewTools['wait_for']>[0];
 type Desked = Pick<Loop, 'state' | 'submit' | 'note' | 'isOver'>;
 
-export interface WaitOptions {
+interface WaitAround {
   /** Aborts where whoever waits hung up. */
   left?: AbortSignal | undefined;
   /** What whoever waits does as soon as it is met: recorded together with that. */
@@ -58,7 +58,7 @@ export class WaitDesk {
     at: { task: string; attempt: number },
     what: WaitFor,
     seconds = WAIT_SECONDS_DEFAULT,
-    { left, along, isNew = false }: WaitOptions = {},
+    { left, along, isNew = false }: WaitAround = {},
   ): Promise<Waited> {
     if (this.#loop.isOver || left?.aborted) return OVER;
     const key = `${at.task}@${at.attempt}`;
