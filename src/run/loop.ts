@@ -17,6 +17,8 @@ import { hasEnded, isAwaiting, nodeOf, withAllWithin, type Node, type State } fr
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
+/** What comes in this time is told together, even if nothing else is going on. */
+const SOON_MS = 5;
 const LAST_LINE_CHARS_MAX = 200;
 /** What a turn records of what was printed: to write is work of this thread, and what is left has the next turn. */
 const PRINTED_CHARS_MAX = 1024 * 1024;
@@ -35,6 +37,8 @@ export interface LoopOptions {
   nowMs(): number;
   /** Carries out a decision that is in the journal. Must not throw; what comes of it is submitted as a fact. */
   act(decision: Decision): void;
+  /** What follows from a decision at once and needs nothing of the world: it is recorded in the same transaction. */
+  along?(decision: Decision): Fact[];
   /** Is told of each fact that is in the journal. */
   heard?(fact: Fact): void;
   /** Is told when all decisions of a turn were acted on. */
@@ -80,6 +84,7 @@ export class Loop {
   #later: NodeJS.Timeout | undefined;
   /** When that is, by the steady clock. */
   #laterAtMs = 0;
+  #turnedAtMs = -Infinity;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -135,6 +140,11 @@ export class Loop {
     }, laterMs);
   }
 
+  /** For what people look at: at once where it is quiet, at the pace of all others where much is going on. */
+  noteSoon(fact: Fact): void {
+    this.note(fact, Math.max(SOON_MS, this.#turnedAtMs + NOTE_MS - performance.now()));
+  }
+
   /** Facts that nothing follows from as long as nobody drives the run. */
   async record(facts: Fact[]): Promise<void> {
     const { store, state, nowMs } = this.#options;
@@ -180,9 +190,10 @@ export class Loop {
 
   async #turn(): Promise<void> {
     if (this.#over.signal.aborted) return;
-    const { store, state, nowMs, act, seen, fault } = this.#options;
+    const { store, state, nowMs, act, along, seen, fault } = this.#options;
     clearTimeout(this.#later);
     this.#later = undefined;
+    this.#turnedAtMs = performance.now();
     this.#isAwaited = false;
     const told = this.#inbox.splice(0, turnOf(this.#inbox));
     const facts = told.map(({ fact }) => fact);
@@ -214,6 +225,10 @@ export class Loop {
         if (next.type === 'run.finished' && (await this.#hasNewSpawns())) continue;
         take(next);
         decisions.push(next);
+        for (const fact of along?.(next) ?? []) {
+          take(fact);
+          noted.push(fact);
+        }
         if (breather.isDue) await breather.breathe();
       }
     };

@@ -231,6 +231,7 @@ export class RunAttempts implements AsyncDisposable {
       give: (output) =>
         landings.land({ type: 'attempt.gave', task: node.id, attempt: start.attempt, output }),
       emit: (fact) => {
+        if (fact.type === 'attempt.output' || fact.type === 'attempt.agent') return this.#loop.noteSoon(fact);
         if (fact.type !== 'attempt.workspace') return this.#loop.note(fact);
         const { workspace: name, base } = fact;
         workspaces.know(node.id, { name, base, attempt: start.attempt });

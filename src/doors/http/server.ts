@@ -197,9 +197,8 @@ export class HttpServer implements AsyncDisposable {
   async #send({ status, headers, body }: Reply, response: ServerResponse): Promise<void> {
     if (response.destroyed) return;
     if (typeof body === 'function') return this.#pour(status, headers, body, response);
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-    response.writeHead(status, { ...ALWAYS, ...headers, 'content-length': bytes.length });
-    response.end(bytes);
+    response.writeHead(status, { ...ALWAYS, ...headers, 'content-length': Buffer.byteLength(body) });
+    response.end(body); // a text goes out together with its head, in one piece
   }
 
   async #pour(status: number, headers: Headers, pour: Pour, response: ServerResponse): Promise<void> {
@@ -262,7 +261,8 @@ class ResponseSink implements Sink {
 function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed || response.closed) gone.abort();
-  else response.once('close', () => gone.abort());
+  // Once all is answered nobody has to be told.
+  else response.once('close', () => response.writableFinished || gone.abort());
   return gone.signal;
 }
 
