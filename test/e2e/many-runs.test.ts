@@ -91,7 +91,7 @@ describe('many runs at once', () => {
     );
     // whoever resumes it at the same moment is told that somebody else does
     const both = await Promise.all([0, 1].map(() => bosun(repository.path, 'resume', '--detach', killed)));
-    expect(both.map(({ code }) => code).toSorted()).toEqual([0, 2]);
+    expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 2]));
     expect(both.find(({ code }) => code === 2)!.stderr).toContain(`is at work on run ${killed}`);
     for (const id of [killed, other])
       expect((await bosun(repository.path, 'answer', 'yes', '--run', id)).code).toBe(0);
