@@ -134,6 +134,8 @@ export const TO_LOOK = {
         outside: FLAG,
         /** Of a task: the change that its agent asks an owner for, which is in no commit. */
         wanted: FLAG,
+        /** Only this file, by its path in the repository. */
+        path: PATH,
         /** Only the files and how many lines, without a patch. */
         stat: FLAG,
       },

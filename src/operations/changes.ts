@@ -31,15 +31,16 @@ export async function streamDiff(
   if (options.wanted) return wantedChange(options, write);
   const { git, from, to } = await findRange(options);
   range?.(from, to);
-  await git.streamDiff(from, to, write, options.signal);
-  return { from, to, files: await filesOf(git, from, to) }; // not for whoever has stopped reading before
+  const only = options.path === undefined ? [] : [options.path];
+  await git.streamDiff(from, to, write, options.signal, only);
+  return { from, to, files: await filesOf(git, from, to, options.path) }; // not for whoever has stopped reading before
 }
 
 /** The files and how many lines, without a patch. */
 export async function changesOf(options: DiffOptions): Promise<Changes> {
   if (options.wanted) return wantedChange(options, () => {});
   const { git, from, to } = await findRange(options);
-  return { from, to, files: await filesOf(git, from, to) };
+  return { from, to, files: await filesOf(git, from, to, options.path) };
 }
 
 async function findRange(options: DiffOptions): Promise<{ git: EngineGit; from: string; to: string }> {
@@ -61,12 +62,13 @@ async function findRange(options: DiffOptions): Promise<{ git: EngineGit; from: 
   return { git, from, to };
 }
 
-async function filesOf(git: EngineGit, from: string, to: string): Promise<Changes['files']> {
-  return (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
+async function filesOf(git: EngineGit, from: string, to: string, only?: string): Promise<Changes['files']> {
+  const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
     added: added ?? null,
     deleted: deleted ?? null,
   }));
+  return only === undefined ? files : files.filter(({ path }) => path === only);
 }
 
 function rangeOf(

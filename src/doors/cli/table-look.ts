@@ -56,6 +56,7 @@ export const LOOK_COMMANDS: Command[] = [
         about: 'the change of files of others that the task asks for',
         not: ['--attempt', '--outside'],
       },
+      { flags: '--path <path>', about: 'only this file', not: ['--wanted'] },
       { flags: '--stat', about: 'only file names and line counts' },
     ],
     examples: [
