@@ -71,7 +71,9 @@ export class Door {
           ? await found.route.answer(call, undefined)
           : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path)));
     } catch (error) {
-      reply = problemReply(error, this.#options.onBug);
+      // Whoever asked has gone: that what they asked for ended is no bug.
+      const isLeft = call.signal.aborted && (error as Error | undefined)?.name === 'AbortError';
+      reply = problemReply(error, isLeft ? () => {} : this.#options.onBug);
     }
     this.#options.onAnswered(route, reply.status);
     return reply;
@@ -131,7 +133,7 @@ async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Pr
       return piecewise('application/x-ndjson', async (sink) => {
         const events = followLogs(input, around);
         for await (const page of events) {
-          for (const recorded of page) sink.write(`${JSON.stringify(recorded)}\n`);
+          sink.write(page.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
           await sink.drained();
         }
       });
