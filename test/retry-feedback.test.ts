@@ -8,7 +8,10 @@ const FAILED = { kind: 'failed', reason: 'check', message: 'no' } as const;
 it('tells the next attempt what a person said, that task alone, and only once', () => {
   const run = startDecided({
     agents: { a: AGENT },
-    tasks: { work: { agent: 'a', prompt: 'Do it.' }, after: { needs: ['work'], agent: 'a', prompt: 'More.' } },
+    tasks: {
+      work: { agent: 'a', prompt: 'Do it.' },
+      after: { needs: ['work'], agent: 'a', prompt: 'More.' },
+    },
   });
   run.take({ type: 'attempt.finished', task: 'work', attempt: 1, durationMs: 1, outcome: FAILED });
   expect(run.state.state).toBe('failed');
