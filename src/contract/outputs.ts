@@ -303,6 +303,35 @@ export const FeedbackRun = StartedTask.extend({ url: text, branch: text, comment
 /** What a task gave: the agent's answer, or what a command printed; absent where it gave nothing. */
 export const Given = z.strictObject({ output: opt(json) });
 
+/** Those behind a task, or in some states; see `Status` for what needs attention. */
+export const Tasks = z.array(Task);
+
+/** `lost`: its engine ended before it did, and it counts for nothing. */
+const Attempt = z.strictObject({
+  attempt: count,
+  purpose: z.enum(['work', 'resolve']),
+  startedAtMs: count,
+  state: z.enum(['running', 'done', 'failed', 'cancelled', 'lost']),
+  endedAtMs: opt(count),
+  durationMs: opt(count),
+  /** Why it failed. */
+  reason: opt(text),
+  message: opt(text),
+  /** What the next one is told. */
+  feedback: opt(text),
+  /** What went wrong between the agent and its model. */
+  error: opt(z.strictObject({ kind: text, message: text, status: opt(count) })),
+  /** In place of the agent's own, which failed. */
+  runtime: opt(runtime),
+  /** What it left. */
+  commit: opt(text),
+  changedCount: opt(count),
+  outsideCount: opt(count),
+  artifactCount: opt(count),
+});
+export type Attempt = z.output<typeof Attempt>;
+export const Attempts = z.array(Attempt);
+
 /** Of one attempt, by the path that each had in its workspace. */
 export const Artifacts = z.strictObject({
   task: text,

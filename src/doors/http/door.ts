@@ -105,11 +105,13 @@ export class Door {
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     }
     const around = { cwd: repository?.directory ?? '/', by: caller.by, signal: call.signal };
-    if (route.operation === 'check' && input.file !== undefined) fileWithin(input.file as string);
+    if (['check', 'hooks'].includes(route.operation) && input.file !== undefined)
+      fileWithin(input.file as string);
     if (route.starts) {
       const once = requestOnce(call, caller, input);
       return this.#options.starts.answer(route, input, around, { once, role: caller.role });
     }
+    if (route.page) return pageOfList(route, values, input, around);
     return answerOf(route, input, around);
   }
 }
@@ -151,6 +153,24 @@ async function answerOf(route: Route, input: Input, around: Around): Promise<Rep
       return json(await perform(operation, input as never, { ...around, ...rest }), { status });
     }
   }
+}
+
+/** Where it is full, `Link` says where the next one is: the list may have ended with it all the same. */
+async function pageOfList(
+  { operation, path, page }: Route,
+  values: Record<string, string>,
+  given: Input,
+  around: Around,
+): Promise<Reply> {
+  const { by, limit } = page!;
+  const input = { limit, ...given };
+  const list = (await perform(operation, input as never, around as never)) as unknown as { id: string }[];
+  if (list.length < input.limit) return json(list);
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...given, [by]: list.at(-1)!.id }))
+    if (values[name] === undefined) for (const each of [value].flat()) query.append(name, String(each));
+  const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
+  return json(list, { headers: { link: `<${at}?${query}>; rel="next"` } });
 }
 
 const PAGE_EVENTS = 200;
