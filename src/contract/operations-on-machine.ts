@@ -149,7 +149,7 @@ export const ON_MACHINE = {
   },
   workspaces: {
     input: NOTHING,
-    output: 'Workspaces',
+    output: 'WorkspaceList',
     errors: ['no-repository'],
     actors: ANYBODY,
     changes: false,

@@ -55,8 +55,8 @@ export {
   ServedRepository,
   Template,
   Templates,
-  Token,
-  Tokens,
+  AccessToken,
+  AccessTokens,
   Worker,
   Workers,
   WorkItem,
@@ -118,7 +118,7 @@ export const ShownRun = Run.extend({ state: shownRunState });
 export const ShownRuns = z.array(ShownRun);
 export type ShownRun = z.output<typeof ShownRun>;
 
-export const Task = z.strictObject({
+export const ShownTask = z.strictObject({
   id: text,
   label: opt(text),
   state: taskState,
@@ -157,7 +157,7 @@ export const Task = z.strictObject({
 export const Status = z.strictObject({
   run: ShownRun,
   /** In the order in which they are written; at most `limit`, those that need attention first where there are more. */
-  tasks: z.array(Task),
+  tasks: z.array(ShownTask),
   taskCount: count,
   /** What was done about a merge that was cut off. */
   recovered: opt(text),
@@ -406,7 +406,7 @@ export const TrustedRepositories = z.array(
   z.strictObject({ directory: text, everything: flag, whileAlone: opt(z.literal(true)), asked: texts }),
 );
 
-export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
+export const WorkspaceList = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
 
 export const Cleaned = z.strictObject({
   removed: texts,
@@ -470,7 +470,7 @@ type Same<A, B> = [A, B] extends [B, A]
     : false
   : false;
 true satisfies Same<z.output<typeof Run>, RunView>;
-true satisfies Same<z.output<typeof Task>, TaskView>;
+true satisfies Same<z.output<typeof ShownTask>, TaskView>;
 true satisfies Same<z.output<typeof Events>, Recorded[]>;
 true satisfies Same<z.output<typeof question>, QuestionView>;
 true satisfies Same<z.output<typeof spending>, Spending>;

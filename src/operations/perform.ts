@@ -51,8 +51,8 @@ const FUNCTIONS = {
   start: async (asked: Asked<'start'>) => (await import('./apart/start.ts')).startApart(asked),
   resume: async (asked: ResumeOptions) => (await import('./run.ts')).resumeRun(asked),
   retry: async (asked: RetryOptions) => (await import('./run.ts')).retryTask(asked),
-  pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).pauseRun(asked),
-  unpause: async (asked: Asked<'unpause'>) => (await import('./pause.ts')).unpauseRun(asked),
+  pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).askToPause(asked),
+  unpause: async (asked: Asked<'unpause'>) => (await import('./pause.ts')).askToContinue(asked),
   cancel: async (asked: CancelOptions) => (await import('./interrupt.ts')).cancelRun(asked),
   answer: async (asked: Asked<'answer'>) => (await import('./interrupt.ts')).answerQuestion(asked),
   steer: async (asked: Asked<'steer'>) => (await import('./interrupt.ts')).steerTask(asked),
@@ -92,7 +92,7 @@ const FUNCTIONS = {
   report: async (asked: Asked<'report'>) => (await import('./report.ts')).reportOf(asked),
   messages: async (asked: Asked<'messages'>) => (await import('./messages.ts')).messagesOf(asked),
   reportPage: async (asked: Asked<'reportPage'>) => (await import('./report.ts')).reportPage(asked),
-  output: async (asked: Asked<'output'>) => (await import('./output.ts')).outputOf(asked),
+  output: async (asked: Asked<'output'>) => (await import('./output.ts')).readOutput(asked),
   tasks: async (asked: Asked<'tasks'>) => (await import('./tasks.ts')).tasksOf(asked),
   attempts: async (asked: Asked<'attempts'>) => (await import('./tasks.ts')).attemptsOf(asked),
   artifacts: async (asked: Asked<'artifacts'>) => (await import('./artifacts.ts')).artifactsOf(asked),
@@ -175,23 +175,23 @@ const FUNCTIONS = {
 type Functions = typeof FUNCTIONS;
 
 /** What a door hands in besides the input: where, who, until when, and whom to tell meanwhile. */
-export type Around<Name extends OperationName> = Omit<
+export type AskedFrom<Name extends OperationName> = Omit<
   Parameters<Functions[Name]>[0],
   keyof InputOf<Name> | 'by'
 > & { by: Actor };
 
-export type Answer<Name extends OperationName> = Awaited<ReturnType<Functions[Name]>>;
+export type AnswerTo<Name extends OperationName> = Awaited<ReturnType<Functions[Name]>>;
 
 /** Rejects with `usage` where the input is not as the table says. */
 export async function perform<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
-  around: Around<Name>,
-): Promise<Answer<Name>> {
+  around: AskedFrom<Name>,
+): Promise<AnswerTo<Name>> {
   const { by, ...rest }: { by: Actor; signal?: AbortSignal } = around;
   const asked = { ...rest, ...checked(name, input, by), by: spellActor(by) };
   rest.signal?.throwIfAborted();
-  const act = FUNCTIONS[name] as unknown as (asked: Asking) => Promise<Answer<Name>>;
+  const act = FUNCTIONS[name] as unknown as (asked: Asking) => Promise<AnswerTo<Name>>;
   return process.env.BOSUN_CHECK_OUTPUT === '1'
     ? checkedOutput(name, () => act(asked as Asking))
     : act(asked as Asking);
@@ -200,7 +200,7 @@ export async function perform<Name extends OperationName>(
 /** The events of `logs`, for a program that takes them one page after another. */
 export async function* followLogs(
   input: InputOf<'logs'>,
-  { by, ...around }: Omit<Around<'logs'>, 'seen'>,
+  { by, ...around }: Omit<AskedFrom<'logs'>, 'seen'>,
 ): AsyncGenerator<Recorded[], ReadTo> {
   const asked = { ...around, ...checked('logs', input, by) };
   const { logs } = await import('./logs.ts');
@@ -210,7 +210,7 @@ export async function* followLogs(
 /** Which question `answer` would answer, for a door that puts it to a person first. */
 export async function questionMeant(
   input: Pick<InputOf<'answer'>, 'run' | 'question'>,
-  { by, cwd }: Pick<Around<'answer'>, 'by' | 'cwd'>,
+  { by, cwd }: Pick<AskedFrom<'answer'>, 'by' | 'cwd'>,
 ): Promise<{ run: string; question: QuestionView }> {
   const { run, question } = checked('answer', input, by);
   const meant = await import('./interrupt.ts');

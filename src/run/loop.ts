@@ -17,6 +17,8 @@ import { hasEnded, isAwaiting, nodeOf, withAllWithin, type Node, type State } fr
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
+/** What comes in this time is told together, even if nothing else is going on. */
+const SOON_MS = 5;
 const LAST_LINE_CHARS_MAX = 200;
 /** What a turn records of what was printed: to write is work of this thread, and what is left has the next turn. */
 const PRINTED_CHARS_MAX = 1024 * 1024;
@@ -80,6 +82,7 @@ export class Loop {
   #later: NodeJS.Timeout | undefined;
   /** When that is, by the steady clock. */
   #laterAtMs = 0;
+  #turnedAtMs = -Infinity;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -135,6 +138,11 @@ export class Loop {
     }, laterMs);
   }
 
+  /** For what people look at: at once where it is quiet, at the pace of all others where much is going on. */
+  noteSoon(fact: Fact): void {
+    this.note(fact, Math.max(SOON_MS, this.#turnedAtMs + NOTE_MS - performance.now()));
+  }
+
   /** Facts that nothing follows from as long as nobody drives the run. */
   async record(facts: Fact[]): Promise<void> {
     const { store, state, nowMs } = this.#options;
@@ -183,6 +191,7 @@ export class Loop {
     const { store, state, nowMs, act, seen, fault } = this.#options;
     clearTimeout(this.#later);
     this.#later = undefined;
+    this.#turnedAtMs = performance.now();
     this.#isAwaited = false;
     const told = this.#inbox.splice(0, turnOf(this.#inbox));
     const facts = told.map(({ fact }) => fact);

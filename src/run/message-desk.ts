@@ -15,7 +15,7 @@ import {
 } from '../contract/message.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
-import type { Steered } from '../runtime/runtime.ts';
+import type { Steer } from '../runtime/runtime.ts';
 import { unreadBy } from '../schedule/fold/messages.ts';
 import { nodeOf, type Message } from '../schedule/state.ts';
 import { agentOf } from '../schedule/workflow/agent-of.ts';
@@ -87,7 +87,7 @@ export class MessageDesk {
   }
 
   /** The agent of the attempt can be told things; it is, as long as the returned function is not called. */
-  listen(task: string, attempt: number, steer: Steered): () => void {
+  listen(task: string, attempt: number, steer: Steer): () => void {
     const mailbox = this.#mailbox(task, attempt);
     mailbox.steer = steer;
     this.#tell(task, attempt);
@@ -316,7 +316,7 @@ interface Mailbox {
   /** In the journal as read, but whoever called had gone. */
   missed: Set<string>;
   isTold: boolean;
-  steer?: Steered;
+  steer?: Steer;
 }
 
 function newMailbox(): Mailbox {

@@ -8,7 +8,7 @@ import type { RunView, ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
 import { LogTails } from '../../src/report/log-tails.ts';
 import { reportOn } from '../../src/report/build.ts';
-import { titleOf } from '../../src/report/tasks.ts';
+import { shownTitle } from '../../src/report/tasks.ts';
 import { foldRecorded } from '../../src/schedule/fold/format-2.ts';
 import { historyOf, newHistory, remember, type History } from '../../src/schedule/history/history.ts';
 import type { Node, State } from '../../src/schedule/state.ts';
@@ -93,7 +93,7 @@ function factsOf(node: Node): TaskFacts {
     kind,
     ...(parent && { parent: parent.id }),
     needs: [...node.needs, ...node.apis.map(({ publisher }) => publisher)].map((need) => need.id),
-    title: titleOf(node),
+    title: shownTitle(node),
     ...(found && { agent: found.name }),
     ...(runtime !== undefined && { runtime }),
     ...(model !== undefined && { model }),

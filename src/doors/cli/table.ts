@@ -13,15 +13,15 @@ import { WORK } from './table-queue.ts';
 import { RECORD_COMMANDS } from './table-records.ts';
 import { SERVE_COMMANDS } from './table-serve.ts';
 import {
-  RUN,
+  RUN_ARGUMENT,
   RUN_OR_TASK,
-  ON_RUN,
+  ON_RUN_OPTION,
   DETACH,
   QUEUE,
   JSON_EVENTS,
   VERBOSE,
   DIRTY,
-  USD,
+  USD_OPTION,
   UNFENCED,
   TRUST,
   CASSETTE,
@@ -63,7 +63,7 @@ export const COMMANDS: Command[] = [
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
-      USD,
+      USD_OPTION,
       DIRTY,
       DETACH,
       QUEUE,
@@ -110,7 +110,7 @@ export const COMMANDS: Command[] = [
       },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
       { flags: '--model <model>', about: 'such as claude-sonnet-4-5, or provider/model' },
-      USD,
+      USD_OPTION,
       DIRTY,
       DETACH,
       QUEUE,
@@ -179,7 +179,7 @@ export const COMMANDS: Command[] = [
         many: true,
       },
     ],
-    options: [ON_RUN, { flags: '--note <text>', about: 'why; kept with the answer' }],
+    options: [ON_RUN_OPTION, { flags: '--note <text>', about: 'why; kept with the answer' }],
     examples: [
       ['answer yes', 'the only open question of the latest run'],
       ['answer ship no --note "not on a Friday"', 'the question of task ship'],
@@ -194,7 +194,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'show what a run has spent and may spend, or raise its limits',
     asks: ['budget', 'setBudget', 'raiseSharedBudget'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       { flags: '--usd <dollars>', about: 'the new limit in dollars' },
       { flags: '--tokens <count>', about: 'the new limit in tokens' },
@@ -227,7 +227,7 @@ export const COMMANDS: Command[] = [
       { name: 'task', about: 'the task whose agent to message', required: true, complete: 'task' },
       { name: 'words', about: 'the message', required: true, many: true },
     ],
-    options: [ON_RUN],
+    options: [ON_RUN_OPTION],
     examples: [
       ['steer implement "Use the parser that is there"', 'the agent gets it at its next turn, or sooner'],
     ],
@@ -238,7 +238,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'merge what a run changed into your current branch',
     asks: ['merge'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [{ flags: '--squash', about: 'make one commit of it all' }, UNFENCED, TRUST],
     examples: [
       ['merge', 'the latest run'],
@@ -254,7 +254,7 @@ export const COMMANDS: Command[] = [
     summary: 'pause a run or one of its tasks',
     asks: ['pause'],
     arguments: [RUN_OR_TASK],
-    options: [ON_RUN, { flags: '--json', about: 'print what becomes of its attempts as JSON' }],
+    options: [ON_RUN_OPTION, { flags: '--json', about: 'print what becomes of its attempts as JSON' }],
     examples: [
       ['pause', 'the only run at work'],
       ['pause implement', 'one task, and the tasks within it'],
@@ -269,7 +269,7 @@ export const COMMANDS: Command[] = [
     summary: 'continue a run that was paused, interrupted, cancelled or failed',
     asks: ['resume', 'unpause'],
     arguments: [RUN_OR_TASK],
-    options: [ON_RUN, DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
+    options: [ON_RUN_OPTION, DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
     examples: [
       ['resume', 'the latest run; finished tasks are not run again'],
       ['resume implement', 'a task that was paused by itself'],
@@ -289,7 +289,7 @@ export const COMMANDS: Command[] = [
         complete: 'task',
       },
     ],
-    options: [ON_RUN, DETACH, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
+    options: [ON_RUN_OPTION, DETACH, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
     examples: [['retry implement', 'of the latest run']],
     load: () => import('./commands/retry.ts'),
   },
@@ -298,7 +298,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'cancel a run; finished work is kept',
     asks: ['cancel'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [{ flags: '--now', about: 'do not wait for agents to stop by themselves' }],
     examples: [
       ['cancel', 'the latest run, gracefully'],

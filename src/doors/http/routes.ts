@@ -6,7 +6,7 @@ import type { Role } from '../../contract/role.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-export interface Route {
+export interface HttpRoute {
   method: Method;
   /** `{repository}` is one of those that are served; other names in braces are fields of the input. */
   path: string;
@@ -40,7 +40,7 @@ const BEYOND = ['trust', 'unfenced'];
 /** What an engine is told on the command line alone. */
 const DRIVEN = ['unfenced', 'trust', 'record', 'replay', 'timing'];
 
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly HttpRoute[] = [
   {
     method: 'GET',
     path: '/api/repositories',
@@ -351,7 +351,7 @@ function recordRoutes(
   name: string,
   [list, put, remove]: readonly [OperationName, OperationName, OperationName],
   what: string,
-): Route[] {
+): HttpRoute[] {
   // A worker may be a command of this machine.
   const role = name === 'workers' ? ({ role: 'admin' } as const) : {};
   return [

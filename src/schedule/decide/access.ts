@@ -9,7 +9,7 @@ import type { AccessWord } from '../../contract/access.ts';
 import type { Decision } from '../../contract/event.ts';
 import { agentScope, globsOfPeople } from '../workflow/agent-of.ts';
 import { patchOf } from '../workflow/access.ts';
-import { cut } from '../workflow/said.ts';
+import { cutLines } from '../workflow/said.ts';
 import { ownersOf } from '../workflow/owners.ts';
 import { hasEnded, type AccessRequest, type Node, type State } from '../state.ts';
 
@@ -85,7 +85,7 @@ function askPerson(state: State, request: AccessRequest): Decision {
   const names = globs.toSorted((a, b) => a.length - b.length).join(', ');
   const text = `May it change ${globs.length > 1 ? `${globs.length} paths: ` : ''}${names}?`;
   const patch = patchOf(state, request);
-  const diff = patch === undefined ? {} : { diff: cut(patch, DIFF_CHARS_MAX) };
+  const diff = patch === undefined ? {} : { diff: cutLines(patch, DIFF_CHARS_MAX) };
   return { type: 'question.asked', id, task, text, default: 'no', timeoutMs: PERSON_MS, ...diff };
 }
 

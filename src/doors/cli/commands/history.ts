@@ -10,7 +10,7 @@ import { csvLine } from '../../../report/text/csv.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { describeUsd } from '../../../schedule/money/budget-words.ts';
 import { ask, inputOf } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { tellCounts } from '../../../report/text/figures.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
@@ -21,8 +21,8 @@ const KEY_COLUMNS_MAX = 40;
 export async function run(typed: Typed): Promise<number> {
   if (isOn(typed, 'json') && isOn(typed, 'csv'))
     throw new BosunError('usage', 'history: use --json or --csv, not both');
-  if (textOf(typed, 'by') !== undefined) return sumUp(typed);
-  const since = textOf(typed, 'since');
+  if (optionText(typed, 'by') !== undefined) return sumUp(typed);
+  const since = optionText(typed, 'since');
   const runs = await ask('history', {
     ...(since === undefined && { limit: LIMIT }),
     ...inputOf('history', typed),
@@ -43,8 +43,12 @@ export async function run(typed: Typed): Promise<number> {
 }
 
 async function sumUp(typed: Typed): Promise<number> {
-  if (textOf(typed, 'limit') !== undefined) throw new BosunError('usage', 'history: --limit is not for --by');
-  const totals = await ask('totals', inputOf('totals', typed, { per: textOf(typed, 'by') as Totals['per'] }));
+  if (optionText(typed, 'limit') !== undefined)
+    throw new BosunError('usage', 'history: --limit is not for --by');
+  const totals = await ask(
+    'totals',
+    inputOf('totals', typed, { per: optionText(typed, 'by') as Totals['per'] }),
+  );
   if (isOn(typed, 'json')) for (const row of totals.rows) writeOut(`${safeJson(row)}\n`);
   else if (isOn(typed, 'csv')) writeOut(totalsAsCsv(totals));
   else tellTotals(totals);
