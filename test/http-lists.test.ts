@@ -1,6 +1,6 @@
 /** Long lists over HTTP: some at a time, only what is asked for, and none twice while new ones come. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Event, Recorded } from '../src/contract/event.ts';
+import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { openShop, type TestServer } from './fixtures/http.ts';
 import { plantRun, type PlantedRun } from './fixtures/planted-run.ts';
@@ -42,7 +42,7 @@ async function plant(n: number, atMs: number): Promise<PlantedRun> {
   const events = n === 3 || n === 8 ? [created] : [created, ended];
   const run = await plantRun(
     repository.path,
-    events.map((event, seq) => ({ seq: seq + 1, atMs, run: '', event })) as Recorded[],
+    events.map((event, seq) => ({ seq: seq + 1, atMs, run: '', event })),
   );
   if (n !== 8) run.abandon();
   return run;

@@ -304,7 +304,7 @@ export const FeedbackRun = StartedTask.extend({ url: text, branch: text, comment
 export const Given = z.strictObject({ output: opt(json) });
 
 /** Those behind a task, or in some states; see `Status` for what needs attention. */
-export const Tasks = z.array(Task);
+export const Tasks = z.array(ShownTask);
 
 /** `lost`: its engine ended before it did, and it counts for nothing. */
 const Attempt = z.strictObject({

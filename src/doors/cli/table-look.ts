@@ -92,7 +92,7 @@ export const LOOK_COMMANDS: Command[] = [
     group: 'Look',
     summary: 'list the tasks of a run, or the attempts of one',
     asks: ['tasks', 'attempts'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       {
         flags: '-t, --task <task>',

@@ -157,20 +157,20 @@ async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Pr
 
 /** Where it is full, `Link` says where the next one is: the list may have ended with it all the same. */
 async function pageOfList(
-  { operation, path, page }: Route,
+  { operation, path, page }: HttpRoute,
   values: Record<string, string>,
   given: Input,
-  around: Around,
+  around: HttpContext,
 ): Promise<Reply> {
   const { by, limit } = page!;
   const input = { limit, ...given };
   const list = (await perform(operation, input as never, around as never)) as unknown as { id: string }[];
-  if (list.length < input.limit) return json(list);
+  if (list.length < input.limit) return jsonReply(list);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...given, [by]: list.at(-1)!.id }))
     if (values[name] === undefined) for (const each of [value].flat()) query.append(name, String(each));
   const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
-  return json(list, { headers: { link: `<${at}?${query}>; rel="next"` } });
+  return jsonReply(list, { headers: { link: `<${at}?${query.toString()}>; rel="next"` } });
 }
 
 const PAGE_EVENTS = 200;

@@ -31,7 +31,7 @@ export async function run(typed: Typed): Promise<number> {
   else if (isOn(typed, 'csv')) writeOut(runsAsCsv(runs));
   else tell(runs);
   if (runs.length > 0) return 0;
-  if (typed.options.state !== undefined || textOf(typed, 'before') !== undefined)
+  if (typed.options.state !== undefined || optionText(typed, 'before') !== undefined)
     writeError('no run is like that; see all with: bosun history\n');
   else
     writeError(

@@ -5,7 +5,7 @@ import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import type { TaskState } from '../../../contract/run.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 
 const NAME_COLUMNS_MAX = 40;
@@ -13,7 +13,7 @@ const NAME_COLUMNS_MAX = 40;
 const LEFT_COLUMNS = 16;
 
 export async function run(typed: Typed): Promise<number> {
-  if (textOf(typed, 'task') !== undefined) {
+  if (optionText(typed, 'task') !== undefined) {
     const attempts = await ask('attempts', inputOf('attempts', typed));
     if (isOn(typed, 'json')) for (const each of attempts) writeOut(`${safeJson(each)}\n`);
     else
