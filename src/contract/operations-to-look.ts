@@ -210,7 +210,7 @@ export const TO_LOOK = {
       type: 'object',
       properties: { ...RUN, state: TASK_STATES_LIST, limit: ABOVE_0, after: NAME },
     },
-    output: 'Tasks',
+    output: 'ShownTasks',
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,
@@ -218,7 +218,7 @@ export const TO_LOOK = {
   /** What was tried for a task, the first attempt first. */
   attempts: {
     input: { type: 'object', properties: { ...RUN, task: NAME }, required: ['task'] },
-    output: 'Attempts',
+    output: 'ShownAttempts',
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,

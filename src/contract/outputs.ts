@@ -304,10 +304,10 @@ export const FeedbackRun = StartedTask.extend({ url: text, branch: text, comment
 export const Given = z.strictObject({ output: opt(json) });
 
 /** Those behind a task, or in some states; see `Status` for what needs attention. */
-export const Tasks = z.array(ShownTask);
+export const ShownTasks = z.array(ShownTask);
 
 /** `lost`: its engine ended before it did, and it counts for nothing. */
-const Attempt = z.strictObject({
+const ShownAttempt = z.strictObject({
   attempt: count,
   purpose: z.enum(['work', 'resolve']),
   startedAtMs: count,
@@ -329,8 +329,8 @@ const Attempt = z.strictObject({
   outsideCount: opt(count),
   artifactCount: opt(count),
 });
-export type Attempt = z.output<typeof Attempt>;
-export const Attempts = z.array(Attempt);
+export type ShownAttempt = z.output<typeof ShownAttempt>;
+export const ShownAttempts = z.array(ShownAttempt);
 
 /** Of one attempt, by the path that each had in its workspace. */
 export const Artifacts = z.strictObject({

@@ -1,7 +1,7 @@
 /** The tasks of a run, some at a time, and what was tried for one of them. Reads views and the task's own events: no fold, no git. */
 import type { Event } from '../contract/event.ts';
 import type { OutputOf, Reading } from '../contract/operations.ts';
-import type { Attempt } from '../contract/outputs.ts';
+import type { ShownAttempt } from '../contract/outputs.ts';
 import type { TaskState, TaskView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 import { requireTask } from './find-task.ts';
@@ -38,7 +38,7 @@ export async function attemptsOf(options: Reading<'attempts'>): Promise<OutputOf
   const run = await findRun(journal, options.run);
   const { id: task } = await requireTask(run.id, await store.tasks(run.id), options.task);
   const isDriven = (await store.driver(run.id)) !== undefined;
-  const attempts = new Map<number, Attempt>();
+  const attempts = new Map<number, ShownAttempt>();
   for (const { event, atMs } of await store.read(run.id, { task, types: TYPES, valueBytesMax: 0 })) {
     if (event.type === 'attempt.started') {
       const { attempt, purpose, fallback } = event;
@@ -57,7 +57,7 @@ type Finished = Extract<Event, { type: 'attempt.finished' }>;
 function ended(
   { outcome, durationMs, collected, feedback, error }: Finished,
   endedAtMs: number,
-): Omit<Attempt, 'attempt' | 'purpose' | 'startedAtMs'> {
+): Omit<ShownAttempt, 'attempt' | 'purpose' | 'startedAtMs'> {
   return {
     state: outcome.kind,
     endedAtMs,
