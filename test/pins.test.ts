@@ -28,6 +28,7 @@ doctor
 events
 exec
 fetch
+forecast
 gitDiff
 gitPush
 gitStatus
@@ -61,6 +62,7 @@ unpause
 wait
 watch
 work
+workflows
 workspaces
 `;
 
@@ -133,6 +135,7 @@ describe('names that programs rely on', () => {
       'agents(run) → Agents, by anybody',
       'history(limit since state before) → ShownRuns, by anybody',
       'totals(per! since) → Totals, by anybody',
+      'forecast(workflow!) → Forecast, by anybody',
       'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
@@ -149,6 +152,7 @@ describe('names that programs rely on', () => {
       'artifact(run task! attempt path!) write(bytes)… → Artifact, by anybody',
       'start(file workflow inputs prompt runtime command model check attempts timeout resume dirty usd overBudget unfenced trust key) → Started, by person, program, changes',
       'check(file trust) → Checked, by person, program',
+      'workflows() → WorkflowFiles, by person, program',
       'init(template agent command check) → Initialised, by person, program, changes',
       'initMcp(clients user) → McpEntries, by person, changes',
       'doctor() → Findings, by anybody',

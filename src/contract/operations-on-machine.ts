@@ -29,6 +29,13 @@ export const ON_MACHINE = {
     actors: NO_AGENT,
     changes: false,
   },
+  workflows: {
+    input: NOTHING,
+    output: 'WorkflowFiles',
+    errors: [],
+    actors: NO_AGENT,
+    changes: false,
+  },
   init: {
     input: {
       type: 'object',

@@ -43,7 +43,7 @@ export {
   Pushed,
   PushedBranch,
 } from './remote-outputs.ts';
-export { Totals } from './totals-schema.ts';
+export { Forecast, Totals } from './totals-schema.ts';
 export {
   Execution,
   ExecutionFacts,
@@ -356,7 +356,17 @@ export const Checked = z.strictObject({
   owners: z.array(z.strictObject({ pattern: text, task: text, agent: text, shared: flag })),
   /** What it asks for beyond the repository, a line each. */
   asks: texts,
+  /** Of that, what nobody has agreed to yet. */
+  fresh: texts,
 });
+
+/** By where they are; those that only look like one may still have problems. */
+export const WorkflowFiles = z.strictObject({
+  files: z.array(z.strictObject({ file: text, name: opt(text) })),
+  /** There may be more. */
+  isCut: flag,
+});
+export type WorkflowFiles = z.output<typeof WorkflowFiles>;
 
 export const Initialised = z.strictObject({
   file: text,

@@ -179,6 +179,11 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('totals', { per }, options);
   }
 
+  /** What a run of this workflow may cost and how long it may take, by its last runs. */
+  forecast(workflow: string, options: Rest<'forecast', 'workflow'> = {}): Promise<OutputOf<'forecast'>> {
+    return this.#ask('forecast', { workflow }, options);
+  }
+
   events(
     run?: string,
     { signal, ...input }: Omit<Rest<'logs', 'run'>, 'seen'> = {},
@@ -334,6 +339,11 @@ export class Bosun implements AsyncDisposable {
   /** The hooks of your configuration and of a workflow file, in their order; not those that were added here. */
   hooks(file?: string, options: Rest<'hooks', 'file'> = {}): Promise<OutputOf<'hooks'>> {
     return this.#ask('hooks', file === undefined ? {} : { file }, options);
+  }
+
+  /** The workflow files of the repository. */
+  workflows(options: Rest<'workflows', never> = {}): Promise<OutputOf<'workflows'>> {
+    return this.#ask('workflows', {}, options);
   }
 
   workspaces(options: Rest<'workspaces', never> = {}): Promise<OutputOf<'workspaces'>> {

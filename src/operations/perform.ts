@@ -64,6 +64,7 @@ const FUNCTIONS = {
   atWork: async (asked: Asked<'atWork'>) => (await import('./status.ts')).runsAtWork(asked),
   history: async (asked: Asked<'history'>) => (await import('./status.ts')).history(asked),
   totals: async (asked: Asked<'totals'>) => (await import('./totals.ts')).totalsOf(asked),
+  forecast: async (asked: Asked<'forecast'>) => (await import('./forecast.ts')).forecastOf(asked),
   logs: async ({ seen, ...asked }: Asked<'logs'> & { seen(events: Recorded[]): void }) => {
     const pages = (await import('./logs.ts')).logs(asked);
     try {
@@ -100,6 +101,7 @@ const FUNCTIONS = {
     (await import('./artifacts.ts')).streamArtifact(asked),
   open: async (asked: Asked<'open'>) => (await import('./open.ts')).openService(asked),
   check: async (asked: Asked<'check'>) => (await import('./check.ts')).checkFile(asked),
+  workflows: async (asked: Asked<'workflows'>) => (await import('./workflow-files.ts')).workflowFiles(asked),
   init: async (asked: Asked<'init'>) => (await import('./init.ts')).initialise(asked),
   initMcp: async (asked: Asked<'initMcp'>) => (await import('./init-mcp/init-mcp.ts')).initMcp(asked),
   doctor: async (asked: Asked<'doctor'>) => (await import('./doctor/diagnose.ts')).diagnose(asked),

@@ -106,6 +106,7 @@ export class Drive implements Disposable {
       ...options,
       ...from,
       act: (decision) => this.#act(decision),
+      along: (decision) => (decision.type === 'wait.ended' ? this.#waits.along(decision) : []),
       heard: (fact) => this.#hear(fact),
       settled: () => this.#attempts.lookAhead(),
     });
@@ -124,13 +125,14 @@ export class Drive implements Disposable {
     this.#children = new ChildDesk({
       loop,
       nowMs,
-      wait: (at, task, seconds, left) => waits.wait(at, { kind: 'end', task }, seconds, left),
+      wait: (at, task, seconds, left) => waits.wait(at, { kind: 'end', task }, seconds, { left }),
     });
     this.#messages = new MessageDesk({
       loop,
       landings,
       nowMs,
-      wait: (at, seconds, left) => waits.wait(at, { kind: 'message' }, seconds, left),
+      wait: (at, seconds, { left, along }) =>
+        waits.wait(at, { kind: 'message' }, seconds, { left, along, isNew: true }),
       pendingAccess: (task) => access.pending(task),
     });
     this.#asks = new AskDesk(loop);

@@ -37,6 +37,8 @@ export interface LoopOptions {
   nowMs(): number;
   /** Carries out a decision that is in the journal. Must not throw; what comes of it is submitted as a fact. */
   act(decision: Decision): void;
+  /** What follows from a decision at once and needs nothing of the world: it is recorded in the same transaction. */
+  along?(decision: Decision): Fact[];
   /** Is told of each fact that is in the journal. */
   heard?(fact: Fact): void;
   /** Is told when all decisions of a turn were acted on. */
@@ -188,7 +190,7 @@ export class Loop {
 
   async #turn(): Promise<void> {
     if (this.#over.signal.aborted) return;
-    const { store, state, nowMs, act, seen, fault } = this.#options;
+    const { store, state, nowMs, act, along, seen, fault } = this.#options;
     clearTimeout(this.#later);
     this.#later = undefined;
     this.#turnedAtMs = performance.now();
@@ -223,6 +225,10 @@ export class Loop {
         if (next.type === 'run.finished' && (await this.#hasNewSpawns())) continue;
         take(next);
         decisions.push(next);
+        for (const fact of along?.(next) ?? []) {
+          take(fact);
+          noted.push(fact);
+        }
         if (breather.isDue) await breather.breathe();
       }
     };

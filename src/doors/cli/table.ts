@@ -46,13 +46,18 @@ export const COMMANDS: Command[] = [
     name: 'check',
     group: 'Start',
     summary: 'check a workflow file without running anything',
-    asks: ['check'],
+    asks: ['check', 'forecast', 'workflows'],
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
-    options: [TRUST],
+    options: [
+      TRUST,
+      { flags: '-l, --list', about: 'list the workflow files of the repository', not: ['--trust'] },
+    ],
     examples: [
       ['check', 'the bosun.yaml of this repository'],
       ['check release.yaml', 'another file'],
+      ['check --list', 'which workflow files there are'],
     ],
+    notes: 'Where the workflow has run before, it also says what a run cost and how long it took.',
     load: () => import('./commands/check.ts'),
   },
   {
