@@ -133,7 +133,7 @@ async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Pr
       return piecewise('application/x-ndjson', async (sink) => {
         const events = followLogs(input, around);
         for await (const page of events) {
-          for (const recorded of page) sink.write(`${JSON.stringify(recorded)}\n`);
+          sink.write(page.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
           await sink.drained();
         }
       });
