@@ -32,6 +32,7 @@ export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
 export { McpEntries, Started } from './mcp-outputs.ts';
 export { Hooks } from './hook-output.ts';
 export { Agents, QueuedRun, QueuedTask, Spawned, Worked, WorkedOn } from './queue-schema.ts';
+export { Artifact, Artifacts, ShownAttempts } from './task-outputs.ts';
 export { Messages, Report } from './report-schema.ts';
 export {
   Branch,
@@ -305,43 +306,6 @@ export const Given = z.strictObject({ output: opt(json) });
 
 /** Those behind a task, or in some states; see `Status` for what needs attention. */
 export const ShownTasks = z.array(ShownTask);
-
-/** `lost`: its engine ended before it did, and it counts for nothing. */
-const ShownAttempt = z.strictObject({
-  attempt: count,
-  purpose: z.enum(['work', 'resolve']),
-  startedAtMs: count,
-  state: z.enum(['running', 'done', 'failed', 'cancelled', 'lost']),
-  endedAtMs: opt(count),
-  durationMs: opt(count),
-  /** Why it failed. */
-  reason: opt(text),
-  message: opt(text),
-  /** What the next one is told. */
-  feedback: opt(text),
-  /** What went wrong between the agent and its model. */
-  error: opt(z.strictObject({ kind: text, message: text, status: opt(count) })),
-  /** In place of the agent's own, which failed. */
-  runtime: opt(runtime),
-  /** What it left. */
-  commit: opt(text),
-  changedCount: opt(count),
-  outsideCount: opt(count),
-  artifactCount: opt(count),
-});
-export type ShownAttempt = z.output<typeof ShownAttempt>;
-export const ShownAttempts = z.array(ShownAttempt);
-
-/** Of one attempt, by the path that each had in its workspace. */
-export const Artifacts = z.strictObject({
-  task: text,
-  attempt: count,
-  files: z.array(z.strictObject({ path: text, bytes: count })),
-});
-export type Artifacts = z.output<typeof Artifacts>;
-
-export const Artifact = z.strictObject({ task: text, attempt: count, path: text, bytes: count });
-export type Artifact = z.output<typeof Artifact>;
 
 export const File = z.strictObject({ file: text });
 

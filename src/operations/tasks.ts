@@ -1,7 +1,7 @@
 /** The tasks of a run, some at a time, and what was tried for one of them. Reads views and the task's own events: no fold, no git. */
 import type { Event } from '../contract/event.ts';
 import type { OutputOf, Reading } from '../contract/operations.ts';
-import type { ShownAttempt } from '../contract/outputs.ts';
+import type { ShownAttempt } from '../contract/task-outputs.ts';
 import type { TaskState, TaskView } from '../contract/run.ts';
 import { findRun, openJournal, shownState } from '../run/journal.ts';
 import { requireTask } from './find-task.ts';
