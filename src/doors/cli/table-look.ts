@@ -51,10 +51,10 @@ export const LOOK_COMMANDS: Command[] = [
     options: [
       { flags: '-t, --task <task>', about: 'only what this task changed, even if it failed' },
       { flags: '--attempt <number>', about: 'only what this attempt of the task changed' },
-      { flags: '--outside', about: 'changes of the task that its scope did not allow' },
+      { flags: '--outside', about: 'changes the task made outside its scope' },
       {
         flags: '--wanted',
-        about: 'the change of files of others that the task asks for',
+        about: 'the change to files of others that the task asks for',
         not: ['--attempt', '--outside'],
       },
       { flags: '--path <path>', about: 'only this file', not: ['--wanted'] },
@@ -122,7 +122,7 @@ export const LOOK_COMMANDS: Command[] = [
     asks: ['artifacts', 'artifact'],
     arguments: [RUN_ARGUMENT],
     options: [
-      { flags: '-t, --task <task>', about: 'whose artifacts' },
+      { flags: '-t, --task <task>', about: 'the task whose artifacts to list' },
       { flags: '--attempt <number>', about: 'those of this attempt; defaults to the last one' },
       { flags: '--path <path>', about: 'print this one, byte for byte', not: ['--json'] },
       { flags: '--json', about: 'print the list as JSON' },

@@ -71,7 +71,9 @@ export class Door {
           ? await found.route.answer(call, undefined)
           : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path)));
     } catch (error) {
-      reply = problemReply(error, this.#options.onBug);
+      // Whoever asked has gone: that what they asked for ended is no bug.
+      const isLeft = call.signal.aborted && (error as Error | undefined)?.name === 'AbortError';
+      reply = problemReply(error, isLeft ? () => {} : this.#options.onBug);
     }
     this.#options.onAnswered(route, reply.status);
     return reply;
