@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { rolldown } from 'rolldown';
+import { build } from 'vite';
 import { installedBosun } from './installed.ts';
 import { atMost, below, median, progress, roundsOr, type Bench, type Figure } from './measure.ts';
 import { makeRepository } from './repository.ts';
@@ -26,6 +26,7 @@ const WIND_MS_MAX = 100;
 const CHAIN_TASKS = 4000;
 const ROUNDS = 5;
 
+const WEB = path.join(import.meta.dirname, '..', 'web');
 const SIDE = readFileSync(path.join(import.meta.dirname, 'page-side.js'), 'utf8');
 
 interface Looking {
@@ -158,22 +159,32 @@ async function* foldFigures(
   run: string,
   events: string,
 ): AsyncIterable<Figure> {
-  await using made = await rolldown({
-    input: path.join(import.meta.dirname, '..', 'web', 'data', 'run-fold.ts'),
-  });
-  const { output } = await made.generate({ format: 'iife', name: 'fold' });
+  const code = await foldOfPage();
   const response = await fetch(`${server.url}/api/repositories/${name}/runs/${run}/log?withoutOutput=true`, {
     headers: { authorization: `Bearer ${server.token}` },
   });
   const text = await response.text();
   const page = await browser.newPage();
-  await page.evaluate(`${output[0].code}\nglobalThis.fold = fold`);
+  await page.evaluate(`${code}\nglobalThis.fold = fold`);
   await page.evaluate(SIDE);
   const tookMs: number[] = [];
   for (let n = 0; n < roundsOr(ROUNDS); n += 1) tookMs.push(await inPage<number>(page, 'folded', text));
   progress(`folding ${events}: ${tookMs.map((ms) => ms.toFixed(0)).join(' ')} ms`);
   yield atMost(1, { name: `reading and folding ${events}`, value: median(tookMs), baseline: FOLD_MS_MAX });
   await page.close();
+}
+
+/** Made of the same files in the same way. */
+async function foldOfPage(): Promise<string> {
+  const made = await build({
+    configFile: path.join(WEB, 'vite.config.ts'),
+    build: {
+      write: false,
+      lib: { entry: path.join(WEB, 'data', 'run-fold.ts'), formats: ['iife'], name: 'fold' },
+    },
+  });
+  const [{ output }] = made as { output: { code: string }[] }[] as [{ output: { code: string }[] }];
+  return output[0]!.code;
 }
 
 async function* chainFigures(looking: Looking, run: string): AsyncIterable<Figure> {
