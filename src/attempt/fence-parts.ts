@@ -10,7 +10,7 @@ import { directoriesOf, writableParts } from '../sandbox/policy.ts';
 import type { Fence } from '../system/process/fence.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
-export type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask' | 'empty'>;
+export type WorkspaceParts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask' | 'empty'>;
 
 export interface AskedParts {
   scope: Scope;
@@ -21,16 +21,16 @@ export interface AskedParts {
   isFenced: boolean;
 }
 
-export const NOTHING: Parts = { write: [], keep: [], grantable: [], mask: [] };
-export const ALL: Parts = { ...NOTHING, write: [''] };
+export const NO_PARTS: WorkspaceParts = { write: [], keep: [], grantable: [], mask: [] };
+export const ALL_PARTS: WorkspaceParts = { ...NO_PARTS, write: [''] };
 
 /** What of the workspace may be written, and what may become so. */
-export async function partsOf(workspace: Workspace, asked: AskedParts): Promise<Parts> {
+export async function partsOf(workspace: Workspace, asked: AskedParts): Promise<WorkspaceParts> {
   const { write, shared = [], grant } = asked.scope;
   const settings = await coveredSettings(workspace, asked);
   const mask = [...(await maskOf(workspace)), ...settings.mask];
   const covered = { mask, empty: settings.empty };
-  if (write === undefined) return { ...ALL, ...covered };
+  if (write === undefined) return { ...ALL_PARTS, ...covered };
   const tree = await workspace.tree();
   const grantable = Array.isArray(grant)
     ? directoriesOf(grant, tree).filter((path) => path !== '' && tree.kindOf(path) === 'directory')

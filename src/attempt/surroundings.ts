@@ -46,7 +46,15 @@ import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import type { Fence } from '../system/process/fence.ts';
 import { fenceLimits } from './fence-limits.ts';
-import { ALL, maskOf, NOTHING, partsOf, readableAt, type AskedParts, type Parts } from './fence-parts.ts';
+import {
+  ALL_PARTS,
+  maskOf,
+  NO_PARTS,
+  partsOf,
+  readableAt,
+  type AskedParts,
+  type WorkspaceParts,
+} from './fence-parts.ts';
 import type { Launch, Prepared, Running } from '../system/process/process.ts';
 import { tryRemoveTree } from '../system/files/remove-tree.ts';
 import { give } from '../system/process/sandbox-user.ts';
@@ -174,7 +182,7 @@ export class Surroundings implements AsyncDisposable {
       hosts.length > 0 && isFenced
         ? await this.#openSockets({ allow: hosts, withEgress: true, withCrew: false, withModels: false })
         : undefined;
-    return { env: machineEnvironment(isFenced), ...this.#fence(ALL, sockets, { reads: [], own: [] }) };
+    return { env: machineEnvironment(isFenced), ...this.#fence(ALL_PARTS, sockets, { reads: [], own: [] }) };
   }
 
   /** Makes the sandbox of the agent's command ahead of it. */
@@ -201,7 +209,7 @@ export class Surroundings implements AsyncDisposable {
 
   async #place(workspace: Workspace | undefined): Promise<Place> {
     if (workspace === undefined)
-      return { ...this.#fence(NOTHING, this.#sockets), cwd: this.#stages.home.empty, emptyCwd: true };
+      return { ...this.#fence(NO_PARTS, this.#sockets), cwd: this.#stages.home.empty, emptyCwd: true };
     const parts = await partsOf(workspace, this.#asked());
     await workspace.makeDirectories(parts.write);
     return workspace.inside(this.#fence(parts, this.#sockets));
@@ -211,7 +219,7 @@ export class Surroundings implements AsyncDisposable {
   async launchCheck(workspace: Workspace | undefined, start: Start): Promise<Running> {
     const { launcher } = this.#stages;
     if (workspace === undefined) return launcher.launch({ ...start, ...(await this.#place(undefined)) });
-    const parts = { ...ALL, mask: await maskOf(workspace) };
+    const parts = { ...ALL_PARTS, mask: await maskOf(workspace) };
     return launcher.launch({
       ...start,
       ...(await workspace.insideScratch(this.#fence(parts, this.#sockets))),
@@ -234,7 +242,7 @@ export class Surroundings implements AsyncDisposable {
   }
 
   #fence(
-    parts: Parts,
+    parts: WorkspaceParts,
     sockets: Sockets | undefined,
     {
       reads: ownReads = this.#ownReads(),
