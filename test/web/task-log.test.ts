@@ -56,6 +56,10 @@ it('shows of the log what had come by the moment of the film, and goes back to l
   await page.keyboard.press('Space');
   await log.getByText('Both orders pass.').waitFor();
   await page.getByRole('group', { name: 'Attempts' }).waitFor();
+  await page.keyboard.press('[');
+  await page.waitForURL(/try=1/);
+  expect(await page.getByRole('button', { name: /^1/, pressed: true }).count()).toBe(1);
+  await page.keyboard.press(']');
   const call = log.getByRole('button', { name: /^Bash/ });
   await call.focus();
   await page.keyboard.press('Space');
@@ -97,4 +101,16 @@ it('follows what is printed, leaves alone who reads further up, and loses no lin
   await log.getByText('export const routes = [];').waitFor();
   await log.getByRole('button', { name: /^Read/, expanded: true }).click();
   await log.getByRole('button', { name: /^Read/, expanded: false }).waitFor();
+});
+
+it('leads from a task that stands for others to those within it', async () => {
+  const { server, repository } = await shop;
+  await using run = await plantRun(repository.path, taskRun());
+  await using visitor = await visit(browser, server, `/r/shop/${run.id}?task=contract`);
+  const { page } = visitor;
+  const panel = page.getByRole('complementary', { name: 'Task' });
+  await panel.getByRole('list', { name: 'Tasks within it' }).waitFor();
+  await expectAccessible(page);
+  await panel.getByRole('button', { name: 'contract[add]' }).click();
+  await panel.getByRole('heading', { name: 'contract[add]' }).waitFor();
 });
