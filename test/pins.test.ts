@@ -34,9 +34,11 @@ merge
 messages
 open
 output
+overview
 pause
 pr
 prFeedback
+previewMerge
 prune
 push
 questions
@@ -53,6 +55,7 @@ start
 status
 steer
 totals
+undoMerge
 unpause
 wait
 watch
@@ -124,16 +127,19 @@ describe('names that programs rely on', () => {
       'setBudget(run agent task usd tokens requests minutes) → BudgetSet, by person, program, changes',
       'raiseSharedBudget(usdPerDay usdPerMonth) → SharedBudgets, by person, program, changes',
       'merge(run squash unfenced trust) printed(text)… → Merged, by person, program, changes',
+      'undoMerge(run) → MergeUndone, by person, program, changes',
       'status(run limit) → Status, by anybody',
       'atWork(queued) → ShownRuns, by anybody',
       'agents(run) → Agents, by anybody',
       'history(limit since) → ShownRuns, by anybody',
+      'overview(limit runs) → Overview, by anybody',
       'totals(per! since) → Totals, by anybody',
       'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
       'diff(run task attempt outside wanted stat) write(bytes)… → Changes, by anybody',
+      'previewMerge(run squash) → MergePreview, by anybody',
       'report(run written) → Report, by anybody',
       'messages(run) → Messages, by anybody',
       'reportPage(run) → File, by person, program',

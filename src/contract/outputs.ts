@@ -7,7 +7,7 @@ import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
-import type { QuestionView, RunView, TaskView } from './run.ts';
+import { QUESTION_KINDS, type QuestionView, type RunView, type TaskView } from './run.ts';
 import {
   count,
   flag,
@@ -29,6 +29,7 @@ import type { Workflow } from './workflow.ts';
 import { overrun } from './mcp-outputs.ts';
 
 export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
+export { Merged, MergePreview, MergeUndone } from './merge-outputs.ts';
 export { McpEntries, Started } from './mcp-outputs.ts';
 export { Hooks } from './hook-output.ts';
 export { Agents, QueuedRun, QueuedTask, Spawned, Worked, WorkedOn } from './queue-schema.ts';
@@ -74,6 +75,8 @@ const spending = z.strictObject({
 const question = z.strictObject({
   id: text,
   task: text,
+  kind: z.enum(QUESTION_KINDS),
+  attempt: opt(count),
   label: opt(text),
   text,
   default: z.nullable(text),
@@ -81,6 +84,10 @@ const question = z.strictObject({
   several: opt(z.literal(true)),
   freeText: opt(z.literal(true)),
   askedAtMs: count,
+  deadlineAtMs: opt(count),
+  globs: opt(texts),
+  owners: opt(z.array(z.strictObject({ task: text, label: opt(text), state: taskState }))),
+  budget: opt(mark.extend({ raiseTo: count })),
   diff: opt(text),
   timeoutMs: opt(count),
   pausedSinceMs: opt(count),
@@ -109,6 +116,17 @@ export const Run = z.strictObject({
   because: opt(z.literal('budget')),
   short: opt(mark),
   overruns: opt(z.array(overrun)),
+  landed: opt(
+    z.strictObject({
+      kind: z.enum(['fast-forward', 'merged', 'squashed']),
+      from: text,
+      to: text,
+      branch: opt(text),
+      head: text,
+      by: text,
+      atMs: count,
+    }),
+  ),
   waits: opt(z.array(z.strictObject({ provider: text, untilMs: count, why: text }))),
 });
 export const Runs = z.array(Run);
@@ -252,6 +270,26 @@ export const AttachedRun = z.object({ id: text });
 const Account = z.strictObject({ account: text, limits, spending });
 export type AccountView = z.output<typeof Account>;
 
+const stripTime = z.strictObject({ fromMs: count, toMs: z.nullable(count) });
+const strip = z.strictObject({
+  fromMs: count,
+  toMs: count,
+  lanes: count,
+  bars: z.array(
+    z.strictObject({
+      task: text,
+      label: text,
+      attempt: count,
+      lane: count,
+      fromMs: count,
+      toMs: z.nullable(count),
+      end: z.nullable(z.enum(['done', 'failed', 'cancelled', 'lost'])),
+      asked: z.array(stripTime),
+    }),
+  ),
+  leftOut: count,
+});
+
 /** Of all runs of a user together; only those that have a limit. */
 const SharedBudget = z.strictObject({
   /** `all:day`, `all:month`, `repository:day` or `repository:month`. */
@@ -271,6 +309,27 @@ export const Budgets = z.strictObject({
 });
 export type Budgets = z.output<typeof Budgets>;
 
+/** Of one repository. */
+export const Overview = z.strictObject({
+  runs: z.array(
+    z.strictObject({
+      run: ShownRun,
+      strip,
+      /** Those that need attention, and those at work; some of them where there are many. */
+      tasks: z.array(Task),
+      /** Of one that has ended: a branch of the user's has its work. */
+      isMerged: opt(flag),
+    }),
+  ),
+  /** By the day on which a run began, in the time zone of the server; the last one is today. */
+  days: opt(z.array(z.strictObject({ day: text, usd: count, tokens: count, cacheRead: count }))),
+  /** What all runs of the user may spend. */
+  shared: opt(SharedBudgets),
+  /** The branch that is checked out. */
+  branch: opt(text),
+});
+export type Overview = z.output<typeof Overview>;
+
 /** `isLive`: it takes effect at once, since the run is at work. */
 export const BudgetSet = z.strictObject({ run: text, account: text, limits, isLive: flag });
 export type BudgetSet = z.output<typeof BudgetSet>;
@@ -282,17 +341,6 @@ export const Changes = z.strictObject({
   files: z.array(z.strictObject({ path: text, added: z.nullable(count), deleted: z.nullable(count) })),
 });
 export type Changes = z.output<typeof Changes>;
-
-export const Merged = z.strictObject({
-  run: text,
-  kind: z.enum(['fast-forward', 'merged', 'squashed', 'nothing']),
-  /** The user's HEAD afterwards. */
-  head: text,
-  /** The branch it is on; absent on a detached HEAD. */
-  branch: z.optional(text),
-  commits: count,
-});
-export type Merged = z.output<typeof Merged>;
 
 /** `task`: the one task that it has. */
 export const StartedTask = StartedRun.extend({ task: text });

@@ -4,7 +4,14 @@ import type { Reading } from '../contract/operations.ts';
 import type { ShownRun, Status } from '../contract/outputs.ts';
 import { shownCounts, type RunView, type TaskState, type TaskView } from '../contract/run.ts';
 import type { Store } from '../store/store.ts';
-import { findRun, openJournal, drivenRuns as atWork, shownDriven, shownState } from '../run/journal.ts';
+import {
+  findRun,
+  openJournal,
+  drivenRuns as atWork,
+  shownDriven,
+  shownState,
+  type Journal,
+} from '../run/journal.ts';
 
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 
@@ -20,7 +27,11 @@ export async function statusOf(options: Reading<'status'>): Promise<Status> {
   const recovered =
     existsSync(home.landing) && (await (await import('../run/recover-merge.ts')).recoverMerge(home));
   const rest = { taskCount, ...(recovered && { recovered }) };
-  return { run: shown, tasks: shown.state === 'interrupted' ? tasks.map(stopped) : tasks, ...rest };
+  return { run: shown, tasks: shown.state === 'interrupted' ? tasks.map(shownStopped) : tasks, ...rest };
+}
+
+export async function asShownRun(journal: Journal, run: RunView): Promise<ShownRun> {
+  return asShown(run, await shownState(journal, run));
 }
 
 /** As people see it: one that waits for an answer does not run, and nothing runs where no engine does. */
@@ -36,7 +47,7 @@ async function tasksAmongMany(store: Store, run: RunView, limit: number): Promis
 }
 
 /** Nothing runs where no engine does: such a task will be done again. */
-function stopped(task: TaskView): TaskView {
+export function shownStopped(task: TaskView): TaskView {
   if (task.state !== 'running' && task.state !== 'merging') return task;
   const { held: _, steerable: __, services: ___, ...rest } = task;
   return { ...rest, state: 'ready', message: `interrupted while ${task.state}` };
