@@ -1,6 +1,6 @@
 /** The HTTP door: what is where, and that a run started through it goes its way. Real sockets, real runs. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -28,9 +28,21 @@ tasks:
   ship: { needs: [one], approve: 'Ship it?' }
   two: { needs: [ship], run: echo two >> one.txt }
 `;
+/** Kept beside what is committed: a page, a file of some size, one that is empty. */
+const KEEPS = `name: keeps
+tasks:
+  build:
+    run: mkdir -p out/deep && echo '<script>alert(1)</script>' > 'out/deep/a b.html' && head -c 300000 /dev/zero > out/big && touch out/empty
+    artifacts: ['out/**']
+`;
 const SLOW = 'name: slow\ntasks: { one: { run: sleep 60 } }\n';
 
-const shop = openShop({ 'bosun.yaml': RUN, 'slow.yaml': SLOW, 'code.ts': 'export default {}' });
+const shop = openShop({
+  'bosun.yaml': RUN,
+  'slow.yaml': SLOW,
+  'keeps.yaml': KEEPS,
+  'code.ts': 'export default {}',
+});
 let server: TestServer;
 let at: string;
 
@@ -284,6 +296,54 @@ describe('events', () => {
       expect(await stream.status, `${route} ${JSON.stringify(headers)}`).toBe(status);
     }
     expect((await server.ask('GET', '/api/events')).status).toBe(406);
+  });
+});
+
+describe('artifacts', () => {
+  it('are listed with their sizes, and each is a file to be saved', { timeout: 120_000 }, async () => {
+    const { token, url } = server.serving;
+    const { id } = (await ask('POST', `${at}/runs`, { body: { file: 'keeps.yaml' } })).json;
+    const task = `${at}/runs/${id}/tasks/build`;
+    await using stream = listenTo(url, `${at}/runs/${id}/events`, { token });
+    await stream.until(({ data }) => data?.event.type === 'run.finished');
+    expect((await ask('GET', `${task}/artifacts`)).json).toEqual({
+      task: 'build',
+      attempt: 1,
+      files: [
+        { path: 'out/big', bytes: 300_000 },
+        { path: 'out/deep/a b.html', bytes: 26 },
+        { path: 'out/empty', bytes: 0 },
+      ],
+    });
+    const page = await ask(
+      'GET',
+      `${task}/artifact?path=${encodeURIComponent('out/deep/a b.html')}&attempt=1`,
+    );
+    expect(page.text).toBe('<script>alert(1)</script>\n');
+    expect(page.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': "attachment; filename*=UTF-8''a%20b.html",
+      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+    });
+    expect((await ask('GET', `${task}/artifact?path=out/big`)).text).toBe('\0'.repeat(300_000));
+    expect(await ask('GET', `${task}/artifact?path=out/empty`)).toMatchObject({ status: 200, text: '' });
+    expect((await ask('GET', `${task}/artifact`)).status).toBe(400);
+    for (const other of ['out/none', 'out', '../../journal.db', '/etc/passwd', 'out/../out/big'])
+      expect((await ask('GET', `${task}/artifact?path=${other}`)).status, other).toBe(404);
+    expect((await ask('GET', `${task}/artifacts?attempt=2`)).status).toBe(404);
+
+    // whoever can write there is us; still, what has become a link leads nowhere
+    const kept = path.join((await shop).repository.path, '.git/bosun/runs', id, 'artifacts/build@1/out');
+    rmSync(path.join(kept, 'big'));
+    symlinkSync('/etc/passwd', path.join(kept, 'big'));
+    rmSync(path.join(kept, 'deep'), { recursive: true });
+    symlinkSync('/etc', path.join(kept, 'deep'));
+    expect((await ask('GET', `${task}/artifacts`)).json.files).toEqual([{ path: 'out/empty', bytes: 0 }]);
+    expect((await ask('GET', `${task}/artifact?path=out/big`)).status).toBe(404);
+    expect(
+      (await ask('GET', `${task}/artifact?path=${encodeURIComponent('out/deep/a b.html')}`)).status,
+    ).toBe(404);
   });
 });
 

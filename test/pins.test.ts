@@ -9,6 +9,8 @@ const LIBRARY = `addHook
 agents
 allEvents
 answer
+artifact
+artifacts
 atWork
 attach
 branch
@@ -145,6 +147,8 @@ describe('names that programs rely on', () => {
       'reportPage(run) → File, by person, program',
       'open(run service! tcp) → Opened, by person, program',
       'output(run task!) → Given, by anybody',
+      'artifacts(run task! attempt) → Artifacts, by anybody',
+      'artifact(run task! attempt path!) write(bytes)… → Artifact, by anybody',
       'start(file workflow inputs prompt runtime command model check attempts timeout resume dirty usd overBudget unfenced trust key) → Started, by person, program, changes',
       'check(file trust) → Checked, by person, program',
       'init(template agent command check) → Initialised, by person, program, changes',

@@ -225,7 +225,7 @@ function loadedWith(
   const loaded = new Map(entries.map((entry) => [entry, 'the command']));
   for (const [file] of loaded)
     for (const [, target] of text(file).matchAll(/^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)';/gm)) {
-      const plain = path.join(path.dirname(file), target!);
+      const plain = path.join(path.dirname(file), target!.split('?')[0]!); // what Vite is told comes after the ?
       const found = replaced.get(plain) ?? plain;
       if (!loaded.has(found)) loaded.set(found, file);
     }

@@ -9,6 +9,7 @@ import {
   NAME_CHARS_MAX,
   NO_AGENT,
   ON_RUN,
+  PATH,
   RUN,
   TOTALS_PER,
   type Operation,
@@ -206,6 +207,27 @@ export const TO_LOOK = {
   output: {
     input: { type: 'object', properties: { ...RUN, task: NAME }, required: ['task'] },
     output: 'Given',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  /** Files that an attempt of a task kept; the last one that left something where none is named. */
+  artifacts: {
+    input: { type: 'object', properties: { ...RUN, task: NAME, attempt: ABOVE_0 }, required: ['task'] },
+    output: 'Artifacts',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  /** One of them, byte for byte. */
+  artifact: {
+    input: {
+      type: 'object',
+      properties: { ...RUN, task: NAME, attempt: ABOVE_0, path: PATH },
+      required: ['task', 'path'],
+    },
+    output: 'Artifact',
+    streams: { to: 'write', items: 'bytes' },
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,

@@ -351,6 +351,17 @@ export const FeedbackRun = StartedTask.extend({ url: text, branch: text, comment
 /** What a task gave: the agent's answer, or what a command printed; absent where it gave nothing. */
 export const Given = z.strictObject({ output: opt(json) });
 
+/** Of one attempt, by the path that each had in its workspace. */
+export const Artifacts = z.strictObject({
+  task: text,
+  attempt: count,
+  files: z.array(z.strictObject({ path: text, bytes: count })),
+});
+export type Artifacts = z.output<typeof Artifacts>;
+
+export const Artifact = z.strictObject({ task: text, attempt: count, path: text, bytes: count });
+export type Artifact = z.output<typeof Artifact>;
+
 export const File = z.strictObject({ file: text });
 
 export const Checked = z.strictObject({

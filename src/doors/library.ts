@@ -258,6 +258,25 @@ export class Bosun implements AsyncDisposable {
     return (await this.#ask('output', { task, ...named(run) }, options)).output;
   }
 
+  /** Files that a task kept, by their paths. */
+  artifacts(
+    task: string,
+    run?: string,
+    options: Rest<'artifacts', 'task' | 'run'> = {},
+  ): Promise<OutputOf<'artifacts'>> {
+    return this.#ask('artifacts', { task, ...named(run) }, options);
+  }
+
+  /** What is in one of them, piece by piece. */
+  artifact(
+    path: string,
+    task: string,
+    run: string | undefined,
+    options: Rest<'artifact', 'path' | 'task' | 'run'> & Pick<Around<'artifact'>, 'write'>,
+  ): Promise<OutputOf<'artifact'>> {
+    return this.#ask('artifact', { path, task, ...named(run) }, options);
+  }
+
   /** What an agent serves, on a port of this machine, until it is closed or gone. */
   open(service: string, run?: string, options: Rest<'open', 'service' | 'run'> = {}): Promise<OpenedService> {
     return this.#ask('open', { service, ...named(run) }, options);

@@ -3,12 +3,11 @@ import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { Changes } from '../contract/outputs.ts';
-import type { TaskView } from '../contract/run.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
 import { requireObjects } from '../system/git/hold-objects.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { AttemptBases } from './attempt-bases.ts';
-import { requireTask } from './find-task.ts';
+import { workOf } from './find-task.ts';
 import { findRun, openJournal } from '../run/journal.ts';
 import { wantedChange } from './wanted-change.ts';
 
@@ -68,13 +67,6 @@ async function filesOf(git: EngineGit, from: string, to: string): Promise<Change
     added: added ?? null,
     deleted: deleted ?? null,
   }));
-}
-
-/** The task that did the work: of a race, the candidate that was picked, unless its conflict was settled since. */
-async function workOf(run: string, tasks: TaskView[], name: string): Promise<TaskView> {
-  const task = await requireTask(run, tasks, name);
-  if (task.picked === undefined || task.attempt > 0) return task;
-  return tasks.find(({ id }) => id === task.picked) ?? task;
 }
 
 function rangeOf(

@@ -96,6 +96,9 @@ const FUNCTIONS = {
   messages: async (asked: Asked<'messages'>) => (await import('./messages.ts')).messagesOf(asked),
   reportPage: async (asked: Asked<'reportPage'>) => (await import('./report.ts')).reportPage(asked),
   output: async (asked: Asked<'output'>) => (await import('./output.ts')).outputOf(asked),
+  artifacts: async (asked: Asked<'artifacts'>) => (await import('./artifacts.ts')).artifactsOf(asked),
+  artifact: async (asked: Asked<'artifact'> & { write(piece: Buffer): Promise<void> | void }) =>
+    (await import('./artifacts.ts')).streamArtifact(asked),
   open: async (asked: Asked<'open'>) => (await import('./open.ts')).openService(asked),
   check: async (asked: Asked<'check'>) => (await import('./check.ts')).checkFile(asked),
   init: async (asked: Asked<'init'>) => (await import('./init.ts')).initialise(asked),

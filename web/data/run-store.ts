@@ -12,7 +12,7 @@ import type { RunAt, TaskAt } from '../film/run-at.ts';
 import { ask, Problem, runPath } from './api.ts';
 import { isAfter } from './cursor.ts';
 import { RunFold } from './run-fold.ts';
-import { onEvents, type Streamed } from './stream.ts';
+import { onEvents, onStanding, type Streamed } from './stream.ts';
 import type { OpenedRun } from './use-run.ts';
 
 const PAGE_EVENTS = 1000;
@@ -43,6 +43,8 @@ class RunStore {
   #spent: { atMs: number; usd: number }[] = [];
   #cursor = '0.0';
   #waiting: Streamed[] | undefined = [];
+  #readings = 0;
+  #reading: Promise<void> = Promise.resolve();
   #heardAtMs = 0;
   #isDriven = true;
   #live = new RunFold();
@@ -98,18 +100,34 @@ class RunStore {
     this.#waiting = [];
     const leave = onEvents(this.#repository, (events) => this.#heard(events));
     stop.signal.addEventListener('abort', leave);
+    this.#readOn(stop);
+    // What was told before the stream stood here may not be all there was.
+    const unstand = onStanding(this.#repository, () => this.#readOn(stop));
+    stop.signal.addEventListener('abort', unstand);
     const looking = setInterval(() => void this.#look(), LOOK_MS);
     stop.signal.addEventListener('abort', () => clearInterval(looking));
-    this.#read(stop.signal).catch((error: unknown) => {
-      if (stop.signal.aborted) return;
-      stop.abort();
-      const problem =
-        error instanceof Problem
-          ? error
-          : new Problem(0, 'system', `the page could not read the run: ${String(error)}`);
-      this.#problem = { state: 'problem', problem, again: () => this.#again() };
-      this.#changed();
-    });
+  }
+
+  /** One reading after another; what the stream tells meanwhile waits for the last of them. */
+  #readOn(stop: AbortController): void {
+    this.#waiting ??= [];
+    this.#readings += 1;
+    this.#reading = this.#reading
+      .then(() => this.#read(stop.signal))
+      .then(() => this.#catchUp())
+      .catch((error: unknown) => this.#failed(stop, error));
+  }
+
+  #failed(stop: AbortController, error: unknown): void {
+    this.#readings -= 1;
+    if (stop.signal.aborted) return;
+    stop.abort();
+    const problem =
+      error instanceof Problem
+        ? error
+        : new Problem(0, 'system', `the page could not read the run: ${String(error)}`);
+    this.#problem = { state: 'problem', problem, again: () => this.#again() };
+    this.#changed();
   }
 
   #again(): void {
@@ -127,9 +145,14 @@ class RunStore {
       this.#add(page.events);
     }
     await this.#look();
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    this.#add(waiting);
+  }
+
+  #catchUp(): void {
+    this.#readings -= 1;
+    if (this.#readings === 0) {
+      this.#add(this.#waiting ?? []);
+      this.#waiting = undefined;
+    }
     this.#refresh();
   }
 

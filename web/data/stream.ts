@@ -1,16 +1,23 @@
-/** What comes from the server as it happens: one stream of the events of all repositories, handed on in batches. */
-import type { Recorded } from '../../src/contract/event.ts';
+/** What comes from the server as it happens, for the views of this tab: events of all repositories, in batches. */
+import { carry, carryAlone } from './carriers.ts';
+import { SILENT_MS, type Streamed, type Told } from './hub.ts';
 import { setLink } from './link.ts';
+import { lockSession } from './session.ts';
 
-/** An event, and where in its repository's events whoever has seen it stands. */
-export type Streamed = Recorded & { repository: string; cursor: string };
+export type { Streamed } from './hub.ts';
 
 type Listener = (events: readonly Streamed[]) => void;
 
-const BATCH_MS = 50;
+const LOOK_MS = 1000;
+/** The carrier lets itself be heard also while the server does not. */
+const DEAD_MS = SILENT_MS + 5000;
 const listeners = new Set<{ repository: string | null; listener: Listener }>();
-let source: EventSource | undefined;
-let batch: Streamed[] = [];
+const standers = new Set<{ repository: string | null; listener(): void }>();
+/** Of which repositories nothing is missed from now on. */
+const standing = new Set<string>();
+let told: Pick<Told, 'epoch' | 'id'> | undefined;
+let heardAtMs = 0;
+let isOpen = false;
 
 /**
  * As long as what it gives was not called. Without what programs print. Some may be told twice: whoever counts them goes
@@ -25,29 +32,66 @@ export function onEvents(repository: string | null, listener: Listener): () => v
   };
 }
 
-function open(): void {
-  if (source) return;
-  source = new EventSource('/api/events?withoutOutput=true');
-  source.addEventListener('open', () => setLink({ state: 'live' }));
-  source.addEventListener('error', () => setLink({ state: 'lost', sinceMs: Date.now() }));
-  source.addEventListener('message', ({ data, lastEventId }: MessageEvent<string>) => {
-    const event = JSON.parse(data) as Streamed;
-    if (batch.length === 0) setTimeout(handOn, BATCH_MS);
-    batch.push({ ...event, cursor: cursorIn(lastEventId, event.repository) });
-  });
+/**
+ * Told whenever the stream stands anew in a repository: from then on nothing is missed, and what came before may have
+ * been. Whoever reads for itself reads on from where it is. Called at once where it stands already.
+ */
+export function onStanding(repository: string | null, listener: () => void): () => void {
+  const entry = { repository, listener };
+  standers.add(entry);
+  open();
+  if (repository === null ? standing.size > 0 : standing.has(repository)) listener();
+  return () => {
+    standers.delete(entry);
+  };
 }
 
-function handOn(): void {
-  const told = batch;
-  batch = [];
+function open(): void {
+  if (isOpen) return;
+  isOpen = true;
+  heardAtMs = Date.now();
+  let isAlone = false;
+  const carried = { tell: heard, standsAt: () => told };
+  const alone = (): void => {
+    if (isAlone) return;
+    isAlone = true;
+    end();
+    carryAlone(carried);
+  };
+  const end = carry(carried, alone);
+  const look = (): void => {
+    const silentMs = Date.now() - heardAtMs;
+    if (silentMs >= SILENT_MS) setLink({ state: 'lost', sinceMs: heardAtMs });
+    if (silentMs >= DEAD_MS) alone();
+  };
+  setInterval(look, LOOK_MS);
+}
+
+function heard({ epoch, id, events, lostSinceMs, isLocked }: Told): void {
+  heardAtMs = Date.now();
+  if (isLocked) lockSession();
+  if (epoch !== told?.epoch) standing.clear();
+  told = { epoch, id };
+  if (lostSinceMs === undefined) stand(id); // before any event of it: whoever reads on keeps those for later
+  handOn(events);
+  setLink(lostSinceMs === undefined ? { state: 'live' } : { state: 'lost', sinceMs: lostSinceMs });
+}
+
+function stand(id: string): void {
+  if (id === '') return;
+  const names = id.split(',').map((each) => each.slice(0, each.indexOf(':')));
+  const fresh = names.filter((name) => !standing.has(name));
+  if (fresh.length === 0 && names.length === standing.size) return;
+  standing.clear(); // also of those that are served no longer
+  for (const name of names) standing.add(name);
+  for (const { repository, listener } of standers)
+    if (repository === null || fresh.includes(repository)) listener();
+}
+
+function handOn(events: readonly Streamed[]): void {
+  if (events.length === 0) return;
   for (const { repository, listener } of listeners) {
-    const own = repository === null ? told : told.filter((event) => event.repository === repository);
+    const own = repository === null ? events : events.filter((event) => event.repository === repository);
     if (own.length > 0) listener(own);
   }
-}
-
-/** The id of an event of all repositories says where the reader stands in each of them. */
-function cursorIn(id: string, repository: string): string {
-  const part = id.split(',').find((each) => each.startsWith(`${repository}:`));
-  return part?.slice(repository.length + 1) ?? '0.0';
 }

@@ -85,6 +85,24 @@ export const LOOK_COMMANDS: Command[] = [
     ],
     load: () => import('./commands/report.ts'),
   },
+  {
+    name: 'artifacts',
+    group: 'Look',
+    summary: 'list the artifacts of a task, or print one',
+    asks: ['artifacts', 'artifact'],
+    arguments: [RUN],
+    options: [
+      { flags: '-t, --task <task>', about: 'whose artifacts' },
+      { flags: '--attempt <number>', about: 'those of this attempt; defaults to the last one' },
+      { flags: '--path <path>', about: 'print this one, byte for byte', not: ['--json'] },
+      { flags: '--json', about: 'print the list as JSON' },
+    ],
+    examples: [
+      ['artifacts --task build', 'what the task kept'],
+      ['artifacts --task build --path dist/app.tar > app.tar', 'one of them'],
+    ],
+    load: () => import('./commands/artifacts.ts'),
+  },
   AGENTS,
   {
     name: 'history',

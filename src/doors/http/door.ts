@@ -9,7 +9,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import type { Role } from '../../contract/role.ts';
 import { followLogs, perform } from '../../operations/perform.ts';
 import { requireRole, type Access, type Caller } from './access.ts';
-import { json, type Call, type Pour, type Reply } from './call.ts';
+import { json, type Call, type Pour, type Reply, type Sink } from './call.ts';
 import { wantsStream, watchedRepository } from './event-request.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Guard } from './guard.ts';
@@ -137,12 +137,15 @@ async function answerOf(route: Route, input: Input, around: Around): Promise<Rep
       });
     case 'patch':
       return piecewise('text/x-diff', async (sink) => {
-        const write = async (piece: Buffer): Promise<void> => {
-          sink.write(piece);
-          await sink.drained();
-        };
-        await perform('diff', input, { ...around, write });
+        await perform('diff', input, { ...around, write: writerTo(sink) });
       });
+    case 'file':
+      return savedAs(
+        input.path as string,
+        piecewise('application/octet-stream', async (sink) => {
+          await perform('artifact', input as never, { ...around, write: writerTo(sink) });
+        }),
+      );
     default: {
       const rest = { seen() {}, waits() {}, printed() {}, confirm: async () => true, write() {} };
       return json(await perform(operation, input as never, { ...around, ...rest }), { status });
@@ -164,6 +167,27 @@ async function pageOf(input: Input, around: Around): Promise<{ events: unknown[]
     { ...around, seen: (some: unknown[]) => void events.push(...some) },
   );
   return { events, next: cursor };
+}
+
+function writerTo(sink: Sink): (piece: Buffer) => Promise<void> {
+  return async (piece) => {
+    sink.write(piece);
+    await sink.drained();
+  };
+}
+
+/** Whatever it holds, and whoever opens its address: a browser saves it, and runs and shows nothing of it. */
+function savedAs(path: string, reply: Reply): Reply {
+  const name = path.split('/').at(-1)!.toWellFormed();
+  const spelt = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  const headers = {
+    'content-disposition': `attachment; filename*=UTF-8''${spelt}`,
+    'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+  };
+  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
 function piecewise(type: string, body: Pour): Reply {

@@ -86,6 +86,8 @@ function contentOf(route: Route, output: string): Parts {
   switch (route.gives) {
     case 'patch':
       return { 'text/x-diff': { schema: { type: 'string' } } };
+    case 'file':
+      return { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     case 'log':
       return { 'application/x-ndjson': { schema: { type: 'string' } } };
     case 'events':

@@ -30,6 +30,8 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
+  // Of the page itself, for the address of its worker.
+  'trusted-types bosun',
 ].join('; ');
 /** Less than this is not worth it. */
 const COMPRESSED_BYTES_MIN = 1000;

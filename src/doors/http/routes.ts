@@ -24,7 +24,7 @@ export interface Route {
   /** Leaves a run to an engine process: a workflow file, an agent or a command, a run that is continued by a command. */
   starts?: 'file' | 'task' | 'execution' | readonly ['resume' | 'retry', ...string[]];
   /** JSON if not given; `events` are one after another, as they come or as a page. */
-  gives?: 'patch' | 'events' | 'log';
+  gives?: 'patch' | 'events' | 'log' | 'file';
   status?: 201 | 202;
   about: string;
 }
@@ -192,6 +192,19 @@ export const ROUTES: readonly Route[] = [
   },
   { method: 'PUT', path: `${RUN}/budget`, operation: 'setBudget', about: 'another limit' },
   { method: 'GET', path: `${TASK}/output`, operation: 'output', about: 'what a task gave' },
+  {
+    method: 'GET',
+    path: `${TASK}/artifacts`,
+    operation: 'artifacts',
+    about: 'files that an attempt of a task kept',
+  },
+  {
+    method: 'GET',
+    path: `${TASK}/artifact`,
+    operation: 'artifact',
+    gives: 'file',
+    about: 'one of these files, to be saved and never shown',
+  },
   {
     method: 'POST',
     path: `${RUN}/answer`,

@@ -1,0 +1,24 @@
+/** Holds the one stream for all tabs of a browser. A tab says `hello` when it comes, and `bye` when it goes. */
+import { Hub } from './hub.ts';
+
+interface Scope {
+  addEventListener(type: 'connect', listener: (event: MessageEvent) => void): void;
+}
+
+const tabs = new Set<MessagePort>();
+let hub: Hub | undefined;
+
+(globalThis as unknown as Scope).addEventListener('connect', ({ ports }) => {
+  const port = ports[0]!;
+  port.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (data === 'bye') {
+      tabs.delete(port);
+      return;
+    }
+    tabs.add(port);
+    hub ??= new Hub({ tell: (told) => tabs.forEach((tab) => tab.postMessage(told)) }).start();
+    hub.unlock();
+    port.postMessage(hub.now);
+  });
+  port.start();
+});

@@ -1,0 +1,172 @@
+/**
+ * The one stream of events of all repositories, for every tab of a browser: read from the server, handed on in batches,
+ * and begun again by itself where it stood. Whoever holds it, a worker or a tab, hands on what it tells.
+ *
+ *   reading ──(cut off, or 15 s of silence)──▶ lost ──(heard again)──▶ reading
+ *                                               └──(nobody knows this browser)──▶ locked
+ */
+import type { Recorded } from '../../src/contract/event.ts';
+
+/** An event, and where in its repository's events whoever has seen it stands. */
+export type Streamed = Recorded & { repository: string; cursor: string };
+
+/** What a hub says, at least every five seconds. */
+export interface Told {
+  /** The same for as long as nothing was missed. */
+  epoch: string;
+  /** Where it stands in each repository: `shop:12.7,docs:3.1`. Of those that it does not name it may miss some yet. */
+  id: string;
+  events: readonly Streamed[];
+  /** Nothing is heard of the server since then. */
+  lostSinceMs?: number;
+  isLocked?: boolean;
+}
+
+export interface HubOptions {
+  tell(told: Told): void;
+  /** Goes on from where another hub stood. */
+  from?: Pick<Told, 'epoch' | 'id'> | undefined;
+  /** Timers of a hidden tab come late: then every event is handed on at once. */
+  isHidden?(): boolean;
+}
+
+export const SILENT_MS = 15_000;
+const BATCH_MS = 50;
+const LOOK_MS = 1000;
+const AGAIN_MS = [250, 500, 1000, 2000];
+/** A repository that could not be read is asked for again after this. */
+const PROBLEM_MS = 10_000;
+/** After so many refusals it begins anew, as if it had read nothing. */
+const REFUSED_MAX = 4;
+
+export class Hub {
+  readonly #options: HubOptions;
+  #epoch: string;
+  #id: string;
+  #source: EventSource | undefined;
+  #batch: Streamed[] = [];
+  #heardAtMs = Date.now();
+  #lostSinceMs: number | undefined;
+  #failures = 0;
+  #refused = 0;
+  #isLocked = false;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#epoch = options.from?.epoch ?? newEpoch();
+    this.#id = options.from?.id ?? '';
+  }
+
+  start(): this {
+    setInterval(() => this.#look(), LOOK_MS);
+    this.#open();
+    return this;
+  }
+
+  /** For whoever comes later. */
+  get now(): Told {
+    return {
+      epoch: this.#epoch,
+      id: this.#id,
+      events: [],
+      ...(this.#lostSinceMs !== undefined && { lostSinceMs: this.#lostSinceMs }),
+      ...(this.#isLocked && { isLocked: true }),
+    };
+  }
+
+  /** Whoever sits here was let in again. */
+  unlock(): void {
+    if (!this.#isLocked) return;
+    this.#isLocked = false;
+    this.#open();
+  }
+
+  #open(): void {
+    if (this.#id === '') this.#epoch = newEpoch();
+    const after = this.#id === '' ? '' : `&after=${encodeURIComponent(this.#id)}`;
+    const source = new EventSource(`/api/events?withoutOutput=true${after}`);
+    this.#source = source;
+    this.#heardAtMs = Date.now();
+    source.addEventListener('open', () => this.#heard(source, ''));
+    source.addEventListener('message', ({ data, lastEventId }: MessageEvent<string>) => {
+      const event = JSON.parse(data) as Streamed;
+      this.#batch.push({ ...event, cursor: cursorIn(lastEventId, event.repository) });
+      this.#heard(source, lastEventId);
+      if (this.#batch.length > 1) return;
+      if (this.#options.isHidden?.()) queueMicrotask(() => this.#handOn());
+      else setTimeout(() => this.#handOn(), BATCH_MS);
+    });
+    source.addEventListener('beat', ({ lastEventId }: MessageEvent<string>) => {
+      this.#refused = 0;
+      this.#heard(source, lastEventId);
+      this.#handOn();
+    });
+    source.addEventListener('problem', () => {
+      setTimeout(() => source === this.#source && this.#again(), PROBLEM_MS);
+    });
+    source.addEventListener('error', () => {
+      if (source !== this.#source) return;
+      if (source.readyState === EventSource.CLOSED) this.#refused += 1;
+      void this.#lose(Date.now());
+    });
+  }
+
+  #heard(source: EventSource, id: string): void {
+    if (source !== this.#source) return;
+    this.#heardAtMs = Date.now();
+    if (id !== '') this.#id = id;
+    if (this.#lostSinceMs === undefined) return;
+    this.#lostSinceMs = undefined;
+    this.#failures = 0;
+    this.#handOn();
+  }
+
+  #handOn(): void {
+    const events = this.#batch;
+    this.#batch = [];
+    this.#options.tell({ ...this.now, events });
+  }
+
+  #look(): void {
+    if (this.#isLocked) return;
+    if (this.#source && Date.now() - this.#heardAtMs >= SILENT_MS) void this.#lose(this.#heardAtMs);
+    else if (this.#lostSinceMs !== undefined) this.#handOn(); // whoever listens knows that it tries
+  }
+
+  async #lose(sinceMs: number): Promise<void> {
+    this.#source?.close();
+    this.#source = undefined;
+    this.#lostSinceMs ??= sinceMs;
+    if (this.#refused >= REFUSED_MAX) [this.#id, this.#refused] = ['', 0];
+    this.#handOn();
+    const waitMs = AGAIN_MS[Math.min(this.#failures++, AGAIN_MS.length - 1)]!;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    this.#isLocked = this.#refused > 0 && (await isStranger());
+    if (this.#isLocked) this.#handOn();
+    else this.#open();
+  }
+
+  #again(): void {
+    this.#source?.close();
+    this.#open();
+  }
+}
+
+/** The id of an event of all repositories says where the reader stands in each of them. */
+function cursorIn(id: string, repository: string): string {
+  const part = id.split(',').find((each) => each.startsWith(`${repository}:`));
+  return part?.slice(repository.length + 1) ?? '0.0';
+}
+
+/** The stream of a browser does not say why it was refused. */
+async function isStranger(): Promise<boolean> {
+  try {
+    return (await fetch('/api/session', { credentials: 'same-origin', redirect: 'error' })).status === 401;
+  } catch {
+    return false;
+  }
+}
+
+function newEpoch(): string {
+  return crypto.randomUUID();
+}
