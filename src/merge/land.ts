@@ -51,7 +51,7 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   refuseUnfinished(repository);
   const objects = path.join(commonDir, 'objects');
   await using tree = await openWorkTree(repository);
-  await refuseUncommitted(tree, top, 'merge again');
+  await refuseUncommitted(tree, top);
   if (await engine.isAncestor(commit, head)) return { kind: 'nothing', head, branch };
   const isForward = await engine.isAncestor(head, commit);
   const commitTree = async (of: string, ...parents: string[]): Promise<string> =>
@@ -73,15 +73,18 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   return { kind: squash ? 'squashed' : isForward ? 'fast-forward' : 'merged', head: target, branch };
 }
 
-/** `then`: what to do once they are. */
-export async function refuseUncommitted(tree: WorkTree, top: string, then: string): Promise<void> {
+export async function refuseUncommitted(
+  tree: WorkTree,
+  top: string,
+  { isUndo = false }: { isUndo?: boolean } = {},
+): Promise<void> {
   const files = await tree.changed('no');
   if (files.length === 0) return;
-  throw new BosunError(
-    'wrong-state',
-    `${top} has changes that are not committed (${names(files)}): commit or stash them, then ${then}`,
-    { data: { files } },
-  );
+  const found = `${top} has changes that are not committed (${names(files)}`;
+  const what = isUndo
+    ? `${found}): commit or stash them, then undo the merge again`
+    : `${found}): commit or stash them, then merge again`;
+  throw new BosunError('wrong-state', what, { data: { files } });
 }
 
 /** All or nothing: a Ctrl-C while files are written must not leave half of them. */
@@ -200,7 +203,7 @@ function ownFilesAt(top: string, file: string, index: ReadonlySet<string>): stri
     .filter((own) => !index.has(own));
 }
 
-export function names(files: string[]): string {
+function names(files: string[]): string {
   const shown = files.slice(0, NAMES_SHOWN_MAX).join(', ');
   return files.length > NAMES_SHOWN_MAX ? `${shown} and ${files.length - NAMES_SHOWN_MAX} more` : shown;
 }

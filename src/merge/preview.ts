@@ -34,7 +34,7 @@ export async function previewLanding(
   const merged = isForward ? undefined : await mergeTrees(engine, tree, repository, { base, commit });
   const inTheWay = await inTheWayOf(() => {
     refuseUnfinished(repository);
-    return refuseUncommitted(tree, top, 'merge again');
+    return refuseUncommitted(tree, top);
   });
   if (merged && !merged.isClean) {
     const blocked = inTheWay === undefined ? {} : { blocked: inTheWay };

@@ -40,7 +40,7 @@ export async function undoLanding(engine: EngineGit, request: UndoRequest): Prom
       `${branch ?? 'HEAD'} has moved since ${what} was merged (${short(to)}, now ${short(head)}), so the merge is not undone: take its changes out with ${revertOf(landed)}`,
     );
   await using tree = await openWorkTree(repository);
-  await refuseUncommitted(tree, top, 'undo the merge again');
+  await refuseUncommitted(tree, top, { isUndo: true });
   await refuseLoss(engine, tree, top, head, from);
   signal?.throwIfAborted();
   await undisturbed(() =>

@@ -7,6 +7,7 @@ import { openJournal } from '../run/journal.ts';
 import { STRIP_EVENTS, stripOfEvents } from '../schedule/views/strip-of-events.ts';
 import type { Store } from '../store/store.ts';
 import { gitInRepository } from '../system/git/git.ts';
+import { isOnBranch } from '../system/git/on-branch.ts';
 import { asShownRun, shownStopped } from './status.ts';
 import { sharedBudgetsOf } from './shared-budget.ts';
 import { runsSince } from './totals.ts';
@@ -20,7 +21,8 @@ const TASKS_MAX = 8;
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 const DAYS = 14;
 const RUNS_OF_DAYS_MAX = 5000;
-const COMMITS_MAX = 5000;
+/** Each takes a process of git. */
+const LOOKED_UP_MAX = 20;
 
 export async function overviewOf(options: Reading<'overview'>): Promise<Overview> {
   await using journal = await openJournal(options.cwd);
@@ -73,33 +75,18 @@ async function glanceOf(
   return { strip, tasks: run.state === 'interrupted' ? tasks.map(shownStopped) : tasks };
 }
 
-/** The runs whose work a branch, a remote branch or a tag of the user's has: two processes, however many runs. */
+/** The runs whose work a branch, a remote branch or a tag of the user's has; of older ones, what was merged with bosun. */
 async function mergedOf(top: string, runs: readonly RunView[]): Promise<Set<string>> {
   const ended = runs.filter((run) => !isOpen(run) && run.headCommit !== run.baseCommit);
-  const wanted = new Map(
-    ended.map(({ id, headCommit, landed }) => [
-      id,
-      [headCommit, ...(landed?.head === headCommit ? [landed.to] : [])],
-    ]),
+  const found = await Promise.all(
+    ended.map(async ({ id, headCommit, landed }, n) => {
+      const isLanded = landed?.head === headCommit;
+      if (n >= LOOKED_UP_MAX) return isLanded ? [id] : [];
+      const commit = isLanded ? landed.to : headCommit;
+      return (await isOnBranch(top, commit)) ? [id] : [];
+    }),
   );
-  const all = [...new Set([...wanted.values()].flat())];
-  if (all.length === 0) return new Set();
-  const asked = await gitInRepository(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-    cwd: top,
-    input: `${all.join('\n')}\n`,
-  });
-  const here = new Set(
-    Array.from(asked.stdout.toString().matchAll(/^([0-9a-f]+) commit$/gm), ([, hash]) => hash!),
-  );
-  if (here.size === 0) return new Set();
-  const beyondBranches = ['--not', '--branches', '--remotes', '--tags'];
-  const args = ['rev-list', `--max-count=${COMMITS_MAX}`, ...here, ...beyondBranches];
-  const listed = await gitInRepository(args, { cwd: top, codes: [0, 128] });
-  const lines = listed.stdout.toString().split('\n').filter(Boolean);
-  if (listed.code !== 0 || lines.length === COMMITS_MAX) return new Set();
-  const beyond = new Set(lines);
-  const isOnBranch = (commit: string): boolean => here.has(commit) && !beyond.has(commit);
-  return new Set([...wanted].filter(([, commits]) => commits.some(isOnBranch)).map(([id]) => id));
+  return new Set(found.flat());
 }
 
 async function daysOf(store: Store): Promise<NonNullable<Overview['days']>> {
@@ -118,7 +105,7 @@ async function daysOf(store: Store): Promise<NonNullable<Overview['days']>> {
     day.tokens += tokensInAll(spending.tokens);
     day.cacheRead += spending.tokens.cacheRead;
   }
-  return days.map(({ fromMs: _, ...day }) => day);
+  return days.map(({ day, usd, tokens, cacheRead }) => ({ day, usd, tokens, cacheRead }));
 }
 
 function dayOf(date: Date): string {

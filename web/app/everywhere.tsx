@@ -1,12 +1,14 @@
 /** What can be done from every place: find something (⌘K), see the keys (?), go somewhere. */
 import { useState, type ReactNode } from 'react';
 import { useMay } from '../data/session.ts';
+import { useSentNotifications } from '../questions/notifications.ts';
 import { useCommands } from './commands.tsx';
 import { KeysList } from './keys-list.tsx';
 import { Palette } from './palette.tsx';
 import { go, usePlace } from './router.ts';
 
 export function Everywhere(): ReactNode {
+  useSentNotifications();
   const [open, setOpen] = useState<'palette' | 'keys'>();
   const mayStart = useMay('run');
   const place = usePlace();
