@@ -35,7 +35,7 @@ export function stripOfEvents(events: readonly Recorded[], { fromMs, toMs, barsM
     const open = questions.get(id);
     if (open?.toMs === null) Object.assign(open, { toMs: atMs, isNo: answer === 'no' });
   };
-  let asks = 0;
+  let count = 0;
   for (const { event, atMs } of events)
     switch (event.type) {
       case 'attempt.started': {
@@ -61,7 +61,7 @@ export function stripOfEvents(events: readonly Recorded[], { fromMs, toMs, barsM
         break;
       }
       case 'question.asked':
-        questions.set(`${event.id} ${(asks += 1)}`, {
+        questions.set(`${event.id} ${(count += 1)}`, {
           id: event.id,
           task: event.task,
           fromMs: atMs,
@@ -74,18 +74,17 @@ export function stripOfEvents(events: readonly Recorded[], { fromMs, toMs, barsM
         for (const [key, { id }] of questions) if (id === event.id) close(key, event.answer, atMs);
     }
   const lastMs = toMs ?? events.at(-1)?.atMs ?? fromMs;
-  const bars = [...attempts.values()].flat().map(({ isQueued: _, ...bar }) => ({
-    ...bar,
-    asked: askedWithin(
-      [...questions.values()].filter(({ task }) => task === bar.task),
-      { startedAtMs: bar.fromMs, endedAtMs: bar.toMs },
-    ),
-  }));
+  const bars = [...attempts.values()].flat().map((bar): Bar => {
+    const { task, label, attempt, fromMs: sinceMs, toMs: untilMs, end } = bar;
+    const own = [...questions.values()].filter((question) => question.task === task);
+    const asked = askedWithin(own, { startedAtMs: sinceMs, endedAtMs: untilMs });
+    return { task, label, attempt, fromMs: sinceMs, toMs: untilMs, end, asked };
+  });
   const steps = [...questions.values()].filter(({ id, task }) => id === task && !attempts.has(task));
-  const asked = steps.map(({ task, fromMs: sinceMs, toMs: untilMs, isNo }): Bar => {
+  const asks = steps.map(({ task, fromMs: sinceMs, toMs: untilMs, isNo }): Bar => {
     const waited = { fromMs: sinceMs, toMs: untilMs };
     const end = untilMs === null ? null : isNo ? 'failed' : 'done';
     return { task, label: task, attempt: 0, ...waited, end, asked: [waited] };
   });
-  return layBars([...bars, ...asked], { fromMs, toMs: Math.max(lastMs, fromMs), barsMax });
+  return layBars([...bars, ...asks], { fromMs, toMs: Math.max(lastMs, fromMs), barsMax });
 }

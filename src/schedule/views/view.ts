@@ -70,11 +70,9 @@ function ownerOf(node: Node | undefined): NonNullable<QuestionView['owners']> {
   return node ? [{ task: node.id, ...labelOf(node), state: node.state }] : [];
 }
 
-function budgetOf({
-  isHard: _,
-  ...budget
-}: NonNullable<OpenAsk['budget']>): NonNullable<QuestionView['budget']> {
-  return budget;
+function budgetOf(budget: NonNullable<OpenAsk['budget']>): NonNullable<QuestionView['budget']> {
+  const { account, unit, spent, limit, next, raiseTo } = budget;
+  return { account, unit, spent, limit, ...(next !== undefined && { next }), raiseTo };
 }
 
 function askingCount(state: State): Pick<RunView, 'askingCount' | 'askingGroups'> {
