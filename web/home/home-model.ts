@@ -53,10 +53,15 @@ export function isReady({ run, isMerged }: Glance): boolean {
   return run.state === 'done' && run.headCommit !== run.baseCommit && isMerged !== true;
 }
 
+/** Where the process that drove a run is gone, so are the agents that asked. */
+export function askedOf({ state, questions }: Pick<ShownRun, 'state' | 'questions'>): QuestionView[] {
+  return state === 'interrupted' ? questions.filter(({ kind }) => kind === 'approve') : questions;
+}
+
 /** Questions whose time ends first go first, then what waits for ever, then what stands still. */
 function needsOf(rows: readonly RunRow[], nowMs: number): Need[] {
   const questions = rows.flatMap(({ repository, glance }) =>
-    glance.run.questions.map((question): Extract<Need, { kind: 'question' }> => ({
+    askedOf(glance.run).map((question): Extract<Need, { kind: 'question' }> => ({
       kind: 'question',
       key: `${repository}/${glance.run.id}/${question.id}`,
       repository,

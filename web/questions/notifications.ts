@@ -49,7 +49,8 @@ export function useSentNotifications(): void {
 }
 
 function stateNow(): Notifications['state'] {
-  if (!('Notification' in window) || Notification.permission === 'denied') return 'off';
+  // Over plain HTTP from another machine browsers have none.
+  if (!isSecureContext || !('Notification' in window) || Notification.permission === 'denied') return 'off';
   return Notification.permission === 'granted' ? 'on' : 'asked-for-none';
 }
 

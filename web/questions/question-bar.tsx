@@ -6,6 +6,7 @@ import { useCommands } from '../app/commands.tsx';
 import { changeQuery, usePlace } from '../app/router.ts';
 import { useMay } from '../data/session.ts';
 import type { RunAt } from '../film/run-at.ts';
+import { askedOf } from '../home/home-model.ts';
 import { useNow } from '../parts/since.ts';
 import { Act, Answered, AnswerForm } from './answer-form.tsx';
 import { giveAnswer, useAnswering } from './answers.ts';
@@ -17,9 +18,9 @@ import './questions.css';
 const OVER_MS = 5000;
 
 export function QuestionBar({ at }: { at: RunAt }): ReactNode {
-  const { run } = at;
+  const asks = askedOf({ ...at.run, state: at.state });
   const [shown, setShown] = useState<string>();
-  const question = useLingering(run.questions.find(({ id }) => id === shown) ?? run.questions[0], at.isLive);
+  const question = useLingering(asks.find(({ id }) => id === shown) ?? asks[0], at.isLive);
   const asked = usePlace().query.get('ask');
   const looked = useLooked(at, asked);
   return (
@@ -28,7 +29,7 @@ export function QuestionBar({ at }: { at: RunAt }): ReactNode {
         <Bar
           at={at}
           question={question}
-          others={run.questions.filter(({ id }) => id !== question.id)}
+          others={asks.filter(({ id }) => id !== question.id)}
           show={setShown}
         />
       )}

@@ -71,7 +71,9 @@ export class Door {
           ? await found.route.answer(call, undefined)
           : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path)));
     } catch (error) {
-      reply = problemReply(error, this.#options.onBug);
+      // Whoever asked has gone, so that it was given up: nobody hears the answer, and nothing is wrong.
+      const hasLeft = call.signal.aborted && error === call.signal.reason;
+      reply = problemReply(error, hasLeft ? () => {} : this.#options.onBug);
     }
     this.#options.onAnswered(route, reply.status);
     return reply;
