@@ -20,6 +20,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   gateway: () => import('./gateway.ts'),
   agents: () => import('./agents.ts'),
   mcp: () => import('./mcp.ts'),
+  http: () => import('./http.ts'),
   memory: () => import('./memory.ts'),
   peers: () => import('./peers.ts'),
 };

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openMcpHttp } from '../src/doors/mcp/http.ts';
-import { TOOLS } from '../src/doors/mcp/tools.ts';
+import { MCP_TOOLS } from '../src/doors/mcp/tools.ts';
 import { spawn } from 'node:child_process';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -44,11 +44,11 @@ for (const era of ['legacy', 'auto', 'modern']) {
       { cwd: repository, encoding: 'utf8', timeout: TIMEOUT_MS },
     );
   const listed = inspect('--method', 'tools/list', '--strict');
-  const names = TOOLS.filter(({ name }) => listed.stdout.includes(`"${name}"`));
+  const names = MCP_TOOLS.filter(({ name }) => listed.stdout.includes(`"${name}"`));
   const isQuiet = !listed.stderr.includes('Warning:');
   tell(
     `inspector, ${era}: lists ${names.length} tools`,
-    listed.status === 0 && names.length === TOOLS.length && isQuiet,
+    listed.status === 0 && names.length === MCP_TOOLS.length && isQuiet,
     listed.stderr,
   );
   const called = inspect(

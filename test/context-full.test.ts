@@ -6,7 +6,7 @@ import type { WorkflowSource } from '../src/contract/workflow.ts';
 import { tooLong } from '../src/model-server/too-long.ts';
 import { agentError } from '../src/runtime/agent/error.ts';
 import { kindOfAnswer } from '../src/gateway/complaint.ts';
-import { slim, whole, type Value } from '../src/store/values.ts';
+import { slim, whole, type StoredValue } from '../src/store/values.ts';
 import { startDecided } from './fixtures/decided-run.ts';
 
 const STORY = `Files changed: a.ts\nTools called: shell (9)\n\n${'- said: more\n'.repeat(2000)}- said: the last words`;
@@ -123,7 +123,7 @@ describe('a conversation that grew too long', () => {
   });
 
   it('is kept beside the journal, and read back', () => {
-    const kept = new Map<string, Value>();
+    const kept = new Map<string, StoredValue>();
     const small = slim(full(1), (value) => kept.set(value.hash, value));
     expect(JSON.stringify(small).length).toBeLessThan(1000);
     expect(whole(small, ({ hash }) => JSON.parse(kept.get(hash)!.text))).toEqual(full(1));

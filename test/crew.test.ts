@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { openCrew, type Crew } from '../src/crew/crew.ts';
-import { inputOf, TOOLS, type CrewTools } from '../src/crew/tools.ts';
+import { toolInput, CREW_TOOLS, type CrewTools } from '../src/crew/tools.ts';
 import { openSocketPath } from '../src/system/net/socket-path.ts';
 import { BOSUN } from './fixtures/cli.ts';
 import { crewTools, grantsAfter, inboxWith } from './fixtures/crew-tools.ts';
@@ -200,7 +200,7 @@ describe('bosun agent', () => {
 
 describe('the table of tools', () => {
   it('has these, each with a verb of its own for the command', () => {
-    const verbs = Object.entries(TOOLS).map(([name, { command }]) => [name, command.verb]);
+    const verbs = Object.entries(CREW_TOOLS).map(([name, { command }]) => [name, command.verb]);
     expect(verbs).toEqual([
       ['request_access', 'request-access'],
       ['send', 'send'],
@@ -238,7 +238,7 @@ describe('the table of tools', () => {
     ['serve', ['3000'], undefined],
     ['serve', ['many', '--name', 'web'], undefined],
   ] as const)('reads the words of %s %j as its input', (name, words, input) =>
-    expect(inputOf(name, words)).toEqual(input),
+    expect(toolInput(name, words)).toEqual(input),
   );
 
   it.each([
@@ -261,7 +261,7 @@ describe('the table of tools', () => {
     ['wait_for', ['message'], { timeout: 'soon' }, undefined],
     ['wait_for', ['rain'], {}, undefined],
   ] as const)('reads %s %j with the options %j as its input', (name, words, typed, input) =>
-    expect(inputOf(name, words, typed)).toEqual(input),
+    expect(toolInput(name, words, typed)).toEqual(input),
   );
 });
 

@@ -45,8 +45,8 @@ const KINDS: Record<string, (name: string) => boolean | Promise<boolean>> = {
     return ROUTES.some(({ method, path: at }) => `${method} ${at}` === name);
   },
   mcp: async (name) => {
-    const { TOOLS } = (await exported('src/doors/mcp/tools.ts')) as { TOOLS: { name: string }[] };
-    return TOOLS.some((tool) => tool.name === name);
+    const { MCP_TOOLS } = (await exported('src/doors/mcp/tools.ts')) as { MCP_TOOLS: { name: string }[] };
+    return MCP_TOOLS.some((tool) => tool.name === name);
   },
 };
 

@@ -18,7 +18,7 @@ import { checkExpansionApart } from '../src/definition/expansion/thread.ts';
 import { hostProblem } from '../src/definition/check/hosts.ts';
 import { meterFor } from '../src/gateway/money/meter.ts';
 import { compilePasses } from '../src/gateway/request/passes.ts';
-import type { Asked } from '../src/model-server/asked.ts';
+import type { AskedModel } from '../src/model-server/asked.ts';
 import { Plan } from '../src/model-server/plan.ts';
 import { checkFile } from '../src/operations/check.ts';
 import { LogTail } from '../src/report/text/log-tail.ts';
@@ -248,7 +248,7 @@ const CASES: Record<string, () => unknown> = {
       dialect: 'openai',
       model: 'a'.repeat(200),
       turn: 0,
-    } as Asked),
+    } as AskedModel),
   'a workflow of 2,000 tasks': async () =>
     expect((await checkFile(WORKFLOWS.tasks)).owners).toHaveLength(2000),
   'a workflow with a long list': () => expect(checkFile(WORKFLOWS.list)).rejects.toThrow('60001 items'),

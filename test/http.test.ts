@@ -107,6 +107,11 @@ describe('a run over HTTP', () => {
       expect((await ask('GET', `${run}/messages`)).status).toBe(200);
       expect((await ask('GET', `${run}/agents`)).status).toBe(200);
       expect((await ask('GET', `${at}/totals?per=task`)).status).toBe(200);
+      const { name } = (await ask('GET', run)).json.run;
+      expect((await ask('GET', `${at}/forecast?workflow=${name}`)).json).toMatchObject({
+        runs: 1,
+        failed: 0,
+      });
       expect((await ask('POST', `${run}/push`, { body: {} })).status).toBeGreaterThanOrEqual(400); // no remote
       expect((await ask('POST', `${run}/pr`, { body: {} })).status).toBeGreaterThanOrEqual(400);
       expect((await ask('GET', `${run}/tasks/one/output`)).status).toBe(200);
@@ -419,6 +424,30 @@ describe('the document', () => {
       { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
     ).catch((error: { stdout: string; stderr: string }) => error);
     expect(linted.stderr).toContain('Your API description is valid');
+  });
+
+  it('lists workflow files, and what is configured', async () => {
+    const { files } = (await ask('GET', `${at}/workflows`)).json;
+    expect(files.map(({ file }: { file: string }) => file)).toEqual([
+      'bosun.yaml',
+      'keeps.yaml',
+      'slow.yaml',
+    ]);
+    const { values } = (await ask('GET', `${at}/config`)).json;
+    expect(values.find(({ key }: { key: string }) => key === 'isolation')).toMatchObject({ from: 'default' });
+  });
+
+  it('gives tokens to its own person alone, each shown once', async () => {
+    const made = await ask('POST', '/api/tokens', { body: { name: 'ci', role: 'admin', expires: '1h' } });
+    expect(made).toMatchObject({ status: 201, json: { name: 'ci', role: 'admin' } });
+    const { token } = made.json;
+    const listed = (await ask('GET', '/api/tokens')).json;
+    expect(listed.map(({ name }: { name: string }) => name)).toContain('ci');
+    expect(JSON.stringify(listed)).not.toContain(token);
+    const byToken = await ask('POST', '/api/tokens', { token, body: { name: 'more', role: 'admin' } });
+    expect(byToken).toMatchObject({ status: 403, json: { code: 'not-trusted' } });
+    expect((await ask('DELETE', '/api/tokens/ci')).status).toBe(200);
+    expect((await ask('GET', `${at}/runs`, { token })).status).toBe(401);
   });
 
   it('has nothing that these tests have not asked for', () => {

@@ -1,10 +1,12 @@
 /** What the server keeps open between requests: never another file than the one of that name, and not for ever. */
-import { rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { openJournal, prepareJournal } from '../src/run/journal.ts';
 import { KeptOpen, lease, type Keepable } from '../src/store/kept-open.ts';
+import { isLocked, takeLock } from '../src/store/lock.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 class Thing implements Keepable {
@@ -85,6 +87,25 @@ describe('what is kept open', () => {
   });
 });
 
+describe('a lock that is looked at again and again', () => {
+  it('is seen as it is, also where its file goes and another comes', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'bosun-look-'));
+    const file = path.join(directory, 'a.lock');
+    using kept = new KeptOpen();
+    const look = (): boolean => kept.within(() => isLocked(file));
+    expect(look()).toBe(false);
+    for (const isRemoved of [false, true, true]) {
+      const lock = takeLock(file)!;
+      expect([look(), look()]).toEqual([true, true]);
+      if (isRemoved) await rm(file);
+      lock[Symbol.dispose]();
+      expect([look(), look()]).toEqual([false, false]);
+    }
+    expect(takeLock(file)).toBeDefined(); // whoever only looks keeps nobody out
+    await rm(directory, { recursive: true });
+  });
+});
+
 describe('a journal that is kept open', () => {
   it('is opened anew where it was replaced, and gone where it is gone', async () => {
     await using repository = await makeRepository({ files: { 'a.txt': 'a' } });
@@ -103,7 +124,7 @@ describe('a journal that is kept open', () => {
     await prepareJournal(repository.path);
     expect(await look()).not.toBe(first);
     await rm(path.join(repository.path, '.git'), { recursive: true });
-    await expect(look()).rejects.toMatchObject({ code: 'not-found' });
+    await expect(look()).rejects.toMatchObject({ code: 'no-repository' });
   });
 
   it('is refused as soon as a newer bosun has brought it up to date', async () => {

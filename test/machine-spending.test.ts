@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Config, ConfigFile } from '../src/contract/config.ts';
 import type { Admission } from '../src/contract/model.ts';
 import { raiseCommand } from '../src/report/money.ts';
-import { SharedBudgets } from '../src/run/shared-budgets.ts';
+import { SharedAccounts } from '../src/run/shared-budgets.ts';
 import { Machine } from '../src/store/machine/machine.ts';
 import { startProgram, type Started } from './fixtures/cli.ts';
 import { TestMachine } from './fixtures/shared-machine.ts';
@@ -38,7 +38,7 @@ interface Spender {
 
 function loopOf({ machine, budget, isUsers = true, run = 'w-1' }: Spender): TinyLoop {
   const configs: ConfigFile[] = [{ file: 'config.yaml', isUsers, config: { budget } }];
-  const shared = new SharedBudgets({
+  const shared = new SharedAccounts({
     repository: 'r',
     run,
     configs: () => configs,
@@ -194,7 +194,7 @@ describe('where the database is gone', () => {
     await using machine = new Machine(stateDirectory());
     let isGone = false;
     const config: Config = { budget: { 'usd-per-day': 9, enforce: 'hard' } };
-    const shared = new SharedBudgets({
+    const shared = new SharedAccounts({
       repository: 'r',
       run: 'w-1',
       configs: () => [{ file: 'config.yaml', isUsers: true, config }],

@@ -16,11 +16,11 @@ import { z } from 'zod';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { bounded, plainText } from '../src/doors/mcp/bounds.ts';
 import { openMcpHttp, type Place } from '../src/doors/mcp/http.ts';
-import { formOf, saidIn } from '../src/doors/mcp/person-form.ts';
+import { personForm, saidIn } from '../src/doors/mcp/person-form.ts';
 import { inputSchemaOf } from '../src/doors/mcp/schemas.ts';
 import { createServer as createMcpServer } from '../src/doors/mcp/server.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
-import { TOOLS } from '../src/doors/mcp/tools.ts';
+import { MCP_TOOLS } from '../src/doors/mcp/tools.ts';
 import { Bosun, workflow as defined } from '../src/index.ts';
 import { perform } from '../src/operations/perform.ts';
 import { bosun } from './fixtures/cli.ts';
@@ -29,7 +29,7 @@ import { makeRepository } from './fixtures/repository.ts';
 
 describe('the tools', () => {
   it('are these, with these fields, which programs rely on', () => {
-    const rows = TOOLS.map(({ name, kind, input, output }) => {
+    const rows = MCP_TOOLS.map(({ name, kind, input, output }) => {
       const needs = new Set(input.required);
       const fields = Object.keys(input.properties).map((field) => (needs.has(field) ? `${field}!` : field));
       return `${name}(${fields.join(' ')}) ${kind} → ${Object.keys(output.shape).join(' ')}`;
@@ -47,20 +47,20 @@ describe('the tools', () => {
   });
 
   it('take nothing of their own that could widen what a run may do', () => {
-    const fields = new Set(TOOLS.flatMap(({ input }) => Object.keys(input.properties)));
+    const fields = new Set(MCP_TOOLS.flatMap(({ input }) => Object.keys(input.properties)));
     for (const never of ['trust', 'unfenced', 'replay', 'record', 'overBudget'])
       expect([...fields]).not.toContain(never);
   });
 
   it('change nothing where they say that they only look', () => {
-    const acting = TOOLS.filter(({ kind }) => kind === 'looks').flatMap(({ asks }) =>
+    const acting = MCP_TOOLS.filter(({ kind }) => kind === 'looks').flatMap(({ asks }) =>
       asks.filter((name) => OPERATIONS[name].changes),
     );
     expect(acting).toEqual([]);
   });
 
   it('have JSON Schema for what they take and give, and tell what is wrong in words', async () => {
-    for (const { input, output } of TOOLS) {
+    for (const { input, output } of MCP_TOOLS) {
       const schema = inputSchemaOf(input)['~standard'];
       expect(schema.jsonSchema.input({ target: 'draft-2020-12' })).toMatchObject({
         type: 'object',
@@ -98,14 +98,14 @@ describe('what comes back', () => {
       askedAtMs: 0,
     };
     const choices = [{ label: 'Postgres', about: 'a server' }, { label: 'SQLite' }];
-    expect(formOf(question, 'x-1').message).toBe(String.raw`a of run x-1 asks: Which?\x1b[2J`);
-    expect(formOf(question, 'x-1').schema.properties.answer).toMatchObject({ type: 'boolean' });
-    const one = formOf({ ...question, choices, freeText: true }, 'x-1').schema;
+    expect(personForm(question, 'x-1').message).toBe(String.raw`a of run x-1 asks: Which?\x1b[2J`);
+    expect(personForm(question, 'x-1').schema.properties.answer).toMatchObject({ type: 'boolean' });
+    const one = personForm({ ...question, choices, freeText: true }, 'x-1').schema;
     expect(one.properties).toMatchObject({
       answer: { oneOf: [{ const: 'Postgres', title: 'Postgres: a server' }, { const: 'SQLite' }] },
       other: { type: 'string' },
     });
-    const some = formOf({ ...question, choices, several: true }, 'x-1').schema;
+    const some = personForm({ ...question, choices, several: true }, 'x-1').schema;
     expect(some).toMatchObject({ properties: { answer: { type: 'array' } }, required: ['answer'] });
     expect(
       [
@@ -129,7 +129,7 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     }));
     await using agent = await connect(era, new StreamableHTTPClientTransport(served.url));
     expect((await agent.client.listTools()).tools.map(({ name }) => name)).toEqual(
-      TOOLS.map(({ name }) => name),
+      MCP_TOOLS.map(({ name }) => name),
     );
     const workflow = { name: 'x', tasks: { ship: { approve: 'Ship?' } } };
     const { run } = await agent.call('engine_execute', { workflow });
@@ -182,7 +182,7 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     await using agent = await connect('2026-07-28', new StreamableHTTPClientTransport(served.url));
     const kinds = (await agent.client.listTools()).tools.map(({ annotations }) => annotations?.readOnlyHint);
     expect(kinds).toEqual([true, true, true, true]);
-    expect(await agent.refusal('engine_history')).toContain('not-found');
+    expect(await agent.refusal('engine_history')).toContain('no-repository');
     await expect(agent.client.callTool({ name: 'engine_merge', arguments: {} })).rejects.toThrow(
       'engine_merge',
     );
@@ -316,7 +316,7 @@ describe('a hostile client', { timeout: 120_000 }, () => {
         const seeds = seedsOf(common);
         for (let n = 0; n < COUNT; n++) wire.send(mutated(random, seeds[n % seeds.length]!, n));
         const { result } = await wire.ask({ method: 'tools/list', params: common });
-        expect((result as { tools: unknown[] }).tools).toHaveLength(TOOLS.length);
+        expect((result as { tools: unknown[] }).tools).toHaveLength(MCP_TOOLS.length);
         // What the SDK itself says of parameters that are of another kind.
         const isTheirs = ({ code, message }: { code: number; message: string }): boolean =>
           code !== -32_603 || message.startsWith('[');

@@ -214,6 +214,65 @@ describe('an inbox', () => {
   });
 });
 
+describe('an agent that waits in its inbox', () => {
+  const talk = async (
+    two: (attempt: Attempt) => Promise<void>,
+    seen?: Parameters<typeof driveAttempts>[2],
+    urgent = false,
+  ): Promise<Event[]> => {
+    const one = async ({ crew }: Attempt): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 200)); // the other waits by then
+      await crew!.send({ to: 'two', message: 'a', urgent });
+    };
+    return driveAttempts(TWO, { one, two }, seen);
+  };
+
+  it('has a message in one transaction: sent, delivered and read', async () => {
+    const transactions: string[] = [];
+    await talk(
+      async ({ crew }) => {
+        expect((await crew!.inbox({ wait: 30 })).messages).toMatchObject([{ body: 'a' }]);
+        expect((await crew!.inbox({})).messages).toEqual([]);
+      },
+      (event, _, together) => {
+        if (event.type === 'message.sent') transactions.push(together.map(({ type }) => type).join(' '));
+      },
+    );
+    expect(transactions).toEqual(['message.sent message.delivered wait.ended message.read']);
+  });
+
+  it('is not told of it a second time, urgent or not', async () => {
+    const heard: string[] = [];
+    const events = await talk(
+      async (attempt) => {
+        const stop = attempt.onSteer((text) => void heard.push(text));
+        expect((await attempt.crew!.inbox({ wait: 30 })).messages).toMatchObject([{ body: 'a' }]);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        stop();
+      },
+      undefined,
+      true,
+    );
+    expect(heard).toEqual([]);
+    expect(events.filter(({ type }) => type === 'message.read')).toHaveLength(1);
+  });
+
+  it('has it with its next call where it hung up in that very moment', async () => {
+    const left = new AbortController();
+    await talk(
+      async ({ crew }) => {
+        await crew!.inbox({ wait: 30 }, left.signal).catch(() => {});
+        expect(left.signal.aborted).toBe(true);
+        expect((await crew!.inbox({})).messages).toMatchObject([{ body: 'a' }]);
+        expect((await crew!.inbox({})).messages).toEqual([]);
+      },
+      ({ type }) => {
+        if (type === 'message.read') left.abort();
+      },
+    );
+  });
+});
+
 describe('an agent that does not look', () => {
   const tasks = { one: { run: 'true' }, two: { run: 'true' } };
 

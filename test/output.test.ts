@@ -73,4 +73,21 @@ describe('output of an attempt', () => {
     await read;
     expect(pieces.at(-1)).toEqual({ stream: 'stderr', text: 'half a line' });
   });
+
+  it('is told at once where it was quiet, and at a bounded pace where it never is', async () => {
+    const toldAtMs: number[] = [];
+    const stream = new PassThrough();
+    const sink = new OutputSink(() => toldAtMs.push(performance.now()));
+    const read = sink.read(stream, 'stdout');
+    const startMs = performance.now();
+    stream.write('a line\n');
+    const writing = setInterval(() => stream.write('a line\n'), 5);
+    await expect.poll(() => toldAtMs.length, { timeout: 10_000 }).toBeGreaterThan(4);
+    clearInterval(writing);
+    stream.end();
+    await read;
+    const pauses = toldAtMs.slice(1, 5).map((atMs, n) => atMs - toldAtMs[n]!);
+    expect(toldAtMs[0]! - startMs).toBeLessThan(Math.max(...pauses));
+    for (const ms of pauses) expect(ms).toBeGreaterThan(45);
+  });
 });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
-import { pauseRun } from '../src/operations/pause.ts';
+import { askToPause } from '../src/operations/pause.ts';
 import { createRun } from '../src/run/create-run.ts';
 import { loadRun } from '../src/run/load-run.ts';
 import { openEngine } from '../src/run/open-engine.ts';
@@ -21,7 +21,7 @@ it('a task that ends before its engine hears of the pause is said to have ended'
   using _ = claim;
   const { state, lastSeq } = await loadRun(store, id);
   const began = performance.now();
-  const pausing = pauseRun({ cwd: repository.path, by: 'anna', run: id, name: 'work' });
+  const pausing = askToPause({ cwd: repository.path, by: 'anna', run: id, name: 'work' });
   await expect.poll(() => store.requests(id)).toHaveLength(1);
   const event: Event = { type: 'task.finished', task: 'work', outcome: { kind: 'done' } };
   apply(state, event, 2);

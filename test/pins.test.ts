@@ -27,6 +27,7 @@ doctor
 events
 exec
 fetch
+forecast
 gitDiff
 gitPush
 gitStatus
@@ -62,6 +63,7 @@ unpause
 wait
 watch
 work
+workflows
 workspaces
 `;
 
@@ -136,6 +138,7 @@ describe('names that programs rely on', () => {
       'history(limit since) → ShownRuns, by anybody',
       'overview(limit runs) → Overview, by anybody',
       'totals(per! since) → Totals, by anybody',
+      'forecast(workflow!) → Forecast, by anybody',
       'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
@@ -151,6 +154,7 @@ describe('names that programs rely on', () => {
       'artifact(run task! attempt path!) write(bytes)… → Artifact, by anybody',
       'start(file workflow inputs prompt runtime command model check attempts timeout resume dirty usd overBudget unfenced trust key) → Started, by person, program, changes',
       'check(file trust) → Checked, by person, program',
+      'workflows() → WorkflowFiles, by person, program',
       'init(template agent command check) → Initialised, by person, program, changes',
       'initMcp(clients user) → McpEntries, by person, changes',
       'doctor() → Findings, by anybody',
@@ -162,7 +166,7 @@ describe('names that programs rely on', () => {
       'trusted() → TrustedRepositories, by person, program',
       'distrust(repository) → Directory, by person, changes',
       'hooks(file trust) → Hooks, by person, program',
-      'workspaces() → Workspaces, by anybody',
+      'workspaces() → WorkspaceList, by anybody',
       'clean() → Cleaned, by person, program, changes',
       'prune(olderThanMs keep maxBytes interrupted unmerged) → Pruned, by person, program, changes',
       'conformance(runtime! command only) onRow(Verdict)… → Conformance, by person, program',
@@ -181,9 +185,9 @@ describe('names that programs rely on', () => {
       'repositories() → ServedRepositories, by person, program',
       'allowRepository(directory) → ServedRepository, by person, program, changes',
       'forgetRepository(repository!) → ServedRepository, by person, program, changes',
-      'tokens() → Tokens, by person',
+      'tokens() → AccessTokens, by person',
       'addToken(name! role! expires) → NewToken, by person, changes',
-      'revokeToken(name!) → Token, by person, changes',
+      'revokeToken(name!) → AccessToken, by person, changes',
       'workers(limit after) → Workers, by person, program',
       'putWorker(id! name! runtime model command offline) → Worker, by person, program, changes',
       'removeWorker(id!) → Worker, by person, program, changes',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DoneOutput } from '../src/attempt/done-output.ts';
 import type { Json } from '../src/contract/workflow.ts';
-import { Progress } from '../src/attempt/progress.ts';
+import { ProgressTeller } from '../src/attempt/progress.ts';
 
 describe('how far an agent is', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -9,7 +9,7 @@ describe('how far an agent is', () => {
 
   it('is told at once, then no more often than each second, and the latest counts', async () => {
     const told: unknown[] = [];
-    using progress = new Progress((each) => told.push(each));
+    using progress = new ProgressTeller((each) => told.push(each));
     expect(await progress.report({ text: 'a\u001b[2J\nb', percent: 3.4 })).toEqual({ recorded: true });
     expect(told).toEqual([{ text: 'a [2J b', percent: 3 }]);
     for (let n = 0; n < 10_000; n++) await progress.report({ text: `step ${n}` });
@@ -21,7 +21,7 @@ describe('how far an agent is', () => {
   it('is told at the end where it waited', async () => {
     const told: unknown[] = [];
     {
-      using progress = new Progress((each) => told.push(each));
+      using progress = new ProgressTeller((each) => told.push(each));
       await progress.report({ text: 'first' });
       await progress.report({ text: 'last' });
     }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventOf, Fact } from '../src/contract/event.ts';
 import { outlineOf } from '../src/schedule/workflow/outline.ts';
-import { slim, whole, type Value } from '../src/store/values.ts';
+import { slim, whole, type StoredValue } from '../src/store/values.ts';
 import { startDecided } from './fixtures/decided-run.ts';
 
 function gives(task: string, output: string): Fact {
@@ -52,7 +52,7 @@ describe('a value in a prompt', () => {
 
   it('is kept beside the journal, and read back', () => {
     const started = startAfter('w'.repeat(40_000));
-    const kept = new Map<string, Value>();
+    const kept = new Map<string, StoredValue>();
     const small = slim(started, (value) => kept.set(value.hash, value));
     expect(JSON.stringify(small).length).toBeLessThan(2000);
     expect(whole(small, ({ hash }) => JSON.parse(kept.get(hash)!.text))).toEqual(started);

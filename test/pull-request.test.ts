@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Bosun, workflow } from '../src/index.ts';
-import { hostOf } from '../src/operations/pull-request.ts';
+import { requestHostOf } from '../src/operations/pull-request.ts';
 import { parseAddress } from '../src/remote/address.ts';
 import type { RequestHost } from '../src/remote/request-host.ts';
 import { requestText } from '../src/report/pull-request.ts';
@@ -125,7 +125,7 @@ test.each([
 });
 
 test('a program is asked about its own host alone, or where the user says so: it sends its login along', () => {
-  const asks = (url: string): boolean => hostOf(parseAddress(url)).host !== undefined;
+  const asks = (url: string): boolean => requestHostOf(parseAddress(url)).host !== undefined;
   expect(['https://github.com/o/r', 'git@gitlab.com:o/r', 'https://x.ghe.com/o/r'].filter(asks)).toHaveLength(
     3,
   );
@@ -245,7 +245,7 @@ test('comments on later pages are read too, and what is beyond the last page is 
     ['graphql', {}],
     ['permission$', { permission: 'write' }],
   ]);
-  const of = (url: string): RequestHost => hostOf(parseAddress(url)).host!;
+  const of = (url: string): RequestHost => requestHostOf(parseAddress(url)).host!;
   const request = { number: 7, url: '' };
   expect(await of('https://github.com/o/r').review(request)).toEqual({
     comments: [{ author: 'anna', text: 'Late.' }],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, EventOf, Fact } from '../src/contract/event.ts';
 import type { WorkflowSource } from '../src/contract/workflow.ts';
-import { slim, whole, type Value } from '../src/store/values.ts';
+import { slim, whole, type StoredValue } from '../src/store/values.ts';
 import { startDecided } from './fixtures/decided-run.ts';
 import { invalidTasks, messages } from './fixtures/definition.ts';
 
@@ -125,7 +125,7 @@ describe('a value that is too long for a prompt, where an agent sums up', () => 
   it('is kept beside the journal with its summary asked for', () => {
     const { decided } = run();
     const asked = decided.find((one) => one.type === 'task.summarizing')!;
-    const kept = new Map<string, Value>();
+    const kept = new Map<string, StoredValue>();
     const small = slim(asked, (value) => kept.set(value.hash, value));
     expect(JSON.stringify(small).length).toBeLessThan(1000);
     expect(whole(small, ({ hash }) => JSON.parse(kept.get(hash)!.text))).toEqual(asked);

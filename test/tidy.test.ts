@@ -48,10 +48,29 @@ const NAMING: Record<string, string> = {
   'src/operations/init-mcp/clients.ts': 'where these keep their settings',
 };
 
+/** Names that several files export, since they mean the same there. */
+const EXPORTED_AGAIN = [
+  // the function of each command
+  'run',
+  // what an operation gives, and its schema
+  'AttachedRun',
+  'Checked',
+  'FeedbackRun',
+  'Pruned',
+  'Verdict',
+  // an operation, and how doors get at it
+  'questionMeant',
+  // what two languages of schemas are made of; `count` is also how reports write "3 tasks"
+  'count',
+  'flag',
+  'text',
+];
+
 /** Of src/base, what the page takes with it. */
 const PURE_BASE = [
   'src/base/dot-git.ts',
   'src/base/fields.ts',
+  'src/base/cut-text.ts',
   'src/base/format-count.ts',
   'src/base/glob-syntax.ts',
   'src/base/shell-word.ts',
@@ -75,6 +94,17 @@ describe('the tree', () => {
       }),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('exports no name with two meanings', () => {
+    const files = new Map<string, Set<string>>();
+    for (const file of sources)
+      for (const [, name] of text(file).matchAll(
+        /^export (?:async )?(?:function\*?|(?:abstract )?class|const|let|interface|type) (\w+)/gm,
+      ))
+        files.set(name!, (files.get(name!) ?? new Set()).add(file));
+    const again = [...files].filter(([, all]) => all.size > 1).map(([name]) => name);
+    expect(again.sort()).toEqual([...EXPORTED_AGAIN].sort());
   });
 
   it('keeps the contract free of anything of ours and of Node', () => {

@@ -6,6 +6,7 @@ import type { Totals } from '../src/contract/totals-schema.ts';
 import { WorkflowFile, type WorkflowSource } from '../src/contract/workflow.ts';
 import { Bosun } from '../src/doors/library.ts';
 import { parseSince } from '../src/operations/totals.ts';
+import { describeForecast } from '../src/report/forecast-words.ts';
 import { csvLine } from '../src/report/text/csv.ts';
 import { createRun } from '../src/run/create-run.ts';
 import { loadRun } from '../src/run/load-run.ts';
@@ -122,6 +123,16 @@ describe('sums', () => {
       'crew-2',
     ]);
     expect((await library.history(1, { since: '3h' })).map(({ id }) => id)).toEqual(['crew-3']);
+  });
+
+  it('say what the next run may cost, by those that were done', async () => {
+    const forecast = await library.forecast('crew');
+    expect(forecast).toMatchObject({ runs: 2, failed: 1, unpriced: 2 });
+    expect(forecast.usd).toEqual({ low: 2, middle: 2, high: 2 });
+    expect(await library.forecast('other')).toMatchObject({ runs: 0, failed: 0, usd: null, ms: null });
+    expect(describeForecast({ ...forecast, ms: { low: 480_000, middle: 500_000, high: 571_000 } })).toBe(
+      'usually $2.00 and 8m00s to 9m31s, by its last 2 runs that were done; 1 run failed meanwhile; some of what they used has no price',
+    );
   });
 
   it('are shown as a table, as JSON, and as CSV in which nothing is a formula', async () => {

@@ -13,7 +13,7 @@ import type { FindService } from '../egress/services-door.ts';
 import type { CassettePlace } from '../gateway/cassette/place.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import type { Home } from '../store/home.ts';
-import type { Steered, StopSignal } from '../runtime/runtime.ts';
+import type { Steer, StopSignal } from '../runtime/runtime.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import type { Launcher, Relay } from '../system/process/process.ts';
 import type { Check } from '../schedule/workflow/prompt.ts';
@@ -125,7 +125,7 @@ export interface Attempt {
   /** Asks a person; what comes of it comes in any case. */
   ask(question: Question): Promise<Said>;
   /** What people and other agents say to the running agent; the return value ends that. */
-  onSteer(listener: Steered): () => void;
+  onSteer(listener: Steer): () => void;
   /** The output that the agent gave before its end, in this attempt or the one it goes on from. */
   readonly given: Json | undefined;
   /** Resolves once it is in the journal that the agent gave this output. */

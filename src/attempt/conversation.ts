@@ -2,6 +2,7 @@
  * Keeps what an agent says and does in one attempt, up to a size, so that there is a story of it if its conversation grows
  * too long for its model. It judges nothing.
  */
+import { cutText } from '../base/cut-text.ts';
 import type { AgentEvent } from '../contract/model.ts';
 
 const STORY_CHARS_MAX = 256 * 1024;
@@ -27,22 +28,22 @@ export class Conversation {
   hear(event: AgentEvent): void {
     switch (event.kind) {
       case 'text':
-        return this.#add(`- said: ${cut(event.text, TEXT_CHARS_MAX)}`);
+        return this.#add(`- said: ${cutText(event.text, TEXT_CHARS_MAX)}`);
       case 'tool-call': {
         const times = this.#tools.get(event.name) ?? 0;
         if (times > 0 || this.#tools.size < TOOLS_MAX) this.#tools.set(event.name, times + 1);
-        return this.#add(`- called ${event.name}: ${cut(event.input, CALL_CHARS_MAX)}`);
+        return this.#add(`- called ${event.name}: ${cutText(event.input, CALL_CHARS_MAX)}`);
       }
       case 'tool-result':
         return this.#add(
-          `  ${event.isError ? 'it failed' : 'it gave'}: ${cut(event.text, RESULT_CHARS_MAX)}`,
+          `  ${event.isError ? 'it failed' : 'it gave'}: ${cutText(event.text, RESULT_CHARS_MAX)}`,
         );
       case 'file-changed':
         if (this.#files.size < FILES_MAX) this.#files.add(event.path);
         return undefined;
       case 'asked':
         return this.#add(
-          `- asked: ${cut(event.text, CALL_CHARS_MAX)} It was answered: ${event.answer ?? 'nothing'}`,
+          `- asked: ${cutText(event.text, CALL_CHARS_MAX)} It was answered: ${event.answer ?? 'nothing'}`,
         );
       default:
         return undefined;
@@ -74,8 +75,4 @@ export class Conversation {
       this.#leftOut++;
     }
   }
-}
-
-function cut(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).toWellFormed()}…`;
 }

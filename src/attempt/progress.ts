@@ -12,7 +12,7 @@ const PAUSES = 200;
 
 type Told = Omit<EventOf<'attempt.progress'>, 'type' | 'task' | 'attempt'>;
 
-export class Progress implements Disposable {
+export class ProgressTeller implements Disposable {
   readonly #emit: (told: Told) => void;
   readonly #beganMs = awakeMs();
   #lastMs = -Infinity;

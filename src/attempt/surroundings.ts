@@ -9,7 +9,7 @@ import { isWithin } from '../base/is-within.ts';
 import type { Attempt, AttemptCrew, Stages } from './attempt.ts';
 import { DoneOutput } from './done-output.ts';
 import { HeldTime } from './held-time.ts';
-import { Progress } from './progress.ts';
+import { ProgressTeller } from './progress.ts';
 import { OutputFiles } from './output-files.ts';
 import { openPort } from './port-relay.ts';
 import { Publisher } from './publisher.ts';
@@ -324,7 +324,7 @@ export class Surroundings implements AsyncDisposable {
       const { task, attempt } = this.#attempt.start;
       const emit = this.#attempt.emit;
       const progress = this.#undo.use(
-        new Progress((told) => emit({ type: 'attempt.progress', task, attempt, ...told })),
+        new ProgressTeller((told) => emit({ type: 'attempt.progress', task, attempt, ...told })),
       );
       const done = new DoneOutput(outputSchema(this.#attempt), (output) => this.#attempt.give(output));
       const seen = (): string | undefined => this.#workspace && this.seenAt(this.#workspace);

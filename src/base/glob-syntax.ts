@@ -17,12 +17,12 @@ export interface CharSet {
   isNegated: boolean;
 }
 export const STAR = 'star';
-export type Token = typeof STAR | CharSet;
+export type GlobToken = typeof STAR | CharSet;
 
 /** `**`: any number of directories, none included. */
 export const DEEP = 'deep';
 export interface Name {
-  tokens: readonly Token[];
+  tokens: readonly GlobToken[];
   /** Where there is no wildcard in it. */
   literal: string | undefined;
 }
@@ -94,7 +94,7 @@ function parse(glob: string, text: string): Segment[][] {
 }
 
 function parseName(name: string): Name {
-  const tokens: Token[] = [];
+  const tokens: GlobToken[] = [];
   let literal: string | undefined = '';
   for (let at = 0; at < name.length; at++) {
     const char = name[at]!;

@@ -14,7 +14,7 @@ import {
   type Glob,
   type Name,
   type Segment,
-  type Token,
+  type GlobToken,
 } from './glob-syntax.ts';
 
 /** Paths are relative to the repository, with `/` between names. */
@@ -259,7 +259,7 @@ function commonName(a: Segment, b: Segment): string | undefined {
   if (a === DEEP || b === DEEP) return undefined;
   if (a.literal !== undefined && b.literal !== undefined)
     return a.literal === b.literal ? a.literal : undefined;
-  const chars = meet<Token, CharSet, string>(a.tokens, b.tokens, STAR, commonChar, (set) =>
+  const chars = meet<GlobToken, CharSet, string>(a.tokens, b.tokens, STAR, commonChar, (set) =>
     commonChar(set, set)!,
   );
   // No name is empty; and ".md" is a poor example of "*.md".

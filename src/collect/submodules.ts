@@ -1,4 +1,5 @@
 /** Says what is wrong with a .gitmodules file, by the rules of git fsck: whoever checks what they fetch refuses such. */
+import { cutText } from '../base/cut-text.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 
 /** An address that curl would read in another way than git does, or a relative one that becomes such. */
@@ -62,5 +63,5 @@ function problemOf(name: string, key: string, value: string): string | undefined
 }
 
 function shown(text: string): string {
-  return text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}…`;
+  return cutText(text, SHOWN_CHARS_MAX);
 }

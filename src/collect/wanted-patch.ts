@@ -3,6 +3,7 @@
  * text, in the files that are asked for. It takes only what it knows, so that git cannot read more in it. It applies
  * nothing, and reads no file.
  */
+import { cutText } from '../base/cut-text.ts';
 import { compileGlobs } from '../base/globs.ts';
 import { PATCH_BYTES_MAX, type PatchedFile } from '../contract/access.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -140,7 +141,7 @@ function side(line: string, mark: string, prefix: string): string | undefined {
 }
 
 function shown(text: string): string {
-  return JSON.stringify(text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX - 1)}…`);
+  return JSON.stringify(cutText(text, SHOWN_CHARS_MAX));
 }
 
 function refuse(why: string): never {

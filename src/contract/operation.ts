@@ -5,13 +5,13 @@ import type { InputSchema } from './input-schema.ts';
 import type * as outputs from './outputs.ts';
 
 /** The schemas of what operations give, by name: loaded only by those who need them. */
-export type Outputs = typeof outputs;
+export type OutputSchemas = typeof outputs;
 
 export interface Operation {
   input: InputSchema;
-  output: keyof Outputs;
+  output: keyof OutputSchemas;
   /** What it gives while it is under way: `items` again and again, to the function that is handed in as `to`. */
-  streams?: { to: string; items: keyof Outputs | 'bytes' | 'text' };
+  streams?: { to: string; items: keyof OutputSchemas | 'bytes' | 'text' };
   /** Beside those that any of them may end with. */
   errors: readonly ErrorCode[];
   /** Who may ask for it. */

@@ -29,12 +29,19 @@ export const ON_MACHINE = {
     actors: NO_AGENT,
     changes: false,
   },
+  workflows: {
+    input: NOTHING,
+    output: 'WorkflowFiles',
+    errors: [],
+    actors: NO_AGENT,
+    changes: false,
+  },
   init: {
     input: {
       type: 'object',
       properties: {
         template: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TEMPLATE_NAMES },
-        /** Its runtime; the first that is installed if not given. */
+        /** Its runtime; defaults to the first one that is installed. */
         agent: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
         /** What starts it, for cli and acp. */
         command: PATH,
@@ -149,7 +156,7 @@ export const ON_MACHINE = {
   },
   workspaces: {
     input: NOTHING,
-    output: 'Workspaces',
+    output: 'WorkspaceList',
     errors: ['no-repository'],
     actors: ANYBODY,
     changes: false,

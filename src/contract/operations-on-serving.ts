@@ -61,7 +61,7 @@ export const ON_SERVING = {
   },
   tokens: {
     input: NOTHING,
-    output: 'Tokens',
+    output: 'AccessTokens',
     errors: [],
     actors: PERSON,
     changes: false,
@@ -84,7 +84,7 @@ export const ON_SERVING = {
   },
   revokeToken: {
     input: { type: 'object', properties: { name: TOKEN_NAME }, required: ['name'] },
-    output: 'Token',
+    output: 'AccessToken',
     errors: ['not-found'],
     actors: PERSON,
     changes: true,

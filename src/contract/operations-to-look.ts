@@ -79,6 +79,14 @@ export const TO_LOOK = {
     actors: ANYBODY,
     changes: false,
   },
+  /** What a run of this workflow may cost and how long it may take, by its last ones. */
+  forecast: {
+    input: { type: 'object', properties: { workflow: NAME }, required: ['workflow'] },
+    output: 'Forecast',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
   logs: {
     input: {
       type: 'object',

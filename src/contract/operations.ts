@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './errors.ts';
 import type { InputValue } from './input-schema.ts';
-import type { Outputs } from './operation.ts';
+import type { OutputSchemas } from './operation.ts';
 import { ON_ITS_OWN } from './operation-start.ts';
 import { ON_MACHINE } from './operations-on-machine.ts';
 import { ON_RECORDS } from './operations-on-records.ts';
@@ -32,7 +32,9 @@ export type OperationName = keyof typeof OPERATIONS;
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
 
 export type InputOf<Name extends OperationName> = InputValue<(typeof OPERATIONS)[Name]['input']>;
-export type OutputOf<Name extends OperationName> = z.output<Outputs[(typeof OPERATIONS)[Name]['output']]>;
+export type OutputOf<Name extends OperationName> = z.output<
+  OutputSchemas[(typeof OPERATIONS)[Name]['output']]
+>;
 
 /** What an operation's function is handed besides its input. */
 export interface Asking {

@@ -44,7 +44,7 @@ export {
   Pushed,
   PushedBranch,
 } from './remote-outputs.ts';
-export { Totals } from './totals-schema.ts';
+export { Forecast, Totals } from './totals-schema.ts';
 export {
   Execution,
   ExecutionFacts,
@@ -56,8 +56,8 @@ export {
   ServedRepository,
   Template,
   Templates,
-  Token,
-  Tokens,
+  AccessToken,
+  AccessTokens,
   Worker,
   Workers,
   WorkItem,
@@ -136,7 +136,7 @@ export const ShownRun = Run.extend({ state: shownRunState });
 export const ShownRuns = z.array(ShownRun);
 export type ShownRun = z.output<typeof ShownRun>;
 
-export const Task = z.strictObject({
+export const ShownTask = z.strictObject({
   id: text,
   label: opt(text),
   state: taskState,
@@ -175,7 +175,7 @@ export const Task = z.strictObject({
 export const Status = z.strictObject({
   run: ShownRun,
   /** In the order in which they are written; at most `limit`, those that need attention first where there are more. */
-  tasks: z.array(Task),
+  tasks: z.array(ShownTask),
   taskCount: count,
   /** What was done about a merge that was cut off. */
   recovered: opt(text),
@@ -375,7 +375,17 @@ export const Checked = z.strictObject({
   owners: z.array(z.strictObject({ pattern: text, task: text, agent: text, shared: flag })),
   /** What it asks for beyond the repository, a line each. */
   asks: texts,
+  /** Of that, what nobody has agreed to yet. */
+  fresh: texts,
 });
+
+/** By where they are; those that only look like one may still have problems. */
+export const WorkflowFiles = z.strictObject({
+  files: z.array(z.strictObject({ file: text, name: opt(text) })),
+  /** There may be more. */
+  isCut: flag,
+});
+export type WorkflowFiles = z.output<typeof WorkflowFiles>;
 
 export const Initialised = z.strictObject({
   file: text,
@@ -425,7 +435,7 @@ export const TrustedRepositories = z.array(
   z.strictObject({ directory: text, everything: flag, whileAlone: opt(z.literal(true)), asked: texts }),
 );
 
-export const Workspaces = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
+export const WorkspaceList = z.array(z.strictObject({ name: text, createdAtMs: count, bytes: count }));
 
 export const Cleaned = z.strictObject({
   removed: texts,
@@ -489,7 +499,7 @@ type Same<A, B> = [A, B] extends [B, A]
     : false
   : false;
 true satisfies Same<z.output<typeof Run>, RunView>;
-true satisfies Same<z.output<typeof Task>, TaskView>;
+true satisfies Same<z.output<typeof ShownTask>, TaskView>;
 true satisfies Same<z.output<typeof Events>, Recorded[]>;
 true satisfies Same<z.output<typeof question>, QuestionView>;
 true satisfies Same<z.output<typeof spending>, Spending>;

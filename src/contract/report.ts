@@ -13,7 +13,7 @@ export interface RunReport {
   run: RunFacts;
   /** What held and what could not be had, one sentence each. */
   isolation: string[];
-  totals: Totals;
+  totals: RunTotals;
   /** As written in the workflow, those of a task right after it. */
   tasks: TaskReport[];
   conflicts: ConflictReport[];
@@ -61,7 +61,7 @@ interface RunFacts {
   inputs: Record<string, Json>;
 }
 
-export interface Totals {
+export interface RunTotals {
   /** Tasks that only stand for others (for-each, uses) are not counted: theirs are. */
   tasks: number;
   byState: Partial<Record<TaskState, number>>;

@@ -14,16 +14,16 @@ export type ServedRepository = z.output<typeof ServedRepository>;
 export const ServedRepositories = z.array(ServedRepository);
 
 /** Without the token itself, which nobody knows but who was given it. */
-export const Token = z.strictObject({
+export const AccessToken = z.strictObject({
   name: text,
   role: z.enum(ROLES),
   createdAtMs: count,
   expiresAtMs: opt(count),
 });
-export type TokenView = z.output<typeof Token>;
-export const Tokens = z.array(Token);
+export type TokenView = z.output<typeof AccessToken>;
+export const AccessTokens = z.array(AccessToken);
 /** `token` is shown this once. */
-export const NewToken = Token.extend({ token: text });
+export const NewToken = AccessToken.extend({ token: text });
 
 /** Who does work items: an agent that is set up once, and given work by its id. */
 export const Worker = z.strictObject({

@@ -28,3 +28,18 @@ export const Totals = z.strictObject({
   isCut: flag,
 });
 export type Totals = z.output<typeof Totals>;
+
+/** One in ten runs stayed below `low`, half below `middle`, nine in ten below `high`. */
+const spread = z.nullable(z.strictObject({ low: count, middle: count, high: count }));
+/** By the last runs of a workflow that were done; null where there are none. */
+export const Forecast = z.strictObject({
+  workflow: text,
+  runs: count,
+  /** Those between them that failed, which no figure has. */
+  failed: count,
+  /** Requests whose price nobody knows. */
+  unpriced: count,
+  usd: spread,
+  ms: spread,
+});
+export type Forecast = z.output<typeof Forecast>;

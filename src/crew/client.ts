@@ -16,7 +16,7 @@ export function isInside(): boolean {
   return BOSUN_SOCKET !== undefined || BOSUN_ATTEMPT !== undefined || existsSync(SOCKET_PATH);
 }
 
-export interface Answered {
+export interface SocketAnswer {
   answer: unknown;
   /** Something else that the agent should know: messages wait. */
   notice?: string;
@@ -27,7 +27,7 @@ export async function callTool(
   name: ToolName,
   params: unknown,
   options: { signal?: AbortSignal } = {},
-): Promise<Answered> {
+): Promise<SocketAnswer> {
   const answered = await callEngine(name, params, options);
   if (name === 'answer_access') return takeRequested(answered, params, options);
   if (name !== 'take') return answered;
@@ -41,10 +41,10 @@ export async function callTool(
 
 /** Only who has made the change says so. */
 async function takeRequested(
-  answered: Answered,
+  answered: SocketAnswer,
   params: unknown,
   options: { signal?: AbortSignal },
-): Promise<Answered> {
+): Promise<SocketAnswer> {
   const { take } = answered.answer as OwnerSaid;
   if (!take) return answered;
   const why = await apply(take);
@@ -67,7 +67,7 @@ function callEngine(
   method: ToolName,
   params: unknown,
   { signal }: { signal?: AbortSignal } = {},
-): Promise<Answered> {
+): Promise<SocketAnswer> {
   const socketPath = process.env.BOSUN_SOCKET ?? SOCKET_PATH;
   return new Promise((resolve, reject) => {
     const short = open(socketPath);
@@ -109,7 +109,7 @@ function open(socketPath: string): ReturnType<typeof openSocketPath> {
   }
 }
 
-function resultOf(line: string): Answered {
+function resultOf(line: string): SocketAnswer {
   const message = JSON.parse(line) as {
     result?: unknown;
     notice?: unknown;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseJson } from '../base/parse-json.ts';
 import { ERRORS } from '../contract/errors.ts';
-import { rowOf, schemaOfInput, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
+import { rowOf, schemaOfInput, TOOL_NAMES, CREW_TOOLS, type ToolName } from './tools.ts';
 
 /** Why a request is not answered; goes back as it is. */
 export class RpcError extends Error {
@@ -56,7 +56,7 @@ export function readRequest(line: string): RpcRequest {
 }
 
 function isTool(method: string): method is ToolName {
-  return Object.hasOwn(TOOLS, method);
+  return Object.hasOwn(CREW_TOOLS, method);
 }
 
 function schemaOf(name: ToolName): z.ZodType {

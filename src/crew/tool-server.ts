@@ -6,7 +6,15 @@ import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import { callTool } from './client.ts';
 import { readLines } from './lines.ts';
-import { CALLS_MAX, linesOf, plainLine, rowOf, schemaOfInput, TOOL_NAMES, type ToolName } from './tools.ts';
+import {
+  CALLS_MAX,
+  linesOf,
+  withoutControls,
+  rowOf,
+  schemaOfInput,
+  TOOL_NAMES,
+  type ToolName,
+} from './tools.ts';
 import { isFields, type Fields } from '../base/fields.ts';
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
@@ -153,7 +161,7 @@ async function call(name: ToolName, input: Fields, signal: AbortSignal): Promise
   try {
     const { answer: said, notice } = await callTool(name, relative(input), { signal });
     const text = linesOf(name, said).join('\n') || (rowOf(name).nothing ?? '');
-    const told = notice === undefined ? [] : [{ type: 'text', text: plainLine(notice) }];
+    const told = notice === undefined ? [] : [{ type: 'text', text: withoutControls(notice) }];
     return { content: [{ type: 'text', text }, ...told] };
   } catch (error) {
     if (!(error instanceof BosunError)) throw error;

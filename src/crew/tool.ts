@@ -1,13 +1,13 @@
 /** What a row of the table of tools is: what a tool takes and answers, and how a command is typed for it. It knows no tool. */
 
 /** JSON Schema, as far as it is needed here: a model reads it, and the socket holds calls to it. */
-export interface InputSchema {
+export interface ToolSchema {
   type: 'object';
   /** In the order in which the command takes them, but for its options; a list takes all words that are left. */
-  properties: Readonly<Record<string, Field>>;
+  properties: Readonly<Record<string, ToolField>>;
   required?: readonly string[];
 }
-export type Field =
+export type ToolField =
   | Text
   | { type: 'array'; items: Text; minItems?: number; maxItems: number; description?: string }
   | { type: 'boolean'; description?: string }
@@ -24,7 +24,7 @@ interface Text {
   description?: string;
 }
 
-export interface CrewTool<Input extends InputSchema = InputSchema, Answer = never> {
+export interface CrewTool<Input extends ToolSchema = ToolSchema, Answer = never> {
   /** For a model. */
   description: string;
   input: Input;
@@ -52,7 +52,7 @@ export interface CrewTool<Input extends InputSchema = InputSchema, Answer = neve
 }
 
 /** Infers the types of what goes in and comes out. */
-export function tool<const Input extends InputSchema, Answer>(
+export function tool<const Input extends ToolSchema, Answer>(
   row: CrewTool<Input, Answer>,
 ): CrewTool<Input, Answer> {
   return row;

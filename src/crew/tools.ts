@@ -16,7 +16,7 @@ import { CHILD_TOOLS } from './child-tools.ts';
 import { PERSON_TOOLS } from './person-tools.ts';
 import { SERVE_TOOLS } from './serve-tools.ts';
 import { WORK_TOOLS } from './work-tools.ts';
-import { tool, type CrewTool, type Field, type InputSchema } from './tool.ts';
+import { tool, type CrewTool, type ToolField, type ToolSchema } from './tool.ts';
 
 /** A call, and what it is answered. A message of 64 KB may be twice as long once it is written as JSON. */
 export const REQUEST_BYTES_MAX = 256 * 1024;
@@ -39,7 +39,7 @@ const PATCH_OPTION = [
   'request-access: the change as a unified diff, from a file; - for stdin',
 ] as const;
 
-export const TOOLS = {
+export const CREW_TOOLS = {
   request_access: tool({
     description:
       'Asks for permission to change files outside of your scope. You can read the whole repository, but you may ' +
@@ -268,8 +268,8 @@ export const TOOLS = {
   ...SERVE_TOOLS,
 };
 
-export type ToolName = keyof typeof TOOLS;
-export const TOOL_NAMES = Object.keys(TOOLS) as ToolName[];
+export type ToolName = keyof typeof CREW_TOOLS;
+export const TOOL_NAMES = Object.keys(CREW_TOOLS) as ToolName[];
 
 /** What does the work behind the table: a function for each tool, for one attempt. */
 export type CrewTools = {
@@ -277,8 +277,8 @@ export type CrewTools = {
   [Name in ToolName]: (input: InputOf<Name>, left?: AbortSignal) => Promise<AnswerOf<Name>>;
 };
 
-type InputOf<Name extends ToolName> = ValueOf<(typeof TOOLS)[Name]['input']>;
-type AnswerOf<Name extends ToolName> = Parameters<(typeof TOOLS)[Name]['say']>[0];
+type InputOf<Name extends ToolName> = ValueOf<(typeof CREW_TOOLS)[Name]['input']>;
+type AnswerOf<Name extends ToolName> = Parameters<(typeof CREW_TOOLS)[Name]['say']>[0];
 type ValueOf<Schema> = Schema extends { properties: infer Fields; required?: infer Required }
   ? {
       [Key in keyof Fields as Key extends ItemOf<Required> ? Key : never]: FieldValue<Fields[Key]>;
@@ -299,21 +299,21 @@ type TypedValue<Of> = Of extends { type: 'array' }
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
 /** The row as one that takes any answer: what the engine says fits the row it was asked for. */
-export function rowOf(name: ToolName): CrewTool<InputSchema, unknown> {
-  return TOOLS[name];
+export function rowOf(name: ToolName): CrewTool<ToolSchema, unknown> {
+  return CREW_TOOLS[name];
 }
 
 /** What a call is held to, and a model is told: these fields and no others. */
-export function schemaOfInput(name: ToolName): InputSchema & { additionalProperties: false } {
+export function schemaOfInput(name: ToolName): ToolSchema & { additionalProperties: false } {
   return { ...rowOf(name).input, additionalProperties: false };
 }
 
 /** What others said must not look like a line of ours. */
 export function linesOf(name: ToolName, answer: unknown): string[] {
-  return rowOf(name).say(answer).map(plainLine);
+  return rowOf(name).say(answer).map(withoutControls);
 }
 
-export function plainLine(line: string): string {
+export function withoutControls(line: string): string {
   return line.replaceAll(/[^\P{C}\t]+/gu, ' ');
 }
 
@@ -375,7 +375,7 @@ export function options(): { flags: string; about: string }[] {
 }
 
 /** The words and options of the command as the tool's input, in the order of its fields; undefined where they do not fit. */
-export function inputOf(
+export function toolInput(
   name: ToolName,
   words: readonly string[],
   typed: Readonly<Record<string, unknown>> = {},
@@ -403,13 +403,13 @@ export function inputOf(
   return left.length > 0 || optionsLeft.size > 0 ? undefined : input;
 }
 
-function takeWords(left: string[], { type }: Field, isRest: boolean): unknown {
+function takeWords(left: string[], { type }: ToolField, isRest: boolean): unknown {
   if (type === 'array') return left.splice(0);
   return isRest ? left.splice(0).join(' ') : left.shift();
 }
 
 /** What was typed, as the field has it; undefined where it does not fit. */
-function valueOf(rules: Field, given: unknown): unknown {
+function valueOf(rules: ToolField, given: unknown): unknown {
   if (rules.type === 'array' && typeof given === 'string') return given.split(',');
   if (rules.type === 'object') return parsedObject(String(given));
   if (rules.type === undefined) return parsedOrText(String(given));

@@ -7,7 +7,7 @@ export const ASKED_BY = 'BOSUN_ASKED_BY';
 /** Somebody waits to hear which run that is. */
 export const isApart = process.env[DETACHED] === '1';
 /** Who asked, where it is not the user that this process belongs to. */
-export const askedBy = isApart ? readActor(process.env[ASKED_BY]) : undefined;
+export const apartActor = isApart ? readActor(process.env[ASKED_BY]) : undefined;
 // Nothing that it starts is, or was asked for by them.
 delete process.env[DETACHED];
 delete process.env[ASKED_BY];

@@ -31,7 +31,7 @@ import type { Json, Workflow } from '../contract/workflow.ts';
 import type { AttachedRun } from '../operations/attach.ts';
 import { speakTo, type SpokenTo } from './speak-to-run.ts';
 import type { OpenedService } from '../operations/open.ts';
-import { followLogs, perform, type Answer, type Around } from '../operations/perform.ts';
+import { followLogs, perform, type AnswerTo, type AskedFrom } from '../operations/perform.ts';
 import type { LiveRun } from '../operations/run.ts';
 import { EnginePool } from '../run/engine-pool.ts';
 import { RunQueues } from '../run/run-queue.ts';
@@ -39,7 +39,7 @@ import { ProgramHooks, type ProgramHook } from '../run/program-hooks.ts';
 
 /** What an operation takes besides what its method names. */
 type Rest<Name extends OperationName, Named extends string> = Omit<InputOf<Name>, Named> &
-  Partial<Omit<Around<Name>, 'cwd' | 'by' | 'waitsMs'>>;
+  Partial<Omit<AskedFrom<Name>, 'cwd' | 'by' | 'waitsMs'>>;
 
 export type RunOptions = Rest<'run', 'workflow' | 'source'>;
 
@@ -182,6 +182,11 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('totals', { per }, options);
   }
 
+  /** What a run of this workflow may cost and how long it may take, by its last runs. */
+  forecast(workflow: string, options: Rest<'forecast', 'workflow'> = {}): Promise<OutputOf<'forecast'>> {
+    return this.#ask('forecast', { workflow }, options);
+  }
+
   events(
     run?: string,
     { signal, ...input }: Omit<Rest<'logs', 'run'>, 'seen'> = {},
@@ -200,7 +205,7 @@ export class Bosun implements AsyncDisposable {
 
   /** The events of all runs, in the order in which they happened; resolves when there are no more, or the signal aborts. */
   allEvents(
-    seen: Around<'events'>['seen'],
+    seen: AskedFrom<'events'>['seen'],
     options: Rest<'events', never> = {},
   ): Promise<OutputOf<'events'>> {
     return this.#ask('events', {}, { ...options, seen });
@@ -272,7 +277,7 @@ export class Bosun implements AsyncDisposable {
     path: string,
     task: string,
     run: string | undefined,
-    options: Rest<'artifact', 'path' | 'task' | 'run'> & Pick<Around<'artifact'>, 'write'>,
+    options: Rest<'artifact', 'path' | 'task' | 'run'> & Pick<AskedFrom<'artifact'>, 'write'>,
   ): Promise<OutputOf<'artifact'>> {
     return this.#ask('artifact', { path, task, ...named(run) }, options);
   }
@@ -296,7 +301,7 @@ export class Bosun implements AsyncDisposable {
     role: string | undefined,
     prompt: string,
     options: Rest<'spawnAgent', 'parent' | 'role' | 'prompt'> = {},
-  ): Promise<Answer<'spawnAgent'>> {
+  ): Promise<AnswerTo<'spawnAgent'>> {
     const input = { ...(parent !== undefined && { parent }), ...(role !== undefined && { role }), prompt };
     return this.#ask('spawnAgent', input, { ...this.#driving, queues: this.#queues, ...options });
   }
@@ -323,6 +328,11 @@ export class Bosun implements AsyncDisposable {
   /** The hooks of your configuration and of a workflow file, in their order; not those that were added here. */
   hooks(file?: string, options: Rest<'hooks', 'file'> = {}): Promise<OutputOf<'hooks'>> {
     return this.#ask('hooks', file === undefined ? {} : { file }, options);
+  }
+
+  /** The workflow files of the repository. */
+  workflows(options: Rest<'workflows', never> = {}): Promise<OutputOf<'workflows'>> {
+    return this.#ask('workflows', {}, options);
   }
 
   workspaces(options: Rest<'workspaces', never> = {}): Promise<OutputOf<'workspaces'>> {
@@ -426,7 +436,7 @@ export class Bosun implements AsyncDisposable {
     name: Name,
     input: Partial<InputOf<Name>>,
     options: object = {},
-  ): Promise<Answer<Name>> {
+  ): Promise<AnswerTo<Name>> {
     const entries = Object.entries(options).filter(([, value]) => value !== undefined);
     const isTold = ([key, value]: [string, unknown]): boolean =>
       key === 'signal' || key === 'engines' || key === 'queues' || typeof value === 'function';
@@ -435,7 +445,7 @@ export class Bosun implements AsyncDisposable {
     return perform(
       name,
       { ...input, ...rest } as InputOf<Name>,
-      { ...told, cwd: this.#cwd, by: this.#by } as unknown as Around<Name>,
+      { ...told, cwd: this.#cwd, by: this.#by } as unknown as AskedFrom<Name>,
     );
   }
 }

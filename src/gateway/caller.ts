@@ -2,7 +2,7 @@
 import type { Admission, RequestEstimate } from '../contract/model.ts';
 
 /** A provider that sends nothing, or to be sent at all: there is a rate limit, or enough others are under way. */
-export type Waited = 'provider' | 'turn';
+export type WaitedFor = 'provider' | 'turn';
 
 export interface Caller {
   run: string;
@@ -11,7 +11,7 @@ export interface Caller {
   /** Resolves when the request may go, which may take hours (a person is asked); the agent meanwhile waits. */
   admit(estimate: RequestEstimate, signal: AbortSignal): Promise<Admission>;
   /** A request has waited for a while; undefined where it goes on. */
-  onWait?(provider: string, waited: Waited | undefined): void;
+  onWait?(provider: string, waited: WaitedFor | undefined): void;
   /** Whether the provider may fetch this for the agent; nothing may be where it is absent. */
   mayReach?(url: URL): boolean;
   /** Told once of each thing that the provider may not do for the agent; the port is 0 where there is none. */

@@ -1,4 +1,5 @@
 /** An error as an agent's own protocol says it, so that the agent stops and shows our sentence. It decides nothing. */
+import { cutText } from '../base/cut-text.ts';
 import { saysTooLong } from '../base/too-long.ts';
 import type { AgentErrorKind, Dialect } from '../contract/model.ts';
 
@@ -36,7 +37,7 @@ export function refusedStatus(dialect: Dialect): number {
 }
 
 export function complaintOf(dialect: Dialect, status: number, said: string): Complaint {
-  const message = said.length > MESSAGE_CHARS_MAX ? `${said.slice(0, MESSAGE_CHARS_MAX)}…` : said;
+  const message = cutText(said, MESSAGE_CHARS_MAX);
   return {
     headers: { 'content-type': 'application/json', ...NO_RETRY },
     body: JSON.stringify(bodyOf(dialect, status, message)),

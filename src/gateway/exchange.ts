@@ -26,7 +26,7 @@ import { meterFor } from './money/meter.ts';
 import type { PriceOf } from './money/prices.ts';
 import { judge } from './request/judge.ts';
 import { BodyProblem, readBody } from './request/body.ts';
-import type { Reach, Reached } from './request/reach.ts';
+import type { ProviderReach, Reached } from './request/reach.ts';
 import { routeOf, type Passes, type Route } from './request/route.ts';
 import { Waiting } from './waiting.ts';
 import { passOn, type Passing } from './pass-on.ts';
@@ -163,7 +163,7 @@ async function admitted(caller: Caller, estimate: RequestEstimate, signal: Abort
   return { ...admission, settle: onlyOnce(admission.settle) };
 }
 
-function reachOf({ caller, passes }: ExchangeOptions, { provider }: Route): Reach {
+function reachOf({ caller, passes }: ExchangeOptions, { provider }: Route): ProviderReach {
   return {
     mayReach: (url) => caller.mayReach?.(url) ?? false,
     mayUse: (tool) =>

@@ -1,5 +1,5 @@
 /** Notices what a request waits for: a provider that sends nothing, or its own turn. It ends nothing. */
-import type { Waited } from './caller.ts';
+import type { WaitedFor } from './caller.ts';
 
 const WAIT_LIMITS = {
   /** A person should see by then that it is not the agent that is slow. */
@@ -9,12 +9,12 @@ const WAIT_LIMITS = {
 };
 
 export class Waiting implements Disposable {
-  readonly #tell: (waited: Waited | undefined) => void;
+  readonly #tell: (waited: WaitedFor | undefined) => void;
   readonly #limits: typeof WAIT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
-  #told: Waited | undefined;
+  #told: WaitedFor | undefined;
 
-  constructor(tell: (waited: Waited | undefined) => void, limits = WAIT_LIMITS) {
+  constructor(tell: (waited: WaitedFor | undefined) => void, limits = WAIT_LIMITS) {
     this.#tell = tell;
     this.#limits = limits;
     this.listen();
@@ -51,7 +51,7 @@ export class Waiting implements Disposable {
     this.heard();
   }
 
-  #waitFor(waited: Waited, ms: number): void {
+  #waitFor(waited: WaitedFor, ms: number): void {
     this.#timer = setTimeout(() => {
       this.#told = waited;
       this.#tell(waited);
@@ -61,12 +61,12 @@ export class Waiting implements Disposable {
 }
 
 type Notice =
-  { type: 'attempt.held'; by: Waited; provider: string; text: string } | { type: 'attempt.released' };
+  { type: 'attempt.held'; by: WaitedFor; provider: string; text: string } | { type: 'attempt.released' };
 
 /** Of several requests of an attempt that wait, only the first and the last are told of. */
 export function noticeWaits(
   tell: (notice: Notice) => void,
-): (provider: string, waited: Waited | undefined) => void {
+): (provider: string, waited: WaitedFor | undefined) => void {
   let waiting = 0;
   return (provider, waited) => {
     waiting += waited ? 1 : -1;
@@ -76,7 +76,7 @@ export function noticeWaits(
   };
 }
 
-function describe(provider: string, waited: Waited): string {
+function describe(provider: string, waited: WaitedFor): string {
   return waited === 'turn'
     ? `its next request to ${provider} waits for its turn`
     : `${provider} has sent nothing for ${WAIT_LIMITS.silentMs / 1000}s`;

@@ -1,4 +1,5 @@
 /** What a hook before an attempt answers, held against what it may: nothing that is malformed counts as a yes. */
+import { cutText } from '../base/cut-text.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { HookAnswer } from '../contract/hook.ts';
 import { parseJson } from '../base/parse-json.ts';
@@ -42,7 +43,7 @@ export function hookAnswer(value: unknown): HookAnswer {
 export function shortVeto(text: string): string {
   const said = text.trim().toWellFormed();
   if (said === '') return 'it said no';
-  return said.length <= VETO_CHARS_MAX ? said : `${said.slice(0, VETO_CHARS_MAX).toWellFormed()}…`;
+  return cutText(said, VETO_CHARS_MAX);
 }
 
 /** Values stand in no message. */

@@ -3,17 +3,17 @@
 /** A run that ends says that of what nobody could be told yet. */
 const WAITING_MAX = 200;
 
-export interface Told {
+export interface ToTell {
   act(): Promise<void>;
   /** It was left out: too many wait, or there is no time any more. */
   leave(why: string): void;
 }
 
 export class Lane {
-  readonly #waiting: Told[] = [];
+  readonly #waiting: ToTell[] = [];
   #atWork: Promise<void> | undefined;
 
-  add(told: Told): void {
+  add(told: ToTell): void {
     if (this.#waiting.length >= WAITING_MAX) {
       told.leave(`${WAITING_MAX} others wait to be told already`);
       return;

@@ -1,5 +1,5 @@
 /** The messages of commits that reach a branch; their trailers say where they come from. */
-import { roundUsd } from '../schedule/money/budget-words.ts';
+import { writeUsd } from '../schedule/money/budget-words.ts';
 import { IDENTITY, type Identity } from '../system/git/git.ts';
 
 export const TASK_TRAILER = 'Bosun-Task';
@@ -23,7 +23,7 @@ export function mergeMessage({ title, run, task, attempt, agent, costUsd }: Mess
     `${TASK_TRAILER}: ${oneLine(task)}`,
     ...(agent === undefined ? [] : [`Bosun-Agent: ${oneLine(agent)}`]),
     `Bosun-Attempt: ${attempt}`,
-    ...(spent === undefined ? [] : [`Bosun-Cost: ${spent === null ? 'unknown' : roundUsd(spent, 4)}`]),
+    ...(spent === undefined ? [] : [`Bosun-Cost: ${spent === null ? 'unknown' : writeUsd(spent, 4)}`]),
   ];
   return `${titled(oneLine(title) || oneLine(task))}\n\n${trailers.join('\n')}\n`;
 }

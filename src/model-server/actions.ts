@@ -1,6 +1,6 @@
 /** What a script wants done, as calls of the tools that the request offers: every agent names its tools differently. */
 import { shellQuoted } from '../base/shell-word.ts';
-import type { Asked, OfferedTool } from './asked.ts';
+import type { AskedModel, OfferedTool } from './asked.ts';
 import { fillRequired } from './fill-schema.ts';
 import type { ScriptedAnswer } from './script.ts';
 import { workingDirectory } from './working-directory.ts';
@@ -29,7 +29,7 @@ const PATCHES = ['patchText', 'input', 'patch'];
 const NEWS = ['new_string', 'newString', 'new_str', 'new_text'];
 
 /** The calls of an answer, in this order; undefined where no tool that is offered can do one of them. */
-export function callsOf(answer: ScriptedAnswer, asked: Asked): ToolCall[] | undefined {
+export function callsOf(answer: ScriptedAnswer, asked: AskedModel): ToolCall[] | undefined {
   const { write, edit, read, run, output, tools = [] } = answer;
   const calls = [
     ...(write === undefined ? [] : [writeCall(write, asked)]),
@@ -45,7 +45,7 @@ export function callsOf(answer: ScriptedAnswer, asked: Asked): ToolCall[] | unde
 type Write = NonNullable<ScriptedAnswer['write']>;
 type Edit = NonNullable<ScriptedAnswer['edit']>;
 
-function writeCall({ path, content }: Write, asked: Asked): ToolCall | undefined {
+function writeCall({ path, content }: Write, asked: AskedModel): ToolCall | undefined {
   const tool = find(WRITERS, asked.tools);
   if (tool)
     return call(tool, [
@@ -65,7 +65,7 @@ function writeCommand(path: string, content: string): string {
   return `${parent}printf %s ${shellQuoted(content)} > ${shellQuoted(path)}`;
 }
 
-function editCall(edit: Edit, asked: Asked): ToolCall | undefined {
+function editCall(edit: Edit, asked: AskedModel): ToolCall | undefined {
   const tool = find(EDITORS, asked.tools);
   if (tool)
     return call(tool, [
@@ -78,7 +78,7 @@ function editCall(edit: Edit, asked: Asked): ToolCall | undefined {
   return patch([`*** Update File: ${edit.path}`, '@@', ...before, ...after], asked.tools);
 }
 
-function readCall(path: string, asked: Asked): ToolCall | undefined {
+function readCall(path: string, asked: AskedModel): ToolCall | undefined {
   const tool = find(READERS, asked.tools);
   if (tool) return call(tool, [[PATHS, absolute(path, asked)]]);
   return runCall(`cat ${shellQuoted(path)}`, asked.tools);
@@ -151,7 +151,7 @@ function source(name: string, input: ToolCall['input']): string {
   return `text(await tools.${name}(${JSON.stringify(input)}));`;
 }
 
-function absolute(path: string, { messages }: Asked): string {
+function absolute(path: string, { messages }: AskedModel): string {
   if (path.startsWith('/')) return path;
   const directory = workingDirectory(messages);
   return directory === undefined ? path : `${directory.replace(/\/$/, '')}/${path}`;

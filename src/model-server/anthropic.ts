@@ -1,6 +1,6 @@
 /** Anthropic Messages: reads requests, writes answers. It decides nothing. */
-import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech } from './asked.ts';
-import { countTurns, cutText, fieldsIn, listIn, named, textIn, type WireFields } from './wire.ts';
+import type { AskedModel, ChatMessage, ContentPart, ScriptedReply, Schema, Speech } from './asked.ts';
+import { countTurns, piecesOf, fieldsIn, listIn, named, textIn, type WireFields } from './wire.ts';
 
 export const anthropic: Speech = { dialect: 'anthropic', read, whole, pieces, error };
 
@@ -8,7 +8,7 @@ const STOPS = { end: 'end_turn', tools: 'tool_use', length: 'max_tokens', refusa
 /** What the agent adds to what a person says. */
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
 
-function read(body: WireFields): Asked {
+function read(body: WireFields): AskedModel {
   const messages: ChatMessage[] = [{ role: 'system', text: textIn(body.system) }];
   for (const { role, content } of listIn(body.messages)) {
     if (role === 'assistant') messages.push({ role, text: textIn(content) });
@@ -42,7 +42,7 @@ function said(text: string): ChatMessage[] {
   return rest.trim() === '' ? [reminders] : [reminders, { role: 'user', text: rest }];
 }
 
-function whole(reply: Reply): WireFields {
+function whole(reply: ScriptedReply): WireFields {
   return {
     ...head(reply),
     content: reply.parts.map((part) =>
@@ -55,7 +55,7 @@ function whole(reply: Reply): WireFields {
   };
 }
 
-function pieces(reply: Reply): string[] {
+function pieces(reply: ScriptedReply): string[] {
   const start = { ...head(reply), content: [], stop_reason: null, usage: usageOf(reply, 1) };
   return [
     named({ type: 'message_start', message: start }),
@@ -75,8 +75,8 @@ function blockPieces(part: ContentPart, index: number): string[] {
     ? { type: 'text', text: '' }
     : { type: 'tool_use', id: `toolu_${part.id}`, name: part.name, input: {} };
   const deltas = isText
-    ? cutText(part.text).map((text) => ({ type: 'text_delta', text }))
-    : cutText(JSON.stringify(part.input)).map((json) => ({ type: 'input_json_delta', partial_json: json }));
+    ? piecesOf(part.text).map((text) => ({ type: 'text_delta', text }))
+    : piecesOf(JSON.stringify(part.input)).map((json) => ({ type: 'input_json_delta', partial_json: json }));
   return [
     named({ type: 'content_block_start', index, content_block: block }),
     ...deltas.map((delta) => named({ type: 'content_block_delta', index, delta })),
@@ -84,11 +84,11 @@ function blockPieces(part: ContentPart, index: number): string[] {
   ];
 }
 
-function head({ id, model }: Reply): WireFields {
+function head({ id, model }: ScriptedReply): WireFields {
   return { id: `msg_${id}`, type: 'message', role: 'assistant', model, stop_sequence: null };
 }
 
-function usageOf({ tokens }: Reply, output: number): WireFields {
+function usageOf({ tokens }: ScriptedReply, output: number): WireFields {
   return {
     input_tokens: tokens.input,
     cache_creation_input_tokens: tokens.cacheWrite,

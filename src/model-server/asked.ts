@@ -25,7 +25,7 @@ export interface Schema {
   items?: Schema;
 }
 
-export interface Asked {
+export interface AskedModel {
   dialect: Dialect;
   model: string;
   isStream: boolean;
@@ -45,7 +45,7 @@ export type ContentPart =
 
 type Stop = 'end' | 'tools' | 'length' | 'refusal';
 
-export interface Reply {
+export interface ScriptedReply {
   /** Unique among all replies of all servers. */
   id: string;
   model: string;
@@ -57,10 +57,10 @@ export interface Reply {
 /** One API of one provider. */
 export interface Speech {
   dialect: Dialect;
-  read(body: Record<string, unknown>, path: string): Asked;
+  read(body: Record<string, unknown>, path: string): AskedModel;
   /** Not streamed: the whole body. */
-  whole(reply: Reply): unknown;
+  whole(reply: ScriptedReply): unknown;
   /** Streamed: the pieces, each as it goes over the wire. */
-  pieces(reply: Reply, asked: Asked): string[];
+  pieces(reply: ScriptedReply, asked: AskedModel): string[];
   error(status: number, message: string, retryAfterMs: number | undefined): unknown;
 }

@@ -1,12 +1,12 @@
 /** Gemini generateContent: reads requests, writes answers. It decides nothing. */
-import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech } from './asked.ts';
-import { countTurns, cutText, fieldsIn, listIn, sse, textIn, type WireFields } from './wire.ts';
+import type { AskedModel, ChatMessage, ContentPart, ScriptedReply, Schema, Speech } from './asked.ts';
+import { countTurns, piecesOf, fieldsIn, listIn, sse, textIn, type WireFields } from './wire.ts';
 
 export const gemini: Speech = { dialect: 'gemini', read, whole, pieces, error };
 
 const STOPS = { end: 'STOP', tools: 'STOP', length: 'MAX_TOKENS', refusal: 'SAFETY' } as const;
 
-function read(body: WireFields, path: string): Asked {
+function read(body: WireFields, path: string): AskedModel {
   const { systemInstruction, system_instruction, contents, tools, generationConfig } = body;
   const system = fieldsIn(systemInstruction ?? system_instruction).parts;
   const messages: ChatMessage[] = [{ role: 'system', text: textIn(system) }];
@@ -41,13 +41,13 @@ function messageOf(part: WireFields): ChatMessage {
   return { role: /^\s*<(session_context|environment)/.test(text) ? 'system' : 'user', text };
 }
 
-function whole(reply: Reply): WireFields {
+function whole(reply: ScriptedReply): WireFields {
   return answer(reply, reply.parts.map(partOf), true);
 }
 
-function pieces(reply: Reply): string[] {
+function pieces(reply: ScriptedReply): string[] {
   const parts = reply.parts.flatMap((part): WireFields[] =>
-    part.kind === 'text' ? cutText(part.text).map((text) => ({ text })) : [partOf(part)],
+    part.kind === 'text' ? piecesOf(part.text).map((text) => ({ text })) : [partOf(part)],
   );
   if (parts.length === 0) parts.push({ text: '' });
   return parts.map((part, n) => sse(answer(reply, [part], n === parts.length - 1)));
@@ -58,7 +58,11 @@ function partOf(part: ContentPart): WireFields {
   return { functionCall: { id: `call_${part.id}`, name: part.name, args: part.input } };
 }
 
-function answer({ id, model, stop, tokens }: Reply, parts: WireFields[], isLast: boolean): WireFields {
+function answer(
+  { id, model, stop, tokens }: ScriptedReply,
+  parts: WireFields[],
+  isLast: boolean,
+): WireFields {
   const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite;
   const content = { role: 'model', parts };
   return {

@@ -1,6 +1,6 @@
 /** OpenAI chat completions: reads requests, writes answers. It decides nothing. */
-import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech } from './asked.ts';
-import { countTurns, cutText, fieldsIn, listIn, sse, textIn, type WireFields } from './wire.ts';
+import type { AskedModel, ChatMessage, ContentPart, ScriptedReply, Schema, Speech } from './asked.ts';
+import { countTurns, piecesOf, fieldsIn, listIn, sse, textIn, type WireFields } from './wire.ts';
 
 export const openaiChat: Speech = { dialect: 'openai', read, whole, pieces, error: openaiError };
 
@@ -13,7 +13,7 @@ const ROLES: Record<string, ChatMessage['role']> = {
   function: 'tool',
 };
 
-function read(body: WireFields): Asked {
+function read(body: WireFields): AskedModel {
   const messages = listIn(body.messages).map(({ role, content }): ChatMessage => {
     return { role: ROLES[String(role)] ?? 'user', text: textIn(content) };
   });
@@ -32,7 +32,7 @@ function read(body: WireFields): Asked {
   };
 }
 
-function whole(reply: Reply): WireFields {
+function whole(reply: ScriptedReply): WireFields {
   const text = reply.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
   const calls = callsOf(reply).map((part) => callOf(part, argumentsOf(part)));
   const message = {
@@ -48,7 +48,7 @@ function whole(reply: Reply): WireFields {
   };
 }
 
-function pieces(reply: Reply, { wantsUsage }: Asked): string[] {
+function pieces(reply: ScriptedReply, { wantsUsage }: AskedModel): string[] {
   const first = head(reply, 'chat.completion.chunk');
   const chunk = (delta: WireFields, finish_reason: string | null = null): string =>
     sse({ ...first, choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
@@ -56,11 +56,11 @@ function pieces(reply: Reply, { wantsUsage }: Asked): string[] {
   return [
     chunk({ role: 'assistant', content: '' }),
     ...reply.parts.flatMap((part) =>
-      part.kind === 'text' ? cutText(part.text).map((content) => chunk({ content })) : [],
+      part.kind === 'text' ? piecesOf(part.text).map((content) => chunk({ content })) : [],
     ),
     ...calls.flatMap((part, index) => [
       chunk({ tool_calls: [{ index, ...callOf(part, '') }] }),
-      ...cutText(argumentsOf(part)).map((text) =>
+      ...piecesOf(argumentsOf(part)).map((text) =>
         chunk({ tool_calls: [{ index, function: { arguments: text } }] }),
       ),
     ]),
@@ -72,7 +72,7 @@ function pieces(reply: Reply, { wantsUsage }: Asked): string[] {
 
 type Call = Extract<ContentPart, { kind: 'call' }>;
 
-function callsOf({ parts }: Reply): Call[] {
+function callsOf({ parts }: ScriptedReply): Call[] {
   return parts.filter((part) => part.kind === 'call');
 }
 
@@ -84,12 +84,12 @@ function argumentsOf({ input }: Call): string {
   return typeof input === 'string' ? input : JSON.stringify(input);
 }
 
-function head({ id, model }: Reply, object: string): WireFields {
+function head({ id, model }: ScriptedReply, object: string): WireFields {
   return { id: `chatcmpl-${id}`, object, created: Math.floor(Date.now() / 1000), model };
 }
 
 /** Nothing here tells what was written to a cache: it is input. */
-function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: Reply): WireFields {
+function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: ScriptedReply): WireFields {
   const prompt = input + cacheRead + cacheWrite;
   return {
     prompt_tokens: prompt,

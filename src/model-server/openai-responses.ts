@@ -1,11 +1,19 @@
 /** OpenAI responses: reads requests, writes answers. It keeps no responses, so each request must bring its whole conversation. */
-import type { Asked, ChatMessage, ContentPart, Reply, Schema, Speech, OfferedTool } from './asked.ts';
+import type {
+  AskedModel,
+  ChatMessage,
+  ContentPart,
+  ScriptedReply,
+  Schema,
+  Speech,
+  OfferedTool,
+} from './asked.ts';
 import { openaiError } from './openai-chat.ts';
-import { countTurns, cutText, fieldsIn, listIn, named, textIn, type WireFields } from './wire.ts';
+import { countTurns, piecesOf, fieldsIn, listIn, named, textIn, type WireFields } from './wire.ts';
 
 export const openaiResponses: Speech = { dialect: 'openai', read, whole, pieces, error: openaiError };
 
-function read(body: WireFields): Asked {
+function read(body: WireFields): AskedModel {
   const messages: ChatMessage[] = [{ role: 'system', text: textIn(body.instructions) }];
   if (typeof body.input === 'string') messages.push({ role: 'user', text: body.input });
   else messages.push(...listIn(body.input).map(messageOf));
@@ -57,7 +65,7 @@ function declaredIn(description: string): OfferedTool[] {
   });
 }
 
-function whole(reply: Reply): WireFields {
+function whole(reply: ScriptedReply): WireFields {
   const isCut = reply.stop === 'length';
   return {
     ...head(reply),
@@ -68,7 +76,7 @@ function whole(reply: Reply): WireFields {
   };
 }
 
-function pieces(reply: Reply): string[] {
+function pieces(reply: ScriptedReply): string[] {
   let sequence = 0;
   const event = (type: string, data: WireFields): string =>
     named({ type, ...data, sequence_number: sequence++ });
@@ -97,7 +105,7 @@ function textPieces(text: string, within: Within): string[] {
   const content_index = 0;
   return [
     within('response.content_part.added', { content_index, part: outputText('') }),
-    ...cutText(text).map((delta) => within('response.output_text.delta', { content_index, delta })),
+    ...piecesOf(text).map((delta) => within('response.output_text.delta', { content_index, delta })),
     within('response.output_text.done', { content_index, text }),
     within('response.content_part.done', { content_index, part: outputText(text) }),
   ];
@@ -106,12 +114,12 @@ function textPieces(text: string, within: Within): string[] {
 function callPieces({ input }: Extract<ContentPart, { kind: 'call' }>, within: Within): string[] {
   if (typeof input === 'string')
     return [
-      ...cutText(input).map((delta) => within('response.custom_tool_call_input.delta', { delta })),
+      ...piecesOf(input).map((delta) => within('response.custom_tool_call_input.delta', { delta })),
       within('response.custom_tool_call_input.done', { input }),
     ];
   const text = JSON.stringify(input);
   return [
-    ...cutText(text).map((delta) => within('response.function_call_arguments.delta', { delta })),
+    ...piecesOf(text).map((delta) => within('response.function_call_arguments.delta', { delta })),
     within('response.function_call_arguments.done', { arguments: text }),
   ];
 }
@@ -148,12 +156,12 @@ function outputText(text: string): WireFields {
   return { type: 'output_text', text, annotations: [] };
 }
 
-function head({ id, model }: Reply): WireFields {
+function head({ id, model }: ScriptedReply): WireFields {
   const created_at = Math.floor(Date.now() / 1000);
   return { id: `resp_${id}`, object: 'response', created_at, model, error: null, incomplete_details: null };
 }
 
-function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: Reply): WireFields {
+function usageOf({ tokens: { input, output, cacheRead, cacheWrite } }: ScriptedReply): WireFields {
   const all = input + cacheRead + cacheWrite;
   return {
     input_tokens: all,

@@ -1,6 +1,6 @@
 /** A script made ready: which of its answers a request gets. What it remembers is only how often a rule was used. */
 import { matchesStars } from '../base/globs.ts';
-import type { Asked } from './asked.ts';
+import type { AskedModel } from './asked.ts';
 import type { ScriptedAnswer, ModelScript, When } from './script.ts';
 
 export interface ChosenAnswer {
@@ -14,7 +14,7 @@ export interface ChosenAnswer {
 const NOTHING_LEFT: ChosenAnswer = { rule: 'none', answer: { text: 'Done.' }, use: () => {} };
 
 interface Step extends ChosenAnswer {
-  holds(asked: Asked): boolean;
+  holds(asked: AskedModel): boolean;
 }
 
 /** After these the agent has an answer, so that they are a turn. */
@@ -30,7 +30,7 @@ export class Plan {
     if (answers !== undefined) this.#steps.push(...sequence('answers', {}, answers));
   }
 
-  choose(asked: Asked): ChosenAnswer {
+  choose(asked: AskedModel): ChosenAnswer {
     return this.#steps.find((step) => step.holds(asked)) ?? NOTHING_LEFT;
   }
 }
@@ -56,7 +56,7 @@ function step(rule: string, when: When, answer: ScriptedAnswer, turn?: number): 
   };
 }
 
-type Test = (asked: Asked) => boolean;
+type Test = (asked: AskedModel) => boolean;
 
 /** The cheapest first: a bench asks thousands of times a second. */
 function testsOf(when: When): Test[] {
@@ -77,7 +77,7 @@ function testsOf(when: When): Test[] {
 }
 
 /** All that a person said since the last answer, or before it where only tools spoke since. */
-function lastSaid({ messages }: Asked): string {
+function lastSaid({ messages }: AskedModel): string {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const first = messages.findLastIndex(({ role }, n) => n < last && role === 'assistant');
   return messages
@@ -86,7 +86,7 @@ function lastSaid({ messages }: Asked): string {
     .join('\n');
 }
 
-function lastResults({ messages }: Asked): string[] {
+function lastResults({ messages }: AskedModel): string[] {
   const since = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages.slice(since + 1).flatMap(({ role, text }) => (role === 'tool' ? [text] : []));
 }

@@ -1,7 +1,7 @@
 /** An answer of the script → the reply to one request: texts, and calls of the tools that it offers. */
 import type { Tokens } from '../contract/model.ts';
 import { callsOf } from './actions.ts';
-import type { Asked, ContentPart, Reply } from './asked.ts';
+import type { AskedModel, ContentPart, ScriptedReply } from './asked.ts';
 import { fillSchema } from './fill-schema.ts';
 import type { ScriptedAnswer } from './script.ts';
 
@@ -11,7 +11,7 @@ const HUGE_CHARS = 16 * 1024 * 1024;
 const HARMLESS = 'Scripted';
 
 /** Undefined where the answer needs a tool and the request offers none that could do it. */
-export function replyTo(asked: Asked, answer: ScriptedAnswer, id: string): Reply | undefined {
+export function replyTo(asked: AskedModel, answer: ScriptedAnswer, id: string): ScriptedReply | undefined {
   const calls = callsOf(answer, asked);
   if (!calls) return undefined;
   const parts: ContentPart[] = [];
@@ -23,7 +23,7 @@ export function replyTo(asked: Asked, answer: ScriptedAnswer, id: string): Reply
 }
 
 /** To what the script is not about. It uses nothing, so that sums stay those of the script. */
-export function harmlessReply(asked: Asked, id: string): Reply {
+export function harmlessReply(asked: AskedModel, id: string): ScriptedReply {
   const text = asked.format === undefined ? HARMLESS : JSON.stringify(fillSchema(asked.format));
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   return { id, model: asked.model, parts: [{ kind: 'text', text }], tokens, stop: 'end' };

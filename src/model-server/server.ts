@@ -15,7 +15,7 @@ import { serverRouteOf, type ServerRoute } from './route.ts';
 import { TOO_LONG_STATUS, tooLong } from './too-long.ts';
 import { ModelScript, type ScriptedAnswer, type ModelScriptSource } from './script.ts';
 import { isSideRequest } from './side-requests.ts';
-import type { Asked, Reply, Speech } from './asked.ts';
+import type { AskedModel, ScriptedReply, Speech } from './asked.ts';
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const CONNECTIONS_MAX = 4096;
@@ -120,7 +120,7 @@ export class ModelServer implements AsyncDisposable {
     { speech, isArray }: Extract<ServerRoute, { kind: 'model' }>,
     body: Record<string, unknown>,
     bytes: number,
-    asked: Asked,
+    asked: AskedModel,
   ): void {
     const id = `${this.#prefix}${(++this.#replies).toString(36).padStart(6, '0')}`;
     const { rule, answer, reply } = this.#decide(asked, id);
@@ -148,7 +148,7 @@ export class ModelServer implements AsyncDisposable {
     });
   }
 
-  #decide(asked: Asked, id: string): { rule: string; answer: ScriptedAnswer; reply: Reply } {
+  #decide(asked: AskedModel, id: string): { rule: string; answer: ScriptedAnswer; reply: ScriptedReply } {
     if (isSideRequest(asked)) return { rule: 'side', answer: {}, reply: harmlessReply(asked, id) };
     const { rule, answer, use } = this.#plan.choose(asked);
     const reply = replyTo(asked, answer, id);
@@ -194,7 +194,7 @@ export class ModelServer implements AsyncDisposable {
 }
 
 /** What is nested too deeply is no request. */
-function readAsked(speech: Speech, body: Record<string, unknown>, path: string): Asked | undefined {
+function readAsked(speech: Speech, body: Record<string, unknown>, path: string): AskedModel | undefined {
   try {
     return speech.read(body, path);
   } catch {
@@ -211,7 +211,7 @@ function parseBody(chunks: Buffer[]): Record<string, unknown> | undefined {
   }
 }
 
-function wireOf(speech: Speech, asked: Asked, reply: Reply, isArray: boolean): Wire {
+function wireOf(speech: Speech, asked: AskedModel, reply: ScriptedReply, isArray: boolean): Wire {
   if (asked.isStream && !isArray)
     return {
       status: 200,
@@ -241,7 +241,7 @@ function msOf(duration: string | undefined): number {
 }
 
 /** A quiet text would be taken for the agent's work. */
-function noTool({ tools }: Asked, rule: string): string {
+function noTool({ tools }: AskedModel, rule: string): string {
   const names = tools.map(({ name }) => name).slice(0, NAMES_MAX);
   return `the script cannot go on: none of the tools that are offered can do what ${rule} says; offered: ${names.join(', ')}`;
 }

@@ -1,5 +1,5 @@
 /** Knows requests that agents make beside their work (titles, routing): the script is not about those. */
-import type { Asked } from './asked.ts';
+import type { AskedModel } from './asked.ts';
 
 /** What their system prompts say. */
 const SIGNS = [
@@ -11,7 +11,7 @@ const SIGNS = [
 ];
 
 /** It offers no tools, and its own words give it away. A plain client offers none either, and is answered. */
-export function isSideRequest({ tools, messages }: Asked): boolean {
+export function isSideRequest({ tools, messages }: AskedModel): boolean {
   if (tools.length > 0) return false;
   return messages.some(({ role, text }) => role === 'system' && SIGNS.some((sign) => sign.test(text)));
 }

@@ -31,7 +31,7 @@ export function countTurns(messages: readonly ChatMessage[]): number {
     .length;
 }
 
-export function cutText(text: string): string[] {
+export function piecesOf(text: string): string[] {
   const size = Math.max(PIECE_CHARS, Math.ceil(text.length / PIECES_MAX));
   const pieces: string[] = [];
   for (let at = 0; at < text.length;) {

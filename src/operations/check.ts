@@ -11,7 +11,7 @@ import { examine, type Examined } from '../definition/examine.ts';
 import { hasGlobs } from '../definition/check/warn-about-globs.ts';
 import { repositoryConfig } from '../store/home.ts';
 import { listCommitted } from '../system/git/repository.ts';
-import { checkCode } from './trust.ts';
+import { checkCode, notTrusted } from './trust.ts';
 
 export interface Checked extends Omit<Examined, 'globWarnings'> {
   /** The path as a person would write it, from where they are. */
@@ -20,6 +20,8 @@ export interface Checked extends Omit<Examined, 'globWarnings'> {
   warnings: string[];
   /** What the repository's configuration says in vain; a run says it too. */
   ignored: string[];
+  /** Of what it asks for, that which nobody has agreed to yet. */
+  fresh: string[];
 }
 
 /** Throws one error with all that is wrong, each with its place. */
@@ -38,7 +40,8 @@ export async function checkFile(options: Reading<'check'>): Promise<Checked> {
   const question = { workflow, top: top ?? cwd, listing: await listingFor(workflow, top) };
   const { globWarnings, ...examined } = await examine(question, file, isLarge);
   const all = [...warnings, ...globWarnings.map((warning) => `${file}: ${warning}`)];
-  return { file, workflow, warnings: all, ignored, ...examined };
+  const fresh = notTrusted(cwd, examined.asks);
+  return { file, workflow, warnings: all, ignored, fresh, ...examined };
 }
 
 /** Only a repository that has a commit can say which globs match nothing. */

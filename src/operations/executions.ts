@@ -17,7 +17,7 @@ import { openRecords, type OpenRecords } from '../store/records/records.ts';
 import { changesOf, streamDiff } from './changes.ts';
 import { cleanWorkspaces } from './clean.ts';
 import { cancelRun } from './interrupt.ts';
-import { outputOf } from './output.ts';
+import { readOutput } from './output.ts';
 import { reportOf } from './report.ts';
 
 /** The name of their workflows, and of their one task. */
@@ -62,7 +62,7 @@ export async function executionOf({ execution, signal }: Reading<'execution'>): 
   const attempts = task?.attempts ?? [];
   const last = attempts.at(-1);
   const { patch, isCut } = await patchOf(cwd, run, signal);
-  const { output: result } = last ? await outputOf({ cwd, run, task: EXECUTION }) : {};
+  const { output: result } = last ? await readOutput({ cwd, run, task: EXECUTION }) : {};
   const { cost } = report.totals;
   return {
     ...facts,

@@ -16,7 +16,7 @@ import type { Node, State } from '../schedule/state.ts';
 import { isOpen } from '../contract/run.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { requireTask } from './find-task.ts';
-import { hostOf } from './pull-request.ts';
+import { requestHostOf } from './pull-request.ts';
 import { startRun, type LiveRun, type WatchOptions } from './run.ts';
 import { literally, workflowOfOne, type TaskSource } from './workflow-of-one.ts';
 
@@ -38,7 +38,7 @@ export async function runFeedback(options: FeedbackOptions): Promise<FeedbackRun
   const node = await workerOf(state, options.task);
   await requireBranchName(branch);
   const { address } = await findRemote(await inspectRepository(top), options.remote, 'push');
-  const { host, lacks } = hostOf(address, signal);
+  const { host, lacks } = requestHostOf(address, signal);
   if (!host)
     throw new BosunError('not-supported', `review comments of ${address.host} cannot be read: ${lacks}`);
   const request = await host.find(branch);

@@ -4,7 +4,7 @@ import { findRun, openJournal } from '../run/journal.ts';
 import { requireTask } from './find-task.ts';
 
 /** Without an output where it gave nothing. */
-export async function outputOf(options: Reading<'output'>): Promise<OutputOf<'output'>> {
+export async function readOutput(options: Reading<'output'>): Promise<OutputOf<'output'>> {
   await using journal = await openJournal(options.cwd);
   const { id: run } = await findRun(journal, options.run);
   const { id: task } = await requireTask(run, await journal.store.tasks(run), options.task);

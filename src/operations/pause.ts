@@ -23,7 +23,7 @@ interface Target {
 type Wanted = 'pause' | 'continue';
 
 /** Resolves once its engine has taken note: nothing is started from then on. */
-export async function pauseRun(options: Asked<'pause'>): Promise<Paused> {
+export async function askToPause(options: Asked<'pause'>): Promise<Paused> {
   await using journal = await openJournal(options.cwd);
   const target = await targetOf(journal, options, runToPause);
   const { run, task } = target;
@@ -42,7 +42,7 @@ export async function pauseRun(options: Asked<'pause'>): Promise<Paused> {
 }
 
 /** Lets it go on where an engine drives it and it is paused. */
-export async function unpauseRun(options: Asked<'unpause'>): Promise<Unpaused> {
+export async function askToContinue(options: Asked<'unpause'>): Promise<Unpaused> {
   await using journal = await openJournal(options.cwd);
   const target = await targetOf(journal, options, runToContinue);
   const { run, task } = target;

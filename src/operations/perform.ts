@@ -51,8 +51,8 @@ const FUNCTIONS = {
   start: async (asked: Asked<'start'>) => (await import('./apart/start.ts')).startApart(asked),
   resume: async (asked: ResumeOptions) => (await import('./run.ts')).resumeRun(asked),
   retry: async (asked: RetryOptions) => (await import('./run.ts')).retryTask(asked),
-  pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).pauseRun(asked),
-  unpause: async (asked: Asked<'unpause'>) => (await import('./pause.ts')).unpauseRun(asked),
+  pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).askToPause(asked),
+  unpause: async (asked: Asked<'unpause'>) => (await import('./pause.ts')).askToContinue(asked),
   cancel: async (asked: CancelOptions) => (await import('./interrupt.ts')).cancelRun(asked),
   answer: async (asked: Asked<'answer'>) => (await import('./interrupt.ts')).answerQuestion(asked),
   steer: async (asked: Asked<'steer'>) => (await import('./interrupt.ts')).steerTask(asked),
@@ -67,6 +67,7 @@ const FUNCTIONS = {
   history: async (asked: Asked<'history'>) => (await import('./status.ts')).history(asked),
   overview: async (asked: Asked<'overview'>) => (await import('./overview.ts')).overviewOf(asked),
   totals: async (asked: Asked<'totals'>) => (await import('./totals.ts')).totalsOf(asked),
+  forecast: async (asked: Asked<'forecast'>) => (await import('./forecast.ts')).forecastOf(asked),
   logs: async ({ seen, ...asked }: Asked<'logs'> & { seen(events: Recorded[]): void }) => {
     const pages = (await import('./logs.ts')).logs(asked);
     try {
@@ -95,12 +96,13 @@ const FUNCTIONS = {
   report: async (asked: Asked<'report'>) => (await import('./report.ts')).reportOf(asked),
   messages: async (asked: Asked<'messages'>) => (await import('./messages.ts')).messagesOf(asked),
   reportPage: async (asked: Asked<'reportPage'>) => (await import('./report.ts')).reportPage(asked),
-  output: async (asked: Asked<'output'>) => (await import('./output.ts')).outputOf(asked),
+  output: async (asked: Asked<'output'>) => (await import('./output.ts')).readOutput(asked),
   artifacts: async (asked: Asked<'artifacts'>) => (await import('./artifacts.ts')).artifactsOf(asked),
   artifact: async (asked: Asked<'artifact'> & { write(piece: Buffer): Promise<void> | void }) =>
     (await import('./artifacts.ts')).streamArtifact(asked),
   open: async (asked: Asked<'open'>) => (await import('./open.ts')).openService(asked),
   check: async (asked: Asked<'check'>) => (await import('./check.ts')).checkFile(asked),
+  workflows: async (asked: Asked<'workflows'>) => (await import('./workflow-files.ts')).workflowFiles(asked),
   init: async (asked: Asked<'init'>) => (await import('./init.ts')).initialise(asked),
   initMcp: async (asked: Asked<'initMcp'>) => (await import('./init-mcp/init-mcp.ts')).initMcp(asked),
   doctor: async (asked: Asked<'doctor'>) => (await import('./doctor/diagnose.ts')).diagnose(asked),
@@ -176,23 +178,23 @@ const FUNCTIONS = {
 type Functions = typeof FUNCTIONS;
 
 /** What a door hands in besides the input: where, who, until when, and whom to tell meanwhile. */
-export type Around<Name extends OperationName> = Omit<
+export type AskedFrom<Name extends OperationName> = Omit<
   Parameters<Functions[Name]>[0],
   keyof InputOf<Name> | 'by'
 > & { by: Actor };
 
-export type Answer<Name extends OperationName> = Awaited<ReturnType<Functions[Name]>>;
+export type AnswerTo<Name extends OperationName> = Awaited<ReturnType<Functions[Name]>>;
 
 /** Rejects with `usage` where the input is not as the table says. */
 export async function perform<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
-  around: Around<Name>,
-): Promise<Answer<Name>> {
+  around: AskedFrom<Name>,
+): Promise<AnswerTo<Name>> {
   const { by, ...rest }: { by: Actor; signal?: AbortSignal } = around;
   const asked = { ...rest, ...checked(name, input, by), by: spellActor(by) };
   rest.signal?.throwIfAborted();
-  const act = FUNCTIONS[name] as unknown as (asked: Asking) => Promise<Answer<Name>>;
+  const act = FUNCTIONS[name] as unknown as (asked: Asking) => Promise<AnswerTo<Name>>;
   return process.env.BOSUN_CHECK_OUTPUT === '1'
     ? checkedOutput(name, () => act(asked as Asking))
     : act(asked as Asking);
@@ -201,7 +203,7 @@ export async function perform<Name extends OperationName>(
 /** The events of `logs`, for a program that takes them one page after another. */
 export async function* followLogs(
   input: InputOf<'logs'>,
-  { by, ...around }: Omit<Around<'logs'>, 'seen'>,
+  { by, ...around }: Omit<AskedFrom<'logs'>, 'seen'>,
 ): AsyncGenerator<Recorded[], ReadTo> {
   const asked = { ...around, ...checked('logs', input, by) };
   const { logs } = await import('./logs.ts');
@@ -211,7 +213,7 @@ export async function* followLogs(
 /** Which question `answer` would answer, for a door that puts it to a person first. */
 export async function questionMeant(
   input: Pick<InputOf<'answer'>, 'run' | 'question'>,
-  { by, cwd }: Pick<Around<'answer'>, 'by' | 'cwd'>,
+  { by, cwd }: Pick<AskedFrom<'answer'>, 'by' | 'cwd'>,
 ): Promise<{ run: string; question: QuestionView }> {
   const { run, question } = checked('answer', input, by);
   const meant = await import('./interrupt.ts');

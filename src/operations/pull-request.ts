@@ -32,7 +32,7 @@ export async function makePullRequest(options: PullRequestOptions): Promise<Pull
     url: forge === undefined ? pageOf(address) : newRequestPage(forge, address, branch, tracked),
     note,
   });
-  const { host, lacks } = hostOf(address, signal);
+  const { host, lacks } = requestHostOf(address, signal);
   if (!host) return asLink(lacks);
   try {
     const open = await host.find(branch);
@@ -56,7 +56,7 @@ export async function makePullRequest(options: PullRequestOptions): Promise<Pull
 const KNOWN_HOSTS = /^(github\.com|[\w-]+\.ghe\.com|gitlab\.com)$/;
 
 /** Who can be asked about pull requests there; else why nobody can. */
-export function hostOf(
+export function requestHostOf(
   address: Address,
   signal?: AbortSignal,
 ): { host: RequestHost; lacks?: never } | { host?: never; lacks: string } {

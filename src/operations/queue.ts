@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Asked, OutputOf } from '../contract/operations.ts';
 import { resolveInputs } from '../definition/inputs.ts';
-import { RunQueue, type QueuedRun, type RunQueues } from '../run/run-queue.ts';
+import { RunQueue, type RunToQueue, type RunQueues } from '../run/run-queue.ts';
 import type { Once } from '../store/store.ts';
 import { execWorkflow } from './exec.ts';
 import { sealTrust } from './queued-trust.ts';
@@ -15,7 +15,7 @@ export type QueueOptions<Name extends 'queue' | 'queueExec'> = Asked<Name> & {
 
 /** Resolves once the run is in the journal, and what it starts from is kept. */
 export async function queueRun(
-  options: QueueOptions<'queue'> & Pick<QueuedRun, 'parent'> & { base?: string },
+  options: QueueOptions<'queue'> & Pick<RunToQueue, 'parent'> & { base?: string },
 ): Promise<OutputOf<'queue'>> {
   const { cwd, source, usd, dirty = false, by, parent, base } = options;
   const budget = { ...options.workflow.budget, ...(usd !== undefined && { usd }) };

@@ -6,14 +6,14 @@ import { objectionTo, ProviderKey } from '../gateway/keys/keys.ts';
 import { readPrivateFile } from '../gateway/keys/private-file.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Address } from '../remote/address.ts';
-import type { Token } from '../remote/credentials.ts';
+import type { RemoteToken } from '../remote/credentials.ts';
 import type { Remote } from '../remote/find-remote.ts';
-import type { Reach } from '../remote/transfer.ts';
+import type { RemoteReach } from '../remote/transfer.ts';
 
 const TOKEN_BYTES_MAX = 16 * 1024;
 
 /** How a door says who can be asked, and a test what is waited for. */
-export type ReachOptions = Pick<Reach, 'mayPrompt' | 'waitsMs'>;
+export type ReachOptions = Pick<RemoteReach, 'mayPrompt' | 'waitsMs'>;
 
 interface ReachRequest extends ReachOptions {
   cwd: string;
@@ -21,12 +21,14 @@ interface ReachRequest extends ReachOptions {
   signal?: AbortSignal;
 }
 
-export async function reachRemote(remote: Remote, request: ReachRequest): Promise<Reach> {
+export async function reachRemote(remote: Remote, request: ReachRequest): Promise<RemoteReach> {
   const { address } = remote;
   const { cwd, tokenFile, signal, mayPrompt, waitsMs } = request;
   if (tokenFile !== undefined) requireExpectedHost(remote);
   const token =
-    tokenFile === undefined ? await configuredToken(address) : await readToken(path.resolve(cwd, tokenFile));
+    tokenFile === undefined
+      ? await configuredToken(address, signal)
+      : await readToken(path.resolve(cwd, tokenFile));
   return { address, token, signal, mayPrompt, waitsMs };
 }
 
@@ -48,16 +50,19 @@ export function remoteConfig(address: Address): RemoteConfig | undefined {
   return Object.hasOwn(remotes, host) ? remotes[host] : undefined;
 }
 
-async function configuredToken(address: Address): Promise<Token | undefined> {
+async function configuredToken(
+  address: Address,
+  signal: AbortSignal | undefined,
+): Promise<RemoteToken | undefined> {
   if (address.transport === 'ssh') return undefined;
   const { token: source, user } = remoteConfig(address) ?? {};
   if (source === undefined) return undefined;
   const key = new ProviderKey(source, 'bearer');
-  const value = await key.read();
+  const value = await key.read(signal);
   return { value, how: key.how, user, variable: 'env' in source ? source.env : undefined };
 }
 
-async function readToken(file: string): Promise<Token> {
+async function readToken(file: string): Promise<RemoteToken> {
   const remedy = 'create it with mode 600, or correct the path';
   const value = (
     await readPrivateFile({ file, what: 'token file', bytesMax: TOKEN_BYTES_MAX, remedy })

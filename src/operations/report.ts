@@ -12,7 +12,7 @@ import type { Json } from '../contract/workflow.ts';
 import { ReportReader } from '../report/build.ts';
 import { renderHtml } from '../report/html/html.ts';
 import { renderJson } from '../report/json.ts';
-import { LIMITS } from '../schedule/history/limits.ts';
+import { HISTORY_LIMITS } from '../schedule/history/limits.ts';
 import { renderTextReport } from '../report/text/text.ts';
 import { PatchReader, type Patch } from '../report/patch/patch-reader.ts';
 import { JournalHash } from '../report/journal-hash.ts';
@@ -106,7 +106,7 @@ async function makeReport(
   for await (const recorded of eventsOf(store, id, { valueBytesMax: 0 })) {
     const { event } = recorded;
     const isTold = event.type === 'task.finished' || event.type === 'message.sent';
-    const told = isTold ? whole(event, read, LIMITS.outputChars) : event;
+    const told = isTold ? whole(event, read, HISTORY_LIMITS.outputChars) : event;
     reader.add(recorded, told);
     ranges.add(event);
     hash?.add(whole(event, read));

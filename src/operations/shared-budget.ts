@@ -3,7 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { SharedBudgetView } from '../contract/outputs.ts';
 import { loadConfigs, userConfigFile } from '../definition/config.ts';
-import type { SharedBudgets } from '../run/shared-budgets.ts';
+import type { SharedAccounts } from '../run/shared-budgets.ts';
 import { SharedMachine } from '../run/shared-machine.ts';
 import { Home } from '../store/home.ts';
 import { findGit } from '../system/files/state-directory.ts';
@@ -22,7 +22,7 @@ export function raiseSharedBudget(options: Reading<'raiseSharedBudget'>): Promis
   ]);
 }
 
-function raise(budgets: SharedBudgets, period: 'day' | 'month', usd: number): SharedBudgetView[] {
+function raise(budgets: SharedAccounts, period: 'day' | 'month', usd: number): SharedBudgetView[] {
   const raised = budgets.accounts.filter((account) => account.period === period);
   if (raised.length === 0)
     throw new BosunError(
@@ -33,14 +33,14 @@ function raise(budgets: SharedBudgets, period: 'day' | 'month', usd: number): Sh
   return viewsOf(budgets).filter(({ account }) => raised.some(({ id }) => id === account));
 }
 
-function viewsOf(budgets: SharedBudgets): SharedBudgetView[] {
+function viewsOf(budgets: SharedAccounts): SharedBudgetView[] {
   return budgets.accounts.flatMap(({ id: account }) => {
     const standing = budgets.standing(account);
     return standing ? [{ account, spentUsd: standing.spentUsd, limitUsd: standing.limitUsd }] : [];
   });
 }
 
-async function withBudgets<T>(cwd: string, action: (budgets: SharedBudgets) => T): Promise<T> {
+async function withBudgets<T>(cwd: string, action: (budgets: SharedAccounts) => T): Promise<T> {
   const git = findGit(cwd);
   if (!git) throw new BosunError('no-repository', `${cwd} is not in a git repository; go to one`);
   const home = new Home(git);

@@ -6,7 +6,7 @@ import { RUNTIMES } from '../contract/runtimes.ts';
 import type { Workflow, WorkflowSource } from '../contract/workflow.ts';
 import type { Node, State } from '../schedule/state.ts';
 import { agentOf } from '../schedule/workflow/agent-of.ts';
-import { outputOf } from './output.ts';
+import { readOutput } from './output.ts';
 import { literally, workflowOfOne } from './workflow-of-one.ts';
 
 /** As much as a prompt gets from another task. */
@@ -81,7 +81,7 @@ export async function lastOf(
   { cwd }: Options,
   { run, parent }: { run: RunView; parent: Node },
 ): Promise<string> {
-  const { output = '' } = await outputOf({ cwd, run: run.id, task: parent.id });
+  const { output = '' } = await readOutput({ cwd, run: run.id, task: parent.id });
   return typeof output === 'string' ? output : (JSON.stringify(output) ?? '');
 }
 

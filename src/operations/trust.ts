@@ -2,6 +2,7 @@
  * Trust: what a workflow asks for beyond its repository has to be agreed to, once for each repository and thing. Who
  * asks for nothing of the kind is never asked. It fails closed, before anything is started.
  */
+import { cutText } from '../base/cut-text.ts';
 import path from 'node:path';
 import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -150,7 +151,7 @@ export function showAsked(asked: readonly string[]): string[] {
     const text = spellControls(each);
     // What is trusted of a command is what it says: a workflow cannot have one that is too long to read.
     if (each.startsWith(HOOK_REACH)) return text;
-    return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
+    return cutText(text, SHOWN_CHARS_MAX);
   });
 }
 

@@ -3,6 +3,7 @@
  * http on this machine get through, so that nothing git is handed can name a program, a file or an option. It never
  * contacts anybody.
  */
+import { cutText } from '../base/cut-text.ts';
 import { isLoopback } from '../base/is-loopback.ts';
 import { BosunError } from '../contract/errors.ts';
 
@@ -110,5 +111,5 @@ function refused(what: string, why: string): BosunError {
 }
 
 function shown(text: string): string {
-  return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
+  return cutText(text, SHOWN_CHARS_MAX);
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { removeTree } from '../system/files/remove-tree.ts';
 import { git, gitOnFiles } from '../system/git/git.ts';
-import { talk, type Reach } from './transfer.ts';
+import { talk, type RemoteReach } from './transfer.ts';
 
 export interface CloneRequest {
   directory: string;
@@ -23,7 +23,10 @@ export interface Clone {
 
 const FLAGS = ['--quiet', '--no-checkout', '--no-recurse-submodules', '--origin', 'origin'];
 
-export async function cloneRemote(reach: Reach, { directory, depth, branch }: CloneRequest): Promise<Clone> {
+export async function cloneRemote(
+  reach: RemoteReach,
+  { directory, depth, branch }: CloneRequest,
+): Promise<Clone> {
   requireFree(directory);
   const parent = path.dirname(directory);
   await mkdir(parent, { recursive: true });

@@ -10,7 +10,7 @@ import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Address } from './address.ts';
 
-export interface Token {
+export interface RemoteToken {
   value: string;
   /** The name that goes with it, where the address has none. */
   user?: string | undefined;
@@ -20,7 +20,7 @@ export interface Token {
   variable?: string | undefined;
 }
 
-export interface Credentials {
+export interface RemoteCredentials {
   /** What git is told to talk to. */
   url: string;
   options: string[];
@@ -34,7 +34,7 @@ const USER_DEFAULT = 'x-access-token';
 const USERS: Record<string, string> = { 'bitbucket.org': 'x-token-auth' };
 
 /** Without a token it is the user's own set-up that counts: credential helpers, .netrc, ssh. */
-export function ownCredentials({ url }: Address, mayPrompt: boolean): Credentials {
+export function ownCredentials({ url }: Address, mayPrompt: boolean): RemoteCredentials {
   // where nobody is there to be asked, no window must open that waits for them
   return mayPrompt
     ? { url, options: [], env: { GIT_TERMINAL_PROMPT: '1' }, without: [] }
@@ -44,9 +44,9 @@ export function ownCredentials({ url }: Address, mayPrompt: boolean): Credential
 /** `directory` is the caller's alone, and is removed by the caller after the command. */
 export async function tokenCredentials(
   address: Address,
-  token: Token,
+  token: RemoteToken,
   directory: string,
-): Promise<Credentials> {
+): Promise<RemoteCredentials> {
   const url = new URL(address.url);
   if (url.username === '') url.username = token.user ?? USERS[url.hostname] ?? USER_DEFAULT;
   const file = path.join(directory, 'token');
@@ -74,7 +74,7 @@ export async function forgetToken(directory: string): Promise<void> {
   await rm(path.join(directory, 'token'), { force: true });
 }
 
-export function requireHttp(address: Address, token: Token | undefined): void {
+export function requireHttp(address: Address, token: RemoteToken | undefined): void {
   if (token === undefined || address.transport !== 'ssh') return;
   throw new BosunError(
     'usage',

@@ -5,7 +5,7 @@
 import { remedyFor } from '../base/machine-failure.ts';
 import { BosunError, type ErrorCode } from '../contract/errors.ts';
 import type { Address } from './address.ts';
-import type { Token } from './credentials.ts';
+import type { RemoteToken } from './credentials.ts';
 
 const WORDS_CHARS_MAX = 1000;
 const LINES_MAX = 8;
@@ -101,7 +101,7 @@ const MEANINGS: Meaning[] = [
   },
 ];
 
-export interface Failure {
+export interface RemoteFailure {
   error: BosunError;
   isEarly: boolean;
 }
@@ -110,8 +110,8 @@ export interface Failure {
 export function failureOf(
   doing: string,
   stderr: string,
-  { address, token }: { address: Address; token?: Token | undefined },
-): Failure {
+  { address, token }: { address: Address; token?: RemoteToken | undefined },
+): RemoteFailure {
   const said = withoutToken(stderr, token);
   const own = said
     .split('\n')
@@ -143,7 +143,7 @@ export function failureOf(
   return early(new BosunError(code, `${where}: ${why}${how}${told}; ${meaning.remedy}`, { data }), isEarly);
 }
 
-function early(error: BosunError, isEarly: boolean): Failure {
+function early(error: BosunError, isEarly: boolean): RemoteFailure {
   return { error, isEarly };
 }
 
@@ -167,7 +167,7 @@ export function plainWords(text: string): string {
 }
 
 /** The server knows it, and may say it back. */
-export function withoutToken(text: string, token: Token | undefined): string {
+export function withoutToken(text: string, token: RemoteToken | undefined): string {
   if (token === undefined) return text;
   return text.replaceAll(token.value, '***');
 }

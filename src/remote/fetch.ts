@@ -10,7 +10,7 @@ import { removeTree } from '../system/files/remove-tree.ts';
 import { makeScratch } from '../system/files/scratch.ts';
 import { git, gitInRepository } from '../system/git/git.ts';
 import type { Repository } from '../system/git/repository.ts';
-import { talk, type Reach } from './transfer.ts';
+import { talk, type RemoteReach } from './transfer.ts';
 
 export interface FetchRequest {
   repository: Repository;
@@ -36,7 +36,7 @@ const FLAGS = [
 const LISTED = '--format=%(objectname) %(refname)';
 
 export async function fetchRemote(
-  reach: Reach,
+  reach: RemoteReach,
   { repository, name, branch = '*' }: FetchRequest,
 ): Promise<FetchedBranch[]> {
   const { top, commonDir } = repository;

@@ -8,7 +8,7 @@ import {
   requestIn,
   requireRequest,
   ReviewReader,
-  type PullRequest,
+  type OpenRequest,
   type RequestHost,
 } from './request-host.ts';
 
@@ -137,7 +137,7 @@ function restOf(list: unknown, read: number): number {
   return Number.isSafeInteger(totalCount) ? Math.max(0, (totalCount as number) - read) : 0;
 }
 
-function firstIn(value: unknown): PullRequest | undefined {
+function firstIn(value: unknown): OpenRequest | undefined {
   const [first] = Array.isArray(value) ? value : [];
   const { number, html_url: url } = fieldsOf(first);
   return requestIn(number, url);

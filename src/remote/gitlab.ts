@@ -8,7 +8,7 @@ import {
   requestIn,
   requireRequest,
   ReviewReader,
-  type PullRequest,
+  type OpenRequest,
   type RequestHost,
 } from './request-host.ts';
 
@@ -80,7 +80,7 @@ async function readPages(
   return { items, isCut: true };
 }
 
-function firstIn(value: unknown): PullRequest | undefined {
+function firstIn(value: unknown): OpenRequest | undefined {
   const [first] = listIn(value);
   return first && requestIn(first.iid, first.web_url);
 }

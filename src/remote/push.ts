@@ -3,7 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import { git } from '../system/git/git.ts';
 import type { Captured } from '../system/process/process.ts';
 import { plainWords, serverWords, withoutToken } from './failure.ts';
-import { talk, type Reach } from './transfer.ts';
+import { talk, type RemoteReach } from './transfer.ts';
 
 export interface PushRequest {
   /** A git directory of ours that has the commit. */
@@ -21,7 +21,7 @@ export type PushKind = 'created' | 'updated' | 'nothing';
 const FLAGS = ['--porcelain', '--no-verify', '--no-signed', '--no-follow-tags', '--no-recurse-submodules'];
 const KINDS: Partial<Record<string, PushKind>> = { '*': 'created', ' ': 'updated', '=': 'nothing' };
 
-export async function pushCommit(reach: Reach, request: PushRequest): Promise<PushKind> {
+export async function pushCommit(reach: RemoteReach, request: PushRequest): Promise<PushKind> {
   const { gitDir, commonDir, commit, branch, what, to } = request;
   await requireBranchName(branch);
   const result = await talk(reach, {

@@ -1,7 +1,7 @@
 /** What can be asked of a host about pull requests, whatever it calls them. What it answers was written by strangers. */
 import { BosunError } from '../contract/errors.ts';
 
-export interface PullRequest {
+export interface OpenRequest {
   number: number;
   url: string;
 }
@@ -32,10 +32,10 @@ export interface Review {
 
 export interface RequestHost {
   baseDefault(): Promise<string | undefined>;
-  find(branch: string): Promise<PullRequest | undefined>;
-  open(request: NewRequest): Promise<PullRequest>;
+  find(branch: string): Promise<OpenRequest | undefined>;
+  open(request: NewRequest): Promise<OpenRequest>;
   /** What is not resolved. */
-  review(request: PullRequest): Promise<Review>;
+  review(request: OpenRequest): Promise<Review>;
 }
 
 /** Of each list that is read, by the hundred. */
@@ -75,14 +75,14 @@ export class ReviewReader {
 }
 
 /** Undefined for what is not a pull request with an address on the web. */
-export function requestIn(number: unknown, url: unknown): PullRequest | undefined {
+export function requestIn(number: unknown, url: unknown): OpenRequest | undefined {
   if (!Number.isSafeInteger(number) || typeof url !== 'string' || url.length > 2000) return undefined;
   const parsed = URL.parse(url);
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') return undefined;
   return { number: number as number, url: parsed.href };
 }
 
-export function requireRequest(request: PullRequest | undefined, hostname: string): PullRequest {
+export function requireRequest(request: OpenRequest | undefined, hostname: string): OpenRequest {
   if (request) return request;
   throw new BosunError(
     'network',

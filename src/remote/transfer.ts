@@ -14,15 +14,15 @@ import {
   ownCredentials,
   requireHttp,
   tokenCredentials,
-  type Credentials,
-  type Token,
+  type RemoteCredentials,
+  type RemoteToken,
 } from './credentials.ts';
 import { failureOf } from './failure.ts';
 
 /** How a remote is reached; the same for all that is done with it. */
-export interface Reach {
+export interface RemoteReach {
   address: Address;
-  token?: Token | undefined;
+  token?: RemoteToken | undefined;
   /** Somebody sits at a terminal whom git and ssh may ask. */
   mayPrompt?: boolean | undefined;
   signal?: AbortSignal | undefined;
@@ -30,7 +30,7 @@ export interface Reach {
   waitsMs?: readonly number[] | undefined;
 }
 
-export interface Talk {
+export interface Transfer {
   /** In words, such as "cannot push to origin". */
   doing: string;
   /** Where bosun's state of a repository is; the system's temporary directory serves as well. */
@@ -60,7 +60,7 @@ const OPTIONS = [
   'push.gpgSign=false',
 ].flatMap((option) => ['-c', option]);
 
-export async function talk(reach: Reach, what: Talk): Promise<Captured> {
+export async function talk(reach: RemoteReach, what: Transfer): Promise<Captured> {
   const { address, token, signal, mayPrompt = false, waitsMs = WAITS_MS } = reach;
   requireHttp(address, token);
   const scratch = token && (await makeScratch(what.commonDir));
@@ -86,9 +86,9 @@ export async function talk(reach: Reach, what: Talk): Promise<Captured> {
 }
 
 async function once(
-  { address, token, signal, mayPrompt = false }: Reach,
-  { doing, args, env }: Talk,
-  { url, options, env: own, without }: Credentials,
+  { address, token, signal, mayPrompt = false }: RemoteReach,
+  { doing, args, env }: Transfer,
+  { url, options, env: own, without }: RemoteCredentials,
 ): Promise<Captured> {
   const late = AbortSignal.timeout(TALK_MS_MAX);
   const isAsking = mayPrompt && token === undefined;

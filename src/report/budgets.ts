@@ -4,7 +4,7 @@ import { tokensInAll } from '../contract/model.ts';
 import { BUDGET_UNITS, type BudgetUnit } from '../contract/budget-units.ts';
 import type { Budget } from '../contract/workflow.ts';
 import type { History } from '../schedule/history/history.ts';
-import { LIMITS } from '../schedule/history/limits.ts';
+import { HISTORY_LIMITS } from '../schedule/history/limits.ts';
 import { accountsOf, limitsOf, noSpending, workedMs, writtenBudgets } from '../schedule/money/budget.ts';
 import { roundUsd } from '../schedule/money/cost.ts';
 import type { State } from '../schedule/state.ts';
@@ -30,7 +30,7 @@ export function budgetReports(state: State, { budgets }: History): BudgetReport[
   return reports
     .filter(({ limits }) => limits.length > 0)
     .sort((a, b) => rank(a) - rank(b))
-    .slice(0, LIMITS.listEntries);
+    .slice(0, HISTORY_LIMITS.listEntries);
 }
 
 function spentOf({ spending, clocks, lastAtMs }: State, account: string, unit: BudgetUnit): number {

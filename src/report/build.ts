@@ -1,6 +1,6 @@
 /** Makes the report of a run from its state and its history. Pure: it reads no clock, no file and no git. */
 import type { Recorded } from '../contract/event.ts';
-import type { RunReport, TaskReport, Totals } from '../contract/report.ts';
+import type { RunReport, TaskReport, RunTotals } from '../contract/report.ts';
 import type { ShownRunState } from '../contract/run.ts';
 import { foldRecorded } from '../schedule/fold/format-2.ts';
 import { newHistory, remember, type History } from '../schedule/history/history.ts';
@@ -103,9 +103,9 @@ export function reportOn(state: State, history: History, logs: LogTails, extra: 
   return { ...report, next: nextCommands(report) };
 }
 
-function sumUp(tasks: TaskReport[]): Totals {
+function sumUp(tasks: TaskReport[]): RunTotals {
   const own = tasks.filter(({ group }) => group === null || group === 'expand');
-  const byState: Totals['byState'] = {};
+  const byState: RunTotals['byState'] = {};
   for (const { state } of own) byState[state] = (byState[state] ?? 0) + 1;
   const paths = new Set<string>();
   let beyondLists = 0;

@@ -1,6 +1,7 @@
 /** What held a run's commands, in words that a person takes in at a glance. What did not hold is said loudly. */
 import type { HeldLimits, Isolation } from '../contract/isolation.ts';
-import { clip, LIMITS } from '../schedule/history/limits.ts';
+import { HISTORY_LIMITS } from '../schedule/history/limits.ts';
+import { cutAndCount } from '../base/cut-text.ts';
 
 /** A line or two, and a note for each thing that is weaker than it could be. */
 export function isolationLines(isolations: readonly Isolation[], hasStarted: boolean): string[] {
@@ -13,7 +14,7 @@ export function isolationLines(isolations: readonly Isolation[], hasStarted: boo
     ...[last].map(describeIsolation),
     ...earlier.map((each) => `before it was resumed: ${describeIsolation(each)}`),
   ].sort((a, b) => Number(b.includes('NOT FENCED')) - Number(a.includes('NOT FENCED')));
-  return [...lines, ...last.notes].map((line) => clip(line, LIMITS.messageChars));
+  return [...lines, ...last.notes].map((line) => cutAndCount(line, HISTORY_LIMITS.messageChars));
 }
 
 export function describeIsolation(isolation: Isolation): string {

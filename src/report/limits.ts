@@ -1,8 +1,9 @@
 /** How much of a run a report holds, and how a total is shared out fairly. Knows nothing of what it bounds. */
-import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
+import { HISTORY_LIMITS as KEPT } from '../schedule/history/limits.ts';
+import { cutAndCount } from '../base/cut-text.ts';
 
 /** Beside what a history keeps. */
-export const LIMITS = {
+export const REPORT_LIMITS = {
   diffCharsPerTask: 256_000,
   diffCharsInAll: 6_000_000,
   logLinesPerTask: 60,
@@ -29,7 +30,7 @@ export function clipLines(lines: string[], charsMax: number): string[] {
   const kept: string[] = [];
   let chars = 0;
   for (const line of lines) {
-    const text = clip(line, KEPT.lineChars);
+    const text = cutAndCount(line, KEPT.lineChars);
     chars += text.length + 1;
     if (chars > charsMax) break;
     kept.push(text);

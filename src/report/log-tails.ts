@@ -2,7 +2,7 @@
 import type { Event } from '../contract/event.ts';
 import type { LogReport } from '../contract/report.ts';
 import { agentLine } from '../schedule/views/agent-line.ts';
-import { LIMITS } from './limits.ts';
+import { REPORT_LIMITS } from './limits.ts';
 import { LogTail } from './text/log-tail.ts';
 
 export class LogTails {
@@ -37,5 +37,5 @@ export class LogTails {
 
 /** What a tail may hold while many are kept: the limit of one, or a part of four times the limit of all. */
 function charsEach(taskCount: number): number {
-  return Math.min(LIMITS.logCharsPerTask, (4 * LIMITS.logCharsInAll) / taskCount);
+  return Math.min(REPORT_LIMITS.logCharsPerTask, (4 * REPORT_LIMITS.logCharsInAll) / taskCount);
 }

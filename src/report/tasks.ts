@@ -3,12 +3,13 @@ import type { AttemptReport, Cost, TaskReport } from '../contract/report.ts';
 import type { ShownRunState } from '../contract/run.ts';
 import type { Json, Task } from '../contract/workflow.ts';
 import { historyOf, type History } from '../schedule/history/history.ts';
-import { clip, LIMITS as KEPT } from '../schedule/history/limits.ts';
+import { HISTORY_LIMITS as KEPT } from '../schedule/history/limits.ts';
+import { cutAndCount } from '../base/cut-text.ts';
 import { sumCosts } from '../schedule/money/cost.ts';
 import { isGroup, isPast, withAllWithin, type Node, type State } from '../schedule/state.ts';
 import { groupResult } from '../schedule/workflow/group-result.ts';
 import { taskView } from '../schedule/views/view.ts';
-import { LIMITS, shareOut } from './limits.ts';
+import { REPORT_LIMITS, shareOut } from './limits.ts';
 import type { LogTails } from './log-tails.ts';
 import { reportDiff } from './patch/patch.ts';
 import type { Patch } from './patch/patch-reader.ts';
@@ -33,19 +34,19 @@ export function reportTasks(sources: TaskSources): TaskReport[] {
   const nodes = [...state.top.values()].flatMap((node) => [...withAllWithin(node)]);
   const diffShares = shareOut(
     nodes.map(({ id }) => diffs.get(id)?.text.length ?? 0),
-    LIMITS.diffCharsInAll,
-    LIMITS.diffCharsPerTask,
+    REPORT_LIMITS.diffCharsInAll,
+    REPORT_LIMITS.diffCharsPerTask,
   );
   const logShares = shareOut(
     nodes.map(({ id }) => logs.chars(id)),
-    LIMITS.logCharsInAll,
-    LIMITS.logCharsPerTask,
+    REPORT_LIMITS.logCharsInAll,
+    REPORT_LIMITS.logCharsPerTask,
   );
   const fileShares = shareOut(
     nodes.map(({ id }) =>
       historyOf(history, id).attempts.reduce((sum, { changed }) => sum + changed.length, 0),
     ),
-    LIMITS.changedFilesInAll,
+    REPORT_LIMITS.changedFilesInAll,
     KEPT.changedFilesPerAttempt,
   );
   return nodes.map((node, index) => {
@@ -72,7 +73,7 @@ function reportTask(
     group: groupOf(node),
     state: standing(node, shownState),
     agent: agentOf(node.task),
-    title: titleOf(node),
+    title: shownTitle(node),
     needs: [...node.needs, ...node.apis.map(({ publisher }) => publisher)].map(({ id }) => id),
     attempts: reportAttempts(attempts, filesMax),
     startedAtMs: node.startedAtMs ?? null,
@@ -110,7 +111,7 @@ function messageOf({ questions }: State, node: Node, shownState: ShownRunState):
   if (isCutOff(node.state, shownState)) return `interrupted while ${node.state}`;
   const asked = node.state === 'asking' ? questions.get(node.id)?.text : undefined;
   const message = asked ?? taskView(node).message;
-  return message === undefined ? null : clip(message, KEPT.messageChars);
+  return message === undefined ? null : cutAndCount(message, KEPT.messageChars);
 }
 
 /** The last attempts keep their lists of files; the count stays with all. */
@@ -146,13 +147,13 @@ function agentOf({ agent, handoff, race }: Task): string | null {
 }
 
 /** The first line of what it is to do. */
-export function titleOf({ task, each }: Node): string {
+export function shownTitle({ task, each }: Node): string {
   const question = typeof task.approve === 'string' ? task.approve : task.approve?.question;
   const words = task.description ?? task.prompt ?? task.run ?? question ?? task.uses ?? '';
-  const title = clip(words.trim().split('\n')[0]!, TITLE_CHARS_MAX);
+  const title = cutAndCount(words.trim().split('\n')[0]!, TITLE_CHARS_MAX);
   return each ? title.replace(/\$\{\{\s*each\s*\}\}/g, () => nameOf(each.value)) : title;
 }
 
 function nameOf(item: Json): string {
-  return clip(typeof item === 'string' ? item : JSON.stringify(item), ITEM_CHARS_MAX);
+  return cutAndCount(typeof item === 'string' ? item : JSON.stringify(item), ITEM_CHARS_MAX);
 }

@@ -6,7 +6,7 @@ import type {
   DeniedReport,
   RunReport,
   TaskReport,
-  Totals,
+  RunTotals,
 } from '../contract/report.ts';
 import type { Progress, ShownRunState, TaskState } from '../contract/run.ts';
 import { hostOf, type Service } from '../contract/services.ts';
@@ -117,7 +117,7 @@ export function more(total: number, shown: number): string[] {
   return total > shown ? [`  … and ${formatCount(total - shown)} more`] : [];
 }
 
-export function countStates(byState: Totals['byState']): { state: TaskState; count: number }[] {
+export function countStates(byState: RunTotals['byState']): { state: TaskState; count: number }[] {
   return STATES.flatMap((state) => (byState[state] ? [{ state, count: byState[state] }] : []));
 }
 

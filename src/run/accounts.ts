@@ -18,7 +18,7 @@ import {
 import { worstOf } from '../schedule/money/worst-case.ts';
 import type { Node } from '../schedule/state.ts';
 import type { Loop } from './loop.ts';
-import type { SharedBudgets } from './shared-budgets.ts';
+import type { SharedAccounts } from './shared-budgets.ts';
 
 const WARN_AT = 0.8;
 
@@ -44,10 +44,10 @@ export interface Shortage {
 
 export class Accounts {
   readonly #loop: Pick<Loop, 'state' | 'note' | 'steadyMs'>;
-  readonly #shared: SharedBudgets | undefined;
+  readonly #shared: SharedAccounts | undefined;
   readonly #accounts = new Map<string, Account>();
 
-  constructor(loop: Pick<Loop, 'state' | 'note' | 'steadyMs'>, shared: SharedBudgets | undefined) {
+  constructor(loop: Pick<Loop, 'state' | 'note' | 'steadyMs'>, shared: SharedAccounts | undefined) {
     this.#loop = loop;
     this.#shared = shared;
   }

@@ -7,7 +7,7 @@ import type { Node } from '../schedule/state.ts';
 import type { Account } from './accounts.ts';
 import type { AskDesk } from './ask-desk.ts';
 import type { Loop } from './loop.ts';
-import type { SharedBudgets } from './shared-budgets.ts';
+import type { SharedAccounts } from './shared-budgets.ts';
 
 /** A budget that nobody answers for stops the run, with all work kept: it can be raised and gone on with later. */
 const ASK_MS = 15 * 60_000;
@@ -15,7 +15,7 @@ const ASK_MS = 15 * 60_000;
 export interface BudgetQuestionsOptions {
   loop: Pick<Loop, 'submit'>;
   desk: AskDesk;
-  shared?: SharedBudgets | undefined;
+  shared?: SharedAccounts | undefined;
   onAnswered(): void;
 }
 

@@ -9,7 +9,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Decision, EventOf, Fact, Recorded } from '../contract/event.ts';
 import { defaultAnswer, type Answer } from '../contract/question.ts';
 import { RUN_OUTPUT_BYTES_MAX, type RunOutput } from '../runtime/output/output.ts';
-import { commitOf } from '../schedule/decide/race.ts';
+import { commitToMerge } from '../schedule/decide/race.ts';
 import { nodeOf, type Node, type State } from '../schedule/state.ts';
 import { InFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
@@ -29,7 +29,7 @@ import { PauseGate } from './pause-gate.ts';
 import { PublicationDesk } from './publication-desk.ts';
 import { RunAttempts } from './run-attempts.ts';
 import { RunTimers } from './run-timers.ts';
-import type { SharedBudgets } from './shared-budgets.ts';
+import type { SharedAccounts } from './shared-budgets.ts';
 import type { SharedMachine } from './shared-machine.ts';
 import { ServicesDesk } from './services-desk.ts';
 import { SteerDesk } from './steer-desk.ts';
@@ -82,7 +82,7 @@ export class Drive implements Disposable {
   readonly #services: ServicesDesk;
   readonly #ledger: Ledger;
   readonly #pauses: PauseGate;
-  readonly #shared: SharedBudgets | undefined;
+  readonly #shared: SharedAccounts | undefined;
   readonly #underWay = new Set<Promise<void>>();
   #lost: LostRequests | undefined;
   #clock: NodeJS.Timeout | undefined;
@@ -106,6 +106,7 @@ export class Drive implements Disposable {
       ...options,
       ...from,
       act: (decision) => this.#act(decision),
+      along: (decision) => (decision.type === 'wait.ended' ? this.#waits.along(decision) : []),
       heard: (fact) => this.#hear(fact),
       settled: () => this.#attempts.lookAhead(),
     });
@@ -124,13 +125,14 @@ export class Drive implements Disposable {
     this.#children = new ChildDesk({
       loop,
       nowMs,
-      wait: (at, task, seconds, left) => waits.wait(at, { kind: 'end', task }, seconds, left),
+      wait: (at, task, seconds, left) => waits.wait(at, { kind: 'end', task }, seconds, { left }),
     });
     this.#messages = new MessageDesk({
       loop,
       landings,
       nowMs,
-      wait: (at, seconds, left) => waits.wait(at, { kind: 'message' }, seconds, left),
+      wait: (at, seconds, { left, along }) =>
+        waits.wait(at, { kind: 'message' }, seconds, { left, along, isNew: true }),
       pendingAccess: (task) => access.pending(task),
     });
     this.#asks = new AskDesk(loop);
@@ -356,7 +358,7 @@ export class Drive implements Disposable {
     const { id, attempt } = node;
     if (node.mergesAfter) return;
     if (node.state === 'merging') {
-      this.#act({ type: 'task.merging', task: id, attempt, commit: commitOf(this.state, node) });
+      this.#act({ type: 'task.merging', task: id, attempt, commit: commitToMerge(this.state, node) });
     } else if (node.state === 'delayed') {
       this.#delay({ task: id, attempt, delayMs: node.delayMs! });
     } else if (node.resting && !node.isDue) {

@@ -1,4 +1,5 @@
 /** What hooks are given: a piece of the run as plain JSON, bounded. It calls nobody. */
+import { cutText } from '../base/cut-text.ts';
 import type { EventOf } from '../contract/event.ts';
 import type {
   AfterAttempt,
@@ -148,5 +149,5 @@ function shortOutcome(outcome: Outcome): Outcome {
 }
 
 function cut(text: string): string {
-  return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX).toWellFormed()}…`;
+  return cutText(text, TEXT_CHARS_MAX);
 }

@@ -2,6 +2,7 @@
  * Which hooks there are, in their order: those of the user's configuration, those of the workflow (the outer one first),
  * those of the program. It calls none of them.
  */
+import { cutText } from '../base/cut-text.ts';
 import path from 'node:path';
 import { parseDurationMs } from '../base/units.ts';
 import { shellWord } from '../base/shell-word.ts';
@@ -188,5 +189,5 @@ function originOf(url: string): string {
 
 function spell(command: WorkflowHook['command']): string {
   const text = typeof command === 'string' ? command : command.map(shellWord).join(' ');
-  return text.length <= WHAT_CHARS_MAX ? text : `${text.slice(0, WHAT_CHARS_MAX).toWellFormed()}…`;
+  return cutText(text, WHAT_CHARS_MAX);
 }

@@ -17,7 +17,7 @@ import type { AskDesk } from './ask-desk.ts';
 import { BudgetQuestions } from './budget-questions.ts';
 import type { Loop } from './loop.ts';
 import { Reservations } from './reservations.ts';
-import type { SharedBudgets } from './shared-budgets.ts';
+import type { SharedAccounts } from './shared-budgets.ts';
 import { ToolLoops } from './tool-loops.ts';
 
 const WAITING_MAX = 10_000;
@@ -36,7 +36,7 @@ export interface LedgerOptions {
   /** Keeps note of what is under way. */
   inFlight?: Pick<InFlight, 'begin'>;
   /** What all runs of the user spend together. */
-  shared?: SharedBudgets | undefined;
+  shared?: SharedAccounts | undefined;
 }
 
 export class Ledger {

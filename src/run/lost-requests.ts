@@ -7,7 +7,7 @@ import type { State } from '../schedule/state.ts';
 import { eventsOf } from '../store/events.ts';
 import { leftInFlight } from '../store/in-flight.ts';
 import type { Store } from '../store/store.ts';
-import type { SharedBudgets } from './shared-budgets.ts';
+import type { SharedAccounts } from './shared-budgets.ts';
 
 export interface LostRequests {
   /** What they are charged as. */
@@ -21,7 +21,7 @@ export async function lostRequests(
   state: State,
   store: Store,
   directory: string,
-  shared: SharedBudgets | undefined,
+  shared: SharedAccounts | undefined,
 ): Promise<LostRequests> {
   const { sent, forget } = leftInFlight(directory);
   for (const [note, { task }] of sent) if (!state.nodes.has(task)) sent.delete(note);

@@ -15,7 +15,7 @@ import {
 } from '../contract/message.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { CrewTools, ToolName } from '../crew/tools.ts';
-import type { Steered } from '../runtime/runtime.ts';
+import type { Steer } from '../runtime/runtime.ts';
 import { unreadBy } from '../schedule/fold/messages.ts';
 import { nodeOf, type Message } from '../schedule/state.ts';
 import { agentOf } from '../schedule/workflow/agent-of.ts';
@@ -43,8 +43,12 @@ const REFUSALS: Record<MessageRefusal, ErrorCode> = {
 export interface MessageDeskOptions {
   loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
   landings: Pick<Landings, 'land' | 'act'>;
-  /** Resolves when something comes for the attempt, or why nothing did. */
-  wait(at: { task: string; attempt: number }, seconds: number, left?: AbortSignal): Promise<Waited>;
+  /** Resolves when something comes for the attempt, or why nothing did. `along`: see `WaitAround`. */
+  wait(
+    at: { task: string; attempt: number },
+    seconds: number,
+    options: { left: AbortSignal | undefined; along(): Fact[] },
+  ): Promise<Waited>;
   /** What the task is asked as an owner of files. */
   pendingAccess(task: string): PendingAccess[];
   nowMs(): number;
@@ -87,7 +91,7 @@ export class MessageDesk {
   }
 
   /** The agent of the attempt can be told things; it is, as long as the returned function is not called. */
-  listen(task: string, attempt: number, steer: Steered): () => void {
+  listen(task: string, attempt: number, steer: Steer): () => void {
     const mailbox = this.#mailbox(task, attempt);
     mailbox.steer = steer;
     this.#tell(task, attempt);
@@ -182,18 +186,35 @@ export class MessageDesk {
     const isEmpty = (): boolean =>
       this.#unread(task, attempt).length === 0 && this.#options.pendingAccess(task).length === 0;
     if (acknowledge || wait === 0 || !isEmpty()) return this.#read(task, attempt, acknowledge, left);
-    const { over, text } = await this.#options.wait({ task, attempt }, wait, left);
+    let reading: Reading | undefined;
+    const along = (): Fact[] => (reading = this.#begin(task, attempt, false)).facts;
+    const { over, text } = await this.#options.wait({ task, attempt }, wait, { left, along });
+    if (reading) {
+      this.#finish(reading, left);
+      if (over !== 'met') throw runIsOver(); // nobody knows whether it is in the journal
+      return reading.inbox;
+    }
     const inbox = await this.#read(task, attempt, false, left);
     return over === 'met' ? inbox : { ...inbox, waited: text };
   }
 
-  /** What is given is in the journal first. Who hung up before it was given gets it with the next call. */
   async #read(
     task: string,
     attempt: number,
     acknowledge: boolean,
     left: AbortSignal | undefined,
   ): Promise<Inbox> {
+    const reading = this.#begin(task, attempt, acknowledge);
+    try {
+      for (const fact of reading.facts) await this.#options.landings.land(fact);
+    } finally {
+      this.#finish(reading, left);
+    }
+    return reading.inbox;
+  }
+
+  /** What is given is in the journal first: the facts for that, and what to answer then. */
+  #begin(task: string, attempt: number, acknowledge: boolean): Reading {
     const node = nodeOf(this.#options.loop.state, task);
     const mailbox = this.#mailbox(task, attempt);
     const acknowledged = [...node.inbox]
@@ -206,29 +227,38 @@ export class MessageDesk {
     const ids = portion.map(({ id }) => id);
     const messages = portion.map((message) => this.#shown(message, node.inbox.get(message)?.readBy, attempt));
     for (const id of ids) mailbox.reading.add(id);
-    try {
-      if (ids.length + acknowledged.length > 0)
-        await this.#options.landings.land({
-          type: 'message.read',
-          task,
-          attempt,
-          ids,
-          ...(acknowledged.length > 0 && { acknowledged }),
-        });
-    } finally {
-      for (const id of ids) {
-        mailbox.reading.delete(id);
-        if (left?.aborted) mailbox.missed.add(id);
-        else mailbox.missed.delete(id);
-      }
+    const isEmpty = ids.length + acknowledged.length === 0;
+    return {
+      mailbox,
+      ids,
+      facts: isEmpty
+        ? []
+        : [
+            {
+              type: 'message.read',
+              task,
+              attempt,
+              ids,
+              ...(acknowledged.length > 0 && { acknowledged }),
+            },
+          ],
+      inbox: {
+        messages,
+        requests: acknowledge ? [] : this.#options.pendingAccess(task),
+        left: unread.length - portion.length,
+        acknowledged: acknowledged.length,
+      },
+    };
+  }
+
+  /** Who hung up before it was given gets it with the next call. */
+  #finish({ mailbox, ids }: Reading, left: AbortSignal | undefined): void {
+    for (const id of ids) {
+      mailbox.reading.delete(id);
+      if (left?.aborted) mailbox.missed.add(id);
+      else mailbox.missed.delete(id);
     }
     mailbox.isTold = false;
-    return {
-      messages,
-      requests: acknowledge ? [] : this.#options.pendingAccess(task),
-      left: unread.length - portion.length,
-      acknowledged: acknowledged.length,
-    };
   }
 
   /** Oldest first, without what another call of the attempt is about to give. */
@@ -271,7 +301,7 @@ export class MessageDesk {
   /** An urgent one goes into the conversation of an agent that can be told things; of others it hears that they wait. */
   #arrived(task: string, attempt: number, message: Message): void {
     const mailbox = this.#mailboxes.get(keyOf(task, attempt));
-    if (!mailbox?.steer) return;
+    if (!mailbox?.steer || mailbox.reading.has(message.id)) return; // who waited for it has it
     if (!message.urgent) return this.#tell(task, attempt);
     const { from, body, id } = this.#shown(message, undefined, attempt);
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -316,7 +346,16 @@ interface Mailbox {
   /** In the journal as read, but whoever called had gone. */
   missed: Set<string>;
   isTold: boolean;
-  steer?: Steered;
+  steer?: Steer;
+}
+
+/** Messages that a call is about to give. */
+interface Reading {
+  mailbox: Mailbox;
+  ids: string[];
+  /** None where there is nothing to record. */
+  facts: Fact[];
+  inbox: Inbox;
 }
 
 function newMailbox(): Mailbox {

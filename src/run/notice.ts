@@ -1,4 +1,5 @@
 /** What a notification says of a run: a title of names alone, and a line of text in which nothing acts. Pure. */
+import { cutText } from '../base/cut-text.ts';
 import { formatDuration } from '../base/units.ts';
 import type { HookQuestion, RunEnded } from '../contract/hook.ts';
 import type { Notice } from '../hooks/notification.ts';
@@ -29,5 +30,5 @@ export function noticeOf(input: HookQuestion | RunEnded): Notice {
 }
 
 function shortened(text: string): string {
-  return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX - 1).toWellFormed()}…`;
+  return cutText(text, TEXT_CHARS_MAX);
 }

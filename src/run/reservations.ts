@@ -20,7 +20,7 @@ import type { Node } from '../schedule/state.ts';
 import type { InFlight, Noted } from '../store/in-flight.ts';
 import type { Account, Accounts } from './accounts.ts';
 import type { Loop } from './loop.ts';
-import type { SharedBudgets } from './shared-budgets.ts';
+import type { SharedAccounts } from './shared-budgets.ts';
 
 /** What an answer is expected to be long until some were seen. */
 const OUTPUT_TOKENS_FIRST = 500;
@@ -33,7 +33,7 @@ export interface ReservationsOptions {
   /** Keeps note of what is under way. */
   inFlight?: Pick<InFlight, 'begin'> | undefined;
   /** What all runs of the user spend together. */
-  shared?: SharedBudgets | undefined;
+  shared?: SharedAccounts | undefined;
   /** Something that was reserved is not any more. */
   onFreed(): void;
 }

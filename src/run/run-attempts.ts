@@ -8,7 +8,7 @@ import { runAttempt } from '../attempt/run-attempt.ts';
 import type { EventOf } from '../contract/event.ts';
 import type { Admission } from '../contract/model.ts';
 import type { RunOutput } from '../runtime/output/output.ts';
-import type { Steered } from '../runtime/runtime.ts';
+import type { Steer } from '../runtime/runtime.ts';
 import { upcoming } from '../schedule/decide/upcoming.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
 import { agentOf, globsOfPeople } from '../schedule/workflow/agent-of.ts';
@@ -231,6 +231,7 @@ export class RunAttempts implements AsyncDisposable {
       give: (output) =>
         landings.land({ type: 'attempt.gave', task: node.id, attempt: start.attempt, output }),
       emit: (fact) => {
+        if (fact.type === 'attempt.output' || fact.type === 'attempt.agent') return this.#loop.noteSoon(fact);
         if (fact.type !== 'attempt.workspace') return this.#loop.note(fact);
         const { workspace: name, base } = fact;
         workspaces.know(node.id, { name, base, attempt: start.attempt });
@@ -243,7 +244,7 @@ export class RunAttempts implements AsyncDisposable {
   }
 
   /** To people and to other agents. */
-  #listen(task: string, attempt: number, listener: Steered): () => void {
+  #listen(task: string, attempt: number, listener: Steer): () => void {
     const stops = [
       this.#options.steers.listen(task, listener),
       this.#options.messages.listen(task, attempt, listener),

@@ -30,7 +30,7 @@ const BATCH_TASKS_MAX = 2000;
 const NAMES_MAX = 1000;
 const DIRECTORIES_MAX = 100;
 
-export type QueuedRun = Omit<NewRun, 'base'> &
+export type RunToQueue = Omit<NewRun, 'base'> &
   Required<Pick<NewRun, 'queued'>> & {
     once?: Once;
     /** Says of the run by its id that it may do what it asks for: see `Queued`. */
@@ -54,7 +54,7 @@ export interface OpenedQueue extends AsyncDisposable {
 }
 
 interface Waiting {
-  run: QueuedRun;
+  run: RunToQueue;
   /** HEAD as it is by then, where nothing is said. */
   base?: string;
   settled: PromiseWithResolvers<Enqueued>;
@@ -77,11 +77,11 @@ export class RunQueue implements AsyncDisposable {
   }
 
   /** Resolves once the run is in the journal and what it starts from is kept; that is HEAD where `from` is not given. */
-  add(run: QueuedRun, from?: string): Promise<Enqueued> {
+  add(run: RunToQueue, from?: string): Promise<Enqueued> {
     return this.#whileOpen(() => this.#add(run, from));
   }
 
-  async #add(run: QueuedRun, from: string | undefined): Promise<Enqueued> {
+  async #add(run: RunToQueue, from: string | undefined): Promise<Enqueued> {
     const base = run.dirty ? await this.#snapshot() : from;
     if (this.#waiting.length >= WAITING_MAX)
       throw new BosunError(

@@ -2,7 +2,7 @@
 import type { Event, ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { Store } from '../store/store.ts';
-import { slim, type Value } from '../store/values.ts';
+import { slim, type StoredValue } from '../store/values.ts';
 
 /** Of values that were read; many tasks may ask for the same one. */
 const CACHE_BYTES_MAX = 8 * 1024 * 1024;
@@ -43,7 +43,7 @@ export class RunValues {
     return entry.value;
   }
 
-  get unwritten(): Value[] {
+  get unwritten(): StoredValue[] {
     return Array.from(this.#unwritten, ([hash, text]) => ({ hash, text }));
   }
 

@@ -19,7 +19,7 @@ import {
 } from '../contract/services.ts';
 import type { FoundService } from '../egress/services-door.ts';
 import { nodeOf } from '../schedule/state.ts';
-import { mayReach, maySeeServices, servicesFor, tellBarred } from '../schedule/workflow/services.ts';
+import { mayReachService, maySeeServices, servicesFor, tellBarred } from '../schedule/workflow/services.ts';
 import { servicePath } from '../store/home.ts';
 import type { Relay } from '../system/process/process.ts';
 import { runIsOver, type Landings } from './landings.ts';
@@ -182,7 +182,7 @@ export class ServicesDesk {
     const live = this.#live.get(name);
     const service = state.services.get(name);
     if (!live?.isAnnounced || live.isEnding || !service) return { why: this.#tellMissing(task, name) };
-    if (!mayReach(state, nodeOf(state, task), service)) return tellBarred(state, service);
+    if (!mayReachService(state, nodeOf(state, task), service)) return tellBarred(state, service);
     const socketPath = servicePath(this.#directory, name);
     return { socketPath, port: live.port, of: this.#labelOf(live.task) };
   }

@@ -27,7 +27,7 @@ export interface SharedBudgetsOptions {
   onTrouble(error: Error): void;
 }
 
-export class SharedBudgets {
+export class SharedAccounts {
   readonly #options: SharedBudgetsOptions;
   #accounts: SharedAccount[] | undefined;
   #loadedMs = performance.now();

@@ -8,7 +8,7 @@ import { Machine } from '../store/machine/machine.ts';
 import type { SharedSpending } from '../store/machine/spending.ts';
 import type { KeyPauses } from '../store/machine/pauses.ts';
 import type { SlotOptions } from '../store/machine/slots.ts';
-import { SharedBudgets, sharedAccounts, unheld, type SharedAccount } from './shared-budgets.ts';
+import { SharedAccounts, sharedAccounts, unheld, type SharedAccount } from './shared-budgets.ts';
 
 const GIGABYTE = 1024 ** 3;
 const AGENTS_PER_CORE = 4;
@@ -70,9 +70,9 @@ export class SharedMachine implements AsyncDisposable {
   }
 
   /** What a run and all others may spend by day and month; undefined where nobody pays. */
-  budgets(run: string): SharedBudgets | undefined {
+  budgets(run: string): SharedAccounts | undefined {
     if (this.#options.isReplayed) return undefined;
-    return new SharedBudgets({
+    return new SharedAccounts({
       ...this.#options,
       run,
       open: () => this.#spending(),

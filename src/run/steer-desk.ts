@@ -6,12 +6,12 @@
  *   said (journal) ──▶ handed to the agent's runtime ──▶ in the agent's hands ──▶ a model answered ──▶ read (journal)
  */
 import type { Admission, RequestEstimate } from '../contract/model.ts';
-import type { Steered } from '../runtime/runtime.ts';
+import type { Steer } from '../runtime/runtime.ts';
 import { nodeOf } from '../schedule/state.ts';
 import type { Loop } from './loop.ts';
 
 interface Listening {
-  listener: Steered;
+  listener: Steer;
   /** What it was handed, by number, and whether the agent has it. */
   handed: Map<number, boolean>;
 }
@@ -28,7 +28,7 @@ export class SteerDesk {
   }
 
   /** The agent of the task can be spoken to, as long as the returned function is not called. */
-  listen(task: string, listener: Steered): () => void {
+  listen(task: string, listener: Steer): () => void {
     const own: Listening = { listener, handed: new Map() };
     const all = this.#listening.get(task) ?? new Set();
     this.#listening.set(task, all.add(own));

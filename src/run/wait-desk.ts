@@ -4,7 +4,7 @@
  */
 import { didYouMean } from '../base/suggest.ts';
 import { BosunError } from '../contract/errors.ts';
-import type { EventOf, WaitFor } from '../contract/event.ts';
+import type { EventOf, Fact, WaitFor } from '../contract/event.ts';
 import type { Waited } from '../contract/message.ts';
 import { isServiceName, SERVICE_NAME_RULE } from '../contract/services.ts';
 import { API_NEED } from '../contract/workflow-words.ts';
@@ -22,15 +22,25 @@ const NAMES_SHOWN_MAX = 20;
 const WAIT_SECONDS_DEFAULT = 300;
 
 type Input = Parameters<CrewTools['wait_for']>[0];
+type Desked = Pick<Loop, 'state' | 'submit' | 'note' | 'isOver'>;
+
+interface WaitAround {
+  /** Aborts where whoever waits hung up. */
+  left?: AbortSignal | undefined;
+  /** What whoever waits does as soon as it is met: recorded together with that. */
+  along?: (() => Fact[]) | undefined;
+  /** Nothing has come yet: then nobody minds when it is recorded that the wait has begun. */
+  isNew?: boolean;
+}
 
 export class WaitDesk {
-  readonly #loop: Pick<Loop, 'state' | 'submit' | 'isOver'>;
+  readonly #loop: Desked;
   readonly #timers: Pick<RunTimers, 'wait' | 'callOff'>;
-  readonly #waiting = new Map<string, (waited: Waited) => void>();
+  readonly #waiting = new Map<string, { answer(waited: Waited): void; along?: (() => Fact[]) | undefined }>();
   readonly #counts = new Map<string, number>();
   #begun = 0;
 
-  constructor(loop: Pick<Loop, 'state' | 'submit' | 'isOver'>, timers: Pick<RunTimers, 'wait' | 'callOff'>) {
+  constructor(loop: Desked, timers: Pick<RunTimers, 'wait' | 'callOff'>) {
     this.#loop = loop;
     this.#timers = timers;
   }
@@ -39,16 +49,16 @@ export class WaitDesk {
   toolsFor(task: string, attempt: number): Pick<CrewTools, 'wait_for'> {
     return {
       wait_for: async ({ timeout, ...input }, left) =>
-        await this.wait({ task, attempt }, this.#wanted(task, input), timeout, left),
+        await this.wait({ task, attempt }, this.#wanted(task, input), timeout, { left }),
     };
   }
 
-  /** Resolves when it is over, whatever ended it. `left` aborts where whoever waits hung up. */
+  /** Resolves when it is over, whatever ended it. */
   async wait(
     at: { task: string; attempt: number },
     what: WaitFor,
     seconds = WAIT_SECONDS_DEFAULT,
-    left?: AbortSignal,
+    { left, along, isNew = false }: WaitAround = {},
   ): Promise<Waited> {
     if (this.#loop.isOver || left?.aborted) return OVER;
     const key = `${at.task}@${at.attempt}`;
@@ -59,15 +69,22 @@ export class WaitDesk {
     const id = `${at.task}+w${++this.#begun}`;
     const timeoutMs = Math.round(seconds * 1000);
     const { promise, resolve } = Promise.withResolvers<Waited>();
-    this.#waiting.set(id, resolve);
+    this.#waiting.set(id, { answer: resolve, along });
     const leave = (): void => {
       this.#loop.submit({ type: 'wait.left', ...at, id });
       this.#answer(id, OVER);
     };
     left?.addEventListener('abort', leave, { once: true });
-    this.#loop.submit({ type: 'wait.began', ...at, id, for: what, timeoutMs });
+    const began: Fact = { type: 'wait.began', ...at, id, for: what, timeoutMs };
+    if (isNew) this.#loop.note(began);
+    else this.#loop.submit(began);
     this.#timers.wait(id, at.task, timeoutMs, { type: 'wait.expired', ...at, id });
     return await promise.finally(() => left?.removeEventListener('abort', leave));
+  }
+
+  /** What is recorded together with its end. */
+  along({ id, why }: EventOf<'wait.ended'>): Fact[] {
+    return (why === 'met' ? this.#waiting.get(id)?.along?.() : undefined) ?? [];
   }
 
   ended({ id, why, text }: EventOf<'wait.ended'>): void {
@@ -90,7 +107,7 @@ export class WaitDesk {
 
   #answer(id: string, waited: Waited): void {
     this.#timers.callOff(id);
-    this.#waiting.get(id)?.(waited);
+    this.#waiting.get(id)?.answer(waited);
     this.#waiting.delete(id);
   }
 

@@ -52,11 +52,11 @@ export interface Job {
   /** Asks a person, with a default and a time-out of its own: never hangs. */
   ask(question: Question): Promise<Said>;
   /** Gives what people and other agents say to the running agent to a listener; the return value ends that. */
-  onSteer(listener: Steered): () => void;
+  onSteer(listener: Steer): () => void;
 }
 
 /** Takes what is said to a running agent. */
-export type Steered = (text: string, about?: SteerHandling) => void;
+export type Steer = (text: string, about?: SteerHandling) => void;
 
 export interface SteerHandling {
   /** Where it has to wait: whether there is no need for it any more. */

@@ -452,7 +452,7 @@ export function nearestPaused(node: Node): Node | undefined {
   return undefined;
 }
 
-export function isWithin(node: Node, id: string): boolean {
+export function isTaskWithin(node: Node, id: string): boolean {
   for (let at: Node | undefined = node; at; at = at.parent) if (at.id === id) return true;
   return false;
 }

@@ -2,9 +2,10 @@
  * Locks between processes: a lock of the operating system each, held through an open SQLite transaction. A killed
  * process cannot leave one behind, and others can tell whether it is held.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { lease, type Keepable } from './kept-open.ts';
 import { makePrivate } from './private-file.ts';
 import { translated } from './sqlite-errors.ts';
 
@@ -53,22 +54,50 @@ export function isLocked(file: string): boolean {
 }
 
 function looksLocked(file: string): boolean {
-  let db: DatabaseSync;
   try {
-    db = new DatabaseSync(file, { timeout: 0, readOnly: true });
+    using leased = lease(`look ${file}`, () => new Look(file));
+    return leased.value.isLocked();
   } catch (error) {
     if (!existsSync(file)) return false; // whoever had it is gone, and has taken it along
     throw error;
   }
-  try {
-    db.prepare('SELECT count(*) FROM sqlite_schema').get();
-    return false;
-  } catch (error) {
-    if (isBusy(error)) return true;
-    throw error;
-  } finally {
-    db.close();
+}
+
+/** To open a file takes ten times as long as to look: a program that looks often keeps it open, see `kept-open.ts`. */
+class Look implements Keepable {
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  /** None before the file was free once: to prepare one is to read. */
+  #statement: StatementSync | undefined;
+  readonly #inode: number | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#db = new DatabaseSync(file, { timeout: 0, readOnly: true });
+    this.#inode = inodeOf(file);
   }
+
+  isLocked(): boolean {
+    try {
+      (this.#statement ??= this.#db.prepare('SELECT count(*) FROM sqlite_schema')).get();
+      return false;
+    } catch (error) {
+      if (isBusy(error)) return true;
+      throw error;
+    }
+  }
+
+  isCurrent(): boolean {
+    return inodeOf(this.#file) === this.#inode;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+function inodeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
 function isBusy(error: unknown): boolean {

@@ -7,7 +7,7 @@ import type { Json, Task } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
 import type { LookTimes } from './journal-looks.ts';
-import type { Value } from './values.ts';
+import type { StoredValue } from './values.ts';
 
 /** What a door asks of the engine that drives a run, through the store. */
 export type Request =
@@ -44,7 +44,7 @@ interface Entry {
 export interface Batch {
   entries: Entry[];
   /** What the events refer to. */
-  values?: Value[];
+  values?: StoredValue[];
   run: RunView;
   /** Only the tasks that the batch touched. */
   tasks: TaskView[];

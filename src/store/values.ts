@@ -10,12 +10,12 @@ import type { Json } from '../contract/workflow.ts';
 const INLINE_BYTES_MAX = 4096;
 
 /** A value to be kept: its JSON text under its hash. */
-export interface Value {
+export interface StoredValue {
   hash: string;
   text: string;
 }
 
-export function slim(event: Event, keep: (value: Value) => void): Event {
+export function slim(event: Event, keep: (value: StoredValue) => void): Event {
   switch (event.type) {
     case 'attempt.finished': {
       const storyRef = event.story !== undefined && refOf(event.story, keep);
@@ -112,7 +112,7 @@ export function whole(event: Event, read: (ref: ValueRef) => Json, bytesMax = In
 
 type WithOutput = EventOf<'attempt.finished' | 'attempt.gave' | 'task.finished'>;
 
-function slimOutput<T extends WithOutput>(event: T, keep: (value: Value) => void): T {
+function slimOutput<T extends WithOutput>(event: T, keep: (value: StoredValue) => void): T {
   const ref = event.output !== undefined && refOf(event.output, keep);
   if (!ref) return event;
   const { output: _, ...rest } = event;
@@ -125,7 +125,7 @@ function wholeOutput<T extends WithOutput>(event: T, read: (ref: ValueRef) => Js
   return { ...rest, output: read(outputRef) } as T;
 }
 
-function slimText<T extends GivenFile | LongText>(given: T, keep: (value: Value) => void): T {
+function slimText<T extends GivenFile | LongText>(given: T, keep: (value: StoredValue) => void): T {
   const { text, ...rest } = given;
   const textRef = text !== undefined && refOf(text, keep);
   return textRef ? ({ ...rest, textRef } as T) : given;
@@ -140,7 +140,7 @@ function wholeText<T extends GivenFile | LongText>(
   return textRef && textRef.bytes <= bytesMax ? ({ ...rest, text: read(textRef) as string } as T) : given;
 }
 
-function refOf(value: Json, keep: (value: Value) => void): ValueRef | undefined {
+function refOf(value: Json, keep: (value: StoredValue) => void): ValueRef | undefined {
   if (typeof value !== 'object' && typeof value !== 'string') return undefined;
   const text = JSON.stringify(value);
   if (text.length <= INLINE_BYTES_MAX / 4) return undefined; // whatever its characters

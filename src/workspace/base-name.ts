@@ -20,7 +20,7 @@ export function checkoutOf(name: string): string {
   return name.split('-')[0]!;
 }
 
-export function commitOf(name: string): string {
+export function commitOfBase(name: string): string {
   return name.split(/[-+]/)[0]!;
 }
 

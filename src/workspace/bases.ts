@@ -12,7 +12,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile
 import path from 'node:path';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { splitNul } from '../system/git/git.ts';
-import { checkoutOf, commitOf, freshName, hashOf, isLeftOver, viewOf, type View } from './base-name.ts';
+import { checkoutOf, commitOfBase, freshName, hashOf, isLeftOver, viewOf, type View } from './base-name.ts';
 import { copyIn, fingerprint, matchCopy } from './copy-in.ts';
 import { filterCommit, type FilteredCommit } from './filtered-commit.ts';
 import { readHidden, writeHidden } from './hidden.ts';
@@ -170,7 +170,7 @@ export class Bases {
   /** `keep` has commits: all views of one are kept. */
   async prune(keep: ReadonlySet<string>): Promise<void> {
     const names = await readdir(this.directory).catch((): string[] => []);
-    const needed = names.map(checkoutOf).filter((name) => keep.has(commitOf(name)));
+    const needed = names.map(checkoutOf).filter((name) => keep.has(commitOfBase(name)));
     const kept = new Set(needed);
     for (const name of needed) {
       const on = await readFile(path.join(this.directory, name, 'on'), 'utf8').catch(() => undefined);
@@ -281,7 +281,7 @@ export class Bases {
   }
 
   async #checkedOut(name: string): Promise<string> {
-    if (commitOf(name) === name) return name;
+    if (commitOfBase(name) === name) return name;
     return readFile(path.join(this.directory, name, 'filtered'), 'utf8');
   }
 
@@ -291,7 +291,7 @@ export class Bases {
     { commit: to, objects }: Pick<FilteredCommit, 'commit' | 'objects'>,
   ): Promise<{ root: string; from: string; sameSubmodules: boolean } | undefined> {
     const roots = await this.#readRoots();
-    const alike = roots.filter((root) => root.slice(commitOf(root).length) === name.slice(commit.length));
+    const alike = roots.filter((root) => root.slice(commitOfBase(root).length) === name.slice(commit.length));
     for (const root of alike.slice(0, ROOTS_TRIED_MAX)) {
       const from = await this.#checkedOut(root);
       const diff = await this.#engine.run(['diff-tree', '-r', '-z', '--no-renames', from, to], {

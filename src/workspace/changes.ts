@@ -10,7 +10,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/git/change.ts';
 import { rootRules, RULES_BYTES_MAX, type Rules } from './ignore/rules.ts';
 import { isSameFile } from './same-file.ts';
-import { join, list, lookup, lstatOrWhy, type StackEntry, type Layer } from './stack.ts';
+import { join, listNames, lookup, lstatOrWhy, type StackEntry, type Layer } from './stack.ts';
 import type { Hidden } from './workspace.ts';
 
 const CHANGES_MAX = 200_000;
@@ -162,7 +162,8 @@ class Walk {
   #delete(path: Buffer, { stat }: StackEntry): void {
     if (!stat.isDirectory() || !this.#compared.hidden.directories.has(bytesKey(path)))
       return this.#push({ kind: 'delete', path, wasDirectory: stat.isDirectory() });
-    for (const { name, entry } of list(this.#compared.tracked, path)) this.#delete(join(path, name), entry);
+    for (const { name, entry } of listNames(this.#compared.tracked, path))
+      this.#delete(join(path, name), entry);
   }
 
   #push(change: Change): void {

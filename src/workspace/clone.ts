@@ -25,7 +25,7 @@ import { readNames } from './read-names.ts';
 import { objectsFor, withReads } from './reads.ts';
 import { changedAtMs, usedBytes } from './used-bytes.ts';
 import { makeDirectories, treeOf } from './tree.ts';
-import type { Around, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
+import type { LaunchParts, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
 export class CloneWorkspaces implements Workspaces {
   readonly kind = 'clone';
@@ -168,11 +168,11 @@ class CloneWorkspace implements Workspace {
     this.#excludes = () => engine.repository.excludes();
   }
 
-  async inside(around: Around): Promise<Placed> {
+  async inside(around: LaunchParts): Promise<Placed> {
     return { ...withReads(around, this.#objects), cwd: this.path };
   }
 
-  async insideScratch(around: Around): Promise<Placed> {
+  async insideScratch(around: LaunchParts): Promise<Placed> {
     await mkdir(this.#scratch, { recursive: true });
     const cwd = await mkdtemp(path.join(this.#scratch, 'copy-'));
     await copyTree(this.path, cwd);

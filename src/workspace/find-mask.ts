@@ -8,7 +8,7 @@ import { parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, compileTrees, literalStarts } from '../base/globs.ts';
 import { BosunError } from '../contract/errors.ts';
 import { throughLink, wayThrough } from './filtered-commit.ts';
-import { join, list, lookup, type StackEntry, type Layer } from './stack.ts';
+import { join, listNames, lookup, type StackEntry, type Layer } from './stack.ts';
 
 /** Each is a mount, and mounts make a start slow. */
 const MASK_MAX = 500;
@@ -58,7 +58,7 @@ class Walk {
     if (file !== '' && (isDirectory ? this.#isHiddenTree(file) : this.#isHidden(file)))
       return this.#add(file, at, stat.isSymbolicLink());
     if (!isDirectory) return;
-    for (const below of list(this.#layers, at)) await this.entry(join(at, below.name), below.entry);
+    for (const below of listNames(this.#layers, at)) await this.entry(join(at, below.name), below.entry);
     await setImmediate(); // a large tree must not hold up everything else
   }
 

@@ -3,7 +3,7 @@ import { normalizeGlob, parseGlob } from '../base/glob-syntax.ts';
 import { compileGlobs, literalStarts } from '../base/globs.ts';
 import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
-import { join, list, lookup, type StackEntry, type Layer } from './stack.ts';
+import { join, listNames, lookup, type StackEntry, type Layer } from './stack.ts';
 
 const FOUND_MAX = 10_000;
 const ENTRIES_MAX = 2_000_000;
@@ -63,6 +63,6 @@ class Search {
     }
     if (!stat.isDirectory()) return;
     await this.#breather.breathe(); // a large tree must not hold up everything else
-    for (const below of list(this.#layers, at)) await this.entry(join(at, below.name), below.entry);
+    for (const below of listNames(this.#layers, at)) await this.entry(join(at, below.name), below.entry);
   }
 }

@@ -28,7 +28,7 @@ import { makeDirectories, treeOf } from './tree.ts';
 import { readNames } from './read-names.ts';
 import { objectsFor, withReads } from './reads.ts';
 import { changedAtMs, usedBytes } from './used-bytes.ts';
-import type { Around, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
+import type { LaunchParts, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
 export class OverlayWorkspaces implements Workspaces {
   readonly kind = 'overlay';
@@ -170,12 +170,12 @@ class OverlayWorkspace implements Workspace {
     this.#excludes = () => engine.repository.excludes();
   }
 
-  async inside(around: Around): Promise<Placed> {
+  async inside(around: LaunchParts): Promise<Placed> {
     const work = await this.#fresh('work');
     return this.#complete(around, { lowers: this.base.lowers, upper: this.#upper, work, at: this.path });
   }
 
-  async insideScratch(around: Around): Promise<Placed> {
+  async insideScratch(around: LaunchParts): Promise<Placed> {
     const scratch = await this.#fresh('scratch');
     const [upper, work] = [path.join(scratch, 'upper'), path.join(scratch, 'work')];
     await Promise.all([mkdir(upper), mkdir(work)]);
@@ -233,7 +233,7 @@ class OverlayWorkspace implements Workspace {
     }
   }
 
-  #complete(around: Around, overlay: OverlayMount): Placed {
+  #complete(around: LaunchParts, overlay: OverlayMount): Placed {
     return { ...withReads(around, this.#objects), cwd: this.path, overlay };
   }
 }

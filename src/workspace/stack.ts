@@ -72,7 +72,7 @@ function wayAt(layer: Layer, directory: string): Way {
 }
 
 /** The names in a directory, each with its topmost entry. */
-export function list(layers: readonly Layer[], path: Buffer): { name: Buffer; entry: StackEntry }[] {
+export function listNames(layers: readonly Layer[], path: Buffer): { name: Buffer; entry: StackEntry }[] {
   const seen = new Map<string, { name: Buffer; entry: StackEntry } | undefined>();
   for (const layer of layers) {
     const directory = join(layer.directory, path);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import { give } from '../system/process/sandbox-user.ts';
 import type { EntryKind, Tree } from '../system/git/tree.ts';
-import { list, lookup, type Layer } from './stack.ts';
+import { listNames, lookup, type Layer } from './stack.ts';
 
 const MODE_BITS = 0o777n;
 
@@ -15,7 +15,7 @@ export function treeOf(layers: readonly Layer[]): Tree {
       return entry && kindOf(entry.stat);
     },
     list: (directory) =>
-      list(layers, Buffer.from(directory)).map(({ name, entry }) => ({
+      listNames(layers, Buffer.from(directory)).map(({ name, entry }) => ({
         name: name.toString(),
         kind: kindOf(entry.stat),
       })),

@@ -43,7 +43,7 @@ export interface Setup {
 }
 
 /** What a workspace looks at of a launch, and what it adds. */
-export type Around = Pick<Launch, 'fence' | 'reads'>;
+export type LaunchParts = Pick<Launch, 'fence' | 'reads'>;
 export type Placed = Pick<Launch, 'fence' | 'reads' | 'cwd' | 'overlay'>;
 
 export interface Workspace {
@@ -53,9 +53,9 @@ export interface Workspace {
   readonly path: string;
   readonly base: Base;
   /** What a launch needs to run in this workspace. */
-  inside(around: Around): Promise<Placed>;
+  inside(around: LaunchParts): Promise<Placed>;
   /** The same, on a throw-away layer: the command sees the work and cannot change it. */
-  insideScratch(around: Around): Promise<Placed>;
+  insideScratch(around: LaunchParts): Promise<Placed>;
   /** What kinds of things lie where, as the attempt will see them. */
   tree(): Promise<Tree>;
   /** Makes directories where there are none yet; nothing on the way may be a link. */

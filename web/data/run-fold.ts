@@ -3,17 +3,19 @@
  * nobody for events and knows no clock.
  */
 import type { Recorded } from '../../src/contract/event.ts';
-import type { RunReport } from '../../src/contract/report.ts';
+import type { QuestionReport, RunReport } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
 import { LogTails } from '../../src/report/log-tails.ts';
 import { reportOn } from '../../src/report/build.ts';
-import { titleOf } from '../../src/report/tasks.ts';
+import { shownTitle } from '../../src/report/tasks.ts';
+import { copyRun } from '../../src/schedule/copy.ts';
 import { foldRecorded } from '../../src/schedule/fold/format-2.ts';
 import { historyOf, newHistory, remember, type History } from '../../src/schedule/history/history.ts';
 import type { Node, State } from '../../src/schedule/state.ts';
 import { agentLine } from '../../src/schedule/views/agent-line.ts';
 import { askedWithin, stripOf } from '../../src/schedule/views/strip.ts';
+import { beforeEvent, noteTouched } from '../../src/schedule/views/touched.ts';
 import { heldOf, runView, taskView } from '../../src/schedule/views/view.ts';
 import { agentOf, agentScope } from '../../src/schedule/workflow/agent-of.ts';
 import { effectiveLimits } from '../../src/schedule/workflow/scope-of.ts';
@@ -27,28 +29,61 @@ export class RunFold {
   history: History = newHistory();
   /** What the agent of each task last said or did. */
   lastLines = new Map<string, string>();
+  #tasks: ReadonlyMap<string, TaskAt> = new Map();
+  /** Those that may have changed since `tasks` was asked for. */
+  #touched = new Set<Node>();
 
   add(recorded: Recorded): void {
-    if (this.state) remember(this.history, this.state, recorded);
-    this.state = foldRecorded(this.state, recorded);
     const { event } = recorded;
+    const before = this.state && beforeEvent(this.state, event);
+    if (this.state) {
+      if (event.type === 'question.answered') this.#touchAsked(event.id);
+      remember(this.history, this.state, recorded);
+    }
+    this.state = foldRecorded(this.state, recorded);
+    if (before) noteTouched(this.state, event, before, this.#touched);
+    // In journals of old formats these two say themselves what is open again.
+    if (recorded.format !== undefined && (event.type === 'run.resumed' || event.type === 'task.retried'))
+      for (const node of this.state.nodes.values()) this.#touched.add(node);
     if (event.type !== 'attempt.agent') return;
     const line = agentLine(event.event);
     if (line !== undefined)
       this.lastLines.set(event.task, line.trim().split('\n')[0]!.slice(0, LINE_CHARS_MAX));
   }
 
-  /** Those before it may be told by the same objects where nothing changed. */
-  tasks(before: ReadonlyMap<string, TaskAt>): Map<string, TaskAt> {
-    const state = this.state!;
+  /** Each by the same object for as long as nothing of it changes; in the order in which they are shown. */
+  tasks(): ReadonlyMap<string, TaskAt> {
+    const { nodes } = this.state!;
+    const touched = this.#touched;
+    if (this.#tasks.size === nodes.size && touched.size === 0) return this.#tasks;
+    // What is spent is told of those around a task, too.
+    for (const node of touched) if (node.parent) touched.add(node.parent);
     const questions = Map.groupBy(this.history.questions, ({ task }) => task);
-    const asked = (id: string): AttemptAt['asked'] =>
-      (questions.get(id) ?? []).map(({ askedAtMs, answeredAtMs }) => ({
-        fromMs: askedAtMs,
-        toMs: answeredAtMs,
-      }));
-    const nodes = [...state.nodes.values()].toSorted((a, b) => (a.order < b.order ? -1 : 1));
-    return new Map(nodes.map((node) => [node.id, this.#task(node, asked(node.id), before.get(node.id))]));
+    const made = (node: Node): TaskAt => this.#task(node, questions.get(node.id) ?? []);
+    if (this.#tasks.size === nodes.size) {
+      const tasks = new Map(this.#tasks);
+      for (const node of touched) tasks.set(node.id, made(node));
+      this.#tasks = tasks;
+    } else {
+      const isKnown = (node: Node): boolean => this.#tasks.has(node.id) && !touched.has(node);
+      const sorted = [...nodes.values()].toSorted((a, b) => (a.order < b.order ? -1 : 1));
+      this.#tasks = new Map(
+        sorted.map((node) => [node.id, isKnown(node) ? this.#tasks.get(node.id)! : made(node)]),
+      );
+    }
+    this.#touched = new Set();
+    return this.#tasks;
+  }
+
+  /** Another one that stands where this one stands: either can read on, whatever the other reads. */
+  copy(): RunFold {
+    const copy = new RunFold();
+    copy.#tasks = this.tasks();
+    copy.lastLines = new Map(this.lastLines);
+    const { state, history } = copyRun({ state: this.state!, history: this.history });
+    copy.state = state;
+    copy.history = history;
+    return copy;
   }
 
   run(lastSeq: number): RunView {
@@ -70,8 +105,16 @@ export class RunFold {
     };
   }
 
-  #task(node: Node, asked: AttemptAt['asked'], before: TaskAt | undefined): TaskAt {
+  #touchAsked(id: string): void {
+    const { nodes, questions } = this.state!;
+    const node = nodes.get(questions.get(id)?.task ?? '');
+    if (node) this.#touched.add(node);
+  }
+
+  #task(node: Node, questions: readonly QuestionReport[]): TaskAt {
     const state = this.state!;
+    const before = this.#tasks.get(node.id);
+    const asked = questions.map(({ askedAtMs, answeredAtMs }) => ({ fromMs: askedAtMs, toMs: answeredAtMs }));
     const line = node.state === 'running' ? this.lastLines.get(node.id) : undefined;
     const view = taskView(node, line, heldOf(state, node));
     const attempts = historyOf(this.history, node.id).attempts.map((attempt): AttemptAt => {
@@ -93,7 +136,7 @@ function factsOf(node: Node): TaskFacts {
     kind,
     ...(parent && { parent: parent.id }),
     needs: [...node.needs, ...node.apis.map(({ publisher }) => publisher)].map((need) => need.id),
-    title: titleOf(node),
+    title: shownTitle(node),
     ...(found && { agent: found.name }),
     ...(runtime !== undefined && { runtime }),
     ...(model !== undefined && { model }),

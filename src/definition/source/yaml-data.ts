@@ -11,7 +11,7 @@ import {
   type Scalar,
 } from 'yaml';
 
-export type Report = (from: number, to: number, message: string) => void;
+export type ReportProblem = (from: number, to: number, message: string) => void;
 
 /** What an anchor stands for; several places share it, and nobody changes it. */
 interface Copy {
@@ -24,7 +24,7 @@ const VALUES_MAX = 1_000_000;
 const DEPTH_MAX = 100;
 
 /** What aliases can do is bounded by the number of values that they make: those of an anchor count each time. */
-export function toData(root: unknown, report: Report, lineCounter: LineCounter): unknown {
+export function toData(root: unknown, report: ReportProblem, lineCounter: LineCounter): unknown {
   let left = VALUES_MAX;
   let deepest = 0;
   const copies = new Map<Node, Copy>();

@@ -4,9 +4,9 @@ import type { Actor } from '../../contract/actor.ts';
 import { BosunError } from '../../contract/errors.ts';
 import { inputProblem, tellProblem, type Field, type InputSchema } from '../../contract/input-schema.ts';
 import { OPERATIONS, type InputOf, type OperationName } from '../../contract/operations.ts';
-import { perform, type Answer, type Around } from '../../operations/perform.ts';
+import { perform, type AnswerTo, type AskedFrom } from '../../operations/perform.ts';
 import type { Typed } from './command.ts';
-import { askedBy } from '../apart.ts';
+import { apartActor } from '../apart.ts';
 
 /** `also` is what a command makes of words that are not one field each; it goes before what was typed. */
 export function inputOf<Name extends OperationName>(
@@ -31,14 +31,14 @@ export function inputOf<Name extends OperationName>(
   );
 }
 
-type Rest<Name extends OperationName> = Omit<Around<Name>, 'cwd' | 'by'>;
+type Rest<Name extends OperationName> = Omit<AskedFrom<Name>, 'cwd' | 'by'>;
 
 /** Performs the operation here, for whoever typed. */
 export function ask<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
   ...[rest]: {} extends Rest<Name> ? [Rest<Name>?] : [Rest<Name>]
-): Promise<Answer<Name>> {
+): Promise<AnswerTo<Name>> {
   return perform(name, input, { ...rest, ...aroundHere() });
 }
 
@@ -49,7 +49,7 @@ export function aroundHere(): { cwd: string; by: Actor } {
 
 /** By the login; there is none for a user whom the system does not know. */
 function whoTypes(): Actor {
-  if (askedBy) return askedBy;
+  if (apartActor) return apartActor;
   try {
     return { kind: 'person', name: userInfo().username };
   } catch {

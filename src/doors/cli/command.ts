@@ -54,7 +54,7 @@ export interface Typed {
 type Run = (typed: Typed) => Promise<number>;
 
 /** The text of an option that takes a value. */
-export function textOf(typed: Typed, name: string): string | undefined {
+export function optionText(typed: Typed, name: string): string | undefined {
   const value = typed.options[name];
   return typeof value === 'string' ? value : undefined;
 }

@@ -2,7 +2,7 @@
 import { wordList } from '../../base/word-list.ts';
 import { TOTALS_PER } from '../../contract/operation.ts';
 import type { Command } from './command.ts';
-import { JSON_EVENTS, RUN, VERBOSE } from './table-options.ts';
+import { JSON_EVENTS, RUN_ARGUMENT, VERBOSE } from './table-options.ts';
 import { AGENTS } from './table-queue.ts';
 
 export const LOOK_COMMANDS: Command[] = [
@@ -11,7 +11,7 @@ export const LOOK_COMMANDS: Command[] = [
     group: 'Look',
     summary: 'show the state of a run',
     asks: ['status', 'atWork', 'messages'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       { flags: '--messages', about: 'what agents said to each other, and who has read it' },
       { flags: '--json', about: 'print it as JSON' },
@@ -28,7 +28,7 @@ export const LOOK_COMMANDS: Command[] = [
     group: 'Look',
     summary: 'show what happened in a run, and what its tasks printed',
     asks: ['logs', 'events'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       { flags: '-f, --follow', about: 'keep following until the run ends' },
       { flags: '-t, --task <task>', about: 'only this task' },
@@ -46,14 +46,14 @@ export const LOOK_COMMANDS: Command[] = [
     group: 'Look',
     summary: 'show what a run changed, as a patch',
     asks: ['diff'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       { flags: '-t, --task <task>', about: 'only what this task changed, even if it failed' },
       { flags: '--attempt <number>', about: 'only what this attempt of the task changed' },
-      { flags: '--outside', about: 'changes of the task that its scope did not allow' },
+      { flags: '--outside', about: 'changes the task made outside its scope' },
       {
         flags: '--wanted',
-        about: 'the change of files of others that the task asks for',
+        about: 'the change to files of others that the task asks for',
         not: ['--attempt', '--outside'],
       },
       { flags: '--stat', about: 'only file names and line counts' },
@@ -72,7 +72,7 @@ export const LOOK_COMMANDS: Command[] = [
     group: 'Look',
     summary: 'show the report of a run',
     asks: ['report', 'reportPage'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       { flags: '--format <format>', about: 'text, json or html', choices: ['text', 'json', 'html'] },
       { flags: '--json', about: 'the same as --format json' },
@@ -90,9 +90,9 @@ export const LOOK_COMMANDS: Command[] = [
     group: 'Look',
     summary: 'list the artifacts of a task, or print one',
     asks: ['artifacts', 'artifact'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
-      { flags: '-t, --task <task>', about: 'whose artifacts' },
+      { flags: '-t, --task <task>', about: 'the task whose artifacts to list' },
       { flags: '--attempt <number>', about: 'those of this attempt; defaults to the last one' },
       { flags: '--path <path>', about: 'print this one, byte for byte', not: ['--json'] },
       { flags: '--json', about: 'print the list as JSON' },
@@ -137,7 +137,7 @@ export const LOOK_COMMANDS: Command[] = [
     group: 'Look',
     summary: 'watch a run at work, answer its questions, message its agents',
     asks: ['attach'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [VERBOSE, JSON_EVENTS],
     examples: [
       ['attach', 'the only run at work'],

@@ -1,7 +1,7 @@
 /** Arguments and options that several commands have. Words only: what they do is in the files of the commands. */
 import type { Argument, Option } from './command.ts';
 
-export const RUN: Argument = {
+export const RUN_ARGUMENT: Argument = {
   name: 'run',
   about: 'run id; defaults to the only one at work, else the latest',
   complete: 'run',
@@ -11,7 +11,7 @@ export const RUN_OR_TASK: Argument = {
   about: 'run id, or a task of the run; defaults to the only run at work, else the latest',
   complete: 'run',
 };
-export const ON_RUN: Option = {
+export const ON_RUN_OPTION: Option = {
   flags: '--run <run>',
   about: 'use this run; defaults to the only one at work, else the latest',
 };
@@ -21,7 +21,7 @@ export const DETACH: Option = {
 };
 export const QUEUE: Option = {
   flags: '-q, --queue',
-  about: 'leave it to the next bosun work: print the id of the run and return',
+  about: 'queue it for bosun work: print the id of the run and return',
 };
 export const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
 export const VERBOSE: Option = {
@@ -33,7 +33,7 @@ export const DIRTY: Option = {
   about: 'start from the files as they are, uncommitted changes included',
 };
 
-export const USD: Option = { flags: '--usd <dollars>', about: 'stop and ask when this much is spent' };
+export const USD_OPTION: Option = { flags: '--usd <dollars>', about: 'stop and ask when this much is spent' };
 
 export const UNFENCED: Option = {
   flags: '--unfenced',

@@ -1,6 +1,6 @@
 /** The commands about what waits for an engine and who was started. Words only, as in table.ts. */
 import type { Command } from './command.ts';
-import { RUN } from './table-options.ts';
+import { RUN_ARGUMENT } from './table-options.ts';
 
 export const WORK: Command = {
   name: 'work',
@@ -17,7 +17,7 @@ export const WORK: Command = {
     ['work --stay --at-once 4', 'four runs at once, also those that are queued later'],
   ],
   notes:
-    'Runs get there with bosun run --queue and bosun exec --queue. Any number of them may work on one queue. Ctrl-C once stops what it drives gracefully and keeps the work, twice stops now; what waits goes on waiting.',
+    'Runs get there with bosun run --queue and bosun exec --queue. Several bosun work can share one queue. Ctrl-C once stops what it drives gracefully and keeps the work, twice stops now; queued runs stay queued.',
   load: () => import('./commands/work.ts'),
 };
 
@@ -26,7 +26,7 @@ export const AGENTS: Command = {
   group: 'Look',
   summary: 'list the agents of a run, with their parents and states',
   asks: ['agents'],
-  arguments: [RUN],
+  arguments: [RUN_ARGUMENT],
   options: [{ flags: '--json', about: 'print each agent as a line of JSON' }],
   examples: [
     ['agents', 'of the only run at work, else the latest'],

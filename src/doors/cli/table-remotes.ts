@@ -1,6 +1,6 @@
 /** The commands about remotes and the user's own repository. Words only: what they do is in their files. */
 import type { Command, Option } from './command.ts';
-import { RUN, TRUST, UNFENCED } from './table-options.ts';
+import { RUN_ARGUMENT, TRUST, UNFENCED } from './table-options.ts';
 
 const REMOTE: Option = {
   flags: '--remote <remote>',
@@ -19,7 +19,7 @@ export const REMOTE_COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'push what a run did to a remote, as a branch',
     asks: ['push'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       REMOTE,
       { flags: '--branch <branch>', about: 'what to call it there; defaults to bosun/<run>' },
@@ -38,7 +38,7 @@ export const REMOTE_COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'make a pull request of what a run did, or give its review comments to the agent',
     asks: ['pr', 'prFeedback'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       REMOTE,
       { flags: '--branch <branch>', about: 'the branch to push it to; defaults to bosun/<run>' },

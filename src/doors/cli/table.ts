@@ -13,15 +13,15 @@ import { WORK } from './table-queue.ts';
 import { RECORD_COMMANDS } from './table-records.ts';
 import { SERVE_COMMANDS } from './table-serve.ts';
 import {
-  RUN,
+  RUN_ARGUMENT,
   RUN_OR_TASK,
-  ON_RUN,
+  ON_RUN_OPTION,
   DETACH,
   QUEUE,
   JSON_EVENTS,
   VERBOSE,
   DIRTY,
-  USD,
+  USD_OPTION,
   UNFENCED,
   TRUST,
   CASSETTE,
@@ -46,13 +46,18 @@ export const COMMANDS: Command[] = [
     name: 'check',
     group: 'Start',
     summary: 'check a workflow file without running anything',
-    asks: ['check'],
+    asks: ['check', 'forecast', 'workflows'],
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
-    options: [TRUST],
+    options: [
+      TRUST,
+      { flags: '-l, --list', about: 'list the workflow files of the repository', not: ['--trust'] },
+    ],
     examples: [
       ['check', 'the bosun.yaml of this repository'],
       ['check release.yaml', 'another file'],
+      ['check --list', 'which workflow files there are'],
     ],
+    notes: 'Where the workflow has run before, it also says what a run cost and how long it took.',
     load: () => import('./commands/check.ts'),
   },
   {
@@ -63,7 +68,7 @@ export const COMMANDS: Command[] = [
     arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
     options: [
       { flags: '-i, --input <name=value>', about: 'an input of the workflow; may be repeated', repeat: true },
-      USD,
+      USD_OPTION,
       DIRTY,
       DETACH,
       QUEUE,
@@ -98,7 +103,7 @@ export const COMMANDS: Command[] = [
       },
       {
         flags: '--parent <run/task>',
-        about: 'start it as a child of this task; on what the task left, if that is done',
+        about: 'start it as a child of this task; if that is done, on the files it left',
       },
       { flags: '--agent <agent>', about: "an agent of the parent's workflow, or of .bosun/agents" },
       { flags: '--name <name>', about: 'with --parent, what to call the child', needs: ['--parent'] },
@@ -110,7 +115,7 @@ export const COMMANDS: Command[] = [
       },
       { flags: '--timeout <duration>', about: 'such as 30s or 10m' },
       { flags: '--model <model>', about: 'such as claude-sonnet-4-5, or provider/model' },
-      USD,
+      USD_OPTION,
       DIRTY,
       DETACH,
       QUEUE,
@@ -130,7 +135,7 @@ export const COMMANDS: Command[] = [
         'exec --parent fix-3/implement --agent tester "Test it"',
         'a child of a task at work, or of one that is done',
       ],
-      ['exec --queue --agent tester "Test it"', 'recorded now, driven by the next bosun work'],
+      ['exec --queue --agent tester "Test it"', 'queued now, run by the next bosun work'],
     ],
     load: () => import('./commands/exec.ts'),
   },
@@ -141,7 +146,7 @@ export const COMMANDS: Command[] = [
     summary: 'let the workflows of this repository reach beyond it',
     asks: ['asked', 'trust', 'trusted', 'distrust'],
     arguments: [
-      { name: 'file', about: 'bosun.yaml if not given; with --remove, a repository', complete: 'file' },
+      { name: 'file', about: 'defaults to bosun.yaml; with --remove, a repository', complete: 'file' },
     ],
     options: [
       {
@@ -150,7 +155,7 @@ export const COMMANDS: Command[] = [
         not: ['--list', '--remove'],
       },
       { flags: '--list', about: 'show what you trust', not: ['--remove'] },
-      { flags: '--remove', about: 'trust this repository no longer' },
+      { flags: '--remove', about: 'stop trusting this repository' },
       {
         flags: '--json',
         about: 'with --list, print each repository as a line of JSON',
@@ -179,7 +184,7 @@ export const COMMANDS: Command[] = [
         many: true,
       },
     ],
-    options: [ON_RUN, { flags: '--note <text>', about: 'why; kept with the answer' }],
+    options: [ON_RUN_OPTION, { flags: '--note <text>', about: 'why; kept with the answer' }],
     examples: [
       ['answer yes', 'the only open question of the latest run'],
       ['answer ship no --note "not on a Friday"', 'the question of task ship'],
@@ -194,7 +199,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'show what a run has spent and may spend, or raise its limits',
     asks: ['budget', 'setBudget', 'raiseSharedBudget'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       { flags: '--usd <dollars>', about: 'the new limit in dollars' },
       { flags: '--tokens <count>', about: 'the new limit in tokens' },
@@ -227,7 +232,7 @@ export const COMMANDS: Command[] = [
       { name: 'task', about: 'the task whose agent to message', required: true, complete: 'task' },
       { name: 'words', about: 'the message', required: true, many: true },
     ],
-    options: [ON_RUN],
+    options: [ON_RUN_OPTION],
     examples: [
       ['steer implement "Use the parser that is there"', 'the agent gets it at its next turn, or sooner'],
     ],
@@ -237,6 +242,7 @@ export const COMMANDS: Command[] = [
     name: 'merge',
     group: 'Decide',
     summary: 'merge what a run changed into your current branch',
+<<<<<<< HEAD
     asks: ['merge', 'previewMerge', 'undoMerge'],
     arguments: [RUN],
     options: [
@@ -255,6 +261,11 @@ export const COMMANDS: Command[] = [
       UNFENCED,
       TRUST,
     ],
+=======
+    asks: ['merge'],
+    arguments: [RUN_ARGUMENT],
+    options: [{ flags: '--squash', about: 'make one commit of it all' }, UNFENCED, TRUST],
+>>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
     examples: [
       ['merge', 'the latest run'],
       ['merge fix-3 --squash', 'as one commit that lists its tasks'],
@@ -262,7 +273,7 @@ export const COMMANDS: Command[] = [
       ['merge fix-3 --undo', 'your branch goes back to where it was'],
     ],
     notes:
-      'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched. If it is cut off, the next command finishes or undoes it.',
+      'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched. If it is interrupted, the next command finishes or undoes it.',
     load: () => import('./commands/merge.ts'),
   },
   {
@@ -271,7 +282,7 @@ export const COMMANDS: Command[] = [
     summary: 'pause a run or one of its tasks',
     asks: ['pause'],
     arguments: [RUN_OR_TASK],
-    options: [ON_RUN, { flags: '--json', about: 'print what becomes of its attempts as JSON' }],
+    options: [ON_RUN_OPTION, { flags: '--json', about: 'print what happens to its attempts as JSON' }],
     examples: [
       ['pause', 'the only run at work'],
       ['pause implement', 'one task, and the tasks within it'],
@@ -286,7 +297,7 @@ export const COMMANDS: Command[] = [
     summary: 'continue a run that was paused, interrupted, cancelled or failed',
     asks: ['resume', 'unpause'],
     arguments: [RUN_OR_TASK],
-    options: [ON_RUN, DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
+    options: [ON_RUN_OPTION, DETACH, UNFENCED, TRUST, ...CASSETTE, VERBOSE, JSON_EVENTS],
     examples: [
       ['resume', 'the latest run; finished tasks are not run again'],
       ['resume implement', 'a task that was paused by itself'],
@@ -306,7 +317,7 @@ export const COMMANDS: Command[] = [
         complete: 'task',
       },
     ],
-    options: [ON_RUN, DETACH, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
+    options: [ON_RUN_OPTION, DETACH, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
     examples: [['retry implement', 'of the latest run']],
     load: () => import('./commands/retry.ts'),
   },
@@ -315,7 +326,7 @@ export const COMMANDS: Command[] = [
     group: 'Decide',
     summary: 'cancel a run; finished work is kept',
     asks: ['cancel'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [{ flags: '--now', about: 'do not wait for agents to stop by themselves' }],
     examples: [
       ['cancel', 'the latest run, gracefully'],
@@ -350,7 +361,7 @@ export const COMMANDS: Command[] = [
     options: [
       {
         flags: '--runtime <runtime>',
-        about: `${wordList(MODEL_RUNTIMES, 'or')}; ${RUNTIME_DEFAULT} if not given`,
+        about: `${wordList(MODEL_RUNTIMES, 'or')}; defaults to ${RUNTIME_DEFAULT}`,
       },
       { flags: '--command <command>', about: 'for acp: the agent to start' },
       { flags: '--only <check>', about: 'only this row of the table; may be repeated', repeat: true },

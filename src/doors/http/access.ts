@@ -13,7 +13,7 @@ import { HttpProblem } from './problem.ts';
 import { Rate, type RateLimit } from './rate.ts';
 import type { Sessions } from './sessions.ts';
 
-export interface Caller {
+export interface HttpCaller {
   by: Actor;
   role: Role;
   /** What its requests are counted by. */
@@ -51,7 +51,7 @@ export class Access {
   }
 
   /** Throws where nobody that is known calls, or calls too often. */
-  callerOf(call: Call): Caller {
+  callerOf(call: Call): HttpCaller {
     const caller = this.#known(call);
     const waitMs = this.#requests.take(caller.key);
     if (waitMs > 0) throw tooMany(waitMs, 'too many requests');
@@ -60,7 +60,7 @@ export class Access {
 
   /** Whether what was allowed when a stream was opened still is. */
   isStill(
-    { key }: Caller,
+    { key }: HttpCaller,
     { repositories, isOfAll }: { repositories: readonly ServedRepository[]; isOfAll: boolean },
   ): boolean {
     this.#read();
@@ -73,7 +73,7 @@ export class Access {
   }
 
   /** Who comes back with a session, as it says; undefined for who needs none. */
-  subjectOf({ key }: Caller): string | undefined {
+  subjectOf({ key }: HttpCaller): string | undefined {
     if (key === PAGE) return PAGE;
     const token = key.startsWith(TOKEN) && this.#tokens.find(({ name }) => `${TOKEN}${name}` === key);
     return token ? subjectOfToken(token) : undefined;
@@ -91,7 +91,7 @@ export class Access {
     throw new HttpProblem(404, 'not-found', `no repository ${JSON.stringify(name)} is served here`);
   }
 
-  #known(call: Call): Caller {
+  #known(call: Call): HttpCaller {
     const { from } = call;
     if (from === SOCKET) return { by: this.#person(SOCKET), role: 'admin', key: SOCKET };
     const waitMs = this.#failures.waitMs(from);
@@ -116,7 +116,7 @@ export class Access {
   }
 
   /** Looks at all of them, whichever it is. */
-  #callerWith(hash: Buffer, from: string): Caller | undefined {
+  #callerWith(hash: Buffer, from: string): HttpCaller | undefined {
     this.#read();
     const isPage = this.#pageHash !== undefined && isSameHash(hash, this.#pageHash);
     const known = this.#tokens.filter((token) => isSameHash(hash, token.hash));
@@ -126,7 +126,7 @@ export class Access {
   }
 
   /** A browser says where each request that changes something comes from, and that is held against our own names. */
-  #callerOfSession({ headers, method, from }: Call): Caller | undefined {
+  #callerOfSession({ headers, method, from }: Call): HttpCaller | undefined {
     const subject = this.#sessions.subjectOf(headers.cookie, Date.now());
     if (subject === undefined) return undefined;
     if (method !== 'GET' && method !== 'HEAD' && headers.origin === undefined)
@@ -137,7 +137,7 @@ export class Access {
     return token && callerOfToken(token, from);
   }
 
-  #pageCaller(from: string): Caller {
+  #pageCaller(from: string): HttpCaller {
     return { by: this.#person(from), role: 'admin', key: PAGE };
   }
 
@@ -155,7 +155,7 @@ export class Access {
 }
 
 /** Throws where the caller may not. */
-export function requireRole({ role }: Caller, needed: Role, what: string): void {
+export function requireRole({ role }: HttpCaller, needed: Role, what: string): void {
   if (mayAct(role, needed)) return;
   throw new HttpProblem(
     403,
@@ -164,7 +164,7 @@ export function requireRole({ role }: Caller, needed: Role, what: string): void 
   );
 }
 
-function callerOfToken(token: KeptToken, from: string): Caller | undefined {
+function callerOfToken(token: KeptToken, from: string): HttpCaller | undefined {
   if (isExpired(token)) return undefined;
   const { name, role } = token;
   return { by: { kind: 'program', name: `${name}@${from}` }, role, key: `${TOKEN}${name}` };

@@ -42,7 +42,7 @@ export interface Sink {
   readonly signal: AbortSignal;
 }
 
-export function json(
+export function jsonReply(
   value: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Headers } = {},
 ): Reply {

@@ -8,8 +8,8 @@ import type { Operation } from '../../contract/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { Role } from '../../contract/role.ts';
 import { followLogs, perform } from '../../operations/perform.ts';
-import { requireRole, type Access, type Caller } from './access.ts';
-import { json, type Call, type Pour, type Reply, type Sink } from './call.ts';
+import { requireRole, type Access, type HttpCaller } from './access.ts';
+import { jsonReply, type Call, type Pour, type Reply, type Sink } from './call.ts';
 import { wantsStream, watchedRepository } from './event-request.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Guard } from './guard.ts';
@@ -18,7 +18,7 @@ import type { Page } from './page.ts';
 import { HttpProblem, problemReply } from './problem.ts';
 import { requestOnce } from './request-once.ts';
 import { Router, type Found } from './router.ts';
-import { ROUTES, type Route } from './routes.ts';
+import { ROUTES, type HttpRoute } from './routes.ts';
 import { fileWithin, type Starts } from './starts.ts';
 
 /** What is no operation: about the server itself. */
@@ -27,7 +27,7 @@ export interface Own {
   path: string;
   /** Nobody has to say who they are. */
   isOpen: boolean;
-  answer(call: Call, caller: Caller | undefined): Promise<Reply> | Reply;
+  answer(call: Call, caller: HttpCaller | undefined): Promise<Reply> | Reply;
 }
 
 export interface DoorOptions {
@@ -49,11 +49,11 @@ const PAGE = '(page)';
 
 export class Door {
   readonly #options: DoorOptions;
-  readonly #router: Router<Route | Own>;
+  readonly #router: Router<HttpRoute | Own>;
 
   constructor(options: DoorOptions) {
     this.#options = options;
-    this.#router = new Router<Route | Own>([...ROUTES, ...options.own]);
+    this.#router = new Router<HttpRoute | Own>([...ROUTES, ...options.own]);
   }
 
   /** Never rejects: what goes wrong is an answer, too. */
@@ -71,9 +71,15 @@ export class Door {
           ? await found.route.answer(call, undefined)
           : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path)));
     } catch (error) {
+<<<<<<< HEAD
       // Whoever asked has gone, so that it was given up: nobody hears the answer, and nothing is wrong.
       const hasLeft = call.signal.aborted && error === call.signal.reason;
       reply = problemReply(error, hasLeft ? () => {} : this.#options.onBug);
+=======
+      // Whoever asked has gone: that what they asked for ended is no bug.
+      const isLeft = call.signal.aborted && (error as Error | undefined)?.name === 'AbortError';
+      reply = problemReply(error, isLeft ? () => {} : this.#options.onBug);
+>>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
     }
     this.#options.onAnswered(route, reply.status);
     return reply;
@@ -85,14 +91,14 @@ export class Door {
     return own?.isOpen && (method === 'GET' || method === 'HEAD') ? { route: own } : undefined;
   }
 
-  async #answerKnown(call: Call, caller: Caller, onRoute: (path: string) => void): Promise<Reply> {
+  async #answerKnown(call: Call, caller: HttpCaller, onRoute: (path: string) => void): Promise<Reply> {
     const found = this.#router.find(call.method, call.path);
     onRoute(found.route.path);
     if ('answer' in found.route) return found.route.answer(call, caller);
-    return this.#perform(found as Found<Route>, call, caller);
+    return this.#perform(found as Found<HttpRoute>, call, caller);
   }
 
-  async #perform({ route, values }: Found<Route>, call: Call, caller: Caller): Promise<Reply> {
+  async #perform({ route, values }: Found<HttpRoute>, call: Call, caller: HttpCaller): Promise<Reply> {
     requireRole(caller, roleFor(route), `${route.method} ${route.path}`);
     const { access, streams } = this.#options;
     const isWithin = values.repository !== undefined && route.operation !== 'forgetRepository';
@@ -116,24 +122,24 @@ export class Door {
   }
 }
 
-export function roleFor({ role, operation }: Route): Role {
+export function roleFor({ role, operation }: HttpRoute): Role {
   const { changes }: Operation = OPERATIONS[operation];
   return role ?? (changes ? 'run' : 'read');
 }
 
-export type Around = { cwd: string; by: Caller['by']; signal: AbortSignal };
+export type HttpContext = { cwd: string; by: HttpCaller['by']; signal: AbortSignal };
 
 /** Each operation has an input of its own, which was held against the table. */
-async function answerOf(route: Route, input: Input, around: Around): Promise<Reply> {
+async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Promise<Reply> {
   const { operation, gives, status = 200 } = route;
   switch (gives) {
     case 'events':
-      return json(await pageOf(input, around));
+      return jsonReply(await pageOf(input, around));
     case 'log':
       return piecewise('application/x-ndjson', async (sink) => {
         const events = followLogs(input, around);
         for await (const page of events) {
-          for (const recorded of page) sink.write(`${JSON.stringify(recorded)}\n`);
+          sink.write(page.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
           await sink.drained();
         }
       });
@@ -150,7 +156,7 @@ async function answerOf(route: Route, input: Input, around: Around): Promise<Rep
       );
     default: {
       const rest = { seen() {}, waits() {}, printed() {}, confirm: async () => true, write() {} };
-      return json(await perform(operation, input as never, { ...around, ...rest }), { status });
+      return jsonReply(await perform(operation, input as never, { ...around, ...rest }), { status });
     }
   }
 }
@@ -159,7 +165,7 @@ const PAGE_EVENTS = 200;
 const PAGE_EVENTS_MAX = 1000;
 
 /** `next` is where the next page begins; it is there also where there is nothing more yet. */
-async function pageOf(input: Input, around: Around): Promise<{ events: unknown[]; next: string }> {
+async function pageOf(input: Input, around: HttpContext): Promise<{ events: unknown[]; next: string }> {
   const { limit = PAGE_EVENTS, follow } = input as { limit?: number; follow?: boolean };
   if (follow) throw new HttpProblem(406, 'usage', 'to follow events, send Accept: text/event-stream');
   const events: unknown[] = [];

@@ -6,7 +6,7 @@ import type { Json } from '../../contract/workflow.ts';
 import type { Call } from './call.ts';
 import { HttpProblem } from './problem.ts';
 import { givenSchema, hasBody } from './route-input.ts';
-import type { Route } from './routes.ts';
+import type { HttpRoute } from './routes.ts';
 
 /** A prompt may have a million characters, and a workflow several of them. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
@@ -15,7 +15,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 type Input = Record<string, unknown>;
 
 /** `values` are those of the address. */
-export async function readInput(route: Route, values: Record<string, string>, call: Call): Promise<Input> {
+export async function readInput(
+  route: HttpRoute,
+  values: Record<string, string>,
+  call: Call,
+): Promise<Input> {
   const schema = givenSchema(route);
   if (hasBody(route) && call.query.size > 0) throw problemAt('', 'this address takes no query');
   const given = hasBody(route) ? await readBody(call) : readQuery(schema, call.query);
@@ -79,7 +83,7 @@ function read(field: Field | undefined, text: string): unknown {
 }
 
 /** A pointer into the body, or the name of a parameter. */
-function pointerOf(route: Route, field: string | undefined): string {
+function pointerOf(route: HttpRoute, field: string | undefined): string {
   if (field === undefined) return '';
   const name = field.slice(0, 100);
   return hasBody(route) ? `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : name;

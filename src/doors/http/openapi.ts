@@ -8,7 +8,7 @@ import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import { roleFor } from './door.ts';
 import { OWN_PATHS } from './own.ts';
 import { addressedBy, givenSchema, hasBody } from './route-input.ts';
-import { ROUTES, type Route } from './routes.ts';
+import { ROUTES, type HttpRoute } from './routes.ts';
 
 type Schema = Record<string, unknown>;
 type Parts = Record<string, unknown>;
@@ -48,7 +48,7 @@ export function openApi(version: string): Parts {
   };
 }
 
-function operationOf(route: Route): Parts {
+function operationOf(route: HttpRoute): Parts {
   const { output, errors, changes }: Operation = OPERATIONS[route.operation];
   const given = givenSchema(route);
   const parameters = [
@@ -76,13 +76,13 @@ function operationOf(route: Route): Parts {
 }
 
 /** Addresses that ask for the same operation are told apart by what they give. */
-function operationId({ operation, gives, fixed, path }: Route): string {
+function operationId({ operation, gives, fixed, path }: HttpRoute): string {
   if (gives === 'log' || gives === 'patch') return gives;
   if (gives === 'events') return path.includes('{run}') ? 'runEvents' : 'repositoryEvents';
   return fixed?.stat ? 'changes' : operation;
 }
 
-function contentOf(route: Route, output: string): Parts {
+function contentOf(route: HttpRoute, output: string): Parts {
   switch (route.gives) {
     case 'patch':
       return { 'text/x-diff': { schema: { type: 'string' } } };
@@ -106,7 +106,7 @@ function contentOf(route: Route, output: string): Parts {
 
 function bodyOf(
   { properties, required = [], dependentRequired, either = [] }: InputSchema,
-  route: Route,
+  route: HttpRoute,
 ): Schema {
   const described = Object.entries(properties).map(([name, field]) => {
     const isForAdmins = route.adminFields?.includes(name);

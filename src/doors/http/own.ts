@@ -1,8 +1,8 @@
 /** What the server says of itself: whether it is up and ready, its figures, its document, and events of everything. */
 import { STATUS_CODES } from '../../system/net/http.ts';
 import { perform } from '../../operations/perform.ts';
-import type { Access, Caller } from './access.ts';
-import { json, type Call, type Reply } from './call.ts';
+import type { Access, HttpCaller } from './access.ts';
+import { jsonReply, type Call, type Reply } from './call.ts';
 import type { Own } from './door.ts';
 import { watchedAll } from './event-request.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -56,26 +56,26 @@ interface Parts {
 }
 
 export function ownRoutes({ access, streams, metrics, sessions, version }: Parts): Own[] {
-  const answers: Record<string, (call: Call, caller: Caller) => Promise<Reply> | Reply> = {
-    '/health': () => json({ status: 'ok' }),
+  const answers: Record<string, (call: Call, caller: HttpCaller) => Promise<Reply> | Reply> = {
+    '/health': () => jsonReply({ status: 'ok' }),
     '/ready': () => readiness(access),
-    '/openapi.json': async () => json((await import('./openapi.ts')).openApi(version)),
+    '/openapi.json': async () => jsonReply((await import('./openapi.ts')).openApi(version)),
     '/metrics': () => metrics.answer(access.repositories(), streams.count),
     '/api/events': (call, caller) => {
       const watched = watchedAll(call, access.repositories());
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     },
-    '/api/session': (_, { role, by }) => json({ role, by, version }),
+    '/api/session': (_, { role, by }) => jsonReply({ role, by, version }),
     'POST /api/session': (call, caller) => {
       const subject = access.subjectOf(caller);
       if (subject === undefined)
         throw new HttpProblem(400, 'usage', 'only who came with a token can have a session');
       const cookie = sessions.cookieFor(subject, { isSecure: isSecure(call), nowMs: Date.now() });
       const { role, by } = caller;
-      return json({ role, by, version }, { headers: { 'set-cookie': cookie } });
+      return jsonReply({ role, by, version }, { headers: { 'set-cookie': cookie } });
     },
     'DELETE /api/session': (call) => {
-      return json({ ended: true }, { headers: { 'set-cookie': sessions.endingCookie(isSecure(call)) } });
+      return jsonReply({ ended: true }, { headers: { 'set-cookie': sessions.endingCookie(isSecure(call)) } });
     },
   };
   return OWN_PATHS.map(({ method, path, isOpen }) => ({
@@ -96,8 +96,8 @@ async function readiness(access: Access): Promise<Reply> {
   try {
     access.repositories();
     await perform('repositories', {}, { cwd: '/', by: { kind: 'program', name: 'bosun-serve' } });
-    return json({ status: 'ready' });
+    return jsonReply({ status: 'ready' });
   } catch {
-    return json({ status: STATUS_CODES[503] }, { status: 503 });
+    return jsonReply({ status: STATUS_CODES[503] }, { status: 503 });
   }
 }

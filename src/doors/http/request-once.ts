@@ -1,6 +1,6 @@
 /** `Idempotency-Key`: what makes a request that is sent again the same one. It remembers nothing: the journal does. */
 import { createHash } from 'node:crypto';
-import type { Caller } from './access.ts';
+import type { HttpCaller } from './access.ts';
 import type { Call } from './call.ts';
 import { HttpProblem } from './problem.ts';
 
@@ -14,7 +14,7 @@ export interface RequestOnce {
 }
 
 /** Undefined where the request has no key. Each caller has keys of its own. */
-export function requestOnce(call: Call, caller: Caller, input: unknown): RequestOnce | undefined {
+export function requestOnce(call: Call, caller: HttpCaller, input: unknown): RequestOnce | undefined {
   const { [HEADER]: key } = call.headers;
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || !KEY.test(key) || call.countOf(HEADER) > 1)

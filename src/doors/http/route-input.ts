@@ -1,15 +1,15 @@
 /** What a route takes: the input of its operation, without what its address says or what makes no sense over HTTP. */
 import type { InputSchema } from '../../contract/input-schema.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import type { Route } from './routes.ts';
+import type { HttpRoute } from './routes.ts';
 
 /** The names in braces. */
-export function addressedBy({ path }: Route): string[] {
+export function addressedBy({ path }: HttpRoute): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
 /** Of the body, or of the query where there is none. */
-export function givenSchema(route: Route): InputSchema {
+export function givenSchema(route: HttpRoute): InputSchema {
   const schema: InputSchema = OPERATIONS[route.operation].input;
   const not = new Set([...addressedBy(route), ...Object.keys(route.fixed ?? {}), ...(route.without ?? [])]);
   const properties = {
@@ -30,6 +30,6 @@ export function givenSchema(route: Route): InputSchema {
   };
 }
 
-export function hasBody({ method }: Pick<Route, 'method'>): boolean {
+export function hasBody({ method }: Pick<HttpRoute, 'method'>): boolean {
   return method === 'POST' || method === 'PUT';
 }

@@ -6,7 +6,7 @@ import type { Role } from '../../contract/role.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-export interface Route {
+export interface HttpRoute {
   method: Method;
   /** `{repository}` is one of those that are served; other names in braces are fields of the input. */
   path: string;
@@ -38,7 +38,7 @@ const BEYOND = ['trust', 'unfenced'];
 /** What an engine is told on the command line alone. */
 const DRIVEN = ['unfenced', 'trust', 'record', 'replay', 'timing'];
 
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly HttpRoute[] = [
   {
     method: 'GET',
     path: '/api/repositories',
@@ -160,6 +160,18 @@ export const ROUTES: readonly Route[] = [
     path: `${REPOSITORY}/totals`,
     operation: 'totals',
     about: 'what runs cost and how often they failed, by agent, runtime, model or task',
+  },
+  {
+    method: 'GET',
+    path: `${REPOSITORY}/workflows`,
+    operation: 'workflows',
+    about: 'the workflow files of a repository',
+  },
+  {
+    method: 'GET',
+    path: `${REPOSITORY}/forecast`,
+    operation: 'forecast',
+    about: 'what a run of a workflow may cost and how long it may take, by its last runs',
   },
   {
     method: 'POST',
@@ -285,6 +297,29 @@ export const ROUTES: readonly Route[] = [
     role: 'admin',
     about: 'raise what all runs may spend today or this month',
   },
+  {
+    method: 'GET',
+    path: `${REPOSITORY}/config`,
+    operation: 'config',
+    role: 'admin',
+    about: 'what is configured, and where each value comes from',
+  },
+  { method: 'GET', path: '/api/tokens', operation: 'tokens', role: 'admin', about: 'who may come in' },
+  {
+    method: 'POST',
+    path: '/api/tokens',
+    operation: 'addToken',
+    role: 'admin',
+    status: 201,
+    about: 'a new token, which is shown this once; for a person alone, and not for whoever has a token',
+  },
+  {
+    method: 'DELETE',
+    path: '/api/tokens/{name}',
+    operation: 'revokeToken',
+    role: 'admin',
+    about: 'a token that nobody gets in with any more',
+  },
   ...recordRoutes('workers', ['workers', 'putWorker', 'removeWorker'], 'a worker'),
   ...recordRoutes('templates', ['templates', 'putTemplate', 'removeTemplate'], 'a template'),
   ...recordRoutes('items', ['items', 'putItem', 'removeItem'], 'a work item'),
@@ -333,7 +368,7 @@ function recordRoutes(
   name: string,
   [list, put, remove]: readonly [OperationName, OperationName, OperationName],
   what: string,
-): Route[] {
+): HttpRoute[] {
   // A worker may be a command of this machine.
   const role = name === 'workers' ? ({ role: 'admin' } as const) : {};
   return [
@@ -358,10 +393,9 @@ export const NOT_SERVED: Partial<Record<OperationName, string>> = {
   work: 'the server sees to it',
   spawnAgent: 'exec starts one; a child of a task is for its agent, or for a person here',
   open: 'what it opens is a port of this machine',
-  config: 'it may name files and commands of the user',
   setConfig: 'what a user wants of all runs is for that user to say',
   unsetConfig: 'see setConfig',
-  hooks: 'see config',
+  hooks: 'they are commands of the user',
   prFeedback: 'it drives a run in the process that asks',
   clone: 'what is served is allowed by name: see allowRepository',
   fetch: 'the work tree and its branches belong to whoever works there',
@@ -378,9 +412,6 @@ export const NOT_SERVED: Partial<Record<OperationName, string>> = {
   trust: 'what a repository may reach is for the user of this machine to say',
   trusted: 'see trust',
   distrust: 'see trust',
-  tokens: 'who may come in is for the user of this machine to say',
-  addToken: 'see tokens',
-  revokeToken: 'see tokens',
   conformance: 'it is about a program of this machine, and takes minutes',
   modelServer: 'it is a server of its own',
 };

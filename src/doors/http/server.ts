@@ -10,7 +10,7 @@ import type { ServedRepository } from '../../contract/serving-schema.ts';
 import { createServer } from '../../system/net/http.ts';
 import { listen } from '../../system/net/listen.ts';
 import { listenOnSocket } from '../../system/net/listen-on-socket.ts';
-import type { Caller } from './access.ts';
+import type { HttpCaller } from './access.ts';
 import { SOCKET, type Call, type Headers, type Pour, type Reply, type Sink } from './call.ts';
 import { HttpProblem, problemReply } from './problem.ts';
 
@@ -44,7 +44,7 @@ export interface Mount {
 }
 
 interface Admitted {
-  caller: Caller;
+  caller: HttpCaller;
   repositories: readonly ServedRepository[];
 }
 
@@ -54,7 +54,7 @@ export interface Answering {
   admit(call: Call, role: Role): Admitted;
 }
 
-export interface ServerOptions {
+export interface HttpServerOptions {
   mounts?: readonly Mount[] | undefined;
   /** Until all headers of a request are there. */
   headersMsMax?: number | undefined;
@@ -83,7 +83,7 @@ export class HttpServer implements AsyncDisposable {
   /** `answering` is asked for once it listens: who may come in depends on the port. */
   constructor(
     answering: () => Answering,
-    { mounts = [], headersMsMax = HEADERS_MS_MAX, around = (action) => action(), onBug }: ServerOptions,
+    { mounts = [], headersMsMax = HEADERS_MS_MAX, around = (action) => action(), onBug }: HttpServerOptions,
   ) {
     this.#answering = answering;
     this.#mounts = mounts;
@@ -197,9 +197,8 @@ export class HttpServer implements AsyncDisposable {
   async #send({ status, headers, body }: Reply, response: ServerResponse): Promise<void> {
     if (response.destroyed) return;
     if (typeof body === 'function') return this.#pour(status, headers, body, response);
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-    response.writeHead(status, { ...ALWAYS, ...headers, 'content-length': bytes.length });
-    response.end(bytes);
+    response.writeHead(status, { ...ALWAYS, ...headers, 'content-length': Buffer.byteLength(body) });
+    response.end(body); // a text goes out together with its head, in one piece
   }
 
   async #pour(status: number, headers: Headers, pour: Pour, response: ServerResponse): Promise<void> {
@@ -262,7 +261,8 @@ class ResponseSink implements Sink {
 function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed || response.closed) gone.abort();
-  else response.once('close', () => gone.abort());
+  // Once all is answered nobody has to be told.
+  else response.once('close', () => response.writableFinished || gone.abort());
   return gone.signal;
 }
 

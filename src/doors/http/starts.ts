@@ -4,12 +4,12 @@ import { isModule } from '../../definition/load.ts';
 import type { Role } from '../../contract/role.ts';
 import { perform } from '../../operations/perform.ts';
 import { RunQueues } from '../../run/run-queue.ts';
-import { json, type Reply } from './call.ts';
+import { jsonReply, type Reply } from './call.ts';
 import type { Access } from './access.ts';
-import type { Around } from './door.ts';
+import type { HttpContext } from './door.ts';
 import { HttpProblem } from './problem.ts';
 import type { RequestOnce } from './request-once.ts';
-import type { Route } from './routes.ts';
+import type { HttpRoute } from './routes.ts';
 import { RunStarter } from './run-starter.ts';
 
 type Input = Record<string, unknown>;
@@ -26,20 +26,20 @@ export class Starts implements AsyncDisposable {
 
   /** A request with a key is done once, however often it is sent. */
   async answer(
-    route: Route,
+    route: HttpRoute,
     given: Input,
-    around: Around,
+    around: HttpContext,
     { once, role }: { once: RequestOnce | undefined; role: Role },
   ): Promise<Reply> {
     const { starts, status = 202 } = route;
     const input: Input = { ...given, ...(once && typeof starts === 'string' && once) };
-    if (starts === 'file') return json(await this.#startFile(input, around), { status });
-    if (starts === 'task') return json(await this.#startTask(input, around, role), { status });
-    if (starts === 'execution') return json(await this.#startExecution(input, around), { status });
+    if (starts === 'file') return jsonReply(await this.#startFile(input, around), { status });
+    if (starts === 'task') return jsonReply(await this.#startTask(input, around, role), { status });
+    if (starts === 'execution') return jsonReply(await this.#startExecution(input, around), { status });
     const words = starts!.map((word) =>
       word.replace(/^\{(\w+)\}$/, (_, name: string) => String(input[name])),
     );
-    return json(await this.#starter.continue(words, around.cwd, around.by), { status });
+    return jsonReply(await this.#starter.continue(words, around.cwd, around.by), { status });
   }
 
   changed(directory: string): Promise<void> {
@@ -51,7 +51,7 @@ export class Starts implements AsyncDisposable {
     await this.#queues[Symbol.asyncDispose]();
   }
 
-  async #startFile({ file, trust, ...input }: Input, around: Around): Promise<unknown> {
+  async #startFile({ file, trust, ...input }: Input, around: HttpContext): Promise<unknown> {
     const named = file === undefined ? {} : { file: fileWithin(file as string) };
     const given = trust === undefined ? {} : { trust: trust === true };
     const { workflow, file: source, warnings } = await perform('check', { ...named, ...given }, around);
@@ -64,14 +64,14 @@ export class Starts implements AsyncDisposable {
     return { ...queued, notes: [...warnings, ...queued.notes] };
   }
 
-  async #startExecution(input: Input, around: Around): Promise<unknown> {
+  async #startExecution(input: Input, around: HttpContext): Promise<unknown> {
     const execution = await perform('execute', input as never, { ...around, queues: this.#queues });
     const { directory } = this.#access.repository(execution.repositoryId);
     this.#starter.wake(directory);
     return execution;
   }
 
-  async #startTask(input: Input, around: Around, role: Role): Promise<unknown> {
+  async #startTask(input: Input, around: HttpContext, role: Role): Promise<unknown> {
     const trust = role === 'admin';
     const queued = await perform('queueExec', input, { ...around, trust, queues: this.#queues });
     this.#starter.wake(around.cwd);

@@ -2,6 +2,7 @@
  * Makes what comes back harmless and short: agents and repositories wrote much of it, a client may print it to a
  * terminal, and a model pays for every word. It knows no tool.
  */
+import { cutAndCount } from '../../base/cut-text.ts';
 import { spellControls } from '../../report/text/plain.ts';
 
 const TEXT_CHARS_MAX = 4000;
@@ -18,17 +19,11 @@ export function bounded<T>(value: T, charsMax = TEXT_CHARS_MAX): T {
 }
 
 function boundedValue(value: unknown, charsMax: number): unknown {
-  if (typeof value === 'string') return cutText(plainText(value), charsMax);
+  if (typeof value === 'string') return cutAndCount(plainText(value), charsMax);
   if (Array.isArray(value)) return value.slice(0, LIST_MAX).map((each) => boundedValue(each, charsMax));
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).filter(([, each]) => each !== undefined);
   return Object.fromEntries(fields.map(([name, each]) => [plainText(name), boundedValue(each, charsMax)]));
-}
-
-/** With a note of how much is missing. */
-export function cutText(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  return `${text.slice(0, charsMax).toWellFormed()}… (${text.length - charsMax} more characters)`;
 }
 
 /** The end of a text, from the beginning of a line where there is one. */

@@ -8,9 +8,10 @@ import { flag, opt, text, texts } from '../../contract/schema-parts.ts';
 import { questionMeant } from '../../operations/perform.ts';
 import { answerCommand } from '../../report/lines/question-lines.ts';
 import { inOneLine } from '../../report/text/plain.ts';
-import { cutText, endOf, plainText } from './bounds.ts';
-import { formOf, saidIn, type Said } from './person-form.ts';
-import { ask, fieldOf, type Asking, type Tool } from './tool.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
+import { endOf, plainText } from './bounds.ts';
+import { personForm, saidIn, type SaidByPerson } from './person-form.ts';
+import { askAs, fieldOf, type ToolContext, type Tool } from './tool.ts';
 
 const PRINTED_CHARS_MAX = 4000;
 const NOTE_CHARS_MAX = 2000;
@@ -30,11 +31,11 @@ export const MERGE: Tool = {
   },
   output: Merged,
   kind: 'lands',
-  async act(input: InputOf<'merge'>, asking: Asking) {
+  async act(input: InputOf<'merge'>, asking: ToolContext) {
     let printed = '';
     const note = (words: string): void => void (printed = (printed + words).slice(-2 * PRINTED_CHARS_MAX));
     try {
-      return await ask(asking, 'merge', { ...input, trust: false }, { printed: note });
+      return await askAs(asking, 'merge', { ...input, trust: false }, { printed: note });
     } catch (error) {
       if (printed === '' || !(error instanceof BosunError)) throw error;
       const end = endOf(plainText(printed), PRINTED_CHARS_MAX);
@@ -77,10 +78,10 @@ export const ANSWER: Tool = {
     next: texts,
   }),
   kind: 'acts',
-  act: (input: InputOf<'answer'>, asking: Asking) => answer(input, asking),
+  act: (input: InputOf<'answer'>, asking: ToolContext) => answer(input, asking),
 };
 
-async function answer(input: InputOf<'answer'>, asking: Asking): Promise<object> {
+async function answer(input: InputOf<'answer'>, asking: ToolContext): Promise<object> {
   const { note, run: named, question: name } = input;
   const { run, question } = await questionMeant(
     { ...(named !== undefined && { run: named }), ...(name !== undefined && { question: name }) },
@@ -89,23 +90,25 @@ async function answer(input: InputOf<'answer'>, asking: Asking): Promise<object>
   const said = asking.person ? fromPerson(question, run, asking) : saidBy(input);
   if (said === null) return pending(question, run, asking.person !== undefined);
   const kept = { ...said, note: noteOf(note, asking) };
-  return settled(await ask(asking, 'answer', { run, question: question.id, ...kept }));
+  return settled(await askAs(asking, 'answer', { run, question: question.id, ...kept }));
 }
 
 /** Who reads the log knows whether the person said it to the client, or the agent passed it on, whatever it notes. */
-function noteOf(note: string | undefined, { person }: Asking): string {
+function noteOf(note: string | undefined, { person }: ToolContext): string {
   const how = person ? 'given in the form of the client' : 'passed on by the agent';
-  return note === undefined ? how : `${how}; the agent notes: ${cutText(inOneLine(note), NOTE_CHARS_MAX)}`;
+  return note === undefined
+    ? how
+    : `${how}; the agent notes: ${cutAndCount(inOneLine(note), NOTE_CHARS_MAX)}`;
 }
 
-function saidBy({ answer: words, chosen }: Said): Said | null {
+function saidBy({ answer: words, chosen }: SaidByPerson): SaidByPerson | null {
   if (chosen !== undefined) return { chosen };
   return words === undefined ? null : { answer: words };
 }
 
 /** What the client's own form gave; null where the person put it off. */
-function fromPerson(question: QuestionView, run: string, { person }: Asking): Said | null {
-  const content = person!(`${run} ${question.id}`, formOf(question, run));
+function fromPerson(question: QuestionView, run: string, { person }: ToolContext): SaidByPerson | null {
+  const content = person!(`${run} ${question.id}`, personForm(question, run));
   return content === null ? null : saidIn(content);
 }
 

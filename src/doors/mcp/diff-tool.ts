@@ -2,7 +2,7 @@
 import { Changes } from '../../contract/outputs.ts';
 import { count, opt, text, texts } from '../../contract/schema-parts.ts';
 import { plainText } from './bounds.ts';
-import { ask, fieldOf, type Asking, type Tool } from './tool.ts';
+import { askAs, fieldOf, type ToolContext, type Tool } from './tool.ts';
 import type { InputOf } from '../../contract/operations.ts';
 
 const PAGE_BYTES = 32 * 1024;
@@ -40,9 +40,9 @@ export const DIFF: Tool = {
     notes: texts,
   }),
   kind: 'looks',
-  async act({ offset = 0, ...input }: DiffInput, asking: Asking) {
+  async act({ offset = 0, ...input }: DiffInput, asking: ToolContext) {
     if (input.stat || offset === 0) {
-      const { from, to, files } = await ask(asking, 'diff', { ...input, stat: true }, { write() {} });
+      const { from, to, files } = await askAs(asking, 'diff', { ...input, stat: true }, { write() {} });
       const shown = files.slice(0, FILES_SHOWN_MAX);
       const left = files.length - shown.length;
       const notes = left > 0 ? [`${left} more files are not listed here`] : [];
@@ -64,7 +64,7 @@ interface Page {
 }
 
 /** What comes after the page is not even made; what comes before it is, each time. */
-async function readPage(input: InputOf<'diff'>, offset: number, asking: Asking): Promise<Page> {
+async function readPage(input: InputOf<'diff'>, offset: number, asking: ToolContext): Promise<Page> {
   const pieces: Buffer[] = [];
   let [at, bytes, from, to] = [0, 0, '', ''];
   const enough = new AbortController();
@@ -79,7 +79,7 @@ async function readPage(input: InputOf<'diff'>, offset: number, asking: Asking):
   const range = (before: string, after: string): void => void ([from, to] = [before, after]);
   const signal = AbortSignal.any([asking.signal, enough.signal]);
   try {
-    await ask(asking, 'diff', input, { write, range, signal });
+    await askAs(asking, 'diff', input, { write, range, signal });
   } catch (error) {
     if (!enough.signal.aborted) throw error;
   }

@@ -2,7 +2,7 @@
 import { machineError } from '../../base/machine-failure.ts';
 import { BosunError } from '../../contract/errors.ts';
 import { keepDetails } from '../bug.ts';
-import { cutText } from './bounds.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
 
 /** A refused workflow lists all that is wrong with it. */
 const MESSAGE_CHARS_MAX = 10_000;
@@ -12,5 +12,5 @@ export function messageOf(error: unknown): string {
   if (!known) return (error as Error | undefined)?.name === 'AbortError' ? 'cancelled' : keepDetails(error);
   const who =
     known.code === 'not-trusted' ? '. Only the person can agree to that, in a terminal of theirs' : '';
-  return cutText(`${known.code}: ${known.message}${who}`, MESSAGE_CHARS_MAX);
+  return cutAndCount(`${known.code}: ${known.message}${who}`, MESSAGE_CHARS_MAX);
 }

@@ -15,10 +15,10 @@ import {
   localhostAllowedOrigins,
   originValidationResponse,
 } from '@modelcontextprotocol/server';
-import { createServer, type ServerOptions } from './server.ts';
+import { createServer, type McpServerOptions } from './server.ts';
 
 /** In which repository a request asks, and for whom; what its token allows. */
-export type Place = Omit<ServerOptions, 'version'>;
+export type Place = Omit<McpServerOptions, 'version'>;
 
 export interface HttpOptions {
   version: string;

@@ -4,7 +4,7 @@ import { Budgets, ShownRuns, Status } from '../../contract/outputs.ts';
 import { isOpen } from '../../contract/run.ts';
 import { texts } from '../../contract/schema-parts.ts';
 import { budgetWarnings, nextSteps } from './told.ts';
-import { ask, fieldOf, type Asking, type Tool } from './tool.ts';
+import { askAs, fieldOf, type ToolContext, type Tool } from './tool.ts';
 
 const RUN_ABOUT = 'the run, such as fix-3; the only one at work, else the latest, if not given';
 const TASKS_SHOWN = 30;
@@ -47,33 +47,33 @@ export const STATUS: Tool = {
       waitSeconds = 0,
       limit = TASKS_SHOWN,
     }: { run?: string; waitSeconds?: number; limit?: number },
-    asking: Asking,
+    asking: ToolContext,
   ) {
     const input = { ...(named !== undefined && { run: named }), limit };
-    const before = await ask(asking, 'status', input);
+    const before = await askAs(asking, 'status', input);
     const { id } = before.run;
     if (waitSeconds > 0 && isOpen(before.run)) await waitFor(id, waitSeconds, asking);
-    const { run, ...rest } = waitSeconds > 0 ? await ask(asking, 'status', { ...input, run: id }) : before;
+    const { run, ...rest } = waitSeconds > 0 ? await askAs(asking, 'status', { ...input, run: id }) : before;
     const warnings = budgetWarnings(run.overruns);
     return { run, ...rest, warnings, next: nextSteps(run, Date.now()) };
   },
 };
 
 /** Until it ends or a person is needed; whoever asked hears meanwhile that it goes on. */
-async function waitFor(run: string, seconds: number, asking: Asking): Promise<void> {
+async function waitFor(run: string, seconds: number, asking: ToolContext): Promise<void> {
   const enough = new AbortController();
   const signal = AbortSignal.any([asking.signal, enough.signal, AbortSignal.timeout(seconds * 1000)]);
   const startedMs = Date.now();
   const { progress } = asking;
   const tell = async (): Promise<void> => {
-    const { run: now, taskCount } = await ask(asking, 'status', { run, limit: 1 });
+    const { run: now, taskCount } = await askAs(asking, 'status', { run, limit: 1 });
     const { done = 0, failed = 0, skipped = 0, running = 0 } = now.counts;
     const words = `${done + failed + skipped} of ${taskCount} tasks ended, ${running} at work`;
     progress?.((Date.now() - startedMs) / 1000, seconds, words);
   };
   const timer = progress && setInterval(() => void tell().catch(() => {}), PROGRESS_MS);
   try {
-    await ask(asking, 'wait', { runs: [run] }, { signal, needsPerson: () => enough.abort() });
+    await askAs(asking, 'wait', { runs: [run] }, { signal, needsPerson: () => enough.abort() });
   } catch (error) {
     asking.signal.throwIfAborted();
     // Its engine is gone: that is how it stands, and no failure of whoever looks.
@@ -92,8 +92,8 @@ export const BUDGET: Tool = {
   input: { type: 'object', properties: { run: fieldOf('budget', 'run', RUN_ABOUT) } },
   output: Budgets.extend({ warnings: texts }),
   kind: 'looks',
-  async act(input: { run?: string }, asking: Asking) {
-    const budgets = await ask(asking, 'budget', input);
+  async act(input: { run?: string }, asking: ToolContext) {
+    const budgets = await askAs(asking, 'budget', input);
     return { ...budgets, warnings: budgetWarnings(budgets.overruns) };
   },
 };
@@ -116,7 +116,7 @@ export const HISTORY: Tool = {
   },
   output: z.strictObject({ runs: ShownRuns }),
   kind: 'looks',
-  async act({ limit = RUNS_SHOWN }: { limit?: number }, asking: Asking) {
-    return { runs: await ask(asking, 'history', { limit }) };
+  async act({ limit = RUNS_SHOWN }: { limit?: number }, asking: ToolContext) {
+    return { runs: await askAs(asking, 'history', { limit }) };
   },
 };

@@ -2,7 +2,8 @@
 import type { InputOf } from '../../contract/operations.ts';
 import { isYesNo } from '../../contract/question.ts';
 import type { QuestionView } from '../../contract/run.ts';
-import { cutText, plainText } from './bounds.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
+import { plainText } from './bounds.ts';
 
 const ASKED_CHARS_MAX = 2000;
 
@@ -11,10 +12,10 @@ export interface PersonForm {
   schema: { type: 'object'; properties: Record<string, object>; required?: string[] };
 }
 
-export type Said = Pick<InputOf<'answer'>, 'answer' | 'chosen'>;
+export type SaidByPerson = Pick<InputOf<'answer'>, 'answer' | 'chosen'>;
 
 /** What a client sends is not checked by it: whether it answers the question, the operation says. */
-export function saidIn({ answer: words, other }: Record<string, unknown>): Said | null {
+export function saidIn({ answer: words, other }: Record<string, unknown>): SaidByPerson | null {
   if (typeof other === 'string' && other.trim() !== '') return { answer: other };
   if (Array.isArray(words)) return { chosen: words.filter((each) => typeof each === 'string') };
   if (typeof words === 'boolean') return { answer: words ? 'yes' : 'no' };
@@ -22,9 +23,9 @@ export function saidIn({ answer: words, other }: Record<string, unknown>): Said 
 }
 
 /** One field for the answer, and one for a person's own words where these can stand in place of a choice. */
-export function formOf(question: QuestionView, run: string): PersonForm {
+export function personForm(question: QuestionView, run: string): PersonForm {
   const { text: asked, task, label = task, choices, several, freeText } = question;
-  const message = `${label} of run ${run} asks: ${cutText(plainText(asked), ASKED_CHARS_MAX)}`;
+  const message = `${label} of run ${run} asks: ${cutAndCount(plainText(asked), ASKED_CHARS_MAX)}`;
   if (isYesNo(question))
     return { message, schema: one({ type: 'boolean', title: 'Yes?', description: 'yes or no' }) };
   if (!choices) return { message, schema: one({ type: 'string', title: 'Your answer' }) };

@@ -11,7 +11,7 @@ import { BosunError, ERRORS } from '../../contract/errors.ts';
 import { followLogs } from '../../operations/perform.ts';
 import { bounded, endOf, plainText } from './bounds.ts';
 import { messageOf } from './failures.ts';
-import { ask, type Asking } from './tool.ts';
+import { askAs, type ToolContext } from './tool.ts';
 
 const RUNS_LISTED = 20;
 const TASKS_SHOWN = 200;
@@ -24,7 +24,7 @@ interface Kind {
   title: string;
   about: string;
   type: string;
-  read(run: string, asking: Asking): Promise<string>;
+  read(run: string, asking: ToolContext): Promise<string>;
 }
 
 const KINDS: readonly Kind[] = [
@@ -34,7 +34,7 @@ const KINDS: readonly Kind[] = [
     about: 'How a run stands, as JSON.',
     type: 'application/json',
     read: async (run, asking) =>
-      JSON.stringify(bounded(await ask(asking, 'status', { run, limit: TASKS_SHOWN })), null, 1),
+      JSON.stringify(bounded(await askAs(asking, 'status', { run, limit: TASKS_SHOWN })), null, 1),
   },
   {
     part: '/log',
@@ -50,7 +50,7 @@ const KINDS: readonly Kind[] = [
     type: 'text/plain',
     read: async (run, asking) => {
       const { renderTextReport } = await import('../../report/text/text.ts'); // few ask for it
-      const report = await ask(asking, 'report', { run, written: true });
+      const report = await askAs(asking, 'report', { run, written: true });
       return plainText(renderTextReport(report, { color: false, width: REPORT_COLUMNS })).slice(
         0,
         TEXT_CHARS_MAX,
@@ -59,13 +59,13 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-export function offerResources(server: McpServer, askingFor: (context: ServerContext) => Asking): void {
+export function offerResources(server: McpServer, askingFor: (context: ServerContext) => ToolContext): void {
   for (const kind of KINDS) {
     const { part, title, about, type } = kind;
     const list = async (
       context: ServerContext,
     ): Promise<{ resources: { uri: string; name: string; mimeType: string }[] }> => {
-      const runs = await ask(askingFor(context), 'history', { limit: RUNS_LISTED }).catch(() => []); // no run yet
+      const runs = await askAs(askingFor(context), 'history', { limit: RUNS_LISTED }).catch(() => []); // no run yet
       return {
         resources: runs.map(({ id }) => ({
           uri: `bosun://runs/${encodeURIComponent(id)}${part}`,
@@ -87,7 +87,7 @@ async function read(
   { type, read: load }: Kind,
   uri: URL,
   run: string,
-  asking: Asking,
+  asking: ToolContext,
 ): Promise<ReadResourceResult> {
   try {
     const text = await load(decodeURIComponent(run), asking);
@@ -100,7 +100,7 @@ async function read(
 }
 
 /** Only its end is kept, however long it is. */
-async function readLog(run: string, { cwd, by, signal }: Asking): Promise<string> {
+async function readLog(run: string, { cwd, by, signal }: ToolContext): Promise<string> {
   const { EventLines } = await import('../../report/lines/event-lines.ts');
   const { painter } = await import('../../report/text/paint.ts');
   const lines = new EventLines({ paint: painter(false), withOutput: true });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ACTIONS, type Action } from './actions.ts';
 import { Started } from '../../contract/mcp-outputs.ts';
 import { opt, shownRunState, text, texts } from '../../contract/schema-parts.ts';
-import { ask, fieldOf, type Asking, type Tool } from './tool.ts';
+import { askAs, fieldOf, type ToolContext, type Tool } from './tool.ts';
 import type { InputOf } from '../../contract/operations.ts';
 
 const RUN_ABOUT = 'the run, such as fix-3; the only one at work, else the latest, if not given';
@@ -53,9 +53,9 @@ export const EXECUTE: Tool = {
   }),
   kind: 'acts',
   startsRun: true,
-  async act(input: InputOf<'start'>, asking: Asking) {
+  async act(input: InputOf<'start'>, asking: ToolContext) {
     // Trust is a person's to give, whatever the environment of this process says; and there is nobody to ask for money.
-    const started = await ask(asking, 'start', { ...input, trust: false, overBudget: 'warn' });
+    const started = await askAs(asking, 'start', { ...input, trust: false, overBudget: 'warn' });
     return { ...started, next: [`call engine_status with run ${started.run} and waitSeconds 60`] };
   },
 };
@@ -94,9 +94,9 @@ export const INTERRUPT: Tool = {
     notes: texts,
   }),
   kind: 'acts',
-  async act({ action, ...input }: Interrupt, asking: Asking) {
+  async act({ action, ...input }: Interrupt, asking: ToolContext) {
     const { run, notes } = await interrupt(action, input, asking);
-    const { run: now } = await ask(asking, 'status', { run, limit: 1 });
+    const { run: now } = await askAs(asking, 'status', { run, limit: 1 });
     const { task } = input;
     return { run, action, ...(task !== undefined && { task }), state: now.state, notes };
   },
@@ -105,13 +105,13 @@ export const INTERRUPT: Tool = {
 async function interrupt(
   action: Action,
   { run, task, text: said = '', now = false }: Omit<Interrupt, 'action'>,
-  asking: Asking,
+  asking: ToolContext,
 ): Promise<{ run: string; notes: string[] }> {
   const named = run === undefined ? {} : { run };
   const target = { ...named, ...(task !== undefined && { name: task }) };
   switch (action) {
     case 'pause': {
-      const paused = await ask(asking, 'pause', target);
+      const paused = await askAs(asking, 'pause', target);
       const already = paused.isAlready ? ['it was paused before'] : [];
       return {
         run: paused.run,
@@ -119,17 +119,17 @@ async function interrupt(
       };
     }
     case 'resume': {
-      const unpaused = await ask(asking, 'unpause', target);
+      const unpaused = await askAs(asking, 'unpause', target);
       if (unpaused.isContinued || task !== undefined)
         return { run: unpaused.run, notes: stillPaused(unpaused) };
       // Nobody drives it, or it has ended: it needs an engine again.
-      const { run: id, notes } = await ask(asking, 'start', { resume: unpaused.run, trust: false });
+      const { run: id, notes } = await askAs(asking, 'start', { resume: unpaused.run, trust: false });
       return { run: id, notes };
     }
     case 'cancel':
       return cancel(named, now, asking);
     default: {
-      const steered = await ask(asking, 'steer', { ...named, task: task as string, text: said });
+      const steered = await askAs(asking, 'steer', { ...named, task: task as string, text: said });
       return { run: steered.run, notes: [] };
     }
   }
@@ -148,13 +148,13 @@ function stillPaused({
 async function cancel(
   named: { run?: string },
   now: boolean,
-  asking: Asking,
+  asking: ToolContext,
 ): Promise<{ run: string; notes: string[] }> {
-  const { run } = await ask(asking, 'status', { ...named, limit: 1 });
+  const { run } = await askAs(asking, 'status', { ...named, limit: 1 });
   const late = AbortSignal.timeout(CANCEL_MS_MAX);
   const signal = AbortSignal.any([asking.signal, late]);
   try {
-    await ask(asking, 'cancel', { run: run.id, now }, { signal });
+    await askAs(asking, 'cancel', { run: run.id, now }, { signal });
     return { run: run.id, notes: [] };
   } catch (error) {
     if (!late.aborted) throw error;

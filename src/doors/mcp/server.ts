@@ -20,10 +20,10 @@ import { messageOf } from './failures.ts';
 import { offerResources } from './resources.ts';
 import { inputSchemaOf, outputSchemaOf } from './schemas.ts';
 import { asTask, knowsTasks, offerTasks, TASKS } from './tasks.ts';
-import { TOOLS } from './tools.ts';
-import type { AskPerson, Asking, Tool } from './tool.ts';
+import { MCP_TOOLS } from './tools.ts';
+import type { AskPerson, ToolContext, Tool } from './tool.ts';
 
-export interface ServerOptions {
+export interface McpServerOptions {
   /** In which repository. */
   cwd: string;
   version: string;
@@ -40,7 +40,7 @@ Nothing reaches the person's branch before engine_merge: call it only when they 
 /** A client need not read the names of tools again for so long: they change with this program alone. */
 const LISTED_MS = 3_600_000;
 
-export function createServer(options: ServerOptions): McpServer {
+export function createServer(options: McpServerOptions): McpServer {
   const { version } = options;
   const server = new McpServer(
     { name: 'bosun', title: 'bosun', version },
@@ -54,15 +54,15 @@ export function createServer(options: ServerOptions): McpServer {
       cacheHints: { 'tools/list': { ttlMs: LISTED_MS }, 'server/discover': { ttlMs: LISTED_MS } },
     },
   );
-  for (const tool of TOOLS)
+  for (const tool of MCP_TOOLS)
     if (tool.kind === 'looks' || !options.isReadOnly) offerTool(server, tool, options);
-  const asking = (context: ServerContext): Asking => askingFor(server, context, options);
+  const asking = (context: ServerContext): ToolContext => askingFor(server, context, options);
   offerResources(server, asking);
   if (!options.isReadOnly) offerTasks(server, asking);
   return server;
 }
 
-function offerTool(server: McpServer, tool: Tool, options: ServerOptions): void {
+function offerTool(server: McpServer, tool: Tool, options: McpServerOptions): void {
   const { name, title, about, kind } = tool;
   server.registerTool(
     name,
@@ -92,7 +92,7 @@ function offerTool(server: McpServer, tool: Tool, options: ServerOptions): void 
 async function call(
   tool: Tool,
   input: Record<string, unknown>,
-  asking: Asking,
+  asking: ToolContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
     const given = await tool.act(input as never, asking);
@@ -117,7 +117,7 @@ class AskThePerson extends Error {
   }
 }
 
-function askingFor(server: McpServer, context: ServerContext, { cwd, by }: ServerOptions): Asking {
+function askingFor(server: McpServer, context: ServerContext, { cwd, by }: McpServerOptions): ToolContext {
   const { signal, _meta: meta } = context.mcpReq;
   const token = meta?.progressToken;
   return {

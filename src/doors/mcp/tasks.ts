@@ -19,10 +19,10 @@ import type { ShownRun } from '../../contract/outputs.ts';
 import { isOpen } from '../../contract/run.ts';
 import { bounded, plainText } from './bounds.ts';
 import { messageOf } from './failures.ts';
-import { formOf, saidIn } from './person-form.ts';
+import { personForm, saidIn } from './person-form.ts';
 import { inputSchemaOf } from './schemas.ts';
 import { nextSteps } from './told.ts';
-import { ask, type Asking } from './tool.ts';
+import { askAs, type ToolContext } from './tool.ts';
 
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
@@ -41,17 +41,17 @@ export function knowsTasks({ mcpReq }: ServerContext): boolean {
 }
 
 /** What a call that has started a run gives, in place of the call's own end; that stays there for who reads it. */
-export async function asTask(result: CallToolResult, asking: Asking): Promise<CallToolResult> {
+export async function asTask(result: CallToolResult, asking: ToolContext): Promise<CallToolResult> {
   const run = String(fieldsOf(result.structuredContent).run);
-  const { run: view } = await ask(asking, 'status', { run, limit: 1 });
+  const { run: view } = await askAs(asking, 'status', { run, limit: 1 });
   return { ...result, resultType: 'task', ...taskOf(view, 'working') };
 }
 
-export function offerTasks(server: McpServer, askingFor: (context: ServerContext) => Asking): void {
+export function offerTasks(server: McpServer, askingFor: (context: ServerContext) => ToolContext): void {
   const method = (
     name: string,
     params: InputSchema,
-    act: (input: Record<string, unknown>, asking: Asking) => Promise<object>,
+    act: (input: Record<string, unknown>, asking: ToolContext) => Promise<object>,
   ): void =>
     server.server.setRequestHandler(name, { params: inputSchemaOf(params) }, async (input, context) => {
       if (!knowsTasks(context)) throw undeclared(name, context);
@@ -68,7 +68,7 @@ export function offerTasks(server: McpServer, askingFor: (context: ServerContext
   method('tasks/cancel', TASK, async ({ taskId }, asking) => {
     // It is on its way: the client sees it end.
     const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(POLL_MS)]);
-    await ask(asking, 'cancel', { run: String(taskId) }, { signal }).catch((error: unknown) => {
+    await askAs(asking, 'cancel', { run: String(taskId) }, { signal }).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
     return {};
@@ -78,7 +78,7 @@ export function offerTasks(server: McpServer, askingFor: (context: ServerContext
     for (const [question, response] of answers) {
       const { action, content } = fieldsOf(response);
       const said = action === 'accept' ? saidIn(fieldsOf(content)) : null;
-      if (said) await ask(asking, 'answer', { run: String(taskId), question, ...said });
+      if (said) await askAs(asking, 'answer', { run: String(taskId), question, ...said });
     }
     return {};
   });
@@ -91,14 +91,14 @@ function undeclared(name: string, { mcpReq }: ServerContext): ProtocolError {
   return new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS]: {} } } });
 }
 
-async function look(id: string, asking: Asking): Promise<object> {
-  const { run } = await ask(asking, 'status', { run: id, limit: 1 });
+async function look(id: string, asking: ToolContext): Promise<object> {
+  const { run } = await askAs(asking, 'status', { run: id, limit: 1 });
   if (run.state === 'cancelled') return taskOf(run, 'cancelled');
   if (!isOpen(run)) return { ...taskOf(run, 'completed'), result: endOf(run) };
   const { questions } = run;
   if (questions.length === 0 || !asking.person) return taskOf(run, 'working');
   const forms = questions.map((question) => {
-    const { message, schema } = formOf(question, run.id);
+    const { message, schema } = personForm(question, run.id);
     return [question.id, inputRequired.elicit({ message, requestedSchema: schema as never })];
   });
   return { ...taskOf(run, 'input_required'), inputRequests: Object.fromEntries(forms) as object };

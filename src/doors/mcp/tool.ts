@@ -4,7 +4,7 @@ import type { Actor } from '../../contract/actor.ts';
 import type { Field, InputSchema } from '../../contract/input-schema.ts';
 import { OPERATIONS, type InputOf, type OperationName } from '../../contract/operations.ts';
 import type { PersonForm } from './person-form.ts';
-import { perform, type Answer, type Around } from '../../operations/perform.ts';
+import { perform, type AnswerTo, type AskedFrom } from '../../operations/perform.ts';
 
 export interface Tool {
   name: string;
@@ -18,11 +18,11 @@ export interface Tool {
   kind: 'looks' | 'acts' | 'lands';
   /** What comes of it goes on after the answer. */
   startsRun?: true;
-  act(input: never, asking: Asking): Promise<object>;
+  act(input: never, asking: ToolContext): Promise<object>;
 }
 
 /** Who asks, where, until when, and whom to tell meanwhile. */
-export interface Asking {
+export interface ToolContext {
   cwd: string;
   by: Actor;
   signal: AbortSignal;
@@ -45,16 +45,16 @@ export function fieldOf<Name extends OperationName>(
   return { ...properties[field]!, description };
 }
 
-type Rest<Name extends OperationName> = Omit<Around<Name>, 'cwd' | 'by' | 'signal'>;
+type Rest<Name extends OperationName> = Omit<AskedFrom<Name>, 'cwd' | 'by' | 'signal'>;
 
 /** Performs an operation for whoever asked. */
-export function ask<Name extends OperationName>(
-  { cwd, by, signal }: Pick<Asking, 'cwd' | 'by' | 'signal'>,
+export function askAs<Name extends OperationName>(
+  { cwd, by, signal }: Pick<ToolContext, 'cwd' | 'by' | 'signal'>,
   name: Name,
   input: InputOf<Name>,
   ...[rest]: {} extends Rest<Name>
     ? [(Rest<Name> & { signal?: AbortSignal })?]
     : [Rest<Name> & { signal?: AbortSignal }]
-): Promise<Answer<Name>> {
-  return perform(name, input, { signal, ...rest, cwd, by } as unknown as Around<Name>);
+): Promise<AnswerTo<Name>> {
+  return perform(name, input, { signal, ...rest, cwd, by } as unknown as AskedFrom<Name>);
 }

@@ -5,4 +5,4 @@ import { BUDGET, HISTORY, STATUS } from './look-tools.ts';
 import { EXECUTE, INTERRUPT } from './run-tools.ts';
 import type { Tool } from './tool.ts';
 
-export const TOOLS: readonly Tool[] = [EXECUTE, STATUS, BUDGET, INTERRUPT, HISTORY, DIFF, MERGE, ANSWER];
+export const MCP_TOOLS: readonly Tool[] = [EXECUTE, STATUS, BUDGET, INTERRUPT, HISTORY, DIFF, MERGE, ANSWER];

@@ -6,7 +6,7 @@ import type { Memo } from '../../base/normal-text.ts';
 import { TransportError } from '../transport.ts';
 import { difference, distance } from './difference.ts';
 import { normalForm, type NormalForm } from './normal-form.ts';
-import type { Question } from './question.ts';
+import type { CassetteQuestion } from './question.ts';
 import type { Exchange } from './cassette-file.ts';
 
 interface Entry {
@@ -33,7 +33,7 @@ export class Library {
   }
 
   /** In recorded order: of the same attempt first, then of the same task, then of any. Throws where there is none. */
-  take(question: Question): Exchange {
+  take(question: CassetteQuestion): Exchange {
     const form = normalForm(question, this.#memo);
     const same = this.#byKey.get(form.key) ?? [];
     const free = same.filter(({ isUsed }) => !isUsed);
@@ -45,7 +45,11 @@ export class Library {
     return entry.exchange;
   }
 
-  #miss({ task, attempt, method, provider, path }: Question, form: NormalForm, same: Entry[]): string {
+  #miss(
+    { task, attempt, method, provider, path }: CassetteQuestion,
+    form: NormalForm,
+    same: Entry[],
+  ): string {
     const who = `${task} (attempt ${attempt}) asked ${provider} ${method} ${path}, and the cassette has no answer`;
     const advice = 'Record it again where this difference is meant.';
     if (same.length > 0)

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { normalText, type Ids, type Memo } from '../../base/normal-text.ts';
-import type { Question } from './question.ts';
+import type { CassetteQuestion } from './question.ts';
 
 export interface NormalForm {
   key: string;
@@ -30,7 +30,7 @@ const LEFT_OUT = new Set([
 /** Names with numbers that look like chance and are none. */
 const KEPT = new Set(['model']);
 
-export function normalForm(question: Question, memo: Memo): NormalForm {
+export function normalForm(question: CassetteQuestion, memo: Memo): NormalForm {
   const ids: Ids = new Map();
   const { request, run } = question;
   const runs = run ? new RegExp(`(?<![\\w-])${escaped(run)}-\\d+(?![\\w-])`, 'g') : undefined;

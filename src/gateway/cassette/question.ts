@@ -12,12 +12,12 @@ export interface CassetteOptions {
   secrets: readonly string[];
 }
 
-export type Question = Pick<
+export type CassetteQuestion = Pick<
   Exchange,
   'task' | 'attempt' | 'run' | 'provider' | 'dialect' | 'method' | 'path' | 'request'
 >;
 
-export function questionOf(asked: ModelRequest, options: CassetteOptions): Question {
+export function questionOf(asked: ModelRequest, options: CassetteOptions): CassetteQuestion {
   const { task, attempt, provider, dialect, method } = asked;
   const place = options.placeOf(asked.run, task, attempt);
   const editor = editorOf(asked, options);

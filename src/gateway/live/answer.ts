@@ -16,14 +16,14 @@ export interface Used {
 }
 
 /** An answer that is not given on at once. */
-export type Failure =
+export type FailedAnswer =
   { error: TransportError } | { status: number; headers: Record<string, string>; body: Buffer };
 
 /** Waits for the first byte: what breaks before it can be tried again. */
 export async function begin(
   answer: HttpAnswer,
   { scrub, isLogin }: Used,
-): Promise<ModelResponse | { failure: Failure }> {
+): Promise<ModelResponse | { failure: FailedAnswer }> {
   const { status } = answer;
   const headers = returnedHeaders(answer.headers, scrub);
   const first = await answer.next();
@@ -83,7 +83,11 @@ function bodyOf(answer: HttpAnswer, first: Buffer | undefined, scrub: Scrub): As
 }
 
 /** A complaint, or the last error; what may be tried again was, so the agent need not. */
-export function responseFor(failure: Failure, { scrub, isLogin, source }: Used, tries = 1): ModelResponse {
+export function responseFor(
+  failure: FailedAnswer,
+  { scrub, isLogin, source }: Used,
+  tries = 1,
+): ModelResponse {
   if ('error' in failure) {
     const { kind, status, message, cause, mayCost } = failure.error;
     const told = tries > 1 ? `${message} (${tries} tries)` : message;

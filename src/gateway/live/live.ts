@@ -2,7 +2,7 @@
  * The way to the providers themselves: with the right key, patiently. What can be tried again is tried again here, so
  * that agents need not; nothing is once a byte of the answer was given on. It reads neither requests nor answers.
  */
-import { begin, responseFor, type Failure } from './answer.ts';
+import { begin, responseFor, type FailedAnswer } from './answer.ts';
 import {
   type HttpAnswer,
   Connections,
@@ -75,7 +75,7 @@ type Tried =
   | { response: ModelResponse }
   /** As soon as the key may be used again. */
   | 'again'
-  | { failure: Failure };
+  | { failure: FailedAnswer };
 
 class LiveTransport implements Transport, AsyncDisposable {
   readonly #providers: Providers;
@@ -114,7 +114,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     const turn = { run: request.run, task: request.task, signal };
     const sending: Sending = { request, provider, upstream, signal, turn, failures: 0 };
     for (;;) {
-      const credentials = await credentialsFor(provider, request);
+      const credentials = await credentialsFor(provider, request, signal);
       const tried = await this.#try(sending, credentials);
       if (tried === 'again') continue;
       if ('response' in tried) return tried.response;
@@ -225,7 +225,12 @@ class LiveTransport implements Transport, AsyncDisposable {
     return lane;
   }
 
-  async #pause(waitMs: number, failure: Failure, request: ModelRequest, signal: AbortSignal): Promise<void> {
+  async #pause(
+    waitMs: number,
+    failure: FailedAnswer,
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { provider, run, task } = request;
     const why = 'error' in failure ? failure.error.message : `${provider} answered ${failure.status}`;
     this.#onWait({ provider, tasks: [{ run, task }], untilMs: this.#nowMs() + waitMs, why });

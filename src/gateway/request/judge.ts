@@ -5,7 +5,7 @@
 import { isFields, type Fields } from '../../base/fields.ts';
 import { inThread, ThreadFailure } from '../../base/in-thread.ts';
 import { shapeOf } from '../../base/parse-json.ts';
-import { limitReach, type Reach, type Reached } from './reach.ts';
+import { limitReach, type ProviderReach, type Reached } from './reach.ts';
 import { askForUsage, BodyProblem, parseBody } from './body.ts';
 import type { Route } from './route.ts';
 import { withoutTexts } from './without-texts.ts';
@@ -39,7 +39,7 @@ export interface Judged {
 }
 
 /** Throws a BodyProblem. */
-export async function judge(body: Buffer, route: Judging, reach: Reach): Promise<Judged> {
+export async function judge(body: Buffer, route: Judging, reach: ProviderReach): Promise<Judged> {
   if (body.length <= TEXT_BYTES_MAX) {
     const { json, isWhole } = withoutTexts(body);
     const shape = shapeOf(json);
@@ -67,7 +67,7 @@ export async function judge(body: Buffer, route: Judging, reach: Reach): Promise
 function judgeBody(
   body: Buffer,
   { api: metered, counts }: Judging,
-  reach: Reach,
+  reach: ProviderReach,
   { isWhole, parse }: Reading = { isWhole: true, parse: () => parseBody(body) },
 ): Judged {
   const api = metered ?? counts;
@@ -125,7 +125,7 @@ const judgeInThread = inThread(
     // The first time everything may be, so that all that is named is found.
     const ask = (name: string, names: Set<string>): boolean =>
       allowed ? names.has(name) : names.size < NAMED_MAX && names.add(name).has(name);
-    const reach: Reach = {
+    const reach: ProviderReach = {
       mayReach: ({ origin }) => ask(origin, hosts),
       mayUse: (tool) => ask(tool, tools),
     };

@@ -6,7 +6,7 @@ import type { Api } from './route.ts';
 import { meantBy, type Where } from './spelling.ts';
 import { fieldsOf, isFields, type Fields } from '../../base/fields.ts';
 
-export interface Reach {
+export interface ProviderReach {
   /** Whether `scope.network` names the host. */
   mayReach(url: URL): boolean;
   /** Whether the user's configuration lets agents have this tool of the provider. */
@@ -46,7 +46,7 @@ const ITEM_DEPTH = 2;
 /** Content nests a few levels at most; what is deeper is not looked through, so it may not go. */
 const DEPTH_MAX = 30;
 
-export function limitReach(api: Api, body: Fields, reach: Reach): Reached {
+export function limitReach(api: Api, body: Fields, reach: ProviderReach): Reached {
   const reached: Reached = { removed: [], allowed: [], hasMore: false, pictures: 0, isChanged: false };
   const look: Look = {
     api,
@@ -158,7 +158,7 @@ function isDemanded({ tool_choice: choice }: Fields, removed: string[]): boolean
 }
 
 /** Tool servers that the provider connects to, and containers that it runs. */
-function refusedServer(body: Fields, reach: Reach): Reached['refusal'] {
+function refusedServer(body: Fields, reach: ProviderReach): Reached['refusal'] {
   for (const server of listOf(body.mcp_servers)) {
     const refusal = refusedUrl(isFields(server) ? server.url : undefined, 'connect to', reach);
     if (refusal) return refusal;
@@ -167,13 +167,13 @@ function refusedServer(body: Fields, reach: Reach): Reached['refusal'] {
   return undefined;
 }
 
-function refusedModel(api: Api, { model }: Fields, reach: Reach): Reached['refusal'] {
+function refusedModel(api: Api, { model }: Fields, reach: ProviderReach): Reached['refusal'] {
   if (api !== 'chat' || typeof model !== 'string' || !SEARCH_MODELS.test(model)) return undefined;
   return reach.mayUse('web_search') ? undefined : refused('web_search', 0, 'search the web');
 }
 
 /** How content is looked through. */
-interface Look extends Pick<Reach, 'mayReach'> {
+interface Look extends Pick<ProviderReach, 'mayReach'> {
   api: Api;
   /** Told of what has more tokens than bytes. */
   onMore(): void;
@@ -299,7 +299,7 @@ function urlIn(key: string, value: unknown): unknown {
     : undefined;
 }
 
-function refusedUrl(text: unknown, verb: string, reach: Pick<Reach, 'mayReach'>): Reached['refusal'] {
+function refusedUrl(text: unknown, verb: string, reach: Pick<ProviderReach, 'mayReach'>): Reached['refusal'] {
   if (typeof text === 'string' && /^data:/i.test(text)) return undefined;
   const url = typeof text === 'string' ? URL.parse(text) : null;
   const isWeb = url !== null && (url.protocol === 'https:' || url.protocol === 'http:');

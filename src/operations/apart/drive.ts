@@ -13,7 +13,7 @@ import { execTask } from '../exec.ts';
 import { resumeRun, startRun, type LiveRun, type ResumeOptions } from '../run.ts';
 import { INLINE } from '../trust.ts';
 import { requireOwnFile } from './own-file.ts';
-import type { Order, Said } from './start.ts';
+import type { Order, SaidByProcess } from './start.ts';
 
 const PIPE = 3;
 
@@ -70,7 +70,7 @@ async function goOn(options: ResumeOptions): Promise<LiveRun> {
 }
 
 /** False where nobody listens any more. */
-function tell(said: Said): boolean {
+function tell(said: SaidByProcess): boolean {
   try {
     const line = Buffer.from(`${JSON.stringify(said)}\n`);
     for (let at = 0; at < line.length;) at += writeSync(PIPE, line, at);
@@ -82,7 +82,7 @@ function tell(said: Said): boolean {
   }
 }
 
-function errorOf(error: unknown): Extract<Said, { error: unknown }>['error'] {
+function errorOf(error: unknown): Extract<SaidByProcess, { error: unknown }>['error'] {
   const known = error instanceof BosunError ? error : machineError(error);
   if (known) return { code: known.code, message: known.message, data: known.data };
   return { message: error instanceof Error ? error.message : String(error) };

@@ -13,7 +13,7 @@ import type { Once } from '../../store/store.ts';
 import { startAndHear } from '../../system/process/start-and-hear.ts';
 
 /** What a started process says: which run it drives, or why it drives none. */
-export type Said =
+export type SaidByProcess =
   { run: string; notes: string[] } | { error: { code?: ErrorCode; message: string; data?: unknown } };
 
 /** What it is to do. */
@@ -42,7 +42,7 @@ export async function startApart({ key, signal, ...asked }: Asked<'start'>): Pro
 async function begin(
   order: Order,
   signal: AbortSignal | undefined,
-): Promise<Exclude<Said, { error: unknown }>> {
+): Promise<Exclude<SaidByProcess, { error: unknown }>> {
   let words = '';
   const heard = await startAndHear([path.join(PACKAGE, 'bin', 'bosun'), 'drive-apart'], {
     env: process.env,
@@ -52,7 +52,7 @@ async function begin(
     onSaid: (text) => (words = (words + text).slice(-WORDS_CHARS_MAX)),
   });
   if (!('line' in heard)) throw ended(words.trim());
-  const answer = JSON.parse(heard.line) as Said;
+  const answer = JSON.parse(heard.line) as SaidByProcess;
   if (!('error' in answer)) return answer;
   const { code, message, data } = answer.error;
   if (code === undefined || !Object.hasOwn(ERRORS, code)) throw new Error(message);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { processExit, start } from '../../system/process/process.ts';
-import { verdict, type Check } from './check.ts';
+import { verdict, type ConformanceCheck } from './check.ts';
 import { holdFor, holdOn, isProcessMarked, until } from '../doctor/find-process.ts';
 import { seconds, TASK, type Trial } from './trial.ts';
 
@@ -15,7 +15,7 @@ const GONE_MS_MAX = 2000;
 /** For the journal to hold what was told. */
 const SETTLE_MS = 300;
 
-const cancel: Check = {
+const cancel: ConformanceCheck = {
   rows: ['cancel', 'orphans'],
   async run(bench) {
     const mark = `mark-${randomUUID()}`;
@@ -43,7 +43,7 @@ const cancel: Check = {
   },
 };
 
-const resume: Check = {
+const resume: ConformanceCheck = {
   rows: ['resume'],
   async run(bench) {
     const mark = `mark-${randomUUID()}`;
@@ -85,7 +85,7 @@ async function killInTheMiddle(trial: Trial, mark: string): Promise<string | und
   return isGone ? undefined : 'a process outlives the killed engine';
 }
 
-const fork: Check = {
+const fork: ConformanceCheck = {
   rows: ['fork'],
   async run(bench) {
     const script = {
@@ -110,7 +110,7 @@ const fork: Check = {
   },
 };
 
-const steer: Check = {
+const steer: ConformanceCheck = {
   rows: ['steer'],
   async run(bench) {
     const mark = `mark-${randomUUID()}`;
@@ -148,7 +148,7 @@ const ASK_TOOL = {
   },
 };
 
-const ask: Check = {
+const ask: ConformanceCheck = {
   rows: ['ask'],
   cannot: ({ asksNobody }) => asksNobody && `asks nobody: ${asksNobody}`,
   async run(bench) {
@@ -177,7 +177,7 @@ const ask: Check = {
 
 const TURNS = 3;
 
-const turns: Check = {
+const turns: ConformanceCheck = {
   rows: ['turns'],
   async run(bench) {
     const answers = Array.from({ length: 2 * TURNS }, (_, n) => ({ run: `echo ${n}` }));
@@ -194,7 +194,7 @@ const turns: Check = {
   },
 };
 
-export const CONTROL_CHECKS: Check[] = [cancel, resume, fork, steer, ask, turns];
+export const CONTROL_CHECKS: ConformanceCheck[] = [cancel, resume, fork, steer, ask, turns];
 
 /** Whether the agent's command runs; false where it ended instead, or takes too long. */
 async function begins(trial: Trial, mark: string): Promise<boolean> {

@@ -2,7 +2,7 @@
 import type { AgentErrorKind } from '../../contract/model.ts';
 import type { ModelScriptSource } from '../../model-server/script.ts';
 import type { Bench } from './bench.ts';
-import { verdict, type Check } from './check.ts';
+import { verdict, type ConformanceCheck } from './check.ts';
 import { seconds, type TrialEnd, type Trial } from './trial.ts';
 import type { RowName, Verdict } from './verdict.ts';
 
@@ -12,7 +12,7 @@ type Fault = NonNullable<Answer['fault']>;
 const AUTH_MS_MAX = 15_000;
 const RETRY_AFTER_MS = 2000;
 
-const unauthorized: Check = {
+const unauthorized: ConformanceCheck = {
   rows: ['http-401'],
   async run(bench) {
     await using trial = await bench.try({ script: { rules: [{ fault: 401 }] } });
@@ -24,7 +24,7 @@ const unauthorized: Check = {
   },
 };
 
-const rateLimit: Check = {
+const rateLimit: ConformanceCheck = {
   rows: ['http-429'],
   async run(bench) {
     const refusal: Answer = { fault: 429, 'retry-after': `${RETRY_AFTER_MS}ms` };
@@ -39,7 +39,7 @@ const rateLimit: Check = {
 };
 
 /** `kinds`: what it may fail with where the fault stays. */
-function lasting(row: RowName, fault: Fault, kinds: AgentErrorKind[]): Check {
+function lasting(row: RowName, fault: Fault, kinds: AgentErrorKind[]): ConformanceCheck {
   return {
     rows: [row],
     async run(bench) {
@@ -75,7 +75,7 @@ function judge(row: RowName, once: Tried, always: Tried, kinds: AgentErrorKind[]
 }
 
 /** The model refuses the third request as too long, once. What was done by then must not be lost. */
-const context: Check = {
+const context: ConformanceCheck = {
   rows: ['context'],
   async run(bench) {
     const script: ModelScriptSource = {
@@ -105,7 +105,7 @@ function count({ requests: { length } }: Trial): string {
   return length === 1 ? '1 request' : `${length} requests`;
 }
 
-export const FAULT_CHECKS: Check[] = [
+export const FAULT_CHECKS: ConformanceCheck[] = [
   unauthorized,
   rateLimit,
   lasting('http-500', 500, ['overloaded']),

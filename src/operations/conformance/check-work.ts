@@ -1,6 +1,6 @@
 /** Checks of what an agent does when all goes well. */
 import { NO_TOKENS, type Tokens } from '../../contract/model.ts';
-import { verdict, type Check } from './check.ts';
+import { verdict, type ConformanceCheck } from './check.ts';
 import { planted, PLANTED_MARK, toolServer } from './planted.ts';
 import { seconds, type Trial } from './trial.ts';
 import type { Verdict } from './verdict.ts';
@@ -17,7 +17,7 @@ const FLOOD = 'head -c 30000000 /dev/zero | tr "\\0" x';
 const OUTSIDE = 'sleep 3; echo more > outside.txt';
 const EVENT_CHARS_MAX = 64 * 1024;
 
-const write: Check = {
+const write: ConformanceCheck = {
   rows: ['write', 'usage', 'instructions'],
   async run(bench) {
     const usage = { input: 100, output: 10, cacheRead: 40, cacheWrite: 0 };
@@ -58,7 +58,7 @@ function readInstructions(trial: Trial): Verdict {
   return verdict('instructions', 'yes', read.map(([name]) => name).join(', '));
 }
 
-const output: Check = {
+const output: ConformanceCheck = {
   rows: ['output'],
   async run(bench) {
     const schema = {
@@ -75,7 +75,7 @@ const output: Check = {
   },
 };
 
-const mcp: Check = {
+const mcp: ConformanceCheck = {
   rows: ['mcp'],
   async run(bench) {
     const script = {
@@ -102,7 +102,7 @@ const mcp: Check = {
 };
 
 /** The repository names another model, hooks, tool servers and permissions; and the agent is told to leave its scope. */
-const settings: Check = {
+const settings: ConformanceCheck = {
   rows: ['settings'],
   async run(bench) {
     const answers = [{ write: HELLO }, { run: OUTSIDE }, { text: 'all done' }];
@@ -125,7 +125,7 @@ const settings: Check = {
   },
 };
 
-const huge: Check = {
+const huge: ConformanceCheck = {
   rows: ['huge'],
   async run(bench) {
     const answers = [{ run: FLOOD }, { text: 'all done' }];
@@ -138,7 +138,7 @@ const huge: Check = {
   },
 };
 
-export const WORK_CHECKS: Check[] = [write, output, mcp, settings, huge];
+export const WORK_CHECKS: ConformanceCheck[] = [write, output, mcp, settings, huge];
 
 function plus(a: Tokens, b: Tokens): Tokens {
   return {

@@ -3,7 +3,7 @@ import type { RuntimeDescriptor } from '../../runtime/descriptor.ts';
 import type { Bench } from './bench.ts';
 import type { Holds, RowName, Verdict } from './verdict.ts';
 
-export interface Check {
+export interface ConformanceCheck {
   rows: RowName[];
   /** Why a runtime has no such thing; undefined where it has. */
   cannot?(runtime: RuntimeDescriptor): string | undefined;

@@ -19,7 +19,7 @@ import { knownAgent } from '../../runtime/acp/known-agent.ts';
 import type { RuntimeDescriptor } from '../../runtime/descriptor.ts';
 import { RUNTIMES_BY_NAME } from '../../runtime/runtimes.ts';
 import { Bench } from './bench.ts';
-import { verdict, type Check } from './check.ts';
+import { verdict, type ConformanceCheck } from './check.ts';
 import { CONTROL_CHECKS } from './check-control.ts';
 import { FAULT_CHECKS } from './check-faults.ts';
 import { WORK_CHECKS } from './check-work.ts';
@@ -33,7 +33,7 @@ import {
   type Verdict,
 } from './verdict.ts';
 
-const CHECKS: Check[] = [...WORK_CHECKS, ...CONTROL_CHECKS, ...FAULT_CHECKS];
+const CHECKS: ConformanceCheck[] = [...WORK_CHECKS, ...CONTROL_CHECKS, ...FAULT_CHECKS];
 /** Long, for a machine that has other things to do: what hangs does so for ever. */
 const TIMEOUT_MS = 120_000;
 /** After that no other check is begun. */
@@ -89,7 +89,11 @@ export async function testConformance(options: ConformanceOptions): Promise<Conf
   };
 }
 
-async function results(check: Check, bench: Bench, runtime: RuntimeDescriptor): Promise<Verdict[]> {
+async function results(
+  check: ConformanceCheck,
+  bench: Bench,
+  runtime: RuntimeDescriptor,
+): Promise<Verdict[]> {
   const why = check.cannot?.(runtime);
   if (why !== undefined) return check.rows.map((row) => verdict(row, 'cannot', why));
   try {
@@ -100,7 +104,7 @@ async function results(check: Check, bench: Bench, runtime: RuntimeDescriptor): 
   }
 }
 
-function untried({ rows }: Check): Verdict[] {
+function untried({ rows }: ConformanceCheck): Verdict[] {
   return rows.map((row) => verdict(row, 'untried', 'not tried to the end'));
 }
 

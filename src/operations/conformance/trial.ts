@@ -2,6 +2,7 @@
  * One run of one agent in a scratch repository: the real engine, sandbox and gateway, and a model that says what a
  * script tells it to. It judges nothing.
  */
+import { cutText } from '../../base/cut-text.ts';
 import { spellActor } from '../../contract/actor.ts';
 import path from 'node:path';
 import type { ConfigFile } from '../../contract/config.ts';
@@ -234,7 +235,7 @@ const FACT_CHARS_MAX = 160;
 
 function firstLine(text: string): string {
   const line = text.trim().split('\n')[0]!;
-  return line.length <= FACT_CHARS_MAX ? line : `${line.slice(0, FACT_CHARS_MAX)}…`;
+  return cutText(line, FACT_CHARS_MAX);
 }
 
 /** All providers are the scripted one; nothing of the user's counts, and no key of theirs goes there. */

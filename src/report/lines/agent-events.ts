@@ -16,13 +16,13 @@ import {
 } from '../../schedule/money/budget-words.ts';
 import type { Color } from '../text/paint.ts';
 
-export interface Told {
+export interface AgentLine {
   text: string;
   color?: Color;
 }
 
 /** An error is told by the end of the attempt, and what was asked by its question. */
-export function tellAgent(event: AgentEvent): Told[] {
+export function tellAgent(event: AgentEvent): AgentLine[] {
   if (event.kind === 'error' || event.kind === 'asked') return [];
   const line = agentLine(event);
   if (line === undefined) return [];
@@ -40,22 +40,22 @@ type AgentNotice = Extract<
 >;
 
 /** What people are told of in any case. */
-export function tellNotice(event: AgentNotice): Told {
+export function tellNotice(event: AgentNotice): AgentLine {
   if (event.type === 'model.waiting') return tellWait(event);
   if (event.type === 'budget.warned') return tellWarning(event);
   return event.type === 'budget.set' ? tellLimits(event) : tellSteer(event);
 }
 
-function tellWait(event: EventOf<'model.waiting'>): Told {
+function tellWait(event: EventOf<'model.waiting'>): AgentLine {
   return { text: tellWaiting(event, event.delayMs), color: 'ask' };
 }
 
-function tellWarning(event: EventOf<'budget.warned'>): Told {
+function tellWarning(event: EventOf<'budget.warned'>): AgentLine {
   const percent = Math.floor((event.spent / event.limit) * 100);
   return { text: `${percent} % of the budget is used: ${describeBudget(event)}`, color: 'ask' };
 }
 
-function tellLimits({ account, limits, by }: EventOf<'budget.set'>): Told {
+function tellLimits({ account, limits, by }: EventOf<'budget.set'>): AgentLine {
   const all = BUDGET_UNITS.flatMap((unit) => {
     const limit = limits[unit];
     return limit === undefined ? [] : [describeUnit(unit, limit)];
@@ -63,7 +63,7 @@ function tellLimits({ account, limits, by }: EventOf<'budget.set'>): Told {
   return { text: `the budget of ${describeAccount(account)} is ${all.join(', ')} now (by ${by})` };
 }
 
-function tellSteer({ text, by }: EventOf<'task.steered'>): Told {
+function tellSteer({ text, by }: EventOf<'task.steered'>): AgentLine {
   return { text: `${by} says: ${text}` };
 }
 
@@ -72,7 +72,7 @@ export function tellAnswer(
   { answer, by, limit }: EventOf<'attempt.answered'>,
   asked: EventOf<'attempt.asked'> | undefined,
   wasPut: boolean,
-): Told | undefined {
+): AgentLine | undefined {
   if (!asked || by === 'ended') return undefined;
   if (asked.budget && answer === 'yes') {
     const { account, unit } = asked.budget;
@@ -88,7 +88,7 @@ export function tellAnswer(
     : { text: `asked: ${asked.text} ${sayAnswer({ answer })} (${saidBy(by)})`, color: 'ask' };
 }
 
-export function tellStart(event: EventOf<'attempt.started'>): Told {
+export function tellStart(event: EventOf<'attempt.started'>): AgentLine {
   const { attempt, purpose, session, fallback, recap } = event;
   if (fallback) return { text: `goes on with ${nameFallback(fallback)}: ${fallback.because}`, color: 'ask' };
   if (purpose === 'resolve') return { text: `resolves the conflict (attempt ${attempt})` };
@@ -105,7 +105,7 @@ export function tellRunEnd(
   { state, because }: EventOf<'run.finished'>,
   cost: string,
   short: BudgetMark | undefined,
-): Told {
+): AgentLine {
   const color = state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'ask';
   const words = state === 'cancelled' && because === 'budget' ? `stopped: ${describeStop(short)}` : state;
   return { text: cost === '' ? words : `${words}, ${cost}`, color };

@@ -7,7 +7,7 @@ import { plainLine, spellControls } from '../text/plain.ts';
 import { count } from '../words.ts';
 import { formatElapsed } from '../text/figures.ts';
 import type { Paint } from '../text/paint.ts';
-import type { Told } from './agent-events.ts';
+import type { AgentLine } from './agent-events.ts';
 import { RunTeller } from './run-teller.ts';
 
 const NAME_COLUMNS_MIN = 8;
@@ -75,7 +75,7 @@ export class EventLines {
   }
 
   /** The time of a run that waited in the queue begins when an engine takes it. */
-  #begun({ type }: Event, atMs: number): Told[] {
+  #begun({ type }: Event, atMs: number): AgentLine[] {
     if (type !== 'run.isolation' || this.#queuedAtMs === undefined) return [];
     const waited = formatDuration(Math.max(0, atMs - this.#queuedAtMs));
     this.#queuedAtMs = undefined;
@@ -88,12 +88,12 @@ export class EventLines {
       this.#columns = Math.min(NAME_COLUMNS_MAX, Math.max(this.#columns, name.length));
   }
 
-  #output(event: EventOf<'attempt.output'>): Told[] {
+  #output(event: EventOf<'attempt.output'>): AgentLine[] {
     if (!this.#options.withOutput) return [];
     const text = event.text ?? Buffer.from(event.base64 ?? '', 'base64').toString();
     const mark = event.stream === 'check' || event.stream === 'setup' ? `${event.stream} │` : '│';
     const isLog = this.#teller.isLog(event);
-    const lines: Told[] = text
+    const lines: AgentLine[] = text
       .replace(/\r?\n$/, '')
       .split(/\r?\n/)
       .map((line) => ({ text: `${mark} ${line}`, ...(isLog && { color: 'quiet' as const }) }));

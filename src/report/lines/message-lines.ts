@@ -1,9 +1,10 @@
 /** What agents say to each other, wait for and serve, as lines for people. It makes nothing harmless: whoever prints the lines does. */
+import { cutText } from '../../base/cut-text.ts';
 import { formatDuration } from '../../base/units.ts';
 import type { EventOf, WaitFor } from '../../contract/event.ts';
 import { hostOf } from '../../contract/services.ts';
 import type { TaskNames } from '../../schedule/views/task-names.ts';
-import type { Told } from './agent-events.ts';
+import type { AgentLine } from './agent-events.ts';
 
 type MessageEvent = EventOf<'message.sent' | 'message.read' | 'message.delivered' | 'message.refused'>;
 type WaitEvent = EventOf<'wait.began' | 'wait.ended' | 'wait.circled'>;
@@ -12,7 +13,7 @@ const BODY_CHARS_MAX = 300;
 const IDS_SHOWN_MAX = 3;
 
 /** Undefined where there is nothing to tell: where a message goes is what its sender wrote, most of the time. */
-export function tellMessage(event: MessageEvent, names: TaskNames): Told | undefined {
+export function tellMessage(event: MessageEvent, names: TaskNames): AgentLine | undefined {
   switch (event.type) {
     case 'message.sent':
       if (event.publication) return undefined; // that it was published is told
@@ -31,7 +32,7 @@ export function tellMessage(event: MessageEvent, names: TaskNames): Told | undef
 }
 
 /** What came is told by itself; only that nothing did is told here. */
-export function tellWait(event: WaitEvent, names: TaskNames): Told | undefined {
+export function tellWait(event: WaitEvent, names: TaskNames): AgentLine | undefined {
   if (event.type === 'wait.circled')
     return { text: `agents wait for each other: ${event.text}`, color: 'ask' };
   if (event.type === 'wait.ended')
@@ -40,7 +41,7 @@ export function tellWait(event: WaitEvent, names: TaskNames): Told | undefined {
   return { text: `waits for ${thingOf(what, names)}, at most ${formatDuration(timeoutMs)}`, color: 'quiet' };
 }
 
-export function tellServed(event: EventOf<'service.announced' | 'service.gone'>): Told {
+export function tellServed(event: EventOf<'service.announced' | 'service.gone'>): AgentLine {
   if (event.type === 'service.gone')
     return { text: `serves ${event.name} no longer: ${event.why}`, color: 'quiet' };
   return { text: `serves ${event.name}: http://${hostOf(event.name)} is its port ${event.port}` };
@@ -58,7 +59,7 @@ function thingOf(what: WaitFor, names: TaskNames): string {
 function bodyOf({ body, bodyRef }: EventOf<'message.sent'>): string {
   if (bodyRef) return `(${bodyRef.bytes} bytes)`;
   const text = (typeof body === 'string' ? body : JSON.stringify(body)).replaceAll(/\s+/g, ' ').trim();
-  return text.length <= BODY_CHARS_MAX ? text : `${text.slice(0, BODY_CHARS_MAX).toWellFormed()}…`;
+  return cutText(text, BODY_CHARS_MAX);
 }
 
 function someOf(words: readonly string[]): string {

@@ -18,7 +18,7 @@ import {
   tellNotice,
   tellRunEnd,
   tellStart,
-  type Told,
+  type AgentLine,
 } from './agent-events.ts';
 import { TaskNames } from '../../schedule/views/task-names.ts';
 import { filesOf, outsideOf } from './file-lines.ts';
@@ -51,7 +51,7 @@ export interface TellerOptions {
 export interface ToldOf {
   /** What people call the task; empty where it is about the run. */
   task: string;
-  told: Told[];
+  told: AgentLine[];
 }
 
 /** Keeps what was already said of a task. */
@@ -118,7 +118,7 @@ export class RunTeller {
     return of && 'task' in of ? this.#names.of(of.task) : '';
   }
 
-  #tell(event: Event, run: string): Told[] {
+  #tell(event: Event, run: string): AgentLine[] {
     if (event.type === 'attempt.progress')
       return this.#options.withOutput ? [{ text: `progress: ${tellProgress(event)}`, color: 'quiet' }] : [];
     if (event.type === 'attempt.agent') return this.#options.withOutput ? tellAgent(event.event) : [];
@@ -139,7 +139,7 @@ export class RunTeller {
     return usd === '' ? '' : `, ${usd}`;
   }
 
-  #describe(event: Event, run: string): Told | undefined {
+  #describe(event: Event, run: string): AgentLine | undefined {
     switch (event.type) {
       case 'run.created': {
         this.#inAll = noSpending();
@@ -340,7 +340,7 @@ export class RunTeller {
     return `conflicts${names === '' ? '' : ` with ${names}`} in ${filesOf(conflict.files)}`;
   }
 
-  #hand(event: EventOf<'task.handed'>): Told {
+  #hand(event: EventOf<'task.handed'>): AgentLine {
     const { agent, rejected } = event;
     this.#names.add(event);
     if (!rejected) return { text: `goes to ${agent}` };
@@ -350,7 +350,7 @@ export class RunTeller {
     };
   }
 
-  #expand(event: EventOf<'task.expanded'>): Told | undefined {
+  #expand(event: EventOf<'task.expanded'>): AgentLine | undefined {
     const { task, kind, items, candidates } = event;
     this.#names.add(event);
     if (items) return { text: `runs for each of ${count(items.length, 'item')}` };
@@ -363,7 +363,7 @@ export class RunTeller {
   }
 
   /** That it has another runtime is told when it gets it, not with each further attempt. */
-  #start(event: EventOf<'attempt.started'>): Told {
+  #start(event: EventOf<'attempt.started'>): AgentLine {
     const { task, fallback, ...rest } = event;
     if (!fallback || this.#fallbacks.get(task) === fallback.because) return tellStart({ task, ...rest });
     this.#fallbacks.set(task, fallback.because);
@@ -371,7 +371,7 @@ export class RunTeller {
   }
 
   /** A good end is told once, by the task. */
-  #attempt(event: EventOf<'attempt.finished'>): Told | undefined {
+  #attempt(event: EventOf<'attempt.finished'>): AgentLine | undefined {
     const { task, attempt, outcome, durationMs, collected } = event;
     const changed =
       collected && collected.changedCount > 0 ? `, ${count(collected.changedCount, 'file')} changed` : '';
@@ -397,7 +397,7 @@ export class RunTeller {
     };
   }
 
-  #finished({ task, outcome }: EventOf<'task.finished'>): Told | undefined {
+  #finished({ task, outcome }: EventOf<'task.finished'>): AgentLine | undefined {
     const before = this.#told.get(task);
     this.#told.delete(task);
     if (outcome.kind === 'done')

@@ -2,7 +2,7 @@
  * Reads a patch piece by piece, however large it is: keeps its beginning, and counts files and lines of all of it. A
  * line of any length costs no more than its first characters.
  */
-import { LIMITS } from '../../schedule/history/limits.ts';
+import { HISTORY_LIMITS } from '../../schedule/history/limits.ts';
 
 /** More than a report shows of one task, whatever its characters are made of. */
 const KEPT_BYTES_MAX = 1024 * 1024;
@@ -74,8 +74,8 @@ export class PatchReader {
     const text = Buffer.concat(this.#kept).toString();
     if (this.#cutBytes === 0 && this.#keptBytes < KEPT_BYTES_MAX) return text;
     const at = text.lastIndexOf('\n') + 1;
-    if (text.length - at <= LIMITS.lineChars) return text.slice(0, at);
-    const end = at + LIMITS.lineChars - WORDS_CHARS_MAX;
+    if (text.length - at <= HISTORY_LIMITS.lineChars) return text.slice(0, at);
+    const end = at + HISTORY_LIMITS.lineChars - WORDS_CHARS_MAX;
     return `${text.slice(0, end)}… (${text.length - end + this.#cutBytes} more characters)\n`;
   }
 

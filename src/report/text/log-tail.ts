@@ -1,8 +1,9 @@
 /** Keeps the last lines of what a task printed, whatever the pieces it came in. Never holds more than its limit. */
 import type { EventOf } from '../../contract/event.ts';
 import type { LogLine, LogReport } from '../../contract/report.ts';
-import { clip, LIMITS as KEPT } from '../../schedule/history/limits.ts';
-import { LIMITS } from '../limits.ts';
+import { HISTORY_LIMITS as KEPT } from '../../schedule/history/limits.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
+import { REPORT_LIMITS } from '../limits.ts';
 import { plainLine } from './plain.ts';
 
 type Output = Pick<EventOf<'attempt.output'>, 'attempt' | 'text' | 'base64' | 'droppedBytes'> & {
@@ -28,7 +29,8 @@ export class LogTail {
     const end = text.lastIndexOf('\n') + 1;
     // A piece may be nothing but line ends: lines that nobody will see are counted, not made.
     let from = end;
-    for (let kept = 0; kept < LIMITS.logLinesPerTask && from > 0; kept += 1) from = startOfLine(text, from);
+    for (let kept = 0; kept < REPORT_LIMITS.logLinesPerTask && from > 0; kept += 1)
+      from = startOfLine(text, from);
     this.#total += countLineEnds(text, from);
     while (from < end) {
       const next = text.indexOf('\n', from) + 1;
@@ -37,7 +39,8 @@ export class LogTail {
       from = next;
     }
     const rest = text.slice(end);
-    if (rest) this.#open.set(event.stream, { attempt: event.attempt, text: clip(rest, KEPT.lineChars) });
+    if (rest)
+      this.#open.set(event.stream, { attempt: event.attempt, text: cutAndCount(rest, KEPT.lineChars) });
   }
 
   chars(): number {
@@ -57,7 +60,7 @@ export class LogTail {
     let end = line.text.length;
     while (line.text[end - 1] === '\r') end -= 1;
     const seen = line.text.slice(line.text.lastIndexOf('\r', end - 1) + 1, end);
-    const text = plainLine(clip(seen, KEPT.lineChars)).trimEnd();
+    const text = plainLine(cutAndCount(seen, KEPT.lineChars)).trimEnd();
     this.#lines.push({ ...line, text });
     this.#chars += text.length;
     this.#total += 1;
@@ -65,7 +68,7 @@ export class LogTail {
   }
 
   #trim(charsMax: number): void {
-    let first = Math.max(0, this.#lines.length - LIMITS.logLinesPerTask);
+    let first = Math.max(0, this.#lines.length - REPORT_LIMITS.logLinesPerTask);
     for (let index = 0; index < first; index += 1) this.#chars -= this.#lines[index]!.text.length;
     while (this.#chars > charsMax && first < this.#lines.length) {
       this.#chars -= this.#lines[first]!.text.length;

@@ -5,7 +5,7 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import { askPerson } from '../agent/ask-person.ts';
-import { cut } from '../agent/story.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
 import type { Job } from '../runtime.ts';
 
 const INPUT_CHARS_MAX = 1000;
@@ -20,7 +20,7 @@ export async function permit(
   const words = `${title ?? ''} ${toolCall.name ?? ''}`;
   const isOurs = Object.keys(job.mcp).some((server) => words.includes(server));
   if ((kind && kind !== 'other') || isOurs) return pick(options, 'allow');
-  const input = rawInput === undefined ? '' : `: ${cut(JSON.stringify(rawInput), INPUT_CHARS_MAX)}`;
+  const input = rawInput === undefined ? '' : `: ${cutAndCount(JSON.stringify(rawInput), INPUT_CHARS_MAX)}`;
   const text = `${title ?? 'the agent wants to use a tool'}${input}`;
   const choices = options.map(({ name }) => ({ label: name }));
   const { picked } = await askPerson(job, { id: toolCall.toolCallId, text, choices, tool: true });

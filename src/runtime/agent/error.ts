@@ -1,4 +1,5 @@
 /** What kind of failure an agent speaks of, from the status that the model's server gave or else from its words. */
+import { cutText } from '../../base/cut-text.ts';
 import { saysTooLong } from '../../base/too-long.ts';
 import type { AgentError, AgentErrorKind } from '../../contract/model.ts';
 
@@ -27,7 +28,7 @@ const WORDS: [RegExp, AgentErrorKind][] = [
 
 /** `status` is looked for in the message where it is not given, since some agents only print it. */
 export function agentError(whole: string, given?: number): AgentError {
-  const message = whole.length > MESSAGE_CHARS_MAX ? `${whole.slice(0, MESSAGE_CHARS_MAX)}…` : whole;
+  const message = cutText(whole, MESSAGE_CHARS_MAX);
   const status = given ?? statusIn(message);
   const kind =
     (mayBeTooLong(status) && saysTooLong(message) ? 'context-full' : undefined) ??

@@ -2,6 +2,7 @@
  * What one agent said and did in an attempt, as its program tells it: turns it into events that a journal can hold, and
  * at the end into a result. It starts nothing.
  */
+import { cutAndCount } from '../../base/cut-text.ts';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { AgentError, Tokens } from '../../contract/model.ts';
@@ -83,17 +84,17 @@ export class AgentStory {
   text(text: string, whole = text): void {
     if (text.trim() === '') return;
     this.#text = whole.slice(0, OUTPUT_CHARS_MAX);
-    this.#job.emit({ kind: 'text', text: cut(text, TEXT_CHARS_MAX) });
+    this.#job.emit({ kind: 'text', text: cutAndCount(text, TEXT_CHARS_MAX) });
   }
 
   toolCall(id: string, name: string, input: Json): void {
     this.#toolCalls += 1;
     const text = typeof input === 'string' ? input : JSON.stringify(input);
-    this.#job.emit({ kind: 'tool-call', id, name, input: cut(text, INPUT_CHARS_MAX) });
+    this.#job.emit({ kind: 'tool-call', id, name, input: cutAndCount(text, INPUT_CHARS_MAX) });
   }
 
   toolResult(id: string, isError: boolean, text: string): void {
-    this.#job.emit({ kind: 'tool-result', id, isError, text: cut(text, TEXT_CHARS_MAX) });
+    this.#job.emit({ kind: 'tool-result', id, isError, text: cutAndCount(text, TEXT_CHARS_MAX) });
   }
 
   fileChanged(file: string): void {
@@ -185,11 +186,6 @@ export class AgentStory {
 function outputOf(text: string, isJsonAsked: boolean): Json {
   if (text === '') return null;
   return jsonIn(text, isJsonAsked) ?? text;
-}
-
-export function cut(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  return `${text.slice(0, charsMax - 40)}… (${text.length - charsMax + 40} more characters)`;
 }
 
 /** The end of what was printed, without colours. */

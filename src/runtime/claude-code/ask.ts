@@ -1,7 +1,7 @@
 /** What Claude does not do unasked becomes a question to a person, and what it asks of its own accord too, as it is. */
 import { isFields, type Fields } from '../../base/fields.ts';
 import { askPerson } from '../agent/ask-person.ts';
-import { cut } from '../agent/story.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
 import type { SdkAnswer } from './sdk.ts';
 import type { Job } from '../runtime.ts';
 
@@ -16,8 +16,13 @@ export function permissions(job: Pick<Job, 'ask' | 'emit'>) {
     const id = `ask-${(count += 1)}`;
     const questions = tool === 'AskUserQuestion' ? questionsIn(input) : [];
     if (questions.length > 0) return answerAll(job, id, input, questions);
+<<<<<<< HEAD
     const text = `${title ?? `${tool} wants to run`}: ${cut(JSON.stringify(input), INPUT_CHARS_MAX)}`;
     const { answer, note } = await askPerson(job, { id, text, tool: true });
+=======
+    const text = `${title ?? `${tool} wants to run`}: ${cutAndCount(JSON.stringify(input), INPUT_CHARS_MAX)}`;
+    const { answer, note } = await askPerson(job, { id, text });
+>>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
     if (answer === 'yes') return { behavior: 'allow', updatedInput: input };
     const why = note === undefined ? '' : ` They said: ${note}`;
     return {

@@ -2,7 +2,10 @@
 import type { Readable } from 'node:stream';
 
 const PIECE_BYTES_MAX = 64 * 1024;
+/** Of what prints all the time; what prints now and then is told sooner, since somebody may be looking. */
 const FLUSH_MS = 100;
+const QUIET_MS = 50;
+const SOON_MS = 5;
 const TAIL_BYTES = 16 * 1024;
 export const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 export const RUN_OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
@@ -46,9 +49,11 @@ export class OutputSink {
     let dropped: Buffer = Buffer.alloc(0);
     let droppedBytes = 0;
     let timer: NodeJS.Timeout | undefined;
+    let flushedAtMs = -Infinity;
 
     const flush = (all: boolean): void => {
       timer = undefined;
+      flushedAtMs = performance.now();
       while (waiting.length > 0) {
         const length = cutAt(waiting, all);
         if (length === 0) break;
@@ -84,13 +89,17 @@ export class OutputSink {
       if (kept.length === 0) return;
       waiting = waiting.length === 0 ? kept : Buffer.concat([waiting, kept]);
       if (waiting.length >= PIECE_BYTES_MAX) flush(false);
-      else timer ??= setTimeout(flush, FLUSH_MS, false);
+      else timer ??= setTimeout(flush, waitMs(performance.now() - flushedAtMs), false);
     });
     // A pipe that breaks has ended, too.
     await new Promise<void>((resolve) => stream.on('error', () => resolve()).once('close', () => resolve()));
     finish();
     return tail.subarray(Math.max(0, tail.length - TAIL_BYTES)).toString();
   }
+}
+
+function waitMs(quietMs: number): number {
+  return quietMs >= QUIET_MS ? SOON_MS : FLUSH_MS - quietMs;
 }
 
 function lastOf(before: Buffer, chunk: Buffer): Buffer {

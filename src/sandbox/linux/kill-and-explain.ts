@@ -1,6 +1,6 @@
 /** How a launcher's child is ended, and what its end means. */
 import { BosunError, HelperDied } from '../../contract/errors.ts';
-import type { Child, Exit } from '../../system/process/process.ts';
+import type { StartedProcess, Exit } from '../../system/process/process.ts';
 import type { FencedTree } from './fenced-tree.ts';
 import { FAILED, MARK } from './launch-lines.ts';
 import { childOfLauncher } from './child-of-launcher.ts';
@@ -24,7 +24,7 @@ export function killSandbox(launcherPid: number | undefined): boolean {
 
 /** Throws, after the child's end, where the surroundings could not be made. */
 export function whyNotStarted(
-  child: Child,
+  child: StartedProcess,
   cwd: string,
   tree?: FencedTree,
 ): (exit: Exit, killed: boolean) => Promise<undefined> {

@@ -12,7 +12,7 @@ import type { Fence } from '../../system/process/fence.ts';
 import { asGroup } from '../../system/process/group.ts';
 import {
   start,
-  type Child,
+  type StartedProcess,
   type Launch,
   type Launcher,
   type Prepared,
@@ -152,7 +152,7 @@ export class LinuxLauncher implements Launcher {
       ...placesOf(surroundings),
       ...reads,
     ]);
-    const child: Child & { stdin: Writable | null } =
+    const child: StartedProcess & { stdin: Writable | null } =
       this.#spawner?.start({ argv: nativeWords(plan), env, input }) ??
       start(this.#utilLinux!.line(plan), { cwd: '/', env, detached: true, input });
     const running = asGroup(child, command, {
@@ -225,7 +225,7 @@ export class LinuxLauncher implements Launcher {
     plan: LaunchPlan,
     input: string | null | undefined,
     fence: { filter: string; options: string },
-  ): { child: Child & { stdin: Writable | null }; status: Readable } {
+  ): { child: StartedProcess & { stdin: Writable | null }; status: Readable } {
     if (this.#spawner !== undefined) {
       const child = this.#spawner.start({ argv: nativeWords(plan), env: ENV, input, fence });
       return { child, status: child.status };

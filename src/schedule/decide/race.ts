@@ -50,7 +50,7 @@ export function giveUp(node: Node): Decision | undefined {
 }
 
 /** The commit that a task merges: that of its last attempt; of a race, that of its pick while it had no conflict. */
-export function commitOf(state: State, { ended, picked }: Node): string {
+export function commitToMerge(state: State, { ended, picked }: Node): string {
   return ended?.collected?.commit ?? nodeOf(state, picked!.candidate).results[0]!;
 }
 

@@ -6,7 +6,16 @@ import type { EventOf, Reopened } from '../../contract/event.ts';
 import { canGoOn } from '../fold/session.ts';
 import { standing } from '../workflow/publications.ts';
 import { candidatesOf } from '../workflow/race.ts';
-import { hasEnded, hasFailed, isAwaiting, isMet, isPast, isWithin, type Node, type State } from '../state.ts';
+import {
+  hasEnded,
+  hasFailed,
+  isAwaiting,
+  isMet,
+  isPast,
+  isTaskWithin,
+  type Node,
+  type State,
+} from '../state.ts';
 
 export function decideReopened(state: State, wanted: NonNullable<State['goesOn']>): EventOf<'run.reopened'> {
   const [again, because] = rule(state, wanted);
@@ -26,7 +35,10 @@ function rule(
   wanted: NonNullable<State['goesOn']>,
 ): [again: (node: Node) => boolean, because: string] {
   if (wanted.type === 'task.retried')
-    return [(node) => isWithin(node, wanted.task), `${wanted.task} is tried again, and what waits for it`];
+    return [
+      (node) => isTaskWithin(node, wanted.task),
+      `${wanted.task} is tried again, and what waits for it`,
+    ];
   if (endedAtMs !== undefined) return [() => true, 'it had ended: what did not succeed is tried again'];
   if (cancelling)
     return [(node) => node.state !== 'failed', 'it was being cancelled: what had not failed goes on'];

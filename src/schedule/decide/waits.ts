@@ -4,8 +4,16 @@ import type { EventOf, WaitFor } from '../../contract/event.ts';
 import { unreadBy } from '../fold/messages.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { tellPublication, standingFrom } from '../workflow/publications.ts';
-import { mayReach, tellBarred, tellService } from '../workflow/services.ts';
-import { hasEnded, isWithin, nodeOf, type Interface, type Node, type State, type Wait } from '../state.ts';
+import { mayReachService, tellBarred, tellService } from '../workflow/services.ts';
+import {
+  hasEnded,
+  isTaskWithin,
+  nodeOf,
+  type Interface,
+  type Node,
+  type State,
+  type Wait,
+} from '../state.ts';
 
 type Over = Pick<EventOf<'wait.ended'>, 'why' | 'text'>;
 
@@ -60,7 +68,8 @@ function afterPublication(state: State, what: ForPublication): Over | undefined 
 function afterService(state: State, task: string, name: string): Over | undefined {
   const service = state.services.get(name);
   if (!service) return undefined;
-  if (mayReach(state, nodeOf(state, task), service)) return { why: 'met', text: tellService(state, service) };
+  if (mayReachService(state, nodeOf(state, task), service))
+    return { why: 'met', text: tellService(state, service) };
   const { why, remedy } = tellBarred(state, service);
   return { why: 'ended', text: `you may not reach ${name}: ${why}; ${remedy}` };
 }
@@ -92,7 +101,7 @@ export function sendersOf({ for: what, task: reader }: Wait): (node: Node) => bo
   if (what.kind === 'service') return (node) => node.id !== reader;
   if (what.kind !== 'message') return () => false;
   const { task, agent } = what;
-  if (task !== undefined) return (node) => isWithin(node, task);
+  if (task !== undefined) return (node) => isTaskWithin(node, task);
   if (agent !== undefined)
     return (node) => node.task.handoff?.includes(agent) ?? agentOf(node, 'work')?.name === agent;
   return (node) => node.id !== reader;

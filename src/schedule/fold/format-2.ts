@@ -5,7 +5,7 @@
  * today has no part in what was decided then.
  */
 import type { BudgetMark, Event, EventOf, Recorded, Reopened } from '../../contract/event.ts';
-import { hasEnded, isMet, isPast, isWithin, nodeOf, type Node, type State } from '../state.ts';
+import { hasEnded, isMet, isPast, isTaskWithin, nodeOf, type Node, type State } from '../state.ts';
 import { apply, create } from './fold.ts';
 import { completed, implied } from './format-1.ts';
 import { queue, unpush } from './moves.ts';
@@ -80,7 +80,7 @@ function reopened(
   const hadEnded = state.endedAtMs !== undefined;
   if (event.type === 'run.resumed' && !hadEnded && !state.cancelling) return undefined;
   const again = (node: Node): boolean =>
-    event.type === 'task.retried' ? isWithin(node, event.task) : hadEnded || node.state !== 'failed';
+    event.type === 'task.retried' ? isTaskWithin(node, event.task) : hadEnded || node.state !== 'failed';
   const open = new Set<Node>();
   const take = (node: Node): void => {
     if (open.has(node) || !hasEnded(node) || node.state === 'done' || isPast(node)) return;

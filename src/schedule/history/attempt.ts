@@ -6,7 +6,8 @@ import type { Outcome } from '../../contract/run.ts';
 import { noCost, withUse } from '../money/cost.ts';
 import type { Node } from '../state.ts';
 import { agentOf } from '../workflow/agent-of.ts';
-import { clip, LIMITS } from './limits.ts';
+import { HISTORY_LIMITS } from './limits.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
 
 const MODELS_MAX = 20;
 
@@ -29,9 +30,11 @@ export function newAttempt(node: Node, event: EventOf<'attempt.started'>, atMs: 
     outsideCount: 0,
     artifacts: [],
     feedback: null,
-    ...(event.recap !== undefined && { recap: clip(event.recap, LIMITS.messageChars) }),
+    ...(event.recap !== undefined && { recap: cutAndCount(event.recap, HISTORY_LIMITS.messageChars) }),
     runtime: fallback?.runtime ?? agentOf(node, purpose)?.agent.runtime ?? null,
-    fallback: fallback ? { ...fallback, because: clip(fallback.because, LIMITS.messageChars) } : null,
+    fallback: fallback
+      ? { ...fallback, because: cutAndCount(fallback.because, HISTORY_LIMITS.messageChars) }
+      : null,
     models: [],
     session: session?.id ?? null,
     turns: null,
@@ -49,17 +52,18 @@ export function endAttempt(attempt: AttemptReport, event: EventOf<'attempt.finis
   attempt.durationMs = event.durationMs;
   attempt.outcome = outcome.kind;
   attempt.exit = exitOf(outcome);
-  attempt.feedback = event.feedback === undefined ? null : clip(event.feedback, LIMITS.messageChars);
+  attempt.feedback =
+    event.feedback === undefined ? null : cutAndCount(event.feedback, HISTORY_LIMITS.messageChars);
   if (event.error) attempt.error = clipError(event.error);
   if (!collected) return;
   attempt.snapshot = collected.outside?.snapshot ?? collected.commit;
-  attempt.changed = collected.changed.slice(0, LIMITS.changedFilesPerAttempt);
+  attempt.changed = collected.changed.slice(0, HISTORY_LIMITS.changedFilesPerAttempt);
   attempt.changedCount = collected.changedCount;
-  attempt.refused = collected.refused.slice(0, LIMITS.listEntries);
+  attempt.refused = collected.refused.slice(0, HISTORY_LIMITS.listEntries);
   const { files, count } = collected.outside ?? { files: [], count: 0 };
-  attempt.outside = files.slice(0, LIMITS.listEntries).map(({ path, why }) => `${path}: ${why}`);
+  attempt.outside = files.slice(0, HISTORY_LIMITS.listEntries).map(({ path, why }) => `${path}: ${why}`);
   attempt.outsideCount = count;
-  attempt.artifacts = collected.artifacts.slice(0, LIMITS.listEntries);
+  attempt.artifacts = collected.artifacts.slice(0, HISTORY_LIMITS.listEntries);
 }
 
 /** What the agent says of itself. */
@@ -76,7 +80,7 @@ export function noteAgent(attempt: AttemptReport, event: AgentEvent): void {
 
 /** The last one counts. */
 export function noteProgress(attempt: AttemptReport, { text, percent }: EventOf<'attempt.progress'>): void {
-  attempt.progress = { text: clip(text, LIMITS.lineChars), percent: percent ?? null };
+  attempt.progress = { text: cutAndCount(text, HISTORY_LIMITS.lineChars), percent: percent ?? null };
 }
 
 /** What was metered of it. */
@@ -84,19 +88,23 @@ export function noteUse(attempt: AttemptReport, event: EventOf<'model.used'>): v
   attempt.cost = withUse(attempt.cost, event);
   const { models } = attempt;
   if (!models.includes(event.model) && models.length < MODELS_MAX)
-    models.push(clip(event.model, LIMITS.lineChars));
+    models.push(cutAndCount(event.model, HISTORY_LIMITS.lineChars));
 }
 
 function exitOf(outcome: Outcome): AttemptReport['exit'] {
   if (outcome.kind !== 'failed') return null;
   return {
     reason: outcome.reason,
-    message: clip(outcome.message, LIMITS.messageChars),
+    message: cutAndCount(outcome.message, HISTORY_LIMITS.messageChars),
     code: outcome.exitCode ?? null,
     signal: outcome.signal ?? null,
   };
 }
 
 function clipError({ kind, message, status }: AgentError): AgentError {
-  return { kind, message: clip(message, LIMITS.messageChars), ...(status !== undefined && { status }) };
+  return {
+    kind,
+    message: cutAndCount(message, HISTORY_LIMITS.messageChars),
+    ...(status !== undefined && { status }),
+  };
 }

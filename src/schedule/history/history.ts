@@ -12,7 +12,8 @@ import type { Json } from '../../contract/workflow.ts';
 import { nodeOf, type Node, type State } from '../state.ts';
 import { endAttempt, newAttempt, noteAgent, noteProgress, noteUse } from './attempt.ts';
 import { addIsolation } from './isolations.ts';
-import { clip, LIMITS } from './limits.ts';
+import { HISTORY_LIMITS } from './limits.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
 import { MessageLog } from './messages.ts';
 import {
   addAccess,
@@ -23,7 +24,7 @@ import {
   newTask,
   type TaskHistory,
 } from './task.ts';
-import { noteWait, type Waits } from './waits.ts';
+import { countWait, type Waits } from './waits.ts';
 
 export interface History {
   tasks: Map<string, TaskHistory>;
@@ -48,7 +49,7 @@ export function newHistory(): History {
     isolations: [],
     budgets: new Map(),
     waits: [],
-    outputCharsLeft: LIMITS.outputCharsInAll,
+    outputCharsLeft: HISTORY_LIMITS.outputCharsInAll,
   };
 }
 
@@ -70,11 +71,11 @@ export function remember(history: History, state: State, recorded: Pick<Recorded
         closeQuestion(history, { id, answer: noAnswer(ask).answer, by: 'ended' }, atMs);
       return;
     case 'model.waiting':
-      return noteWait(history.waits, event, atMs);
+      return countWait(history.waits, event, atMs);
     case 'budget.warned': {
       const { account, unit, spent, limit } = event;
       const { warnings } = toldOf(history, account);
-      if (warnings.length < LIMITS.listEntries) warnings.push({ atMs, unit, spent, limit });
+      if (warnings.length < HISTORY_LIMITS.listEntries) warnings.push({ atMs, unit, spent, limit });
       return;
     }
     case 'budget.set':
@@ -193,7 +194,7 @@ function newQuestion(event: EventOf<'question.asked'>, atMs: number): QuestionRe
   return {
     id: event.id,
     task: event.task,
-    text: clip(event.text, LIMITS.messageChars),
+    text: cutAndCount(event.text, HISTORY_LIMITS.messageChars),
     choices: (event.choices ?? []).map(({ label }) => label),
     several: event.several ?? false,
     freeText: event.freeText ?? false,
@@ -229,7 +230,7 @@ function closeQuestion(
 }
 
 function clipAnswer(answer: string | null): string | null {
-  return answer === null ? null : clip(answer, LIMITS.messageChars);
+  return answer === null ? null : cutAndCount(answer, HISTORY_LIMITS.messageChars);
 }
 
 function noteLimits(
@@ -240,7 +241,8 @@ function noteLimits(
   const { raises } = toldOf(history, account);
   for (const unit of BUDGET_UNITS) {
     const limit = limits[unit];
-    if (limit !== undefined && raises.length < LIMITS.listEntries) raises.push({ atMs, unit, limit, by });
+    if (limit !== undefined && raises.length < HISTORY_LIMITS.listEntries)
+      raises.push({ atMs, unit, limit, by });
   }
 }
 
@@ -263,8 +265,8 @@ function addConflict(
 ): void {
   const known = conflicts.findLast((each) => each.task === task);
   if (known && known.resolved === null && resolved !== null) known.resolved = resolved;
-  else if (conflicts.length < LIMITS.listEntries) {
-    const files = conflict!.files.slice(0, LIMITS.listEntries);
+  else if (conflicts.length < HISTORY_LIMITS.listEntries) {
+    const files = conflict!.files.slice(0, HISTORY_LIMITS.listEntries);
     conflicts.push({ task, attempt, files, with: conflict!.with, resolved });
   }
 }
@@ -278,7 +280,8 @@ function outputOf(history: History, { children }: Node, event: EventOf<'task.fin
       ? `(the outputs of ${children.length} tasks, too many for a report)`
       : undefined;
   const chars = JSON.stringify(output).length;
-  if (chars > Math.min(LIMITS.outputChars, history.outputCharsLeft)) return tooMuch(`${chars} characters`);
+  if (chars > Math.min(HISTORY_LIMITS.outputChars, history.outputCharsLeft))
+    return tooMuch(`${chars} characters`);
   history.outputCharsLeft -= chars;
   return output;
 }

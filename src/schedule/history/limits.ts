@@ -1,6 +1,6 @@
 /** How much is remembered of what happened in a run: enough for a report, however long the run is. */
 
-export const LIMITS = {
+export const HISTORY_LIMITS = {
   lineChars: 2_000,
   messageChars: 4_000,
   changedFilesPerAttempt: 500,
@@ -9,8 +9,3 @@ export const LIMITS = {
   listEntries: 1_000,
   deniedPerTask: 100,
 } as const;
-
-export function clip(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  return `${text.slice(0, charsMax).toWellFormed()}… (${text.length - charsMax} more characters)`;
-}

@@ -1,7 +1,8 @@
 /** What agents of a run said to each other, and who read it: one record a message, as many as a report has room for. */
 import type { Event, EventOf } from '../../contract/event.ts';
 import type { MessageReport } from '../../contract/report.ts';
-import { clip, LIMITS } from './limits.ts';
+import { HISTORY_LIMITS } from './limits.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
 
 export class MessageLog {
   readonly #byId = new Map<string, MessageReport>();
@@ -18,8 +19,15 @@ export class MessageLog {
     } else if (event.type === 'message.delivered') this.#delivered(event);
     else if (event.type === 'message.refused') {
       const message = this.#byId.get(event.id);
-      if (message) message.refused = clip(event.text, LIMITS.lineChars);
+      if (message) message.refused = cutAndCount(event.text, HISTORY_LIMITS.lineChars);
     }
+  }
+
+  copy(each: (message: MessageReport) => MessageReport): MessageLog {
+    const copy = new MessageLog();
+    for (const [id, message] of this.#byId) copy.#byId.set(id, each(message));
+    copy.leftOut = this.leftOut;
+    return copy;
   }
 
   /** In the order in which they were sent. */
@@ -28,7 +36,7 @@ export class MessageLog {
   }
 
   #sent(event: EventOf<'message.sent'>, atMs: number): void {
-    if (this.#byId.size >= LIMITS.listEntries) {
+    if (this.#byId.size >= HISTORY_LIMITS.listEntries) {
       this.leftOut++;
       return;
     }
@@ -42,8 +50,8 @@ export class MessageLog {
       id,
       task,
       attempt,
-      to: clip(to, LIMITS.lineChars),
-      text: clip(text, LIMITS.messageChars),
+      to: cutAndCount(to, HISTORY_LIMITS.lineChars),
+      text: cutAndCount(text, HISTORY_LIMITS.messageChars),
       urgent,
       sentAtMs: atMs,
       readers: [],

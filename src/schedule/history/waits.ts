@@ -1,7 +1,8 @@
 /** How long providers were waited for, in whatever task. Keeps no more than a report has room for. */
 import type { EventOf } from '../../contract/event.ts';
 import type { WaitReport } from '../../contract/report.ts';
-import { clip, LIMITS } from './limits.ts';
+import { HISTORY_LIMITS } from './limits.ts';
+import { cutAndCount } from '../../base/cut-text.ts';
 
 const REASONS_MAX = 50;
 
@@ -12,12 +13,12 @@ export interface Waits {
   count: number;
 }
 
-export function noteWait(
+export function countWait(
   all: Waits[],
   { provider, why, delayMs }: EventOf<'model.waiting'>,
   atMs: number,
 ): void {
-  const told = clip(why, LIMITS.lineChars);
+  const told = cutAndCount(why, HISTORY_LIMITS.lineChars);
   let known = all.find((each) => each.provider === provider && each.why === told);
   if (!known) {
     if (all.length >= REASONS_MAX) return;
@@ -26,7 +27,7 @@ export function noteWait(
   known.count += 1;
   const last = known.times.at(-1);
   if (last && atMs <= last[1]) last[1] = Math.max(last[1], atMs + delayMs);
-  else if (known.times.length < LIMITS.listEntries) known.times.push([atMs, atMs + delayMs]);
+  else if (known.times.length < HISTORY_LIMITS.listEntries) known.times.push([atMs, atMs + delayMs]);
 }
 
 /** A wait ends with the run at the latest. */

@@ -45,11 +45,11 @@ export function describeUnit(unit: BudgetUnit, value: number): string {
 
 /** Cents are nothing to look at where all of it is less than one. */
 export function describeUsd(usd: number): string {
-  return roundUsd(usd, usd !== 0 && usd < 0.1 ? 4 : 2);
+  return writeUsd(usd, usd !== 0 && usd < 0.1 ? 4 : 2);
 }
 
 /** Sums of the same fractions differ by how they were added up; what is shown must not. */
-export function roundUsd(usd: number, digits: number): string {
+export function writeUsd(usd: number, digits: number): string {
   const scale = 10 ** digits;
   return `$${(Math.round(usd * scale + 1e-6) / scale).toFixed(digits)}`;
 }

@@ -1,4 +1,5 @@
 /** What an agent does, as a line for people. Pure. */
+import { cutText } from '../../base/cut-text.ts';
 import type { AgentEvent } from '../../contract/model.ts';
 import { sayAnswer } from '../../contract/question.ts';
 import type { Json } from '../../contract/workflow.ts';
@@ -51,7 +52,7 @@ function withinWorkspace(text: string): string {
 
 function shortInput(input: string): string {
   const [first = '', ...more] = withinWorkspace(told(input)).trim().split('\n');
-  return clip(more.length > 0 ? `${first} …` : first, INPUT_CHARS_MAX);
+  return cutText(more.length > 0 ? `${first} …` : first, INPUT_CHARS_MAX);
 }
 
 /** What it is about, out of its JSON; a plain command is told as it is. */
@@ -97,13 +98,9 @@ function tornField(input: string): string {
 
 function shortResult(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return clip(withinWorkspace(lines.slice(0, RESULT_LINES_MAX).join(' · ')), RESULT_CHARS_MAX);
+  return cutText(withinWorkspace(lines.slice(0, RESULT_LINES_MAX).join(' · ')), RESULT_CHARS_MAX);
 }
 
 function oneLine(text: string): string {
   return withinWorkspace(text).replaceAll('\n', ' ');
-}
-
-function clip(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).toWellFormed()}…`;
 }

@@ -1,4 +1,5 @@
 /** What came of a task and of those within it, in one value: who failed and why, and a summary for people. Pure. */
+import { cutText } from '../../base/cut-text.ts';
 import type { GroupResult } from '../../contract/report.ts';
 import { hasEnded, isGroup, type Node } from '../state.ts';
 
@@ -53,5 +54,5 @@ function oneLine(text: string): string {
     .slice(0, LINE_CHARS_MAX * 4)
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return line.length <= LINE_CHARS_MAX ? line : `${line.slice(0, LINE_CHARS_MAX - 1)}…`;
+  return cutText(line, LINE_CHARS_MAX);
 }

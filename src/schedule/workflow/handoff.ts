@@ -7,7 +7,7 @@ import type { Json, Task } from '../../contract/workflow.ts';
 import type { Node, State } from '../state.ts';
 import { objectWith } from './object-in-text.ts';
 import type { PromptContext } from './prompt-context.ts';
-import { cut, outputOf, said, textOf } from './said.ts';
+import { cutLines, outputOf, said, textOf } from './said.ts';
 
 const ROUNDS_DEFAULT = 3;
 /** What is told of an agent's reasons; longer ones are cut. */
@@ -77,14 +77,14 @@ export function rejectionOf(state: State, group: Node, last: Node): Rejection | 
   const before = Math.max(0, at - 1);
   if (last.state === 'failed') {
     if (last.outcome?.kind !== 'failed' || last.outcome.reason !== 'check') return undefined;
-    return { to: before, reasons: cut(last.feedback ?? last.outcome.message, REASONS_CHARS_MAX) };
+    return { to: before, reasons: cutLines(last.feedback ?? last.outcome.message, REASONS_CHARS_MAX) };
   }
   if (last.state !== 'done' || at === 0) return undefined;
   const verdict = rejectIn(outputOf(state, last));
   if (verdict === undefined) return undefined;
   const named =
     typeof verdict.to === 'string' ? group.task.handoff!.slice(0, at).lastIndexOf(verdict.to) : -1;
-  return { to: named < 0 ? before : named, reasons: cut(reasonsIn(verdict), REASONS_CHARS_MAX) };
+  return { to: named < 0 ? before : named, reasons: cutLines(reasonsIn(verdict), REASONS_CHARS_MAX) };
 }
 
 /** What an agent said that sends the work back. */

@@ -1,4 +1,5 @@
 /** A long text in few words, by its structure: the files of a patch, the fields of JSON, headings, first lines. Pure. */
+import { cutText } from '../../base/cut-text.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { Json } from '../../contract/workflow.ts';
 
@@ -87,5 +88,5 @@ function describe(value: Json): string {
 }
 
 function shorten(line: string): string {
-  return line.length <= LINE_CHARS_MAX ? line : `${line.slice(0, LINE_CHARS_MAX - 1).toWellFormed()}…`;
+  return cutText(line, LINE_CHARS_MAX);
 }

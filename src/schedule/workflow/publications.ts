@@ -2,6 +2,7 @@
  * What interfaces stand, and what work rests on. A publication stands unless the task that made it has ended without
  * success: also one of an attempt that failed, as long as its task is tried again. Pure.
  */
+import { cutText } from '../../base/cut-text.ts';
 import type { BuiltOn } from '../../contract/event.ts';
 import { isReader } from './addressees.ts';
 import { hasEnded, type Interface, type Node, type Origin, type Publication, type State } from '../state.ts';
@@ -56,9 +57,7 @@ function valueText(state: State, { value, valueRef }: Publication): string {
   const given = valueRef ? state.read(valueRef) : value;
   if (given === undefined) return '';
   const text = typeof given === 'string' ? given : JSON.stringify(given);
-  return text.length <= VALUE_SHOWN_CHARS_MAX
-    ? text
-    : `${text.slice(0, VALUE_SHOWN_CHARS_MAX).toWellFormed()}…`;
+  return cutText(text, VALUE_SHOWN_CHARS_MAX);
 }
 
 /** Nothing more has to be waited for: it is there, or nobody is left who could publish it. */

@@ -10,7 +10,7 @@ import { judgeOf } from '../../contract/workflow-words.ts';
 import type { Node, State } from '../state.ts';
 import { boundedQuestion, type Question } from '../../contract/question.ts';
 import { objectWith } from './object-in-text.ts';
-import { cut, outputOf, said, textOf } from './said.ts';
+import { cutLines, outputOf, said, textOf } from './said.ts';
 
 /** What the judge is told of each candidate's words; longer ones are cut. */
 const SAID_CHARS_MAX = 4000;
@@ -102,7 +102,7 @@ export function pickOf(state: State, judge: Node): Pick | undefined {
   const reasons =
     given === undefined || given === null || given === ''
       ? 'no reasons were given'
-      : cut(textOf(given), REASONS_CHARS_MAX);
+      : cutLines(textOf(given), REASONS_CHARS_MAX);
   if (pick === NOBODY || pick === null || pick === '') return { candidate: undefined, reasons };
   const name = typeof pick === 'number' ? String(pick) : pick;
   const candidate = offersOf(judge.parent!).find(({ candidate, label, id }) =>

@@ -7,14 +7,14 @@ export function outputOf(state: State, { output, outputRef }: Node): Json {
 }
 
 export function said(output: Json, charsMax = Infinity): string {
-  return output === null || output === '' ? '(nothing)' : cut(textOf(output), charsMax);
+  return output === null || output === '' ? '(nothing)' : cutLines(textOf(output), charsMax);
 }
 
 export function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-export function cut(value: string, charsMax: number): string {
+export function cutLines(value: string, charsMax: number): string {
   return value.length <= charsMax
     ? value
     : `${value.slice(0, charsMax)}\n… (${value.length - charsMax} characters more)`;

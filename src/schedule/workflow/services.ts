@@ -1,6 +1,6 @@
 /** Which tasks may reach the services of which others. Pure; whether one has a way to them is its attempt's matter. */
 import { hostOf, isServiceNamed } from '../../contract/services.ts';
-import { hasEnded, isWithin, nodeOf, type Node, type ServiceAt, type State } from '../state.ts';
+import { hasEnded, isTaskWithin, nodeOf, type Node, type ServiceAt, type State } from '../state.ts';
 import { agentOf } from './agent-of.ts';
 import { effectiveScope } from './scope-of.ts';
 
@@ -11,20 +11,20 @@ const FOLLOWED_MAX = 10_000;
  * Its own; those that its scope names; those of a task within it or around it; those of a publisher that its needs lead
  * to, which may go on after the task has started.
  */
-export function mayReach(state: State, reader: Node, { name, task }: ServiceAt): boolean {
+export function mayReachService(state: State, reader: Node, { name, task }: ServiceAt): boolean {
   const server = nodeOf(state, task);
   return (
     isServiceNamed(name, networkOf(reader)) ||
-    isWithin(server, reader.id) ||
-    isWithin(reader, server.id) ||
-    leadsTo(reader, (publisher) => isWithin(server, publisher.id))
+    isTaskWithin(server, reader.id) ||
+    isTaskWithin(reader, server.id) ||
+    leadsTo(reader, (publisher) => isTaskWithin(server, publisher.id))
   );
 }
 
 /** Those of the run that the task may reach now, but for its own. */
 export function servicesFor(state: State, reader: Node): ServiceAt[] {
   return [...state.services.values()].filter(
-    (service) => service.task !== reader.id && mayReach(state, reader, service),
+    (service) => service.task !== reader.id && mayReachService(state, reader, service),
   );
 }
 

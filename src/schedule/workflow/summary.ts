@@ -2,6 +2,7 @@
  * What an agent is asked for that sums up a long text for another one's prompt, and what is taken of its answer. It sees
  * that text and no file of the repository, and changes nothing. Pure.
  */
+import { cutText } from '../../base/cut-text.ts';
 import type { Task } from '../../contract/workflow.ts';
 import type { Node, State } from '../state.ts';
 import type { PromptContext, SummaryReader } from './prompt-context.ts';
@@ -54,8 +55,7 @@ export function summaryReader(state: State, node: Node): SummaryReader {
 export function summaryIn(state: State, node: Node): string {
   const output = outputOf(state, node);
   const text = output === null ? '' : textOf(output).trim();
-  if (text.length <= SUMMARY_CHARS_MAX) return text;
-  return `${text.slice(0, SUMMARY_CHARS_MAX - 1).toWellFormed()}…`;
+  return cutText(text, SUMMARY_CHARS_MAX);
 }
 
 /** One agent sums up a text once in a run. Agents of a workflow that is used by another one are its own. */
@@ -67,5 +67,5 @@ export function summaryKey(node: Node, agent: string, hash: string): string {
 
 /** As it stands in an event. */
 export function shortWhat(what: string): string {
-  return what.length <= WHAT_CHARS_MAX ? what : `${what.slice(0, WHAT_CHARS_MAX - 1).toWellFormed()}…`;
+  return cutText(what, WHAT_CHARS_MAX);
 }

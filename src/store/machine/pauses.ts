@@ -8,7 +8,7 @@ import type { MachineDatabase } from './database.ts';
 /** Keys that are looked up in memory. */
 const KEYS_MAX = 1000;
 
-export interface Pause {
+export interface KeyPause {
   untilMs: number;
   why: string;
 }
@@ -16,13 +16,13 @@ export interface Pause {
 /** The pauses of one key. */
 export interface KeyPauses {
   /** The one that lasts, if there is one: whoever told of it. Costs microseconds. */
-  heard(): Pause | undefined;
-  tell(pause: Pause): void;
+  heard(): KeyPause | undefined;
+  tell(pause: KeyPause): void;
 }
 
 export class Pauses {
   readonly #db: MachineDatabase;
-  readonly #known = new Map<string, Pause | undefined>();
+  readonly #known = new Map<string, KeyPause | undefined>();
   readonly #salt: Uint8Array;
   #version = -1;
 
@@ -37,7 +37,7 @@ export class Pauses {
     return { heard: () => this.#heard(key), tell: (pause) => this.#tell(key, pause) };
   }
 
-  #heard(key: string): Pause | undefined {
+  #heard(key: string): KeyPause | undefined {
     const version = this.#db.version();
     if (version !== this.#version || this.#known.size > KEYS_MAX) this.#known.clear();
     this.#version = version;
@@ -46,14 +46,14 @@ export class Pauses {
     return pause !== undefined && pause.untilMs > Date.now() ? pause : undefined;
   }
 
-  #read(key: string): Pause | undefined {
+  #read(key: string): KeyPause | undefined {
     const row = this.#db.get('SELECT at_ms, until_ms, why FROM pause WHERE key = ?', key);
     // One that was told of later than now is from before the clock was set back: nobody knows how long it lasts.
     if (row === undefined || Number(row['at_ms']) > Date.now()) return undefined;
     return { untilMs: Number(row['until_ms']), why: String(row['why']) };
   }
 
-  #tell(key: string, { untilMs, why }: Pause): void {
+  #tell(key: string, { untilMs, why }: KeyPause): void {
     const now = Date.now();
     this.#db.transaction(() => {
       // Also those from before the clock was set back: nobody knows how long they last.

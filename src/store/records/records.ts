@@ -8,17 +8,17 @@ import { lease } from '../kept-open.ts';
 import { MachineDatabase } from '../machine/database.ts';
 import { userStateDirectory } from '../user-state.ts';
 import { KeptRecords } from './kept-records.ts';
-import { ServedRepositories } from './repositories.ts';
+import { RepositoryRecords } from './repositories.ts';
 import { RECORD_MIGRATIONS } from './schema.ts';
-import { Tokens } from './tokens.ts';
+import { TokenRecords } from './tokens.ts';
 
 const NAME = 'records.db';
 
 export type OpenRecords = Pick<Records, 'tokens' | 'repositories' | 'kept'>;
 
 export class Records implements Disposable {
-  readonly tokens: Tokens;
-  readonly repositories: ServedRepositories;
+  readonly tokens: TokenRecords;
+  readonly repositories: RepositoryRecords;
   readonly kept: KeptRecords;
   readonly #db: MachineDatabase;
 
@@ -30,9 +30,9 @@ export class Records implements Disposable {
       without: 'make tokens anew with bosun token add, and allow repositories with bosun repositories add',
       again: 'end bosun serve and start it again',
     });
-    this.tokens = new Tokens(this.#db);
+    this.tokens = new TokenRecords(this.#db);
     this.kept = new KeptRecords(this.#db);
-    this.repositories = new ServedRepositories(this.#db);
+    this.repositories = new RepositoryRecords(this.#db);
   }
 
   /** Another one where somebody else has written since. */

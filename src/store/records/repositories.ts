@@ -6,7 +6,7 @@ import type { DatabaseRow, MachineDatabase } from '../machine/database.ts';
 export const REPOSITORIES_MAX = 1000;
 const NAME_CHARS_MAX = 60;
 
-export class ServedRepositories {
+export class RepositoryRecords {
   readonly #db: MachineDatabase;
 
   constructor(db: MachineDatabase) {

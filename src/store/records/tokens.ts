@@ -27,7 +27,7 @@ export interface KeptToken extends TokenView {
   hash: Uint8Array;
 }
 
-export class Tokens {
+export class TokenRecords {
   readonly #db: MachineDatabase;
 
   constructor(db: MachineDatabase) {

@@ -1,5 +1,5 @@
 /** A started child as the leader of its own process group: how it is asked, ended and waited for. */
-import { processExit, type Child, type Exit, type Running } from './process.ts';
+import { processExit, type StartedProcess, type Exit, type Running } from './process.ts';
 
 /** How long output may still arrive after the end before the end is told anyway. */
 const DRAIN_MS = 1000;
@@ -20,7 +20,7 @@ export interface GroupOptions {
 
 /** `child` must have been started detached. */
 export function asGroup(
-  child: Child,
+  child: StartedProcess,
   argv: string[],
   { settle, signal: ask, kill: end }: GroupOptions,
 ): Running {

@@ -76,7 +76,7 @@ export interface Relay extends AsyncDisposable {
 }
 
 /** What is looked at of a child, however it was started. */
-export interface Child {
+export interface StartedProcess {
   readonly pid?: number | undefined;
   readonly stdout: Readable | null;
   readonly stderr: Readable | null;
@@ -255,7 +255,7 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /** Resolves once the process has ended and its output is read. */
-export function processExit(child: Child, argv: string[]): Promise<Exit> {
+export function processExit(child: StartedProcess, argv: string[]): Promise<Exit> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => reject(unstarted(argv[0]!, cause)));
     child.once('close', (code, signal) => resolve({ code, signal }));

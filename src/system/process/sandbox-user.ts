@@ -2,7 +2,7 @@
  * Who commands run as. A root engine must not run them as root, not even in a user namespace: it becomes somebody
  * who owns nothing but the layers. Everybody else runs them as himself.
  */
-import { lchownSync, readFileSync } from 'node:fs';
+import { lchownSync, readdirSync, readFileSync } from 'node:fs';
 import { capture } from './process.ts';
 import { BosunError } from '../../contract/errors.ts';
 
@@ -33,9 +33,30 @@ export function give(uid: number | undefined, ...files: string[]): void {
   if (uid !== undefined) for (const file of files) lchownSync(file, uid, uid);
 }
 
+/** A small tree is given sooner than a process is started for it. */
+const BY_HAND_MAX = 300;
+const SLASH = Buffer.from('/');
+
+/** Nobody changes the tree meanwhile. */
 export async function giveTree(uid: number | undefined, directory: string): Promise<void> {
-  if (uid === undefined) return;
+  if (uid === undefined || giveByHand(uid, directory)) return;
   const given = await capture(['chown', '-R', '-h', `${uid}:${uid}`, '--', directory]);
   if (given.code !== 0)
     throw new BosunError('system', `cannot give ${directory} to user ${uid}: ${given.stderr.trim()}`);
+}
+
+/** Whether that was all of it: a large tree is left to a process of its own. */
+function giveByHand(uid: number, top: string): boolean {
+  const directories = [Buffer.from(top)];
+  let count = 0;
+  for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
+    lchownSync(directory, uid, uid);
+    for (const entry of readdirSync(directory, { withFileTypes: true, encoding: 'buffer' })) {
+      if (++count > BY_HAND_MAX) return false;
+      const at = Buffer.concat([directory, SLASH, entry.name]);
+      if (entry.isDirectory()) directories.push(at);
+      else lchownSync(at, uid, uid);
+    }
+  }
+  return true;
 }

@@ -22,7 +22,7 @@ const PENDING_MAX = 4096;
 /** How long a stream may take to be heard of after the end of its process. */
 const LATE_MS = 500;
 
-export interface SpawnRequest {
+export interface LaunchRequest {
   /** Options and command of the launcher, without its parent's number. */
   argv: string[];
   env: Record<string, string>;
@@ -113,7 +113,7 @@ export class Spawner {
     this.#directory = directory;
   }
 
-  start({ argv, env, input, fence }: SpawnRequest): SpawnedChild {
+  start({ argv, env, input, fence }: LaunchRequest): SpawnedChild {
     const child = new SpawnedChild(input !== undefined, fence !== undefined);
     const id = randomBytes(ID_BYTES).toString('hex');
     this.#open(); // it may throw, and then nobody waits for the child

@@ -6,7 +6,7 @@ import {
   type CharSet,
   type Name,
   type Segment,
-  type Token,
+  type GlobToken,
 } from '../../base/glob-syntax.ts';
 
 export interface IgnoreRule {
@@ -57,7 +57,7 @@ function withoutBlanksAtEnd(line: string): string {
 function parseName(name: string): Name | undefined {
   if (name === '*') return ANY_NAME;
   if (!/[*?[\\]/.test(name)) return { tokens: [], literal: name };
-  const tokens: Token[] = [];
+  const tokens: GlobToken[] = [];
   let literal: string | undefined = '';
   for (let at = 0; at < name.length; at += 1) {
     let char = name[at]!;

@@ -3,10 +3,10 @@ import { open } from 'node:fs/promises';
 import { BosunError } from '../../../contract/errors.ts';
 import { callTool, isInside } from '../../../crew/client.ts';
 import {
-  inputOf,
+  toolInput,
   keyOf,
   linesOf,
-  plainLine,
+  withoutControls,
   REQUEST_BYTES_MAX,
   rowOf,
   TOOL_NAMES,
@@ -26,7 +26,7 @@ export async function run(typed: Typed): Promise<number> {
   const isPiped = name && rowOf(name).command.readsStdin && typedWords.length === 0 && !process.stdin.isTTY;
   const words = isPiped ? [await stdinText()] : typedWords;
   const options = name ? await withFile(name, typed.options) : typed.options;
-  const input = name && inputOf(name, words, options);
+  const input = name && toolInput(name, words, options);
   if (!isInside())
     throw new BosunError(
       'wrong-state',
@@ -42,7 +42,7 @@ export async function run(typed: Typed): Promise<number> {
   const { answer, notice } = await callTool(name, input);
   const lines = isOn(typed, 'json') ? [safeJson(answer)] : linesOf(name, answer);
   writeOut(lines.map((line) => `${line}\n`).join(''));
-  if (notice !== undefined) writeError(`${plainLine(notice)}\n`);
+  if (notice !== undefined) writeError(`${withoutControls(notice)}\n`);
   return rowOf(name).isYes?.(answer) === false ? NO : YES;
 }
 

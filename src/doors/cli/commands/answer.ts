@@ -4,7 +4,7 @@ import { answerWords } from '../../../contract/question.ts';
 import type { QuestionView } from '../../../contract/run.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
-import { given, textOf, type Typed } from '../command.ts';
+import { given, optionText, type Typed } from '../command.ts';
 import { promptFor } from '../confirm.ts';
 import { writeError } from '../output.ts';
 
@@ -24,7 +24,7 @@ export async function run(typed: Typed): Promise<number> {
 async function questionAt(typed: Typed): Promise<QuestionView | undefined> {
   const [named, answer] = typed.args;
   if (answer !== undefined || !process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-  const { run } = await ask('status', { limit: 1, ...given('run', textOf(typed, 'run')) });
+  const { run } = await ask('status', { limit: 1, ...given('run', optionText(typed, 'run')) });
   const { questions } = run;
   if (named === undefined) return questions[0];
   return questions.find(({ id, task, label }) => [id, task, label].includes(named));

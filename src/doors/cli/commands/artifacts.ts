@@ -4,11 +4,11 @@ import { StringDecoder } from 'node:string_decoder';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { formatBytes } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  if (textOf(typed, 'path') !== undefined) {
+  if (optionText(typed, 'path') !== undefined) {
     await ask('artifact', inputOf('artifact', typed), { write: artifactWriter() });
     return 0;
   }

@@ -1,11 +1,13 @@
 /** `bosun check` */
+import { BosunError } from '../../../contract/errors.ts';
 import type { Checked } from '../../../operations/check.ts';
+import { describeForecast } from '../../../report/forecast-words.ts';
 import { showAsked } from '../../../operations/trust.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { spellControls } from '../../../report/text/plain.ts';
 import { count } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
-import type { Typed } from '../command.ts';
+import { isOn, type Typed } from '../command.ts';
 import { formatCount } from '../../../base/format-count.ts';
 import { columnsOfStream, hasColor, painter, writeOut, type Paint, say } from '../output.ts';
 import { renderTree } from '../live/task-tree.ts';
@@ -15,9 +17,30 @@ const OWNED_LINES_MAX = 200;
 const PATTERN_COLUMNS_MAX = 50;
 
 export async function run(typed: Typed): Promise<number> {
+  if (isOn(typed, 'list')) return list(typed);
   const checked = await withTrust(() => ask('check', inputOf('check', typed)));
   tellWorkflow(checked, 'ok');
+  await tellForecast(checked.workflow.name);
   return 0;
+}
+
+async function list(typed: Typed): Promise<number> {
+  if (typed.args.length > 0) throw new BosunError('usage', 'check: --list takes no file');
+  const { files, isCut } = await ask('workflows', {});
+  for (const { file, name } of files)
+    writeOut(`${spellControls(file)}${name === undefined ? '' : `  ${spellControls(name)}`}\n`);
+  if (files.length === 0) say('there is no workflow here; write one with: bosun init', 'note');
+  if (isCut) say('there may be more than these', 'note');
+  return 0;
+}
+
+/** Where it has run before. */
+async function tellForecast(workflow: string): Promise<void> {
+  const forecast = await ask('forecast', { workflow }).catch((error: unknown) => {
+    if (error instanceof BosunError) return undefined; // a check needs no repository
+    throw error;
+  });
+  if (forecast && forecast.runs > 0) writeOut(`${describeForecast(forecast)}\n`);
 }
 
 /** What it is, and its tasks; also what `run --dry-run` shows. */

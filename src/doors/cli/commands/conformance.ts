@@ -8,7 +8,7 @@ import {
 } from '../../../operations/conformance/verdict.ts';
 import { plainLine, safeJson } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { hasColor, painter, writeError, writeOut, type Color } from '../output.ts';
 
 const TONES: Record<Holds, Color> = {
@@ -25,7 +25,7 @@ export async function run(typed: Typed): Promise<number> {
   const interrupted = new AbortController();
   // It lets go of what it made; a second signal finds nobody who would.
   for (const signal of SIGNALS) process.once(signal, () => interrupted.abort());
-  const runtime = textOf(typed, 'runtime') ?? RUNTIME_DEFAULT;
+  const runtime = optionText(typed, 'runtime') ?? RUNTIME_DEFAULT;
   const report = await ask('conformance', inputOf('conformance', typed, { runtime }), {
     signal: interrupted.signal,
     onRow: ({ row, holds, fact }) => writeError(`${row}: ${holds} (${plainLine(fact)})\n`),

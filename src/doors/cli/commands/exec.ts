@@ -6,14 +6,15 @@ import { RUNTIMES } from '../../../contract/runtimes.ts';
 import { runtimeHint } from '../../../definition/check/runtime-hint.ts';
 import { ask, inputOf } from '../ask.ts';
 import type { LiveRun } from '../../../operations/run.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { given, isOn, optionText, type Typed } from '../command.ts';
 import { leave } from '../leave.ts';
 import { say, writeOut } from '../output.ts';
 import { watch } from '../watch.ts';
 import { withTrust } from '../with-trust.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  if (textOf(typed, 'parent') !== undefined || textOf(typed, 'agent') !== undefined) return spawn(typed);
+  if (optionText(typed, 'parent') !== undefined || optionText(typed, 'agent') !== undefined)
+    return spawn(typed);
   const words = wordsOf(typed);
   if (isOn(typed, 'queue')) return leave(typed, () => ask('queueExec', inputOf('queueExec', typed, words)));
   const input = inputOf('exec', typed, words);
@@ -50,7 +51,7 @@ async function spawn(typed: Typed): Promise<number> {
       );
   if (typed.args.length === 0)
     throw new BosunError('usage', 'write the prompt, as in: bosun exec --parent fix-3/implement "Test it"');
-  const role = textOf(typed, 'agent');
+  const role = optionText(typed, 'agent');
   const prompt = typed.args.join(' ');
   const input = inputOf('spawnAgent', typed, { prompt, ...given('role', role) });
   const verbose = { ...typed, options: { ...typed.options, verbose: true } };
@@ -84,13 +85,13 @@ function wordsOf(typed: Typed): Pick<InputOf<'exec'>, 'prompt' | 'argv'> {
       'usage',
       'nothing to do: write bosun exec -- <command>, or bosun exec --runtime claude-code "<prompt>"',
     );
-  const runtime = textOf(typed, 'runtime');
+  const runtime = optionText(typed, 'runtime');
   if (runtime !== undefined && !(RUNTIMES as readonly string[]).includes(runtime))
     throw new BosunError(
       'usage',
       `--runtime: expected one of ${RUNTIMES.join(', ')}, got "${runtime}"${runtimeHint(runtime, RUNTIMES)}`,
     );
-  if (runtime !== undefined || textOf(typed, 'command') !== undefined) return { prompt: words };
+  if (runtime !== undefined || optionText(typed, 'command') !== undefined) return { prompt: words };
   if (hasDashes) {
     for (const name of ['model', 'attempts'])
       if (typed.options[name] !== undefined)

@@ -3,7 +3,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { count, shortCommit } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { hasColor, mayPrompt, painter, writeError, writeOut } from '../output.ts';
 import { untilStopped } from '../until-stopped.ts';
 import { patchWriter, tellFiles } from './diff.ts';
@@ -58,7 +58,7 @@ async function branch(typed: Typed, [name]: string[]): Promise<void> {
 }
 
 async function commit(typed: Typed): Promise<void> {
-  if (textOf(typed, 'message') === undefined)
+  if (optionText(typed, 'message') === undefined)
     throw new BosunError('usage', 'a commit needs a message: bosun git commit -m "<message>"');
   const made = await untilStopped((signal) => ask('commit', inputOf('commit', typed), { signal }));
   const said = made ? `committed ${count(made.files, 'file')}` : 'nothing to commit';

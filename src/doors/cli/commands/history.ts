@@ -10,7 +10,7 @@ import { csvLine } from '../../../report/text/csv.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { describeUsd } from '../../../schedule/money/budget-words.ts';
 import { ask, inputOf } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { tellCounts } from '../../../report/text/figures.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
@@ -21,12 +21,17 @@ const KEY_COLUMNS_MAX = 40;
 export async function run(typed: Typed): Promise<number> {
   if (isOn(typed, 'json') && isOn(typed, 'csv'))
     throw new BosunError('usage', 'history: use --json or --csv, not both');
+<<<<<<< HEAD
   if (textOf(typed, 'by') !== undefined) return sumUp(typed);
   if (isOn(typed, 'overview')) {
     writeOut(`${safeJson(await ask('overview', inputOf('overview', typed)))}\n`);
     return 0;
   }
   const since = textOf(typed, 'since');
+=======
+  if (optionText(typed, 'by') !== undefined) return sumUp(typed);
+  const since = optionText(typed, 'since');
+>>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
   const runs = await ask('history', {
     ...(since === undefined && { limit: LIMIT }),
     ...inputOf('history', typed),
@@ -44,8 +49,12 @@ export async function run(typed: Typed): Promise<number> {
 }
 
 async function sumUp(typed: Typed): Promise<number> {
-  if (textOf(typed, 'limit') !== undefined) throw new BosunError('usage', 'history: --limit is not for --by');
-  const totals = await ask('totals', inputOf('totals', typed, { per: textOf(typed, 'by') as Totals['per'] }));
+  if (optionText(typed, 'limit') !== undefined)
+    throw new BosunError('usage', 'history: --limit is not for --by');
+  const totals = await ask(
+    'totals',
+    inputOf('totals', typed, { per: optionText(typed, 'by') as Totals['per'] }),
+  );
   if (isOn(typed, 'json')) for (const row of totals.rows) writeOut(`${safeJson(row)}\n`);
   else if (isOn(typed, 'csv')) writeOut(totalsAsCsv(totals));
   else tellTotals(totals);

@@ -4,7 +4,7 @@ import type { Recorded } from '../../../contract/event.ts';
 import type { FollowedEvent, ReadTo } from '../../../contract/outputs.ts';
 import type { TaskView } from '../../../contract/run.ts';
 import { ask, inputOf } from '../ask.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { given, isOn, optionText, type Typed } from '../command.ts';
 import { EventLines } from '../../../report/lines/event-lines.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
@@ -36,7 +36,7 @@ export async function run(typed: Typed): Promise<number> {
 /** Of all runs: each line says of which it is. */
 async function tellAll(typed: Typed): Promise<number> {
   const input = inputOf('events', typed);
-  if (input.run !== undefined || textOf(typed, 'task') !== undefined)
+  if (input.run !== undefined || optionText(typed, 'task') !== undefined)
     throw new BosunError('usage', 'use --all, or name a run or a task, not both');
   const paint = painter(hasColor(process.stdout));
   const linesOf = new Map<string, EventLines>();

@@ -4,7 +4,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import type { Prunable } from '../../../operations/prune.ts';
 import { count, formatBytes } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { given, isOn, optionText, type Typed } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { writeError, writeOut } from '../output.ts';
 
@@ -42,7 +42,7 @@ function show({ runs, kept }: Prunable): void {
 }
 
 function read(typed: Typed, name: string, parse: (text: string) => number, what: string): number | undefined {
-  const text = textOf(
+  const text = optionText(
     typed,
     name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
   );

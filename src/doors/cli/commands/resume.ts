@@ -3,7 +3,7 @@ import { shellWord } from '../../../base/shell-word.ts';
 import type { Unpaused } from '../../../contract/outputs.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
-import { given, isOn, textOf, type Typed } from '../command.ts';
+import { given, isOn, optionText, type Typed } from '../command.ts';
 import { isApart } from '../../apart.ts';
 import { tellDetached } from '../detach.ts';
 import { writeError, writeOut } from '../output.ts';
@@ -13,7 +13,7 @@ export async function run(typed: Typed): Promise<number> {
   const name = given('name', typed.args[0]);
   const unpaused = await ask('unpause', inputOf('unpause', typed, name));
   if (!unpaused.isContinued) {
-    const input = inputOf('resume', typed, given('run', typed.args[0] ?? textOf(typed, 'run')));
+    const input = inputOf('resume', typed, given('run', typed.args[0] ?? optionText(typed, 'run')));
     return watch(typed, (seen) => ask('resume', input, { seen }), { earlier: input });
   }
   if (isOn(typed, 'json')) writeOut(`${safeJson(unpaused)}\n`);

@@ -9,7 +9,7 @@ import { serve, type Serving } from '../../http/serve.ts';
 import { mcpMount } from '../../mcp/mount.ts';
 import { keepDetails } from '../../bug.ts';
 import { ask } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { errorStream, outliveReader, say, writeError, writeOut } from '../output.ts';
 
 const PORT = 7420;
@@ -23,8 +23,8 @@ export async function run(typed: Typed): Promise<number> {
     writeOut(unit());
     return 0;
   }
-  const host = textOf(typed, 'host') ?? '127.0.0.1';
-  const socketPath = textOf(typed, 'socket');
+  const host = optionText(typed, 'host') ?? '127.0.0.1';
+  const socketPath = optionText(typed, 'socket');
   let bugs = 0;
   await allow(typed.args);
   const allowHosts = (typed.options.allowHost ?? []) as string[];
@@ -82,7 +82,7 @@ async function tellRepositories(): Promise<void> {
 }
 
 function portOf(typed: Typed): number {
-  const text = textOf(typed, 'port');
+  const text = optionText(typed, 'port');
   if (text === undefined) return PORT;
   if (/^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX) return Number(text);
   throw new BosunError(

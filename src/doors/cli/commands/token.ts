@@ -3,7 +3,7 @@ import { BosunError } from '../../../contract/errors.ts';
 import type { TokenView } from '../../../contract/serving-schema.ts';
 import { safeJson } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
-import { isOn, textOf, type Typed } from '../command.ts';
+import { isOn, optionText, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
@@ -23,7 +23,7 @@ export async function run(typed: Typed): Promise<number> {
     writeError(`revoked ${name}: it is of no use from now on\n`);
     return 0;
   }
-  const role = (textOf(typed, 'role') ?? 'read') as TokenView['role'];
+  const role = (optionText(typed, 'role') ?? 'read') as TokenView['role'];
   const added = await ask('addToken', inputOf('addToken', typed, { role }));
   writeOut(asJson ? `${safeJson(added)}\n` : `${added.token}\n`);
   if (!asJson) writeError(`${lineOf(added)}; keep it now: it is not shown again\n`);

@@ -12,7 +12,7 @@ import {
 import { describeDenied } from '../../../report/words.ts';
 import { agentLine } from '../../../schedule/views/agent-line.ts';
 import { foldRecorded } from '../../../schedule/fold/format-2.ts';
-import { isGroup, isWithin, nodeOf, type Node, type State } from '../../../schedule/state.ts';
+import { isGroup, isTaskWithin, nodeOf, type Node, type State } from '../../../schedule/state.ts';
 import { heldOf, questionView, runView, taskView } from '../../../schedule/views/view.ts';
 import { tellHooked } from '../../../report/lines/hook-lines.ts';
 import { signOf, workLine, type ShownBy, type TaskSign } from './task-sign.ts';
@@ -123,8 +123,9 @@ export class LiveModel {
   questionFor(task?: string): ShownQuestion | undefined {
     const open = [...(this.#state?.questions.values() ?? [])];
     const found =
-      open.find((question) => task !== undefined && isWithin(nodeOf(this.#state!, question.task), task)) ??
-      open[0];
+      open.find(
+        (question) => task !== undefined && isTaskWithin(nodeOf(this.#state!, question.task), task),
+      ) ?? open[0];
     return found && { ...questionView(this.#state!, found), label: this.#labelOf(found.task) };
   }
 
