@@ -7,22 +7,20 @@ import { eventProblem } from './check-event.ts';
 import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
-import { QUESTION_KINDS, type QuestionView, type RunView, type TaskView } from './run.ts';
+import type { QuestionView, RunView, TaskView } from './run.ts';
+import { SharedBudgets } from './overview-schema.ts';
+import { limits, ShownRun, ShownTask, spending, type question, type Run } from './run-schema.ts';
 import {
   count,
   flag,
   json,
-  mark,
   opt,
   pause,
   runState,
   runtime,
   shownRunState,
-  taskState,
   text,
   texts,
-  tokens,
-  unit,
 } from './schema-parts.ts';
 import { TEMPLATE_NAMES } from './templates.ts';
 import type { Workflow } from './workflow.ts';
@@ -34,6 +32,8 @@ export { McpEntries, Started } from './mcp-outputs.ts';
 export { Hooks } from './hook-output.ts';
 export { Agents, QueuedRun, QueuedTask, Spawned, Worked, WorkedOn } from './queue-schema.ts';
 export { Messages, Report } from './report-schema.ts';
+export { Overview, SharedBudgets, type SharedBudgetView } from './overview-schema.ts';
+export { Run, Runs, ShownRun, ShownRuns, ShownTask } from './run-schema.ts';
 export {
   Branch,
   Cloned,
@@ -63,114 +63,6 @@ export {
   WorkItem,
   WorkItems,
 } from './serving-schema.ts';
-
-const limits = z.partialRecord(unit, count);
-const spending = z.strictObject({
-  requests: count,
-  tokens,
-  usd: count,
-  unpriced: count,
-  estimated: opt(count),
-});
-const question = z.strictObject({
-  id: text,
-  task: text,
-  kind: z.enum(QUESTION_KINDS),
-  attempt: opt(count),
-  label: opt(text),
-  text,
-  default: z.nullable(text),
-  choices: opt(z.array(z.strictObject({ label: text, about: opt(text) }))),
-  several: opt(z.literal(true)),
-  freeText: opt(z.literal(true)),
-  askedAtMs: count,
-  deadlineAtMs: opt(count),
-  globs: opt(texts),
-  owners: opt(z.array(z.strictObject({ task: text, label: opt(text), state: taskState }))),
-  budget: opt(mark.extend({ raiseTo: count })),
-  diff: opt(text),
-  timeoutMs: opt(count),
-  pausedSinceMs: opt(count),
-});
-
-export const Run = z.strictObject({
-  id: text,
-  name: text,
-  state: runState,
-  createdAtMs: count,
-  endedAtMs: opt(count),
-  idleMs: opt(count),
-  baseCommit: text,
-  headCommit: text,
-  branch: text,
-  counts: z.partialRecord(taskState, count),
-  askingCount: opt(count),
-  askingGroups: opt(count),
-  lastSeq: count,
-  questions: z.array(question),
-  pending: opt(z.strictObject({ by: text })),
-  parent: opt(z.strictObject({ run: text, task: text })),
-  paused: opt(z.strictObject({ ...pause, idleSinceMs: opt(count) })),
-  spending: opt(spending),
-  limits: opt(limits),
-  because: opt(z.literal('budget')),
-  short: opt(mark),
-  overruns: opt(z.array(overrun)),
-  landed: opt(
-    z.strictObject({
-      kind: z.enum(['fast-forward', 'merged', 'squashed']),
-      from: text,
-      to: text,
-      branch: opt(text),
-      head: text,
-      by: text,
-      atMs: count,
-    }),
-  ),
-  waits: opt(z.array(z.strictObject({ provider: text, untilMs: count, why: text }))),
-});
-export const Runs = z.array(Run);
-
-/** With `interrupted` for a run that has not ended and that nobody drives. */
-export const ShownRun = Run.extend({ state: shownRunState });
-export const ShownRuns = z.array(ShownRun);
-export type ShownRun = z.output<typeof ShownRun>;
-
-export const ShownTask = z.strictObject({
-  id: text,
-  label: opt(text),
-  state: taskState,
-  attempt: count,
-  order: text,
-  parent: opt(text),
-  agent: opt(text),
-  startedAtMs: opt(count),
-  endedAtMs: opt(count),
-  workedMs: opt(count),
-  attemptAtMs: opt(count),
-  message: opt(text),
-  lastLine: opt(text),
-  commit: opt(text),
-  changedCount: opt(count),
-  outsideCount: opt(count),
-  held: opt(
-    z.strictObject({
-      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot', 'pause', 'hook']),
-      text,
-      provider: opt(text),
-      sinceMs: count,
-    }),
-  ),
-  paused: opt(z.strictObject({ ...pause, with: opt(text) })),
-  progress: opt(z.strictObject({ text, percent: opt(count) })),
-  services: opt(z.array(z.strictObject({ name: text, port: count }))),
-  within: opt(z.strictObject({ ended: count, all: count })),
-  retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
-  picked: opt(text),
-  steerable: opt(z.literal(false)),
-  runtime: opt(runtime),
-  spending: opt(spending),
-});
 
 export const Status = z.strictObject({
   run: ShownRun,
@@ -270,36 +162,6 @@ export const AttachedRun = z.object({ id: text });
 const Account = z.strictObject({ account: text, limits, spending });
 export type AccountView = z.output<typeof Account>;
 
-const stripTime = z.strictObject({ fromMs: count, toMs: z.nullable(count) });
-const strip = z.strictObject({
-  fromMs: count,
-  toMs: count,
-  lanes: count,
-  bars: z.array(
-    z.strictObject({
-      task: text,
-      label: text,
-      attempt: count,
-      lane: count,
-      fromMs: count,
-      toMs: z.nullable(count),
-      end: z.nullable(z.enum(['done', 'failed', 'cancelled', 'lost'])),
-      asked: z.array(stripTime),
-    }),
-  ),
-  leftOut: count,
-});
-
-/** Of all runs of a user together; only those that have a limit. */
-const SharedBudget = z.strictObject({
-  /** `all:day`, `all:month`, `repository:day` or `repository:month`. */
-  account: text,
-  spentUsd: count,
-  limitUsd: count,
-});
-export const SharedBudgets = z.array(SharedBudget);
-export type SharedBudgetView = z.output<typeof SharedBudget>;
-
 export const Budgets = z.strictObject({
   run: text,
   accounts: z.array(Account),
@@ -308,27 +170,6 @@ export const Budgets = z.strictObject({
   overruns: z.array(overrun),
 });
 export type Budgets = z.output<typeof Budgets>;
-
-/** Of one repository. */
-export const Overview = z.strictObject({
-  runs: z.array(
-    z.strictObject({
-      run: ShownRun,
-      strip,
-      /** Those that need attention, and those at work; some of them where there are many. */
-      tasks: z.array(Task),
-      /** Of one that has ended: a branch of the user's has its work. */
-      isMerged: opt(flag),
-    }),
-  ),
-  /** By the day on which a run began, in the time zone of the server; the last one is today. */
-  days: opt(z.array(z.strictObject({ day: text, usd: count, tokens: count, cacheRead: count }))),
-  /** What all runs of the user may spend. */
-  shared: opt(SharedBudgets),
-  /** The branch that is checked out. */
-  branch: opt(text),
-});
-export type Overview = z.output<typeof Overview>;
 
 /** `isLive`: it takes effect at once, since the run is at work. */
 export const BudgetSet = z.strictObject({ run: text, account: text, limits, isLive: flag });

@@ -242,9 +242,8 @@ export const COMMANDS: Command[] = [
     name: 'merge',
     group: 'Decide',
     summary: 'merge what a run changed into your current branch',
-<<<<<<< HEAD
     asks: ['merge', 'previewMerge', 'undoMerge'],
-    arguments: [RUN],
+    arguments: [RUN_ARGUMENT],
     options: [
       { flags: '--squash', about: 'make one commit of it all' },
       {
@@ -261,11 +260,6 @@ export const COMMANDS: Command[] = [
       UNFENCED,
       TRUST,
     ],
-=======
-    asks: ['merge'],
-    arguments: [RUN_ARGUMENT],
-    options: [{ flags: '--squash', about: 'make one commit of it all' }, UNFENCED, TRUST],
->>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
     examples: [
       ['merge', 'the latest run'],
       ['merge fix-3 --squash', 'as one commit that lists its tasks'],

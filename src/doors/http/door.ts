@@ -71,15 +71,9 @@ export class Door {
           ? await found.route.answer(call, undefined)
           : await this.#answerKnown(call, this.#options.access.callerOf(call), (path) => (route = path)));
     } catch (error) {
-<<<<<<< HEAD
-      // Whoever asked has gone, so that it was given up: nobody hears the answer, and nothing is wrong.
-      const hasLeft = call.signal.aborted && error === call.signal.reason;
-      reply = problemReply(error, hasLeft ? () => {} : this.#options.onBug);
-=======
       // Whoever asked has gone: that what they asked for ended is no bug.
       const isLeft = call.signal.aborted && (error as Error | undefined)?.name === 'AbortError';
       reply = problemReply(error, isLeft ? () => {} : this.#options.onBug);
->>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
     }
     this.#options.onAnswered(route, reply.status);
     return reply;

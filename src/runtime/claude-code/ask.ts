@@ -16,13 +16,8 @@ export function permissions(job: Pick<Job, 'ask' | 'emit'>) {
     const id = `ask-${(count += 1)}`;
     const questions = tool === 'AskUserQuestion' ? questionsIn(input) : [];
     if (questions.length > 0) return answerAll(job, id, input, questions);
-<<<<<<< HEAD
-    const text = `${title ?? `${tool} wants to run`}: ${cut(JSON.stringify(input), INPUT_CHARS_MAX)}`;
-    const { answer, note } = await askPerson(job, { id, text, tool: true });
-=======
     const text = `${title ?? `${tool} wants to run`}: ${cutAndCount(JSON.stringify(input), INPUT_CHARS_MAX)}`;
-    const { answer, note } = await askPerson(job, { id, text });
->>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
+    const { answer, note } = await askPerson(job, { id, text, tool: true });
     if (answer === 'yes') return { behavior: 'allow', updatedInput: input };
     const why = note === undefined ? '' : ` They said: ${note}`;
     return {

@@ -89,8 +89,7 @@ function askPerson(state: State, request: AccessRequest): Decision {
   const owners = ownersOf(state, node, globs.map(parseGlob)).slice(0, OWNERS_MAX);
   const text = `May it change ${globs.length > 1 ? `${globs.length} paths: ` : ''}${names}?`;
   const patch = patchOf(state, request);
-<<<<<<< HEAD
-  const diff = patch === undefined ? {} : { diff: cut(patch, DIFF_CHARS_MAX) };
+  const diff = patch === undefined ? {} : { diff: cutLines(patch, DIFF_CHARS_MAX) };
   return {
     type: 'question.asked',
     id,
@@ -102,10 +101,6 @@ function askPerson(state: State, request: AccessRequest): Decision {
     ...(owners.length > 0 && { owners: owners.map((owner) => owner.id) }),
     ...diff,
   };
-=======
-  const diff = patch === undefined ? {} : { diff: cutLines(patch, DIFF_CHARS_MAX) };
-  return { type: 'question.asked', id, task, text, default: 'no', timeoutMs: PERSON_MS, ...diff };
->>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
 }
 
 function afterAnswer(request: AccessRequest, said: NonNullable<AccessRequest['answer']>): Decision {

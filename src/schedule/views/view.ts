@@ -1,11 +1,7 @@
 /** What people see of a state: the views that are stored beside the events. */
 import { formOf } from '../../contract/question.ts';
-<<<<<<< HEAD
-import type { Held, KeptQuestion, QuestionView, RunView, TaskView } from '../../contract/run.ts';
-=======
 import type { Spending } from '../../contract/model.ts';
-import type { Held, QuestionView, RunView, TaskView } from '../../contract/run.ts';
->>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
+import type { Held, KeptQuestion, QuestionView, RunView, TaskView } from '../../contract/run.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
 import { hasEnded, nearestPaused, pauseOf, type Node, type OpenAsk, type State } from '../state.ts';

@@ -21,17 +21,12 @@ const KEY_COLUMNS_MAX = 40;
 export async function run(typed: Typed): Promise<number> {
   if (isOn(typed, 'json') && isOn(typed, 'csv'))
     throw new BosunError('usage', 'history: use --json or --csv, not both');
-<<<<<<< HEAD
-  if (textOf(typed, 'by') !== undefined) return sumUp(typed);
+  if (optionText(typed, 'by') !== undefined) return sumUp(typed);
   if (isOn(typed, 'overview')) {
     writeOut(`${safeJson(await ask('overview', inputOf('overview', typed)))}\n`);
     return 0;
   }
-  const since = textOf(typed, 'since');
-=======
-  if (optionText(typed, 'by') !== undefined) return sumUp(typed);
   const since = optionText(typed, 'since');
->>>>>>> 4c7e08dc88c0c54e4d88f3b499b1d113874fc430
   const runs = await ask('history', {
     ...(since === undefined && { limit: LIMIT }),
     ...inputOf('history', typed),
