@@ -8,9 +8,10 @@ import { STRIP_EVENTS, stripOfEvents } from '../schedule/views/strip-of-events.t
 import type { Store } from '../store/store.ts';
 import { gitInRepository } from '../system/git/git.ts';
 import { isOnBranch } from '../system/git/on-branch.ts';
-import { asShownRun, shownStopped } from './status.ts';
+import { asShownRun } from './status.ts';
+import { stopped } from './stopped-task.ts';
 import { sharedBudgetsOf } from './shared-budget.ts';
-import { runsSince } from './totals.ts';
+import { runsOf } from '../store/events.ts';
 
 const LIMIT = 30;
 const LIMIT_MAX = 100;
@@ -72,7 +73,7 @@ async function glanceOf(
   });
   const states = ATTENTION.filter((state) => run.counts[state] || state === 'running');
   const tasks = await store.tasks(run.id, { states, limit: TASKS_MAX });
-  return { strip, tasks: run.state === 'interrupted' ? tasks.map(shownStopped) : tasks };
+  return { strip, tasks: run.state === 'interrupted' ? tasks.map(stopped) : tasks };
 }
 
 /** The runs whose work a branch, a remote branch or a tag of the user's has; of older ones, what was merged with bosun. */
@@ -97,7 +98,7 @@ async function daysOf(store: Store): Promise<NonNullable<Overview['days']>> {
   });
   const byDay = new Map(days.map((each) => [each.day, each]));
   let count = 0;
-  for await (const { createdAtMs, spending } of runsSince(store, days[0]!.fromMs)) {
+  for await (const { createdAtMs, spending } of runsOf(store, { sinceMs: days[0]!.fromMs })) {
     if ((count += 1) > RUNS_OF_DAYS_MAX) break;
     const day = byDay.get(dayOf(new Date(createdAtMs)));
     if (!day || !spending) continue;
