@@ -58,7 +58,7 @@ export function RunActions({ at }: { at: RunAt }): ReactNode {
           {
             id: 'again',
             label: again.isAtWork ? 'Starting…' : goOnLabel(state),
-            keys: 'r',
+            keys: 'R',
             cli: goOnCli(run.id),
             isDisabled: again.isAtWork,
             run: again.act,
