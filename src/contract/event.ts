@@ -346,9 +346,7 @@ export type Decision =
       id: string;
       task: string;
       timeoutMs?: number;
-      /** Of a request for access: what may be changed with a yes. */
       globs?: string[];
-      /** The tasks that own it; some of them where there are many. */
       owners?: string[];
       /** Of a request for access: how the diff begins that says what is wanted. */
       diff?: string;

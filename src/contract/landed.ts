@@ -1,7 +1,7 @@
 /** What became of a run's work in the user's branch: it landed there, or was taken out again. Types only. */
 
 /** A merge into the user's branch. */
-export interface Landed {
+export interface LandedAs {
   kind: 'fast-forward' | 'merged' | 'squashed';
   /** Where the branch was, and where the merge left it. */
   from: string;
@@ -15,6 +15,6 @@ export interface Landed {
 
 export type LandedFact =
   /** The run's work is in the user's branch. */
-  | ({ type: 'run.landed' } & Landed)
+  | ({ type: 'run.landed' } & LandedAs)
   /** Its merge was undone: the branch is where it was. */
   | { type: 'run.unlanded'; from: string; to: string; branch?: string; by: string };

@@ -1,6 +1,6 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
 import type { BudgetMark } from './event.ts';
-import type { Landed } from './landed.ts';
+import type { LandedAs } from './landed.ts';
 import type { RUN_STATES, SHOWN_RUN_STATES, TASK_STATES } from './run-states.ts';
 import type { Parent } from './run-origin.ts';
 import type { Service } from './services.ts';
@@ -141,7 +141,7 @@ export interface RunView {
   /** Budgets that were spent and that the run went past, since nobody was to be asked; the last ones. */
   overruns?: Overrun[];
   /** The last merge into the user's branch, as long as it was not undone; `head` says how much of the run that was. */
-  landed?: Landed & { atMs: number };
+  landed?: LandedAs & { atMs: number };
   /** Providers that had to be waited for, until when; those whose time has come may still be among them. */
   waits?: { provider: string; untilMs: number; why: string }[];
 }

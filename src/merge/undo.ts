@@ -3,7 +3,7 @@
  * Like a landing it is all or nothing, and whatever stands in the way is found before a file is touched.
  */
 import { BosunError } from '../contract/errors.ts';
-import type { Landed } from '../contract/landed.ts';
+import type { LandedAs } from '../contract/landed.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { inspectRepository } from '../system/git/repository.ts';
 import { refuseUnfinished } from '../system/git/unfinished.ts';
@@ -14,7 +14,7 @@ import { moveBranchTo } from './landing.ts';
 export interface UndoRequest {
   /** `Home.landing` */
   directory: string;
-  landed: Landed;
+  landed: LandedAs;
   /** What was merged, in words. */
   what: string;
   signal?: AbortSignal;
@@ -48,7 +48,7 @@ export async function undoLanding(engine: EngineGit, request: UndoRequest): Prom
   );
 }
 
-function revertOf({ kind, from, to }: Landed): string {
+function revertOf({ kind, from, to }: LandedAs): string {
   if (kind === 'fast-forward') return `git revert ${short(from)}..${short(to)}`;
   return kind === 'merged' ? `git revert -m 1 ${short(to)}` : `git revert ${short(to)}`;
 }

@@ -19,7 +19,7 @@ import type {
   RoundReason,
   ValueRef,
 } from '../contract/event.ts';
-import type { Landed } from '../contract/landed.ts';
+import type { LandedAs } from '../contract/landed.ts';
 import type { Parent, Queued } from '../contract/run-origin.ts';
 import type { AccessWord } from '../contract/access.ts';
 import type { Spending } from '../contract/model.ts';
@@ -299,7 +299,7 @@ export interface State extends Overruns {
   state: RunState;
   cancelling?: 'graceful' | 'now';
   /** In whose branch its work is, as far as `bosun merge` brought it there. */
-  landed?: Landed & { atMs: number };
+  landed?: LandedAs & { atMs: number };
   /** A person has paused all of it. */
   paused?: Pause;
   /** The nodes that have a pause of their own. */

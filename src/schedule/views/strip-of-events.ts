@@ -1,7 +1,7 @@
 /** A run as a strip of bars, from those of its events alone that say who was at work when: no fold, so it is quick. */
 import type { Recorded } from '../../contract/event.ts';
 import type { Strip } from '../../contract/strip.ts';
-import { askedWithin, layBars, type Asked, type Bar } from './strip.ts';
+import { askedWithin, layBars, type AskedTime, type Bar } from './strip.ts';
 
 /** All others may be left out. */
 export const STRIP_EVENTS = [
@@ -28,7 +28,7 @@ export interface StripOptions {
 
 export function stripOfEvents(events: readonly Recorded[], { fromMs, toMs, barsMax }: StripOptions): Strip {
   const attempts = new Map<string, AttemptBar[]>();
-  const questions = new Map<string, Asked & { task: string; id: string; isNo?: boolean }>();
+  const questions = new Map<string, AskedTime & { task: string; id: string; isNo?: boolean }>();
   const last = (task: string, n: number): AttemptBar | undefined =>
     attempts.get(task)?.findLast(({ attempt }) => attempt === n);
   const close = (id: string, answer: string | null, atMs: number): void => {
