@@ -60,7 +60,7 @@ function Notifications(): ReactNode {
   if (notifications.state !== 'asked-for-none') return null;
   return (
     <CommandButton
-      command={{ id: 'notify', label: 'Notify me', cli: 'bosun config set', run: notifications.request }}
+      command={{ id: 'notify', label: 'Notify me', run: notifications.request }}
     />
   );
 }
