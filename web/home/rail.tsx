@@ -58,11 +58,7 @@ export function Rail({
 function Notifications(): ReactNode {
   const notifications = useNotifications();
   if (notifications.state !== 'asked-for-none') return null;
-  return (
-    <CommandButton
-      command={{ id: 'notify', label: 'Notify me', run: notifications.request }}
-    />
-  );
+  return <CommandButton command={{ id: 'notify', label: 'Notify me', run: notifications.request }} />;
 }
 
 function Liveness({ eventCount }: { eventCount: number }): ReactNode {
