@@ -92,14 +92,12 @@ function Here({ at, onClose }: { at: RunAt; onClose(): void }): ReactNode {
     }
   });
   const mayMerge = preview !== undefined && preview.kind !== 'nothing' && preview.kind !== 'conflict';
+  // All at once: nothing moves under who is about to press something.
+  if (!preview && !problem) return <p className="quiet">Looking what would change…</p>;
   return (
     <>
       <Landed at={at} onClose={onClose} />
-      {preview ? (
-        <Preview preview={preview} />
-      ) : (
-        !problem && <p className="quiet">Looking what would change…</p>
-      )}
+      {preview && <Preview preview={preview} />}
       {problem && <Refusal problem={problem} />}
       {mayMerge && (
         <label className="check">
