@@ -13,22 +13,35 @@ import { git } from './repository.ts';
 
 const BATCH_EVENTS = 5000;
 
+export type Start = Extract<Decision, { type: 'attempt.started' }>;
+
 /** The journal of a run in which every attempt printed `lines` times and was done. Returns how many events it has. */
 export async function writeJournal(repo: string, workflow: WorkflowSource, lines: number): Promise<number> {
+  const { lastSeq } = await playJournal(repo, workflow, (start) => livesOf(start, lines));
+  return lastSeq;
+}
+
+/** Of a run whose attempts live as `life` says, to their last event; one event comes `stepMs` after the other. */
+export async function playJournal(
+  repo: string,
+  workflow: WorkflowSource,
+  life: (start: Start) => Iterable<Fact>,
+  stepMs = 0,
+): Promise<{ id: string; lastSeq: number }> {
   const home = await createHome({ top: repo, commonDir: path.join(repo, '.git') });
   await using store = openSqliteStore(home.journal);
   const base = (await git(repo, 'rev-parse', 'HEAD')).trim();
   const run = { workflow: WorkflowFile.parse(workflow), source: 'bench', inputs: {}, base, dirty: false };
-  const atMs = Date.now();
+  let atMs = Date.now();
   const { id, claim } = await createRun(store, run, atMs);
   claim[Symbol.dispose](); // whoever is measured goes on with it
   let { state, lastSeq } = await loadRun(store, id);
 
   const facts: Fact[] = [];
-  let events: Event[] = [];
+  let events: { atMs: number; event: Event }[] = [];
   const commit = async (): Promise<void> => {
     lastSeq = await store.append(id, lastSeq, {
-      entries: events.map((event) => ({ atMs, event })),
+      entries: events,
       run: runView(state),
       tasks: [...state.nodes.values()].map((node) => taskView(node)),
       handled: [],
@@ -36,23 +49,21 @@ export async function writeJournal(repo: string, workflow: WorkflowSource, lines
     events = [];
   };
   for (let next = nextOf(); next; next = nextOf()) {
+    atMs += stepMs;
     apply(state, next, atMs);
-    events.push(next);
-    if (next.type === 'attempt.started') facts.push(...livesOf(next, lines));
+    events.push({ atMs, event: next });
+    if (next.type === 'attempt.started') facts.push(...life(next));
     if (events.length >= BATCH_EVENTS) await commit();
   }
   await commit();
-  return lastSeq;
+  return { id, lastSeq };
 
   function nextOf(): Event | undefined {
     return decide(state) ?? facts.shift();
   }
 }
 
-function* livesOf(
-  { task, attempt }: Extract<Decision, { type: 'attempt.started' }>,
-  lines: number,
-): Generator<Fact> {
+function* livesOf({ task, attempt }: Start, lines: number): Generator<Fact> {
   for (let line = 0; line < lines; line += 1) {
     yield { type: 'attempt.output', task, attempt, stream: 'stdout', text: `${task} says line ${line}\n` };
   }

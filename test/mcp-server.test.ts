@@ -175,7 +175,7 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     await using agent = await connect('2026-07-28', new StreamableHTTPClientTransport(served.url));
     const kinds = (await agent.client.listTools()).tools.map(({ annotations }) => annotations?.readOnlyHint);
     expect(kinds).toEqual([true, true, true, true]);
-    expect(await agent.refusal('engine_history')).toContain('not-found');
+    expect(await agent.refusal('engine_history')).toContain('no-repository');
     await expect(agent.client.callTool({ name: 'engine_merge', arguments: {} })).rejects.toThrow(
       'engine_merge',
     );

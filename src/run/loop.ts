@@ -13,7 +13,8 @@ import { decide } from '../schedule/decide/decide.ts';
 import { apply } from '../schedule/fold/fold.ts';
 import { agentLine } from '../schedule/views/agent-line.ts';
 import { RunValues } from './run-values.ts';
-import { hasEnded, isAwaiting, nodeOf, withAllWithin, type Node, type State } from '../schedule/state.ts';
+import { hasEnded, isAwaiting, nodeOf, type Node, type State } from '../schedule/state.ts';
+import { beforeEvent, noteTouched } from '../schedule/views/touched.ts';
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
@@ -23,8 +24,6 @@ const LAST_LINE_CHARS_MAX = 200;
 /** What a turn records of what was printed: to write is work of this thread, and what is left has the next turn. */
 const PRINTED_CHARS_MAX = 1024 * 1024;
 
-/** Events that may change what is shown of any task. */
-const ON_ALL_TASKS: ReadonlySet<Event['type']> = new Set(['run.reopened', 'run.cancelling', 'run.unpaused']);
 /** What a person wanted of the engine that was there then. */
 const OF_ITS_MOMENT: ReadonlySet<Request['do']> = new Set(['cancel', 'pause', 'unpause']);
 
@@ -205,11 +204,12 @@ export class Loop {
     const touched = new Set<Node>();
     const jumpedMs = this.#jumps.take(atMs);
     const take = (event: Event): void => {
-      const before = { nodes: state.nodes.size, isPaused: isAnyPaused(state) };
+      const before = beforeEvent(state, event);
       const recorded = this.#values.slim(event);
       apply(state, recorded, atMs);
       events.push(recorded);
-      this.#touch(event, before, touched);
+      this.#noteLine(event);
+      noteTouched(state, event, before, touched);
     };
     const breather = new Breather();
     // Thousands of tasks may be decided on at once, and each may have costly expressions.
@@ -295,45 +295,13 @@ export class Loop {
     return this.#spawns.findIndex(({ request }) => canBeDecided(nodeOf(this.state, request.task)));
   }
 
-  /** Notes whose view a batch changes: the node, those within it that are new, and the ones around it. */
-  #touch(event: Event, before: { nodes: number; isPaused: boolean }, touched: Set<Node>): void {
-    const { state } = this.#options;
-    if (event.type === 'tasks.ready') {
-      for (const id of event.tasks) touched.add(nodeOf(state, id));
-      return;
-    }
-    // A run that was killed goes on with all its tasks as they stood.
-    if (event.type === 'run.reopened' && event.tasks.length === 0 && !before.isPaused) return;
-    if (ON_ALL_TASKS.has(event.type)) {
-      for (const node of state.nodes.values()) touched.add(node);
-      return;
-    }
-    if (event.type === 'clock.jumped' || event.type === 'run.isolation') {
-      for (const node of state.nodes.values()) if (node.attemptAtMs !== undefined) touched.add(node);
-      return;
-    }
-    if (!('task' in event)) return;
-    const node = nodeOf(state, event.task);
-    if (event.type === 'attempt.output' || event.type === 'attempt.agent') {
-      const text = event.type === 'attempt.output' ? event.text : agentLine(event.event);
-      const line = text && lastLineOf(text);
-      if (line) this.#lastLines.set(node.id, line);
-    }
-    if (event.type === 'task.finished') {
-      this.#lastLines.delete(node.id);
-      for (const dependent of node.dependents) touched.add(dependent);
-      if (node.parent) touched.add(node.parent); // it tells how many of its own have ended
-    }
-    touched.add(node);
-    if (event.type === 'task.paused' || event.type === 'task.unpaused')
-      for (const within of withAllWithin(node)) touched.add(within);
-    if (event.type === 'task.picked') for (const child of node.children) touched.add(child);
-    if (event.type === 'task.summarizing') for (const summary of node.summaries ?? []) touched.add(summary);
-    // New ones come after those that were there.
-    for (let n = state.nodes.size - before.nodes; n > 0; n--) {
-      const child = node.children.at(-n);
-      if (child) touched.add(child);
-    }
+  /** What it said last, for people. */
+  #noteLine(event: Event): void {
+    if (event.type === 'task.finished') this.#lastLines.delete(event.task);
+    if (event.type !== 'attempt.output' && event.type !== 'attempt.agent') return;
+    const text = event.type === 'attempt.output' ? event.text : agentLine(event.event);
+    const line = text && lastLineOf(text);
+    if (line) this.#lastLines.set(event.task, line);
   }
 
   async #watchRequests(): Promise<void> {
@@ -381,10 +349,6 @@ function factOfSpawn({ request }: Spawn, { nodes }: State): Fact {
   const { attempt, spawns = 0 } = nodes.get(task)!;
   const called = name ?? `spawned-${spawns + 1}`;
   return { type: 'child.requested', task, attempt, id: `${task}+${key}`, name: called, child, by, key };
-}
-
-function isAnyPaused({ paused, pausedTasks }: State): boolean {
-  return paused !== undefined || pausedTasks.size > 0;
 }
 
 function factOf(request: Exclude<Request, { do: 'spawn' }>): Fact {

@@ -34,6 +34,12 @@ export class Queue<T> {
     return item;
   }
 
+  copy(each: (item: T) => T): Queue<T> {
+    const copy = new Queue<T>();
+    for (const item of this) copy.push(each(item));
+    return copy;
+  }
+
   get size(): number {
     return this.#items.length - this.#head;
   }

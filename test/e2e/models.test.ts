@@ -48,7 +48,7 @@ describe('bosun budget and bosun steer', () => {
     expect(await said('budget', '--usd', 'ten')).toContain('--usd must be a number above 0, not "ten"');
     expect(await said('budget', '--usd', '0')).toContain('--usd must be a number above 0, not "0"');
     expect(await said('budget', '--usd', '1', '--agent', 'x', '--task', 'one')).toContain(
-      'use --agent or --task, not both',
+      '--agent and --task do not go together',
     );
     expect(await said('budget', '--usd', '1', '--agent', 'x')).toContain('run w-1 has no agent x');
     expect(await said('steer', 'one', 'hello')).toContain('run w-1 has ended already: it is failed');

@@ -57,6 +57,18 @@ export async function request(
   throw await problemOf(response);
 }
 
+/** The lines of an answer as they come, many at a time. */
+export async function* linesOf({ body }: Response): AsyncGenerator<string[]> {
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    const lines = (rest + next.value).split('\n');
+    rest = lines.pop()!;
+    if (lines.length > 0) yield lines;
+  }
+  if (rest !== '') throw new Error('the answer ended in the middle of a line');
+}
+
 export function repositoryPath(repository: string): string {
   return `/api/repositories/${encodeURIComponent(repository)}`;
 }

@@ -168,5 +168,5 @@ async function isStranger(): Promise<boolean> {
 }
 
 function newEpoch(): string {
-  return crypto.randomUUID();
+  return `${Date.now()} ${Math.random()}`; // crypto has none for addresses without TLS
 }

@@ -2,18 +2,21 @@
  * A run's state and history while its events are read, one after another, and what its views show of that. It asks
  * nobody for events and knows no clock.
  */
-import type { Recorded } from '../../src/contract/event.ts';
-import type { RunReport } from '../../src/contract/report.ts';
+import type { EventOf, Recorded } from '../../src/contract/event.ts';
+import type { AgentEvent } from '../../src/contract/model.ts';
+import type { QuestionReport, RunReport } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
 import { LogTails } from '../../src/report/log-tails.ts';
 import { reportOn } from '../../src/report/build.ts';
 import { shownTitle } from '../../src/report/tasks.ts';
+import { copyRun } from '../../src/schedule/copy.ts';
 import { foldRecorded } from '../../src/schedule/fold/format-2.ts';
 import { historyOf, newHistory, remember, type History } from '../../src/schedule/history/history.ts';
 import type { Node, State } from '../../src/schedule/state.ts';
-import { agentLine } from '../../src/schedule/views/agent-line.ts';
+import { agentLine, hasAgentLine } from '../../src/schedule/views/agent-line.ts';
 import { askedWithin, stripOf } from '../../src/schedule/views/strip.ts';
+import { beforeEvent, noteTouched } from '../../src/schedule/views/touched.ts';
 import { heldOf, runView, taskView } from '../../src/schedule/views/view.ts';
 import { agentOf, agentScope } from '../../src/schedule/workflow/agent-of.ts';
 import { effectiveLimits } from '../../src/schedule/workflow/scope-of.ts';
@@ -25,30 +28,64 @@ const NO_LOGS = new LogTails();
 export class RunFold {
   state: State | undefined;
   history: History = newHistory();
+  /** Whether what runs is fenced, as it was told last. */
+  isolation: EventOf<'run.isolation'>['kind'] | undefined;
   /** What the agent of each task last said or did. */
-  lastLines = new Map<string, string>();
+  #said = new Map<string, AgentEvent>();
+  #tasks: ReadonlyMap<string, TaskAt> = new Map();
+  /** Those that may have changed since `tasks` was asked for. */
+  #touched = new Set<Node>();
 
   add(recorded: Recorded): void {
-    if (this.state) remember(this.history, this.state, recorded);
-    this.state = foldRecorded(this.state, recorded);
     const { event } = recorded;
-    if (event.type !== 'attempt.agent') return;
-    const line = agentLine(event.event);
-    if (line !== undefined)
-      this.lastLines.set(event.task, line.trim().split('\n')[0]!.slice(0, LINE_CHARS_MAX));
+    const before = this.state && beforeEvent(this.state, event);
+    if (this.state) {
+      if (event.type === 'question.answered') this.#touchAsked(event.id);
+      remember(this.history, this.state, recorded);
+    }
+    this.state = foldRecorded(this.state, recorded);
+    if (before) noteTouched(this.state, event, before, this.#touched);
+    // In journals of old formats these two say themselves what is open again.
+    if (recorded.format !== undefined && (event.type === 'run.resumed' || event.type === 'task.retried'))
+      for (const node of this.state.nodes.values()) this.#touched.add(node);
+    if (event.type === 'run.isolation') this.isolation = event.kind;
+    if (event.type === 'attempt.agent' && hasAgentLine(event.event)) this.#said.set(event.task, event.event);
   }
 
-  /** Those before it may be told by the same objects where nothing changed. */
-  tasks(before: ReadonlyMap<string, TaskAt>): Map<string, TaskAt> {
-    const state = this.state!;
+  /** Each by the same object for as long as nothing of it changes; in the order in which they are shown. */
+  tasks(): ReadonlyMap<string, TaskAt> {
+    const { nodes } = this.state!;
+    const touched = this.#touched;
+    if (this.#tasks.size === nodes.size && touched.size === 0) return this.#tasks;
+    // What is spent is told of those around a task, too.
+    for (const node of touched) if (node.parent) touched.add(node.parent);
     const questions = Map.groupBy(this.history.questions, ({ task }) => task);
-    const asked = (id: string): AttemptAt['asked'] =>
-      (questions.get(id) ?? []).map(({ askedAtMs, answeredAtMs }) => ({
-        fromMs: askedAtMs,
-        toMs: answeredAtMs,
-      }));
-    const nodes = [...state.nodes.values()].toSorted((a, b) => (a.order < b.order ? -1 : 1));
-    return new Map(nodes.map((node) => [node.id, this.#task(node, asked(node.id), before.get(node.id))]));
+    const made = (node: Node): TaskAt => this.#task(node, questions.get(node.id) ?? []);
+    if (this.#tasks.size === nodes.size) {
+      const tasks = new Map(this.#tasks);
+      for (const node of touched) tasks.set(node.id, made(node));
+      this.#tasks = tasks;
+    } else {
+      const isKnown = (node: Node): boolean => this.#tasks.has(node.id) && !touched.has(node);
+      const sorted = [...nodes.values()].toSorted((a, b) => (a.order < b.order ? -1 : 1));
+      this.#tasks = new Map(
+        sorted.map((node) => [node.id, isKnown(node) ? this.#tasks.get(node.id)! : made(node)]),
+      );
+    }
+    this.#touched = new Set();
+    return this.#tasks;
+  }
+
+  /** Another one that stands where this one stands: either can read on, whatever the other reads. */
+  copy(): RunFold {
+    const copy = new RunFold();
+    copy.#tasks = this.tasks();
+    copy.isolation = this.isolation;
+    copy.#said = new Map(this.#said);
+    const { state, history } = copyRun({ state: this.state!, history: this.history });
+    copy.state = state;
+    copy.history = history;
+    return copy;
   }
 
   run(lastSeq: number): RunView {
@@ -70,9 +107,18 @@ export class RunFold {
     };
   }
 
-  #task(node: Node, asked: AttemptAt['asked'], before: TaskAt | undefined): TaskAt {
+  #touchAsked(id: string): void {
+    const { nodes, questions } = this.state!;
+    const node = nodes.get(questions.get(id)?.task ?? '');
+    if (node) this.#touched.add(node);
+  }
+
+  #task(node: Node, questions: readonly QuestionReport[]): TaskAt {
     const state = this.state!;
-    const line = node.state === 'running' ? this.lastLines.get(node.id) : undefined;
+    const before = this.#tasks.get(node.id);
+    const asked = questions.map(({ askedAtMs, answeredAtMs }) => ({ fromMs: askedAtMs, toMs: answeredAtMs }));
+    const said = node.state === 'running' ? this.#said.get(node.id) : undefined;
+    const line = said && agentLine(said)?.trim().split('\n')[0]!.slice(0, LINE_CHARS_MAX);
     const view = taskView(node, line, heldOf(state, node));
     const attempts = historyOf(this.history, node.id).attempts.map((attempt): AttemptAt => {
       const { n, purpose, outcome, startedAtMs, endedAtMs } = attempt;

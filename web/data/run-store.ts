@@ -5,20 +5,21 @@
  *   loading ──▶ open ──(events come)──▶ open
  *      └──▶ problem ──(again)──▶ loading
  */
-import type { Recorded } from '../../src/contract/event.ts';
+import type { Event, Recorded } from '../../src/contract/event.ts';
 import type { ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
-import type { RunAt, TaskAt } from '../film/run-at.ts';
-import { ask, Problem, runPath } from './api.ts';
-import { isAfter } from './cursor.ts';
+import type { RunAt } from '../film/run-at.ts';
+import { ask, linesOf, Problem, request, runPath } from './api.ts';
+import { Moments } from './moments.ts';
 import { RunFold } from './run-fold.ts';
 import { onEvents, onStanding, type Streamed } from './stream.ts';
 import type { OpenedRun } from './use-run.ts';
 
-const PAGE_EVENTS = 1000;
 const FILM_BARS_MAX = 400;
 /** How often the server is asked whether somebody drives a run of which nothing is heard. */
 const LOOK_MS = 10_000;
+/** There are many of them, and no bar of the film changes with them. */
+const OFF_FILM: ReadonlySet<Event['type']> = new Set(['attempt.agent', 'attempt.progress', 'model.used']);
 const LOADING: OpenedRun = { state: 'loading' };
 
 const stores = new Map<string, RunStore>();
@@ -39,19 +40,18 @@ class RunStore {
   #stop: AbortController | undefined;
   #problem: Extract<OpenedRun, { state: 'problem' }> | undefined;
 
-  #events: Recorded[] = [];
-  #spent: { atMs: number; usd: number }[] = [];
-  #cursor = '0.0';
-  #waiting: Streamed[] | undefined = [];
+  readonly #events: Recorded[] = [];
+  readonly #moments = new Moments(this.#events);
+  readonly #spent: { atMs: number; usd: number }[] = [];
+  #waiting: Recorded[] | undefined = [];
   #readings = 0;
   #reading: Promise<void> = Promise.resolve();
   #heardAtMs = 0;
   #isDriven = true;
   #live = new RunFold();
-  #tasks = new Map<string, TaskAt>();
   #now: OpenedRun = LOADING;
   #then: { atMs: number; of: OpenedRun; made: OpenedRun } | undefined;
-  #strip: { of: OpenedRun; made: Strip } | undefined;
+  #strip: Strip | undefined;
 
   constructor(repository: string, run: string, forget: () => void) {
     this.#repository = repository;
@@ -84,14 +84,13 @@ class RunStore {
     const now = this.#now;
     if (now.state !== 'open' || atMs === null) return now;
     if (this.#then?.atMs !== atMs || this.#then.of !== now)
-      this.#then = { atMs, of: now, made: { state: 'open', at: this.#wound(atMs, now.at) } };
+      this.#then = { atMs, of: now, made: { state: 'open', at: this.#wound(atMs) } };
     return this.#then.made;
   }
 
   strip(): Strip | undefined {
     if (this.#now.state !== 'open') return undefined;
-    if (this.#strip?.of !== this.#now) this.#strip = { of: this.#now, made: this.#live.strip(FILM_BARS_MAX) };
-    return this.#strip.made;
+    return (this.#strip ??= this.#live.strip(FILM_BARS_MAX));
   }
 
   #open(): void {
@@ -137,13 +136,10 @@ class RunStore {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const path = `${runPath(this.#repository, this.#run)}/events`;
-    for (let isMore = true; isMore && !signal.aborted;) {
-      const query = { after: this.#cursor, limit: PAGE_EVENTS, withoutOutput: true };
-      const page = await ask<{ events: Streamed[]; next: string }>(path, { query, signal });
-      isMore = page.events.length === PAGE_EVENTS;
-      this.#add(page.events);
-    }
+    const path = `${runPath(this.#repository, this.#run)}/log`;
+    const query = { afterSeq: this.#events.at(-1)?.seq ?? 0, withoutOutput: true };
+    const log = await request(path, { query, signal });
+    for await (const lines of linesOf(log)) this.#add(lines.map((line) => JSON.parse(line) as Recorded));
     await this.#look();
   }
 
@@ -166,20 +162,16 @@ class RunStore {
     this.#refresh();
   }
 
-  #add(events: readonly Streamed[]): void {
-    for (const event of events) {
-      if (!isAfter(event.cursor, this.#cursor)) continue;
-      this.#cursor = event.cursor;
-      this.#live.add(event);
-      this.#events.push(event);
-      if (
-        event.event.type === 'model.used' &&
-        event.event.usd !== null &&
-        event.event.replayed === undefined
-      ) {
-        const before = this.#spent.at(-1)?.usd ?? 0;
-        this.#spent = [...this.#spent, { atMs: event.atMs, usd: before + event.event.usd }];
-      }
+  #add(events: readonly Recorded[]): void {
+    for (const recorded of events) {
+      if (recorded.seq <= (this.#events.at(-1)?.seq ?? 0)) continue;
+      const { event, atMs } = recorded;
+      this.#live.add(recorded);
+      this.#events.push(recorded);
+      this.#moments.passed(this.#live);
+      if (!OFF_FILM.has(event.type)) this.#strip = undefined;
+      if (event.type === 'model.used' && event.usd !== null && event.replayed === undefined)
+        this.#spent.push({ atMs, usd: (this.#spent.at(-1)?.usd ?? 0) + event.usd });
     }
   }
 
@@ -197,19 +189,17 @@ class RunStore {
 
   #refresh(): void {
     if (!this.#live.state) return;
-    this.#tasks = this.#live.tasks(this.#tasks);
-    this.#now = { state: 'open', at: this.#show(this.#live, this.#tasks, this.#events.length, null) };
+    this.#now = { state: 'open', at: this.#show(this.#live, this.#events.length, null) };
     this.#changed();
   }
 
-  #wound(atMs: number, now: RunAt): RunAt {
+  #wound(atMs: number): RunAt {
     const count = countAt(this.#events, atMs);
-    const fold = new RunFold();
-    for (const event of this.#events.slice(0, count)) fold.add(event);
-    return { ...this.#show(fold, fold.tasks(new Map()), count, atMs), startedAtMs: now.startedAtMs };
+    return this.#show(this.#moments.at(count), count, atMs);
   }
 
-  #show(fold: RunFold, byId: ReadonlyMap<string, TaskAt>, count: number, atMs: number | null): RunAt {
+  #show(fold: RunFold, count: number, atMs: number | null): RunAt {
+    const byId = fold.tasks();
     const lastAtMs = this.#events.at(-1)!.atMs;
     const run = fold.run(this.#events[count - 1]!.seq);
     const state =
@@ -223,12 +213,14 @@ class RunStore {
       lastAtMs,
       state,
       run,
+      isolation: fold.isolation,
       tasks: [...byId.values()],
       task: (id) => byId.get(id),
       events: this.#events,
       count,
       spent: this.#spent,
-      report: () => (report ??= fold.report(state)),
+      // Of a moment, the fold may have gone on to another one by then.
+      report: () => (report ??= (atMs === null ? fold : this.#moments.at(count)).report(state)),
     };
   }
 

@@ -15,8 +15,8 @@ export function Page({
     <>
       <header className="page-top">
         <h1>
-          <a href="/" aria-label="All runs">
-            ‹ <span>bosun /</span>
+          <a href="/" title="All runs">
+            ‹<span> bosun /</span>
           </a>{' '}
           {title}
         </h1>

@@ -23,6 +23,13 @@ export class MessageLog {
     }
   }
 
+  copy(each: (message: MessageReport) => MessageReport): MessageLog {
+    const copy = new MessageLog();
+    for (const [id, message] of this.#byId) copy.#byId.set(id, each(message));
+    copy.leftOut = this.leftOut;
+    return copy;
+  }
+
   /** In the order in which they were sent. */
   get messages(): MessageReport[] {
     return [...this.#byId.values()];

@@ -1,5 +1,6 @@
 /** What people see of a state: the views that are stored beside the events. */
 import { formOf } from '../../contract/question.ts';
+import type { Spending } from '../../contract/model.ts';
 import type { Held, QuestionView, RunView, TaskView } from '../../contract/run.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
@@ -67,7 +68,7 @@ function runSpending(state: State): Pick<RunView, 'spending' | 'limits'> {
   const spending = state.spending.get(RUN_ACCOUNT);
   const limits = limitsOf(state, RUN_ACCOUNT, state.workflow.budget);
   return {
-    ...(spending && { spending: structuredClone(spending) }),
+    ...(spending && { spending: copied(spending) }),
     ...(Object.keys(limits).length > 0 && { limits }),
   };
 }
@@ -117,7 +118,7 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
     ...(held && { held }),
     ...(paused && { paused: { ...paused.paused!, ...(paused !== node && { with: paused.id }) } }),
     ...(node.progress && node.state === 'running' && { progress: node.progress }),
-    ...(node.services && { services: structuredClone(node.services) }),
+    ...(node.services && { services: node.services.map((service) => ({ ...service })) }),
     ...(node.state === 'expanded' && {
       within: { ended: node.children.length - node.open, all: node.children.length },
     }),
@@ -125,8 +126,13 @@ export function taskView(node: Node, lastLine?: string, held?: Held): TaskView {
     ...(node.state === 'running' && runtime === 'cli' && { steerable: false as const }),
     ...(node.picked && { picked: node.picked.candidate }),
     ...(node.fallback && { runtime: node.fallback.runtime }),
-    ...(node.spending && { spending: structuredClone(node.spending) }),
+    ...(node.spending && { spending: copied(node.spending) }),
   };
+}
+
+/** It goes on to change. */
+function copied(spending: Spending): Spending {
+  return { ...spending, tokens: { ...spending.tokens } };
 }
 
 /** Who was picked in a race, and why. */
