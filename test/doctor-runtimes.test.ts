@@ -41,7 +41,7 @@ describe('bosun doctor', () => {
   it('names every runtime, and what to install of those that are not there, which is no failure', async () => {
     const { stdout, code } = await doctor();
     expect(code, stdout).toBe(0);
-    expect(stdout).toMatch(/^none +claude-code +its Agent SDK is not there$/m);
+    expect(stdout).toMatch(/^none +claude-code +its Agent SDK is not installed$/m);
     expect(stdout).toMatch(
       /^none +codex +not installed\n +→ if you want it: npm install -g @openai\/codex$/m,
     );

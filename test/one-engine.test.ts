@@ -44,6 +44,16 @@ describe('runs of one program', { timeout: 120_000 }, () => {
     expect(await enginesOf(repository)).toEqual([]);
   });
 
+  it('have fifty names where fifty are started in one second', async () => {
+    await using repository = await makeRepository();
+    await using bosun = new Bosun(repository.path);
+    const none = workflow({ name: 'none', tasks: { one: { run: 'true', workspace: 'none' } } });
+    const runs = await Promise.all(Array.from({ length: 50 }, () => bosun.run(none)));
+    const ended = await Promise.all(runs.map(({ finished }) => finished));
+    expect(ended.every(({ state }) => state === 'done')).toBe(true);
+    expect(new Set(ended.map(({ id }) => id)).size).toBe(50);
+  });
+
   it('end on their own: one is cancelled, one cannot start, and the others go on', async () => {
     await using repository = await makeRepository();
     await using bosun = new Bosun(repository.path);

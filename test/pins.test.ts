@@ -13,6 +13,7 @@ artifact
 artifacts
 atWork
 attach
+attempts
 branch
 budget
 cancel
@@ -56,6 +57,7 @@ spawnAgent
 start
 status
 steer
+tasks
 totals
 unpause
 wait
@@ -120,7 +122,7 @@ describe('names that programs rely on', () => {
       'spawnAgent(parent role prompt! name runtime model write check usd tokens queue trust) seen(Events)… → Spawned, by person, program, changes',
       'exec(prompt argv runtime command model check attempts timeout dirty usd overBudget unfenced trust record replay timing) seen(Events)… → StartedTask, by person, program, changes',
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
-      'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'retry(run task! feedback unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'pause(run name) → Paused, by person, program, changes',
       'unpause(run name) → Unpaused, by person, program, changes',
       'cancel(run now) waits(text)… → Run, by person, program, changes',
@@ -133,19 +135,21 @@ describe('names that programs rely on', () => {
       'status(run limit) → Status, by anybody',
       'atWork(queued) → ShownRuns, by anybody',
       'agents(run) → Agents, by anybody',
-      'history(limit since) → ShownRuns, by anybody',
+      'history(limit since state before) → ShownRuns, by anybody',
       'totals(per! since) → Totals, by anybody',
       'forecast(workflow!) → Forecast, by anybody',
       'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
       'attach(run past) seen(Events)… → AttachedRun, by person, program',
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
-      'diff(run task attempt outside wanted stat) write(bytes)… → Changes, by anybody',
+      'diff(run task attempt outside wanted path stat) write(bytes)… → Changes, by anybody',
       'report(run written) → Report, by anybody',
       'messages(run) → Messages, by anybody',
       'reportPage(run) → File, by person, program',
       'open(run service! tcp) → Opened, by person, program',
       'output(run task!) → Given, by anybody',
+      'tasks(run state limit after) → ShownTasks, by anybody',
+      'attempts(run task!) → ShownAttempts, by anybody',
       'artifacts(run task! attempt) → Artifacts, by anybody',
       'artifact(run task! attempt path!) write(bytes)… → Artifact, by anybody',
       'start(file workflow inputs prompt runtime command model check attempts timeout resume dirty usd overBudget unfenced trust key) → Started, by person, program, changes',
@@ -194,7 +198,7 @@ describe('names that programs rely on', () => {
       'putItem(id! title! text!) → WorkItem, by person, program, changes',
       'removeItem(id!) → WorkItem, by person, program, changes',
       'execute(workerId! workItemId! templateId! repositoryId! workspaceId key fingerprint) → ExecutionFacts, by person, program, changes',
-      'executions(limit repositoryId workerId status) → Executions, by person, program',
+      'executions(limit repositoryId workerId status before) → Executions, by person, program',
       'execution(execution!) → Execution, by person, program',
       'cancelExecution(execution!) → ExecutionFacts, by person, program, changes',
       'executionWorkspaces(limit) → ExecutionWorkspaces, by person, program',

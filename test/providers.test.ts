@@ -348,6 +348,16 @@ describe('a key', () => {
     expect(readFileSync(log, 'utf8')).toBe('run\nrun\n');
   });
 
+  it('is waited for as long as the one who asks wants it, and no longer', async () => {
+    const key = new ProviderKey({ command: 'sleep 0.5; echo sk-key' }, 'bearer');
+    const gone = new AbortController();
+    const one = key.read(gone.signal);
+    const other = key.read(new AbortController().signal);
+    gone.abort(new Error('hung up'));
+    await expect(one).rejects.toThrow('hung up');
+    expect(await other).toBe('sk-key');
+  });
+
   it('of a command that hangs, or whose child does, is an error in time', async () => {
     const key = new ProviderKey({ command: 'sleep 3 & sleep 3' }, 'bearer', { commandMs: 100 });
     await expect(key.read()).rejects.toThrow('gave none within 100 ms');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../src/contract/model.ts';
+import type { AgentEvent, JsonSchema } from '../src/contract/model.ts';
 import { Agent, type Agent as AgentType } from '../src/contract/workflow.ts';
 import { cli } from '../src/runtime/cli/cli.ts';
 import type { Result } from '../src/runtime/runtime.ts';
@@ -8,9 +8,10 @@ import { Bench } from './fixtures/runtime-job.ts';
 async function ran(
   agent: Partial<AgentType>,
   prompt = 'hello',
+  schema?: JsonSchema,
 ): Promise<{ result: Result; events: AgentEvent[] }> {
   await using bench = new Bench();
-  const { job, events } = bench.job('http://127.0.0.1:9', { runtime: 'cli', ...agent }, { prompt });
+  const { job, events } = bench.job('http://127.0.0.1:9', { runtime: 'cli', ...agent }, { prompt, schema });
   return { result: await cli.run(job), events };
 }
 
@@ -40,6 +41,16 @@ describe('an agent that is a command', () => {
     expect(result.output).toBe('{prompt}\n$(echo evil)');
     const words = await ran({ command: ['/bin/sh', '-c', 'echo {prompt}'] }, '; echo evil');
     expect(words.result.output).toBe('{prompt}');
+  });
+
+  it('gives what it prints as text, and as JSON where a structure was asked for', async () => {
+    const agent = { command: ['/bin/sh', '-c', 'echo "{\\"tasks\\": {}}"'] };
+    expect((await ran(agent)).result.output).toBe('{"tasks": {}}');
+    expect((await ran(agent, 'hello', { type: 'object' })).result.output).toEqual({ tasks: {} });
+    const number = { command: ['/bin/sh', '-c', 'echo 42'] };
+    expect((await ran(number, 'hello', { type: 'string' })).result.output).toBe('42');
+    const prose = { command: ['/bin/sh', '-c', 'echo "{ no JSON"'] };
+    expect((await ran(prose, 'hello', { type: 'object' })).result.output).toBe('{ no JSON');
   });
 
   it('is not started where a word stands for nothing', async () => {

@@ -41,7 +41,7 @@ export const ON_MACHINE = {
       type: 'object',
       properties: {
         template: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TEMPLATE_NAMES },
-        /** Its runtime; the first that is installed if not given. */
+        /** Its runtime; defaults to the first one that is installed. */
         agent: { type: 'string', maxLength: NAME_CHARS_MAX, enum: RUNTIMES },
         /** What starts it, for cli and acp. */
         command: PATH,

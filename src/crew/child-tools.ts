@@ -77,7 +77,7 @@ export const CHILD_TOOLS = {
         check: ['--check <command>', 'spawn: a command that must pass'],
         usd: ['--usd <dollars>', 'spawn: what it may spend'],
         tokens: ['--tokens <count>', 'spawn: the same in tokens'],
-        wait: ['--wait <duration>', 'spawn: wait so long for its end, such as 5m'],
+        wait: ['--wait <duration>', 'spawn: wait this long for it to end, such as 5m'],
       },
       rest: 'prompt',
       example: ['--agent tester "Test src/api.ts"', 'another agent, at work beside you'],

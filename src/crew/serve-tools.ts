@@ -36,7 +36,7 @@ export const SERVE_TOOLS = {
       usage: '<port>',
       options: {
         name: ['--name <name>', 'spawn: what to call the child; serve: what others call the port'],
-        stop: ['--stop', 'serve: others reach it no longer'],
+        stop: ['--stop', 'serve: stop serving it'],
       },
       example: ['3000 --name web', 'others reach your port 3000 at http://web.bosun'],
     },

@@ -6,7 +6,7 @@ import { BosunError } from '../contract/errors.ts';
 import { findProgram } from '../system/process/process.ts';
 import { tellCommand, type HookCommand } from './command-hook.ts';
 import type { TellUntil } from './hook.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../base/until-aborted.ts';
 import { deliver, type WebhookOptions } from './webhook.ts';
 
 /** Both are one line of printable characters, bounded. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BosunError } from '../contract/errors.ts';
 import type { TellUntil } from './hook.ts';
 import { post, type Letter } from './post.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../base/until-aborted.ts';
 
 const TRIES_MAX = 5;
 /** Before the second try; each later wait is four times as long, and somewhat chance. */

@@ -26,7 +26,9 @@ export async function reachRemote(remote: Remote, request: ReachRequest): Promis
   const { cwd, tokenFile, signal, mayPrompt, waitsMs } = request;
   if (tokenFile !== undefined) requireExpectedHost(remote);
   const token =
-    tokenFile === undefined ? await configuredToken(address) : await readToken(path.resolve(cwd, tokenFile));
+    tokenFile === undefined
+      ? await configuredToken(address, signal)
+      : await readToken(path.resolve(cwd, tokenFile));
   return { address, token, signal, mayPrompt, waitsMs };
 }
 
@@ -48,12 +50,15 @@ export function remoteConfig(address: Address): RemoteConfig | undefined {
   return Object.hasOwn(remotes, host) ? remotes[host] : undefined;
 }
 
-async function configuredToken(address: Address): Promise<RemoteToken | undefined> {
+async function configuredToken(
+  address: Address,
+  signal: AbortSignal | undefined,
+): Promise<RemoteToken | undefined> {
   if (address.transport === 'ssh') return undefined;
   const { token: source, user } = remoteConfig(address) ?? {};
   if (source === undefined) return undefined;
   const key = new ProviderKey(source, 'bearer');
-  const value = await key.read();
+  const value = await key.read(signal);
   return { value, how: key.how, user, variable: 'env' in source ? source.env : undefined };
 }
 

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { machineError } from '../../src/base/machine-failure.ts';
 import { BOSUN, bosun, startProgram, type Finished } from '../fixtures/cli.ts';
 import { gitIn } from '../fixtures/repository.ts';
+import { TestMachine } from '../fixtures/shared-machine.ts';
 
 const run = promisify(execFile);
 const WORKFLOW = `name: t
@@ -196,6 +197,27 @@ describe.runIf(process.getuid?.() === 0)('a file system of its own (needs root t
       }
     } finally {
       await run('umount', ['-l', place]);
+    }
+  });
+
+  test('what all runs share on a read-only disk: agents work without it, and no limit goes unheld', async () => {
+    await using machine = new TestMachine('');
+    const agents = { quick: { runtime: 'cli', command: 'true' } };
+    const tasks = { a: { agent: 'quick', prompt: 'Work.' } };
+    const own = await machine.repository({ name: 'w', agents, tasks });
+    await mkdir(machine.state, { recursive: true, mode: 0o700 });
+    await run('mount', ['--bind', machine.state, machine.state]);
+    try {
+      await run('mount', ['-o', 'remount,ro,bind', machine.state]);
+      const without = await machine.bosun(own, ['run']).finished;
+      expect(without.stderr).toMatch(/shares neither slots nor rate limits .*: make sure that you can write/);
+      expect(without.code).toBe(0);
+      machine.configure('budget: { usd-per-day: 20 }\n');
+      const limited = await machine.bosun(own, ['run']).finished;
+      expect(limited.stderr).toMatch(/cannot be enforced: .*: make sure that you can write/);
+      expect(limited.code).toBe(1);
+    } finally {
+      await run('umount', ['-l', machine.state]);
     }
   });
 });

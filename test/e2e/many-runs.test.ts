@@ -89,7 +89,10 @@ describe('many runs at once', () => {
     expect((await bosun(repository.path, 'wait', killed)).stderr).toContain(
       `run ${killed} was interrupted: its bosun process is gone; continue with: bosun resume ${killed}`,
     );
-    await detached(repository, 'resume', killed);
+    // whoever resumes it at the same moment is told that somebody else does
+    const both = await Promise.all([0, 1].map(() => bosun(repository.path, 'resume', '--detach', killed)));
+    expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 2]));
+    expect(both.find(({ code }) => code === 2)!.stderr).toContain(`is at work on run ${killed}`);
     for (const id of [killed, other])
       expect((await bosun(repository.path, 'answer', 'yes', '--run', id)).code).toBe(0);
     expect((await bosun(repository.path, 'wait', killed, other)).code).toBe(0);

@@ -23,7 +23,7 @@ export const INIT: Command = {
     },
     {
       flags: '--agent <runtime>',
-      about: `${wordList(RUNTIMES, 'or')}; the first that is installed if not given`,
+      about: `${wordList(RUNTIMES, 'or')}; defaults to the first one that is installed`,
     },
     {
       flags: '--command <command>',
@@ -31,7 +31,7 @@ export const INIT: Command = {
     },
     {
       flags: '--check <command>',
-      about: 'the test command; found in the files of the repository if not given',
+      about: 'the test command; defaults to the one that the files of the repository suggest',
     },
     ...INIT_MCP,
   ],

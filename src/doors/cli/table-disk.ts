@@ -21,9 +21,12 @@ export const DISK_COMMANDS: Command[] = [
     summary: 'remove old runs: their journal, snapshots, reports and artifacts',
     asks: ['prune'],
     options: [
-      { flags: '--older-than <age>', about: 'only runs that ended longer ago, such as 30d' },
+      { flags: '--older-than <age>', about: 'only runs that ended longer ago than this, such as 30d' },
       { flags: '--keep <count>', about: 'always keep the newest ones' },
-      { flags: '--max-size <size>', about: 'the oldest ones, until everything takes no more than, say, 5GB' },
+      {
+        flags: '--max-size <size>',
+        about: 'the oldest first, until all that is left takes at most this, such as 5GB',
+      },
       { flags: '--interrupted', about: 'also runs that could still be resumed' },
       { flags: '--unmerged', about: 'also runs whose work is on no branch of yours' },
       { flags: '-n, --dry-run', about: 'show what would go and remove nothing' },
@@ -31,10 +34,10 @@ export const DISK_COMMANDS: Command[] = [
     ],
     examples: [
       ['prune --older-than 30d', 'lists what would go, and asks'],
-      ['prune --keep 20 --dry-run', 'all but the newest twenty: what would that be?'],
+      ['prune --keep 20 --dry-run', 'what would go if only the newest twenty stayed'],
       ['prune --max-size 5GB --yes', 'for a script'],
     ],
-    notes: 'Given together, all of them have to agree.',
+    notes: 'Options add up: only runs that match all of them go.',
     load: () => import('./commands/prune.ts'),
   },
 ];

@@ -5,9 +5,9 @@ import { TRUST } from './table-options.ts';
 export const HOOKS_COMMAND: Command = {
   name: 'hooks',
   group: 'Look',
-  summary: 'show the hooks and notifications in force, and where they are written',
+  summary: 'show the hooks and notifications in effect, and where they are defined',
   asks: ['hooks'],
-  arguments: [{ name: 'file', about: 'bosun.yaml if not given', complete: 'file' }],
+  arguments: [{ name: 'file', about: 'defaults to bosun.yaml', complete: 'file' }],
   options: [TRUST, { flags: '--json', about: 'print each hook as a line of JSON' }],
   examples: [
     ['hooks', 'those of your configuration, and of bosun.yaml if there is one'],

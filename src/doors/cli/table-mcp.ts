@@ -32,18 +32,18 @@ export const MCP_COMMANDS: Command[] = [
 export const INIT_MCP: Option[] = [
   {
     flags: '--mcp',
-    about: 'instead, let your agents use bosun: write the entry for bosun mcp',
+    about: 'instead of a workflow, register bosun mcp with your agents',
     not: ['--template', '--agent', '--command', '--check'],
   },
   {
     flags: '--for <agent>',
-    about: `with --mcp, ${wordList(MCP_CLIENTS, 'or')}; those that are installed if not given; may be repeated`,
+    about: `with --mcp, ${wordList(MCP_CLIENTS, 'or')}; defaults to those that are installed; may be repeated`,
     repeat: true,
     needs: ['--mcp'],
   },
   {
     flags: '--user',
-    about: 'with --mcp, into your own settings, for all repositories',
+    about: 'with --mcp: in your own settings, for all repositories',
     needs: ['--mcp'],
   },
 ];

@@ -21,7 +21,7 @@ export const DETACH: Option = {
 };
 export const QUEUE: Option = {
   flags: '-q, --queue',
-  about: 'leave it to the next bosun work: print the id of the run and return',
+  about: 'queue it for bosun work: print the id of the run and return',
 };
 export const JSON_EVENTS: Option = { flags: '--json', about: 'print events as NDJSON on stdout' };
 export const VERBOSE: Option = {

@@ -17,7 +17,7 @@ export const WORK: Command = {
     ['work --stay --at-once 4', 'four runs at once, also those that are queued later'],
   ],
   notes:
-    'Runs get there with bosun run --queue and bosun exec --queue. Any number of them may work on one queue. Ctrl-C once stops what it drives gracefully and keeps the work, twice stops now; what waits goes on waiting.',
+    'Runs get there with bosun run --queue and bosun exec --queue. Several bosun work can share one queue. Ctrl-C once stops what it drives gracefully and keeps the work, twice stops now; queued runs stay queued.',
   load: () => import('./commands/work.ts'),
 };
 

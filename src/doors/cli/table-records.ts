@@ -93,7 +93,7 @@ export const RECORD_COMMANDS: Command[] = [
       },
       {
         flags: '--key <key>',
-        about: 'start: asked for again with this key it is not started again',
+        about: 'start: the same key never starts a second one',
         needs: ['start'],
       },
       JSON_LINES,

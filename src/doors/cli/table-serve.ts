@@ -10,7 +10,7 @@ export const SERVE_COMMANDS: Command[] = [
     arguments: [
       {
         name: 'directories',
-        about: 'repositories to serve, now and later; defaults to this one',
+        about: 'repositories to serve, this time and from now on; defaults to this one',
         many: true,
         complete: 'file',
       },
@@ -24,16 +24,16 @@ export const SERVE_COMMANDS: Command[] = [
         repeat: true,
       },
       { flags: '--socket <path>', about: 'a unix socket of its own, for a second server' },
-      { flags: '--tokens-only', about: 'print no token: everybody has one of their own' },
+      { flags: '--tokens-only', about: 'print no token: everybody uses their own' },
       { flags: '--print-unit', about: 'print a systemd unit for this user, and start nothing' },
       { flags: '--json', about: 'print the address, the token and the socket as JSON' },
     ],
     examples: [
       ['serve', 'this repository; prints an address with a token'],
       ['serve ~/work/shop ~/work/site --port 8080', 'several, on another port'],
-      ['serve --print-unit > ~/.config/systemd/user/bosun.service', 'as a service of yours'],
+      ['serve --print-unit > ~/.config/systemd/user/bosun.service', 'as a service of your user'],
     ],
-    notes: 'Ctrl-C ends the server, and no run: they continue without it.',
+    notes: 'Ctrl-C stops the server, but no run: they continue without it.',
     load: () => import('./commands/serve.ts'),
   },
   {
@@ -54,15 +54,15 @@ export const SERVE_COMMANDS: Command[] = [
       },
       {
         flags: '--expires <time>',
-        about: 'such as 12h or 30d; lasts until it is revoked if not given',
+        about: 'such as 12h or 30d; defaults to never',
         needs: ['add'],
       },
       { flags: '--json', about: 'print each token as a line of JSON' },
     ],
     examples: [
       ['token add deploy-bot --role run --expires 30d', 'prints the token, this once'],
-      ['token list', 'names, roles and ends'],
-      ['token revoke deploy-bot', 'it is of no use from then on'],
+      ['token list', 'names, roles and expiry dates'],
+      ['token revoke deploy-bot', 'it stops working at once'],
     ],
     load: () => import('./commands/token.ts'),
   },

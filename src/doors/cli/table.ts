@@ -103,7 +103,7 @@ export const COMMANDS: Command[] = [
       },
       {
         flags: '--parent <run/task>',
-        about: 'start it as a child of this task; on what the task left, if that is done',
+        about: 'start it as a child of this task; if that is done, on the files it left',
       },
       { flags: '--agent <agent>', about: "an agent of the parent's workflow, or of .bosun/agents" },
       { flags: '--name <name>', about: 'with --parent, what to call the child', needs: ['--parent'] },
@@ -135,7 +135,7 @@ export const COMMANDS: Command[] = [
         'exec --parent fix-3/implement --agent tester "Test it"',
         'a child of a task at work, or of one that is done',
       ],
-      ['exec --queue --agent tester "Test it"', 'recorded now, driven by the next bosun work'],
+      ['exec --queue --agent tester "Test it"', 'queued now, run by the next bosun work'],
     ],
     load: () => import('./commands/exec.ts'),
   },
@@ -146,7 +146,7 @@ export const COMMANDS: Command[] = [
     summary: 'let the workflows of this repository reach beyond it',
     asks: ['asked', 'trust', 'trusted', 'distrust'],
     arguments: [
-      { name: 'file', about: 'bosun.yaml if not given; with --remove, a repository', complete: 'file' },
+      { name: 'file', about: 'defaults to bosun.yaml; with --remove, a repository', complete: 'file' },
     ],
     options: [
       {
@@ -155,7 +155,7 @@ export const COMMANDS: Command[] = [
         not: ['--list', '--remove'],
       },
       { flags: '--list', about: 'show what you trust', not: ['--remove'] },
-      { flags: '--remove', about: 'trust this repository no longer' },
+      { flags: '--remove', about: 'stop trusting this repository' },
       {
         flags: '--json',
         about: 'with --list, print each repository as a line of JSON',
@@ -251,7 +251,7 @@ export const COMMANDS: Command[] = [
       ['merge fix-3 --squash', 'as one commit that lists its tasks'],
     ],
     notes:
-      'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched. If it is cut off, the next command finishes or undoes it.',
+      'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched. If it is interrupted, the next command finishes or undoes it.',
     load: () => import('./commands/merge.ts'),
   },
   {
@@ -260,7 +260,7 @@ export const COMMANDS: Command[] = [
     summary: 'pause a run or one of its tasks',
     asks: ['pause'],
     arguments: [RUN_OR_TASK],
-    options: [ON_RUN_OPTION, { flags: '--json', about: 'print what becomes of its attempts as JSON' }],
+    options: [ON_RUN_OPTION, { flags: '--json', about: 'print what happens to its attempts as JSON' }],
     examples: [
       ['pause', 'the only run at work'],
       ['pause implement', 'one task, and the tasks within it'],
@@ -295,8 +295,19 @@ export const COMMANDS: Command[] = [
         complete: 'task',
       },
     ],
-    options: [ON_RUN_OPTION, DETACH, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
-    examples: [['retry implement', 'of the latest run']],
+    options: [
+      ON_RUN_OPTION,
+      { flags: '--feedback <text>', about: 'what its agent is told: why the last attempt was not enough' },
+      DETACH,
+      UNFENCED,
+      TRUST,
+      VERBOSE,
+      JSON_EVENTS,
+    ],
+    examples: [
+      ['retry implement', 'of the latest run'],
+      ['retry implement --feedback "cart.ts:42: load the cart first"', 'the agent is told this'],
+    ],
     load: () => import('./commands/retry.ts'),
   },
   {
@@ -339,7 +350,7 @@ export const COMMANDS: Command[] = [
     options: [
       {
         flags: '--runtime <runtime>',
-        about: `${wordList(MODEL_RUNTIMES, 'or')}; ${RUNTIME_DEFAULT} if not given`,
+        about: `${wordList(MODEL_RUNTIMES, 'or')}; defaults to ${RUNTIME_DEFAULT}`,
       },
       { flags: '--command <command>', about: 'for acp: the agent to start' },
       { flags: '--only <check>', about: 'only this row of the table; may be repeated', repeat: true },

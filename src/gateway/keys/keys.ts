@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { untilAborted } from '../../base/until-aborted.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { KeySource } from '../../contract/key-source.ts';
 import { capture } from '../../system/process/process.ts';
@@ -34,8 +35,8 @@ export interface Secret {
   readonly header: KeyHeader;
   /** As far as can be told without running or reading anything. */
   readonly isThere: boolean;
-  /** Throws a BosunError where there is none. */
-  read(): Promise<string>;
+  /** Throws a BosunError where there is none; after the signal, its reason. */
+  read(signal?: AbortSignal): Promise<string>;
   /** After a refusal: whether another look may give another one, as with tokens that expire. */
   forget(): boolean;
 }
@@ -46,6 +47,13 @@ export interface KeyOptions {
   commandMs?: number;
 }
 
+interface Found {
+  value: Promise<string>;
+  atMs: number;
+  isThere: boolean;
+  hasFailed: boolean;
+}
+
 export class ProviderKey implements Secret {
   readonly how: string;
   readonly header: KeyHeader;
@@ -53,7 +61,7 @@ export class ProviderKey implements Secret {
   readonly #env: NodeJS.ProcessEnv;
   readonly #nowMs: () => number;
   readonly #commandMs: number;
-  #found: { value: Promise<string>; atMs: number; hasFailed: boolean } | undefined;
+  #found: Found | undefined;
 
   constructor(source: KeySource, header: KeyHeader, options: KeyOptions = {}) {
     const { env = process.env, nowMs = Date.now, commandMs = COMMAND_MS } = options;
@@ -69,14 +77,22 @@ export class ProviderKey implements Secret {
     return !('env' in this.#source) || (this.#env[this.#source.env] ?? '').trim() !== '';
   }
 
-  /** Everybody who asks meanwhile waits for the same answer. */
-  read(): Promise<string> {
+  /** Everybody who asks meanwhile waits for the same answer, which nobody's signal takes from the others. */
+  read(signal?: AbortSignal): Promise<string> {
     const found = this.#found;
-    if (found && !(found.hasFailed && this.#nowMs() - found.atMs > FAILURE_KEPT_MS)) return found.value;
-    const entry = { value: this.#find(), atMs: this.#nowMs(), hasFailed: false };
-    entry.value.catch(() => (entry.hasFailed = true));
+    const isKept = found && !(found.hasFailed && this.#nowMs() - found.atMs > FAILURE_KEPT_MS);
+    const { value, isThere } = isKept ? found : this.#look();
+    return signal && !isThere ? untilAborted(() => value, signal) : value;
+  }
+
+  #look(): Found {
+    const entry = { value: this.#find(), atMs: this.#nowMs(), isThere: false, hasFailed: false };
+    entry.value.then(
+      () => (entry.isThere = true),
+      () => (entry.hasFailed = true),
+    );
     this.#found = entry;
-    return entry.value;
+    return entry;
   }
 
   forget(): boolean {

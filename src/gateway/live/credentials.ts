@@ -17,7 +17,11 @@ export interface Credentials extends Used {
 }
 
 /** Throws a TransportError where there are none, and no answer without. */
-export async function credentialsFor(provider: Provider, request: ModelRequest): Promise<Credentials> {
+export async function credentialsFor(
+  provider: Provider,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Credentials> {
   const { login: held, key } = provider;
   const sent = provider.passesLogin ? loginOf(request) : undefined;
   if (sent !== undefined)
@@ -36,7 +40,7 @@ export async function credentialsFor(provider: Provider, request: ModelRequest):
   }
   if (!key && provider.isKeyNeeded)
     throw new TransportError('auth', 401, `${provider.name} has ${provider.how}`);
-  const secret = key && (await opened(() => key.read(), provider, 'key'));
+  const secret = key && (await opened(() => key.read(signal), provider, 'key', signal));
   const outgoing = dressed(withKey(request, secret, key?.header ?? 'bearer'), provider);
   const scrub = scrubFor(provider, secret === undefined ? [] : [secret]);
   return { outgoing, scrub, isLogin: false, shared: secret ?? '', source: key };
@@ -63,10 +67,16 @@ export function refusedLogin({ name }: Provider, { program, remedy }: Login): Tr
   return new TransportError('auth', 401, `${name} does not accept the login of ${program}; ${remedy}`);
 }
 
-async function opened<T>(open: () => Promise<T>, { name }: Provider, what: string): Promise<T> {
+async function opened<T>(
+  open: () => Promise<T>,
+  { name }: Provider,
+  what: string,
+  signal?: AbortSignal,
+): Promise<T> {
   try {
     return await open();
   } catch (cause) {
+    signal?.throwIfAborted();
     throw new TransportError('auth', 401, `no ${what} for ${name}: ${(cause as Error).message}`, cause);
   }
 }

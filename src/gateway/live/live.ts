@@ -114,7 +114,7 @@ class LiveTransport implements Transport, AsyncDisposable {
     const turn = { run: request.run, task: request.task, signal };
     const sending: Sending = { request, provider, upstream, signal, turn, failures: 0 };
     for (;;) {
-      const credentials = await credentialsFor(provider, request);
+      const credentials = await credentialsFor(provider, request, signal);
       const tried = await this.#try(sending, credentials);
       if (tried === 'again') continue;
       if ('response' in tried) return tried.response;

@@ -36,7 +36,7 @@ async function checkRuntime(runtime: RuntimeDescriptor, providers: Provider[]): 
   const { name, agents, program } = runtime;
   if (program) return checkAgent({ ...runtime, program }, providers);
   if (agents) return checkKnown(runtime, agents, providers);
-  return { name, level: 'ok', found: 'any command, named in `command`; it asks no model through bosun' };
+  return { name, level: 'ok', found: 'any command, named in `command`; it calls no model through bosun' };
 }
 
 async function checkAgent(runtime: ProgramRuntime, providers: Provider[]): Promise<Finding> {
@@ -72,7 +72,7 @@ function tell(runtime: ProgramRuntime, facts: RuntimeFacts, providers: Provider[
       return {
         name,
         level: program === undefined ? 'none' : 'warn',
-        found: ['its Agent SDK is not there', ...what].join('; '),
+        found: ['its Agent SDK is not installed', ...what].join('; '),
         advice: runtime.sdk.install,
       };
     return {
@@ -106,7 +106,8 @@ function checkKnown(
   const there = agents.filter(({ program }) => findProgram(program) !== undefined);
   const packages = agents.flatMap((agent) => agent.package ?? []);
   const advice = `if you want it: npm install -g ${wordList(packages, 'or')}`;
-  if (there.length === 0) return { name, level: 'none', found: 'no agent that is known to speak it', advice };
+  if (there.length === 0)
+    return { name, level: 'none', found: 'no known agent that speaks it is installed', advice };
   const said = there.map(({ command, dialects }) => {
     const [way] = waysOf(runtime, dialects, providers);
     return `\`${command}\` (${way ?? 'no key'})`;

@@ -20,7 +20,7 @@ export async function tryForkBomb(scratch: Scratch): Promise<Finding> {
   const limits = { processes: BOMB_PROCESSES_MAX };
   const { exit, stderr } = await ended(await scratch.launch(['/bin/sh', '-c', script], limits));
   if (exit.breach?.limit === 'processes')
-    return { name, level: 'ok', found: `of ${BOMB}, ended by the limit on processes` };
+    return { name, level: 'ok', found: `of ${BOMB}, stopped by the limit on processes` };
   if (/fork/i.test(stderr)) return { name, level: 'ok', found: `of ${BOMB}, refused by the kernel` };
   return { name, level: 'fail', found: `of ${BOMB}, not stopped by a limit of ${BOMB_PROCESSES_MAX}` };
 }

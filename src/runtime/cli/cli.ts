@@ -63,12 +63,18 @@ function promptOf({ agent, prompt, feedback, added }: Job): string {
   return [agent?.prompt, prompt, feedback, added].filter(Boolean).join('\n\n');
 }
 
+/** Text, but where a structure was asked for and is all that was printed. */
+function printedOutput({ schema }: Job, printed: string): Result['output'] {
+  if (printed === '') return null;
+  return schema && /^[[{]/.test(printed) ? (parseJson(printed, shapeOf(printed)) ?? printed) : printed;
+}
+
 /** The file that BOSUN_OUTPUT names, which is then gone, else what was printed. JSON where it is JSON. */
 async function readOutput(job: Job, file: string, printed: string): Promise<Result> {
   let text: string;
   const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   try {
-    if (!isThere) return { outcome: { kind: 'done' }, output: printed.trim() === '' ? null : printed.trim() };
+    if (!isThere) return { outcome: { kind: 'done' }, output: printedOutput(job, printed.trim()) };
     // The file is the agent's: no link is followed, no pipe is waited for.
     await using handle = await open(file, modes.O_RDONLY | modes.O_NOFOLLOW | modes.O_NONBLOCK);
     if (!(await handle.stat()).isFile()) {
