@@ -6,6 +6,7 @@ import { parseSizeBytes } from '../../src/base/units.ts';
 import { spellControls } from '../../src/report/text/plain.ts';
 import { tellUsd } from '../../src/report/money.ts';
 import type { AttemptAt, RunAt, TaskAt } from '../film/run-at.ts';
+import { changeQuery } from '../app/router.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
 import { clock, lookOf, shownState } from '../run/views/task-look.ts';
 import type { AttemptFacts, TaskSoFar } from './task-facts.ts';
@@ -20,6 +21,7 @@ export interface TaskHeadProps {
 }
 
 const SHOWN_MAX = 4;
+const WITHIN_MAX = 60;
 
 export function TaskHead({ at, task, soFar, chosen, choose }: TaskHeadProps): ReactNode {
   const { facts, view, attempts } = task;
@@ -45,6 +47,7 @@ export function TaskHead({ at, task, soFar, chosen, choose }: TaskHeadProps): Re
         <p className="does">{spellControls(look.does)}</p>
       )}
       <Fences task={task} soFar={soFar} />
+      <Within at={at} task={facts.id} />
     </header>
   );
 }
@@ -122,6 +125,7 @@ function figuresOf(
   const usd = one ? tellUsd(one.spending) : view.spending ? tellUsd(view.spending) : '';
   const files = lastLeft(shown)?.changedCount ?? 0;
   return [
+    agentName(facts),
     who,
     models.length > 0 ? models.map(spellControls).join(', ') : facts.model,
     ms > 0 && clock(ms),
@@ -130,6 +134,13 @@ function figuresOf(
     files > 0 && count(files, 'file'),
     !one && attempts.length === 0 && WORDS[shownState(view)],
   ].filter((each) => each !== undefined && each !== false && each !== '');
+}
+
+/** Where it says more than the task does: one that is written in a task has no name of its own. */
+function agentName({ agent, label }: TaskAt['facts']): string | undefined {
+  return agent === undefined || agent === label || agent.startsWith('task:')
+    ? undefined
+    : spellControls(agent);
 }
 
 const KINDS = {
@@ -154,6 +165,28 @@ function lasted(attempt: AttemptAt | undefined, atMs: number): number {
 
 export function lastLeft(attempts: readonly AttemptFacts[]): AttemptFacts | undefined {
   return attempts.findLast(({ changed }) => changed !== undefined);
+}
+
+/** The tasks that it stands for. */
+function Within({ at, task }: { at: RunAt; task: string }): ReactNode {
+  const all = at.tasks.filter(({ facts }) => facts.parent === task);
+  if (all.length === 0) return null;
+  return (
+    <ul className="within" aria-label="Tasks within it">
+      {all.slice(0, WITHIN_MAX).map((each) => {
+        const { tone, sign, state } = lookOf(each, at.atMs);
+        return (
+          <li key={each.facts.id} className={tone}>
+            <button onClick={() => changeQuery({ task: each.facts.id })}>
+              <i aria-hidden="true">{sign}</i> {spellControls(each.facts.label)}
+              <span className="unseen">, {state}</span>
+            </button>
+          </li>
+        );
+      })}
+      {all.length > WITHIN_MAX && <li className="quiet">and {all.length - WITHIN_MAX} more</li>}
+    </ul>
+  );
 }
 
 /** What it may do, drawn as fences are on a plan. */

@@ -63,7 +63,7 @@ function Panel({ at, task }: { at: RunAt; task: TaskAt }): ReactNode {
   useCommands([
     ...TABS.map((name) => ({
       id: `tab-${name}`,
-      label: `${LABELS[name]} of ${task.facts.label}`,
+      label: `${LABELS[name]} of ${spellControls(task.facts.label)}`,
       keys: KEYS[name],
       cli: cliOf(name, at, task, chosen),
       run: () => show(name),
