@@ -38,9 +38,11 @@ merge
 messages
 open
 output
+overview
 pause
 pr
 prFeedback
+previewMerge
 prune
 push
 questions
@@ -52,12 +54,14 @@ resume
 retry
 run
 setBudget
+sharedBudgets
 spawnAgent
 start
 status
 steer
 tasks
 totals
+undoMerge
 unpause
 wait
 watch
@@ -128,12 +132,15 @@ describe('names that programs rely on', () => {
       'answer(run question answer chosen note) → Answered, by person, program, changes',
       'steer(run task! text!) → Steered, by person, program, changes',
       'setBudget(run agent task usd tokens requests minutes) → BudgetSet, by person, program, changes',
+      'sharedBudgets() → SharedBudgets, by anybody',
       'raiseSharedBudget(usdPerDay usdPerMonth) → SharedBudgets, by person, program, changes',
       'merge(run squash unfenced trust) printed(text)… → Merged, by person, program, changes',
+      'undoMerge(run) → MergeUndone, by person, program, changes',
       'status(run limit) → Status, by anybody',
       'atWork(queued) → ShownRuns, by anybody',
       'agents(run) → Agents, by anybody',
       'history(limit since state before) → ShownRuns, by anybody',
+      'overview(limit runs) → Overview, by anybody',
       'totals(per! since) → Totals, by anybody',
       'forecast(workflow!) → Forecast, by anybody',
       'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
@@ -141,6 +148,7 @@ describe('names that programs rely on', () => {
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
       'diff(run task attempt outside wanted path stat) write(bytes)… → Changes, by anybody',
+      'previewMerge(run squash) → MergePreview, by anybody',
       'report(run written) → Report, by anybody',
       'messages(run) → Messages, by anybody',
       'reportPage(run) → File, by person, program',

@@ -3,6 +3,8 @@ import type { Value } from './input-schema.ts';
 import {
   ABOVE_0,
   AMOUNT,
+  NOTHING,
+  ANYBODY,
   EVENTS,
   FLAG,
   MESSAGE,
@@ -291,6 +293,14 @@ export const ON_RUNS = {
     actors: NO_AGENT,
     changes: true,
   },
+  /** What all runs have spent and may spend, today and this month, where there are limits. */
+  sharedBudgets: {
+    input: NOTHING,
+    output: 'SharedBudgets',
+    errors: ['no-repository', 'invalid-workflow'],
+    actors: ANYBODY,
+    changes: false,
+  },
   raiseSharedBudget: {
     input: {
       type: 'object',
@@ -311,6 +321,14 @@ export const ON_RUNS = {
     output: 'Merged',
     streams: { to: 'printed', items: 'text' },
     errors: [...ON_RUN, 'wrong-state', 'busy', 'conflict', 'check', 'not-trusted', 'not-supported'],
+    actors: NO_AGENT,
+    changes: true,
+  },
+  /** Moves the branch back to where it was before the run's last merge, as long as it stands where that left it. */
+  undoMerge: {
+    input: { type: 'object', properties: RUN },
+    output: 'MergeUndone',
+    errors: [...ON_RUN, 'wrong-state', 'busy'],
     actors: NO_AGENT,
     changes: true,
   },
