@@ -9,7 +9,6 @@ import type { DiffFile } from './use-diff.ts';
 
 export interface DiffRowProps {
   row: DiffRow;
-  widthPx: number;
   isAtCursor: boolean;
   canComment: boolean;
   doing: string;
@@ -25,7 +24,6 @@ const SIGNS = { added: '+', removed: '-', hunk: '', same: ' ', note: '\\' };
 
 export function DiffRowView({
   row,
-  widthPx,
   isAtCursor,
   canComment,
   doing,
@@ -45,7 +43,6 @@ export function DiffRowView({
           <button
             aria-expanded={isOpen}
             onClick={() => toggle(file)}
-            style={{ maxWidth: widthPx > 0 ? widthPx - 42 : undefined }}
           >
             <span className="tri" aria-hidden="true">
               {isOpen ? '▾' : '▸'}
@@ -100,7 +97,7 @@ export function DiffRowView({
       return (
         <CommentView
           comment={row.comment}
-          style={{ ...style, ...(widthPx > 0 && { width: widthPx - 40 }) }}
+          style={style}
           last={last}
           forget={forget}
         />
@@ -108,7 +105,7 @@ export function DiffRowView({
     default:
       return (
         <Compose
-          style={{ ...style, ...(widthPx > 0 && { width: widthPx - 40 }) }}
+          style={style}
           place={`${spellControls(row.file.path)}:${row.line.after ?? row.line.before ?? 0}`}
           last={last}
           doing={doing}
