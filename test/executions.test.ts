@@ -67,6 +67,11 @@ describe('an execution', { timeout: 120_000 }, () => {
     expect(
       (await documented.ask(server, 'GET', `${RUNTIME}/executions?workerId=anna&limit=2`)).json,
     ).toMatchObject([{ id: third.id }, { id: second.id }]);
+    const rest = await documented.ask(server, 'GET', `${RUNTIME}/executions?limit=2&before=${second.id}`);
+    expect(rest.json).toMatchObject([{ id }]);
+    expect((await documented.ask(server, 'GET', `${RUNTIME}/executions?before=shop:none-1`)).status).toBe(
+      404,
+    );
     const { json: workspaces } = await documented.ask(server, 'GET', `${RUNTIME}/workspaces`);
     expect(workspaces.find((each: { id: string }) => each.id === id)).toMatchObject({ status: 'completed' });
     expect((await documented.ask(server, 'DELETE', `${RUNTIME}/workspaces/${id}`)).json).toMatchObject({

@@ -103,6 +103,19 @@ describe('a run over HTTP', () => {
         { added: 1 },
       ]);
       expect((await ask('GET', `${run}/patch`)).text).toContain('+two');
+      const one = await ask('GET', `${run}/patch?path=one.txt&task=one`);
+      expect(one.text).toContain('+hello');
+      expect((await ask('GET', `${run}/changes?path=one.txt`)).json.files).toHaveLength(1);
+      expect((await ask('GET', `${run}/patch?path=two.txt`)).json).toMatchObject({
+        status: 404,
+        detail: expect.stringContaining('two.txt is not among the 1 files'),
+      });
+      expect(
+        (await ask('GET', `${run}/tasks?state=done`)).json.map((each: { id: string }) => each.id),
+      ).toEqual(['one', 'ship', 'two']);
+      expect((await ask('GET', `${run}/tasks/two/attempts`)).json).toMatchObject([
+        { attempt: 1, purpose: 'work', state: 'done', changedCount: 1, artifactCount: 0 },
+      ]);
       expect((await ask('GET', `${run}/report`)).json).toMatchObject({ run: { state: 'done' } });
       expect((await ask('GET', `${run}/messages`)).status).toBe(200);
       expect((await ask('GET', `${run}/agents`)).status).toBe(200);
@@ -364,6 +377,11 @@ describe('the server', () => {
       kept: [],
     });
     expect((await ask('GET', '/api/repositories/shop-2/doctor')).status).toBe(200);
+    expect((await ask('GET', '/api/repositories/shop-2/config')).json.values).toContainEqual(
+      expect.objectContaining({ key: 'runtime', from: 'default' }),
+    );
+    expect((await ask('GET', '/api/repositories/shop-2/hooks')).json).toEqual([]);
+    expect((await ask('GET', '/api/repositories/shop-2/hooks?file=code.ts')).status).toBe(400);
     expect(
       (await ask('PUT', '/api/repositories/shop-2/shared-budget', { body: { usdPerDay: 5 } })).status,
     ).not.toBe(500);

@@ -13,6 +13,7 @@ artifact
 artifacts
 atWork
 attach
+attempts
 branch
 budget
 cancel
@@ -55,6 +56,7 @@ spawnAgent
 start
 status
 steer
+tasks
 totals
 unpause
 wait
@@ -131,7 +133,7 @@ describe('names that programs rely on', () => {
       'status(run limit) → Status, by anybody',
       'atWork(queued) → ShownRuns, by anybody',
       'agents(run) → Agents, by anybody',
-      'history(limit since) → ShownRuns, by anybody',
+      'history(limit since state before) → ShownRuns, by anybody',
       'totals(per! since) → Totals, by anybody',
       'forecast(workflow!) → Forecast, by anybody',
       'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
@@ -144,6 +146,8 @@ describe('names that programs rely on', () => {
       'reportPage(run) → File, by person, program',
       'open(run service! tcp) → Opened, by person, program',
       'output(run task!) → Given, by anybody',
+      'tasks(run state limit after) → ShownTasks, by anybody',
+      'attempts(run task!) → ShownAttempts, by anybody',
       'artifacts(run task! attempt) → Artifacts, by anybody',
       'artifact(run task! attempt path!) write(bytes)… → Artifact, by anybody',
       'start(file workflow inputs prompt runtime command model check attempts timeout resume dirty usd overBudget unfenced trust key) → Started, by person, program, changes',
@@ -192,7 +196,7 @@ describe('names that programs rely on', () => {
       'putItem(id! title! text!) → WorkItem, by person, program, changes',
       'removeItem(id!) → WorkItem, by person, program, changes',
       'execute(workerId! workItemId! templateId! repositoryId! workspaceId key fingerprint) → ExecutionFacts, by person, program, changes',
-      'executions(limit repositoryId workerId status) → Executions, by person, program',
+      'executions(limit repositoryId workerId status before) → Executions, by person, program',
       'execution(execution!) → Execution, by person, program',
       'cancelExecution(execution!) → ExecutionFacts, by person, program, changes',
       'executionWorkspaces(limit) → ExecutionWorkspaces, by person, program',

@@ -150,6 +150,21 @@ describe('sums', () => {
       'crew-2',
       '',
     ]);
+    const all = await bosun(repository.path, 'history', '--json');
+    const states = [
+      ...new Set(
+        all.stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line).state),
+      ),
+    ];
+    const named = states.flatMap((state) => ['--state', state]);
+    expect((await bosun(repository.path, 'history', '--json', ...named)).stdout).toBe(all.stdout);
+    expect(await bosun(repository.path, 'history', '--state', 'paused')).toMatchObject({
+      stdout: '',
+      stderr: 'no run is like that; see all with: bosun history\n',
+    });
     expect((await bosun(repository.path, 'history', '--csv', '--json')).code).toBe(2);
   });
 });

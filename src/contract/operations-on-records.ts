@@ -90,6 +90,8 @@ export const ON_RECORDS = {
         repositoryId: NAME,
         workerId: NAME,
         status: { type: 'string', maxLength: NAME_CHARS_MAX, enum: EXECUTION_STATES },
+        /** Only those that are older than this one. */
+        before: NAME,
       },
     },
     output: 'Executions',

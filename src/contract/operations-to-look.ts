@@ -1,4 +1,5 @@
 /** The part of the table of operations that only looks at runs: status, logs, diffs, reports, money, messages. */
+import { SHOWN_RUN_STATES, TASK_STATES } from './run-states.ts';
 import {
   ABOVE_0,
   ANYBODY,
@@ -19,6 +20,16 @@ const RUNS_MAX = 1000;
 const TYPES_MAX = 200;
 /** Runs that started since then: `7d`, or a date. */
 const SINCE = NAME;
+const RUN_STATES_LIST = {
+  type: 'array',
+  items: { type: 'string', maxLength: NAME_CHARS_MAX, enum: SHOWN_RUN_STATES },
+  maxItems: SHOWN_RUN_STATES.length,
+} as const;
+const TASK_STATES_LIST = {
+  type: 'array',
+  items: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TASK_STATES },
+  maxItems: TASK_STATES.length,
+} as const;
 const TYPES = { type: 'array', items: NAME, maxItems: TYPES_MAX } as const;
 
 export const TO_LOOK = {
@@ -44,7 +55,11 @@ export const TO_LOOK = {
     changes: false,
   },
   history: {
-    input: { type: 'object', properties: { limit: ABOVE_0, since: SINCE } },
+    input: {
+      type: 'object',
+      /** `before`: only runs that are older than this one. */
+      properties: { limit: ABOVE_0, since: SINCE, state: RUN_STATES_LIST, before: NAME },
+    },
     output: 'ShownRuns',
     errors: ON_RUN,
     actors: ANYBODY,
@@ -134,12 +149,13 @@ export const TO_LOOK = {
         outside: FLAG,
         /** Of a task: the change that its agent asks an owner for, which is in no commit. */
         wanted: FLAG,
-        /** Only this file, by its path in the repository. */
+        /** Only this file. */
         path: PATH,
         /** Only the files and how many lines, without a patch. */
         stat: FLAG,
       },
       dependentRequired: { attempt: ['task'], outside: ['task'], wanted: ['task'] },
+      either: [['wanted', 'path']],
     },
     output: 'Changes',
     streams: { to: 'write', items: 'bytes' },
@@ -192,6 +208,25 @@ export const TO_LOOK = {
   output: {
     input: { type: 'object', properties: { ...RUN, task: NAME }, required: ['task'] },
     output: 'Given',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  /** The tasks of a run, in the order in which they are shown; with `after` those behind this one. */
+  tasks: {
+    input: {
+      type: 'object',
+      properties: { ...RUN, state: TASK_STATES_LIST, limit: ABOVE_0, after: NAME },
+    },
+    output: 'ShownTasks',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  /** What was tried for a task, the first attempt first. */
+  attempts: {
+    input: { type: 'object', properties: { ...RUN, task: NAME }, required: ['task'] },
+    output: 'ShownAttempts',
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,

@@ -32,6 +32,7 @@ export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
 export { McpEntries, Started } from './mcp-outputs.ts';
 export { Hooks } from './hook-output.ts';
 export { Agents, QueuedRun, QueuedTask, Spawned, Worked, WorkedOn } from './queue-schema.ts';
+export { Artifact, Artifacts, ShownAttempts } from './task-outputs.ts';
 export { Messages, Report } from './report-schema.ts';
 export {
   Branch,
@@ -303,16 +304,8 @@ export const FeedbackRun = StartedTask.extend({ url: text, branch: text, comment
 /** What a task gave: the agent's answer, or what a command printed; absent where it gave nothing. */
 export const Given = z.strictObject({ output: opt(json) });
 
-/** Of one attempt, by the path that each had in its workspace. */
-export const Artifacts = z.strictObject({
-  task: text,
-  attempt: count,
-  files: z.array(z.strictObject({ path: text, bytes: count })),
-});
-export type Artifacts = z.output<typeof Artifacts>;
-
-export const Artifact = z.strictObject({ task: text, attempt: count, path: text, bytes: count });
-export type Artifact = z.output<typeof Artifact>;
+/** Those behind a task, or in some states; see `Status` for what needs attention. */
+export const ShownTasks = z.array(ShownTask);
 
 export const File = z.strictObject({ file: text });
 

@@ -1,5 +1,6 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
 import type { BudgetMark } from './event.ts';
+import type { RUN_STATES, SHOWN_RUN_STATES, TASK_STATES } from './run-states.ts';
 import type { Parent } from './run-origin.ts';
 import type { Service } from './services.ts';
 import type { Spending } from './model.ts';
@@ -15,20 +16,9 @@ import type { RuntimeName } from './workflow.ts';
  *    ▼ a need failed                          ├─▶ failed
  * skipped          asking (approve)           └─▶ cancelled       expanded (waits for its own tasks)
  */
-export type TaskState =
-  | 'waiting'
-  | 'ready'
-  | 'running'
-  | 'delayed'
-  | 'asking'
-  | 'merging'
-  | 'expanded'
-  | 'done'
-  | 'failed'
-  | 'skipped'
-  | 'cancelled';
+export type TaskState = (typeof TASK_STATES)[number];
 
-export type RunState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
+export type RunState = (typeof RUN_STATES)[number];
 
 /** It has not ended. */
 export function isOpen({ state }: { state: ShownRunState }): boolean {
@@ -39,7 +29,7 @@ export function isOpen({ state }: { state: ShownRunState }): boolean {
  * What `status` says: `interrupted` is a run that no engine drives although it has not ended, `paused` one that an engine
  * drives and a person has paused, `pending` one that waits for the first engine that looks.
  */
-export type ShownRunState = RunState | 'interrupted' | 'paused' | 'pending';
+export type ShownRunState = (typeof SHOWN_RUN_STATES)[number];
 
 /** Who paused it, and when. */
 export interface Pause {

@@ -1,6 +1,7 @@
 /** What the schemas of outputs are made of, in more than one of them. */
 import { z } from 'zod';
 import { BUDGET_UNITS } from './budget-units.ts';
+import { RUN_STATES, SHOWN_RUN_STATES, TASK_STATES } from './run-states.ts';
 import { RUNTIMES } from './runtimes.ts';
 import type { Json } from './workflow.ts';
 
@@ -14,19 +15,7 @@ export const runtime = z.enum(RUNTIMES);
 export const json = z.custom<Json>((value) => value !== undefined, 'must be a value');
 export const mark = z.strictObject({ account: text, unit, spent: count, limit: count, next: opt(count) });
 export const tokens = z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count });
-export const runState = z.enum(['running', 'cancelling', 'done', 'failed', 'cancelled']);
-export const shownRunState = z.enum([...runState.options, 'interrupted', 'paused', 'pending']);
+export const runState = z.enum(RUN_STATES);
+export const shownRunState = z.enum(SHOWN_RUN_STATES);
 export const pause = { by: text, sinceMs: count };
-export const taskState = z.enum([
-  'waiting',
-  'ready',
-  'running',
-  'delayed',
-  'asking',
-  'merging',
-  'expanded',
-  'done',
-  'failed',
-  'skipped',
-  'cancelled',
-]);
+export const taskState = z.enum(TASK_STATES);

@@ -260,6 +260,20 @@ export class Bosun implements AsyncDisposable {
     return (await this.#ask('output', { task, ...named(run) }, options)).output;
   }
 
+  /** The tasks of a run, in the order in which they are shown. */
+  tasks(run?: string, options: Rest<'tasks', 'run'> = {}): Promise<OutputOf<'tasks'>> {
+    return this.#ask('tasks', named(run), options);
+  }
+
+  /** What was tried for a task, and what became of each attempt. */
+  attempts(
+    task: string,
+    run?: string,
+    options: Rest<'attempts', 'task' | 'run'> = {},
+  ): Promise<OutputOf<'attempts'>> {
+    return this.#ask('attempts', { task, ...named(run) }, options);
+  }
+
   /** Files that a task kept, by their paths. */
   artifacts(
     task: string,

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
-import type { Artifact, Artifacts } from '../contract/outputs.ts';
+import type { Artifact, Artifacts } from '../contract/task-outputs.ts';
 import { findRun, openJournal } from '../run/journal.ts';
 import { openBelow } from '../system/files/below.ts';
 import { workOf } from './find-task.ts';

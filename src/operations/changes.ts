@@ -31,16 +31,31 @@ export async function streamDiff(
   if (options.wanted) return wantedChange(options, write);
   const { git, from, to } = await findRange(options);
   range?.(from, to);
-  const only = options.path === undefined ? [] : [options.path];
-  await git.streamDiff(from, to, write, options.signal, only);
-  return { from, to, files: await filesOf(git, from, to, options.path) }; // not for whoever has stopped reading before
+  const { path } = options;
+  if (path === undefined) {
+    await git.streamDiff(from, to, write, options.signal);
+    return { from, to, files: await filesOf(git, from, to) }; // not for whoever has stopped reading before
+  }
+  const files = only(path, await filesOf(git, from, to));
+  await git.streamDiff(from, to, write, options.signal, [path]);
+  return { from, to, files };
 }
 
 /** The files and how many lines, without a patch. */
 export async function changesOf(options: DiffOptions): Promise<Changes> {
   if (options.wanted) return wantedChange(options, () => {});
   const { git, from, to } = await findRange(options);
-  return { from, to, files: await filesOf(git, from, to, options.path) };
+  const files = await filesOf(git, from, to);
+  return { from, to, files: options.path === undefined ? files : only(options.path, files) };
+}
+
+function only(path: string, files: Changes['files']): Changes['files'] {
+  const found = files.filter((file) => file.path === path);
+  if (found.length > 0) return found;
+  throw new BosunError(
+    'not-found',
+    `${path} is not among the ${files.length} files that were changed; see them with: bosun diff --stat`,
+  );
 }
 
 async function findRange(options: DiffOptions): Promise<{ git: EngineGit; from: string; to: string }> {
@@ -62,13 +77,12 @@ async function findRange(options: DiffOptions): Promise<{ git: EngineGit; from: 
   return { git, from, to };
 }
 
-async function filesOf(git: EngineGit, from: string, to: string, only?: string): Promise<Changes['files']> {
-  const files = (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
+async function filesOf(git: EngineGit, from: string, to: string): Promise<Changes['files']> {
+  return (await git.numstat(from, to)).map(({ path, added, deleted }) => ({
     path: path.toString(),
     added: added ?? null,
     deleted: deleted ?? null,
   }));
-  return only === undefined ? files : files.filter(({ path }) => path === only);
 }
 
 function rangeOf(

@@ -5,7 +5,7 @@
 import { BosunError } from '../contract/errors.ts';
 import type { ExecutionState } from '../contract/execution-states.ts';
 import type { Asked, Reading } from '../contract/operations.ts';
-import { isOpen, type RunView } from '../contract/run.ts';
+import type { RunState, RunView } from '../contract/run.ts';
 import type {
   Execution,
   ExecutionFacts,
@@ -13,6 +13,7 @@ import type {
   ServedRepository,
 } from '../contract/serving-schema.ts';
 import { openJournal, type Journal } from '../run/journal.ts';
+import { runsOf } from '../store/events.ts';
 import { openRecords, type OpenRecords } from '../store/records/records.ts';
 import { changesOf, streamDiff } from './changes.ts';
 import { cleanWorkspaces } from './clean.ts';
@@ -24,31 +25,50 @@ import { reportOf } from './report.ts';
 export const EXECUTION = 'execution';
 const LIST_MAX = 100;
 /** Of the newest runs of a repository, how many are looked through. */
-const LOOKED_MAX = 1000;
+const LOOKED_MAX = 10_000;
+/** As their journals say it. */
+const OPEN: readonly RunState[] = ['running', 'cancelling'];
 const DIFF_BYTES_MAX = 1024 * 1024;
 
 const STATES: Record<string, ExecutionState> = { done: 'success', failed: 'error', cancelled: 'cancelled' };
 
 export async function listExecutions(options: Reading<'executions'>): Promise<ExecutionFacts[]> {
-  const { limit = LIST_MAX, repositoryId, workerId, status } = options;
+  const { limit = LIST_MAX, repositoryId, workerId, status, before } = options;
   using records = openRecords();
   const all = records.repositories.all();
   const asked = repositoryId === undefined ? all : [served(records, repositoryId)];
   const found: ExecutionFacts[] = [];
+  const last = before === undefined ? undefined : (await find(before)).facts;
   for (const repository of asked) {
     options.signal?.throwIfAborted();
     const fits = (each: ExecutionFacts): boolean =>
+      (last === undefined || newestFirst(last, each) < 0) &&
       (workerId === undefined || each.workerId === workerId) &&
       (status === undefined || each.status === status);
-    found.push(...(await executionsIn(repository, limit, fits)));
+    // of one millisecond there are more than fit, and none is left out
+    const isLookedAt = ({ createdAtMs }: RunView): boolean =>
+      last === undefined || createdAtMs <= last.createdAtMs;
+    found.push(...(await executionsIn(repository, { limit, fits, isLookedAt })));
   }
-  return found.toSorted((a, b) => b.createdAtMs - a.createdAtMs).slice(0, limit);
+  return found.toSorted(newestFirst).slice(0, limit);
+}
+
+/** The number in the id of its run. */
+function numberOf({ run }: ExecutionFacts): number {
+  return Number(run.split('-').at(-1));
+}
+
+/** The same order each time, also of those of one millisecond. */
+function newestFirst(a: ExecutionFacts, b: ExecutionFacts): number {
+  if (a.createdAtMs !== b.createdAtMs) return b.createdAtMs - a.createdAtMs;
+  if (a.repositoryId !== b.repositoryId) return a.repositoryId < b.repositoryId ? -1 : 1;
+  return numberOf(b) - numberOf(a);
 }
 
 export async function busyWorkers(repositories: readonly ServedRepository[]): Promise<Set<string>> {
   const busy = new Set<string>();
   for (const repository of repositories)
-    for (const { workerId } of await executionsIn(repository, LOOKED_MAX, () => true, isOpen))
+    for (const { workerId } of await executionsIn(repository, { limit: LOOKED_MAX, states: OPEN }))
       busy.add(workerId);
   return busy;
 }
@@ -99,7 +119,10 @@ export async function listExecutionWorkspaces({
   using records = openRecords();
   const all: ExecutionWorkspace[] = [];
   for (const repository of records.repositories.all()) {
-    const found = await executionsIn(repository, limit, ({ id }) => !records.kept.isCleaned(id));
+    const found = await executionsIn(repository, {
+      limit,
+      fits: ({ id }) => !records.kept.isCleaned(id),
+    });
     all.push(...found.map(workspaceOf));
   }
   return all.toSorted((a, b) => b.createdAtMs - a.createdAtMs).slice(0, limit);
@@ -149,15 +172,25 @@ export function served(records: OpenRecords, name: string): ServedRepository {
 
 async function executionsIn(
   { name, directory }: ServedRepository,
-  limit: number,
-  fits: (facts: ExecutionFacts) => boolean,
-  isLookedAt: (run: RunView) => boolean = () => true,
+  {
+    limit,
+    fits = () => true,
+    isLookedAt = () => true,
+    states,
+  }: {
+    limit: number;
+    fits?: (facts: ExecutionFacts) => boolean;
+    isLookedAt?: (run: RunView) => boolean;
+    states?: readonly RunState[];
+  },
 ): Promise<ExecutionFacts[]> {
   await using journal = await openJournal(directory).catch(() => undefined); // it may be gone, or have no run yet
   if (!journal) return [];
   const found: ExecutionFacts[] = [];
-  for (const view of await journal.store.runs(LOOKED_MAX)) {
-    if (view.name !== EXECUTION || !isLookedAt(view)) continue;
+  let looked = 0;
+  for await (const view of runsOf(journal.store, { name: EXECUTION, ...(states && { states }) })) {
+    if (!isLookedAt(view)) continue;
+    if ((looked += 1) > LOOKED_MAX) break;
     const facts = await factsOf(journal, view, name);
     if (facts && fits(facts)) found.push(facts);
     if (found.length >= limit) break;

@@ -2,7 +2,7 @@
 import type { Reading } from '../contract/operations.ts';
 import type { Forecast } from '../contract/totals-schema.ts';
 import { openJournal } from '../run/journal.ts';
-import { runsSince } from './totals.ts';
+import { runsOf } from '../store/events.ts';
 
 /** Of that workflow: older ones say little. */
 const RUNS_MAX = 30;
@@ -15,7 +15,7 @@ export async function forecastOf({ cwd, workflow, signal }: Reading<'forecast'>)
   const usd: number[] = [];
   const ms: number[] = [];
   let [lookedAt, failed, unpriced] = [0, 0, 0];
-  for await (const run of runsSince(journal.store, 0)) {
+  for await (const run of runsOf(journal.store, { sinceMs: 0 })) {
     signal?.throwIfAborted();
     if (++lookedAt > LOOKED_AT_MAX || ms.length === RUNS_MAX) break;
     if (run.name !== workflow || run.endedAtMs === undefined) continue;

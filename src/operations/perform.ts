@@ -94,6 +94,8 @@ const FUNCTIONS = {
   messages: async (asked: Asked<'messages'>) => (await import('./messages.ts')).messagesOf(asked),
   reportPage: async (asked: Asked<'reportPage'>) => (await import('./report.ts')).reportPage(asked),
   output: async (asked: Asked<'output'>) => (await import('./output.ts')).readOutput(asked),
+  tasks: async (asked: Asked<'tasks'>) => (await import('./tasks.ts')).tasksOf(asked),
+  attempts: async (asked: Asked<'attempts'>) => (await import('./tasks.ts')).attemptsOf(asked),
   artifacts: async (asked: Asked<'artifacts'>) => (await import('./artifacts.ts')).artifactsOf(asked),
   artifact: async (asked: Asked<'artifact'> & { write(piece: Buffer): Promise<void> | void }) =>
     (await import('./artifacts.ts')).streamArtifact(asked),

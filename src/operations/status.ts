@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs';
 import type { Reading } from '../contract/operations.ts';
 import type { ShownRun, Status } from '../contract/outputs.ts';
-import { shownCounts, type RunView, type TaskState, type TaskView } from '../contract/run.ts';
+import { shownCounts, type RunState, type RunView, type TaskState, type TaskView } from '../contract/run.ts';
+import { runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
+import { stopped } from './stopped-task.ts';
 import { findRun, openJournal, drivenRuns as atWork, shownDriven, shownState } from '../run/journal.ts';
 
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
@@ -35,13 +37,6 @@ async function tasksAmongMany(store: Store, run: RunView, limit: number): Promis
   return states.length === 0 ? [] : store.tasks(run.id, { states, limit });
 }
 
-/** Nothing runs where no engine does: such a task will be done again. */
-function stopped(task: TaskView): TaskView {
-  if (task.state !== 'running' && task.state !== 'merging') return task;
-  const { held: _, steerable: __, services: ___, ...rest } = task;
-  return { ...rest, state: 'ready', message: `interrupted while ${task.state}` };
-}
-
 function stoppedCounts({
   running = 0,
   merging = 0,
@@ -68,23 +63,35 @@ export async function runsAtWork(options: Reading<'atWork'>): Promise<ShownRun[]
   return [...sorted, ...queued.map((run) => asShown(run, 'pending'))];
 }
 
-/** The newest first. */
+const HISTORY_MAX = 50;
+const HISTORY_SINCE_MAX = 1000;
+const PAGE_RUNS_MAX = 200;
+/** What a journal says of one that is shown so; an ended one is what its journal says. */
+const OPEN: readonly RunState[] = ['running', 'cancelling'];
+
+/** The newest first; with `before` those that are older than that run. */
 export async function history(options: Reading<'history'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
-  const runs =
-    options.since === undefined
-      ? await journal.store.runs(options.limit ?? 50)
-      : await newestSince(journal.store, options.since, options.limit ?? 1000);
-  // Awaited here: the journal is closed when this returns.
-  return await Promise.all(runs.map(async (run) => asShown(run, await shownState(journal, run))));
-}
-
-async function newestSince(store: Store, since: string, limit: number): Promise<RunView[]> {
-  const { parseSince, runsSince } = await import('./totals.ts');
-  const runs: RunView[] = [];
-  for await (const run of runsSince(store, parseSince(since, Date.now()))) {
-    if (runs.length === limit) break;
-    runs.push(run);
+  const { before, since, state, limit = since === undefined ? HISTORY_MAX : HISTORY_SINCE_MAX } = options;
+  if (before !== undefined) await findRun(journal, before);
+  const wanted = state && new Set<string>(state);
+  const ended = (['done', 'failed', 'cancelled'] as const).filter((one) => wanted?.has(one));
+  const isOpenWanted = wanted && wanted.size > ended.length;
+  // loaded only where it is needed
+  const sinceMs = since === undefined ? 0 : (await import('./totals.ts')).parseSince(since, Date.now());
+  const runs = runsOf(journal.store, {
+    sinceMs,
+    page: Math.min(limit, PAGE_RUNS_MAX),
+    ...(before !== undefined && { before }),
+    ...(wanted && { states: isOpenWanted ? [...ended, ...OPEN] : ended }),
+  });
+  const found: ShownRun[] = [];
+  for await (const run of runs) {
+    options.signal?.throwIfAborted();
+    const shown = asShown(run, await shownState(journal, run));
+    if (wanted && !wanted.has(shown.state)) continue;
+    found.push(shown);
+    if (found.length === limit) break;
   }
-  return runs;
+  return found;
 }

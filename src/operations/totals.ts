@@ -7,9 +7,9 @@ import type { RunView, TaskView } from '../contract/run.ts';
 import type { Agent, Workflow } from '../contract/workflow.ts';
 import { parseDurationMs } from '../base/units.ts';
 import { openJournal } from '../run/journal.ts';
+import { runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
 
-const PAGE_RUNS = 200;
 const RUNS_MAX = 10_000;
 const TASKS_MAX = 500_000;
 const ROWS_MAX = 1000;
@@ -34,7 +34,7 @@ export async function totalsOf(options: Reading<'totals'>): Promise<Totals> {
   const rows = new Map<string, Counted>();
   let [runs, tasks] = [0, 0];
   let isCut = false;
-  for await (const run of runsSince(journal.store, sinceMs ?? 0)) {
+  for await (const run of runsOf(journal.store, sinceMs === undefined ? {} : { sinceMs })) {
     signal?.throwIfAborted();
     if (runs === RUNS_MAX || tasks > TASKS_MAX) {
       isCut = true;
@@ -70,20 +70,6 @@ export function parseSince(since: string, nowMs: number): number {
     'usage',
     `since must be a duration or a date, such as 7d, 12h, 2026-11-01 or 2026-11-01T09:00, not ${JSON.stringify(since.slice(0, 60))}`,
   );
-}
-
-/** The newest first. */
-export async function* runsSince(store: Store, sinceMs: number): AsyncGenerator<RunView> {
-  let before: string | undefined;
-  for (;;) {
-    const page = await store.runs(PAGE_RUNS, before);
-    for (const run of page) {
-      if (run.createdAtMs < sinceMs) return;
-      yield run;
-    }
-    if (page.length < PAGE_RUNS) return;
-    before = page.at(-1)!.id;
-  }
 }
 
 /** Only of tasks that were worked on: one that stands for others is what they are. */

@@ -2,7 +2,7 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Recorded } from '../contract/event.ts';
 import type { RunView } from '../contract/run.ts';
-import type { ReadOptions, Store } from './store.ts';
+import type { ReadOptions, RunsOptions, Store } from './store.ts';
 
 const EVENTS_PER_PAGE = 500;
 const RUNS_PER_PAGE = 500;
@@ -31,14 +31,24 @@ export async function* pagesOf(
   }
 }
 
-/** All runs, the newest first. */
-export async function* runsOf(store: Store): AsyncGenerator<RunView> {
-  let last: string | undefined;
+/** The newest first; all that there are, where nothing else is asked for. */
+export async function* runsOf(
+  store: Store,
+  {
+    sinceMs = 0,
+    page: limit = RUNS_PER_PAGE,
+    ...options
+  }: RunsOptions & { sinceMs?: number; page?: number } = {},
+): AsyncGenerator<RunView> {
+  let { before } = options;
   for (;;) {
-    const page = await store.runs(RUNS_PER_PAGE, last);
-    yield* page;
-    if (page.length < RUNS_PER_PAGE) return;
-    last = page.at(-1)!.id;
+    const page = await store.runs(limit, { ...options, ...(before !== undefined && { before }) });
+    for (const run of page) {
+      if (run.createdAtMs < sinceMs) return;
+      yield run;
+    }
+    if (page.length < limit) return;
+    before = page.at(-1)!.id;
   }
 }
 

@@ -26,6 +26,7 @@ import type {
   ReadOptions,
   Request,
   Room,
+  RunsOptions,
   Store,
 } from './store.ts';
 import { familyOf, IN_FAMILY } from './task-family.ts';
@@ -270,10 +271,17 @@ class SqliteStore implements Store {
     return row && checkedView(this.#db.file, this.#db.parse(row.view));
   }
 
-  async runs(limit: number, before?: string): Promise<RunView[]> {
-    const older = before === undefined ? '' : 'WHERE rowid < (SELECT rowid FROM run WHERE id = ?)';
-    const values = before === undefined ? [limit] : [before, limit];
-    const rows = this.#db.all(`SELECT view FROM run ${older} ORDER BY rowid DESC LIMIT ?`, ...values);
+  async runs(limit: number, { before, name, states }: RunsOptions = {}): Promise<RunView[]> {
+    const among = states?.map(() => '?').join(', ');
+    const wheres = [
+      ...(before === undefined ? [] : ['rowid < (SELECT rowid FROM run WHERE id = ?)']),
+      ...(name === undefined ? [] : ['name = ?']),
+      ...(among === undefined ? [] : [`view ->> 'state' IN (${among})`]),
+    ];
+    const where = wheres.length > 0 ? `WHERE ${wheres.join(' AND ')}` : '';
+    const values = [before, name, ...(states ?? [])].filter((value) => value !== undefined);
+    const sql = `SELECT view FROM run ${where} ORDER BY rowid DESC LIMIT ?`;
+    const rows = this.#db.all(sql, ...values, limit);
     return rows.map((row) => checkedView(this.#db.file, this.#db.parse(row.view)));
   }
 
@@ -293,11 +301,16 @@ class SqliteStore implements Store {
     return rows.map((row) => checkedView(this.#db.file, this.#db.parse(row.view)));
   }
 
-  async tasks(run: string, options: { states?: TaskState[]; limit?: number } = {}): Promise<TaskView[]> {
-    const states = options.states;
+  async tasks(
+    run: string,
+    { states, limit = -1, after }: { states?: readonly TaskState[]; limit?: number; after?: string } = {},
+  ): Promise<TaskView[]> {
     const among = states ? `AND state IN (${states.map(() => '?').join(', ')})` : '';
-    const sql = `SELECT view FROM task WHERE run = ? ${among} ORDER BY sort_order LIMIT ?`;
-    const rows = this.#db.all(sql, run, ...(states ?? []), options.limit ?? -1);
+    const behind =
+      after === undefined ? '' : 'AND sort_order > (SELECT sort_order FROM task WHERE run = ? AND id = ?)';
+    const sql = `SELECT view FROM task WHERE run = ? ${among} ${behind} ORDER BY sort_order LIMIT ?`;
+    const place = after === undefined ? [] : [run, after];
+    const rows = this.#db.all(sql, run, ...(states ?? []), ...place, limit);
     return rows.map((row) => this.#db.parse(row.view) as TaskView);
   }
 

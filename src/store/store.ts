@@ -4,7 +4,7 @@ import type { BudgetUnit } from '../contract/budget-units.ts';
 import type { Spending } from '../contract/model.ts';
 import type { Answer } from '../contract/question.ts';
 import type { Json, Task } from '../contract/workflow.ts';
-import type { RunView, TaskState, TaskView } from '../contract/run.ts';
+import type { RunState, RunView, TaskState, TaskView } from '../contract/run.ts';
 import type { Claim, Driver } from './claims.ts';
 import type { LookTimes } from './journal-looks.ts';
 import type { StoredValue } from './values.ts';
@@ -84,6 +84,15 @@ export interface ReadOptions {
   around?: string;
 }
 
+export interface RunsOptions {
+  /** Only those that are older than this run. */
+  before?: string;
+  /** Only those of this name. */
+  name?: string;
+  /** Only those in these states, as their journals say them. */
+  states?: readonly RunState[];
+}
+
 /** Where somebody stands who follows all runs: the batch, and the event of it, that they have seen. */
 export interface Cursor {
   batch: number;
@@ -140,13 +149,17 @@ export interface Store extends AsyncDisposable {
   /** What the tasks of a run spent on each model. */
   modelUses(run: string): Promise<(Spending & { task: string; model: string })[]>;
   run(id: string): Promise<RunView | undefined>;
-  /** The newest first; those that are older than run `before`. */
-  runs(limit: number, before?: string): Promise<RunView[]>;
+  /** The newest first. */
+  runs(limit: number, options?: RunsOptions): Promise<RunView[]>;
   /** Those that have begun and not ended, the newest first; nobody may drive them. */
   openRuns(): Promise<RunView[]>;
   /** Those that wait for an engine, the oldest first. */
   pendingRuns(limit: number): Promise<RunView[]>;
-  tasks(run: string, options?: { states?: TaskState[]; limit?: number }): Promise<TaskView[]>;
+  /** In the order in which they are shown; with `after` those behind this task. */
+  tasks(
+    run: string,
+    options?: { states?: readonly TaskState[]; limit?: number; after?: string },
+  ): Promise<TaskView[]>;
   request(run: string, request: Request, room?: Room): Promise<void>;
   /** Takes back what was asked for with this key; false where an engine has it already. */
   withdraw(run: string, key: string): Promise<boolean>;

@@ -4,7 +4,7 @@ import { BosunError } from '../../src/contract/errors.ts';
 import type { Event } from '../../src/contract/event.ts';
 import type { RunView, TaskView } from '../../src/contract/run.ts';
 import type { Workflow } from '../../src/contract/workflow.ts';
-import type { Batch, FirstBatch, Once, Request, Store } from '../../src/store/store.ts';
+import type { Batch, FirstBatch, Once, Request, RunsOptions, Store } from '../../src/store/store.ts';
 
 const WORKFLOW: Workflow = {
   name: 'w',
@@ -61,10 +61,25 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       await using opened = await open();
       for (let n = 1; n <= 5; n++) await begin(opened.store, 'a');
       const ids = async (before?: string): Promise<string[]> =>
-        (await opened.store.runs(2, before)).map(({ id }) => id);
+        (await opened.store.runs(2, before === undefined ? {} : { before })).map(({ id }) => id);
       expect(await ids()).toEqual(['a-5', 'a-4']);
       expect(await ids('a-4')).toEqual(['a-3', 'a-2']);
       expect(await ids('a-2')).toEqual(['a-1']);
+    });
+
+    it('lists only runs of a name, or in some states', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      for (const name of ['a', 'b', 'a']) await begin(store, name);
+      const failed = batch('a-1', []);
+      await store.append('a-1', 1, { ...failed, run: { ...failed.run, state: 'failed', endedAtMs: 1 } });
+      const ids = async (options: RunsOptions): Promise<string[]> =>
+        (await store.runs(10, options)).map(({ id }) => id);
+      expect(await ids({ name: 'a' })).toEqual(['a-2', 'a-1']);
+      expect(await ids({ states: ['failed'] })).toEqual(['a-1']);
+      expect(await ids({ states: ['running', 'failed'] })).toEqual(['a-2', 'b-1', 'a-1']);
+      expect(await ids({ states: ['running'], before: 'a-2', name: 'a' })).toEqual([]);
+      expect(await ids({ states: [] })).toEqual([]);
     });
 
     it('gives events back as they were appended, in order', async () => {

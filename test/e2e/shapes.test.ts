@@ -308,8 +308,6 @@ tasks:
     expect((await bosun(repository.path, 'diff', '--task', 'long', '--attempt', '1')).stdout).toContain(
       '+half',
     );
-    const other = ['diff', '--task', 'long', '--attempt', '1', '--path', 'none.txt'];
-    expect((await bosun(repository.path, ...other)).stdout).toBe('');
     expect((await merged(repository, 'last.txt')).split('\n')).toContain('quick.txt');
   });
 });

@@ -110,8 +110,14 @@ function childOf(parser: Parser, command: Command): Parser {
   }
   for (const { flags, about, repeat, choices } of command.options ?? []) {
     const option = new ParserOption(flags, about);
-    if (repeat) option.argParser((value, before: string[] | undefined) => [...(before ?? []), value]);
-    child.addOption(choices ? option.choices([...choices]) : option);
+    if (choices) option.choices([...choices]);
+    const { parseArg } = option; // which refuses what is no choice
+    if (repeat)
+      option.argParser((value, before: string[] | undefined) => {
+        parseArg?.(value, undefined);
+        return [...(before ?? []), value];
+      });
+    child.addOption(option);
   }
   return child
     .addOption(new ParserOption('--no-color', 'no colours').hideHelp())

@@ -1,5 +1,6 @@
 /** The commands that show what runs did and do. Words only: what they do is in their files. */
 import { wordList } from '../../base/word-list.ts';
+import { SHOWN_RUN_STATES, TASK_STATES } from '../../contract/run-states.ts';
 import { TOTALS_PER } from '../../contract/operation.ts';
 import type { Command } from './command.ts';
 import { JSON_EVENTS, RUN_ARGUMENT, VERBOSE } from './table-options.ts';
@@ -87,6 +88,34 @@ export const LOOK_COMMANDS: Command[] = [
     load: () => import('./commands/report.ts'),
   },
   {
+    name: 'tasks',
+    group: 'Look',
+    summary: 'list the tasks of a run, or the attempts of one',
+    asks: ['tasks', 'attempts'],
+    arguments: [RUN_ARGUMENT],
+    options: [
+      {
+        flags: '-t, --task <task>',
+        about: 'what was tried for this task',
+        not: ['--state', '--limit', '--after'],
+      },
+      {
+        flags: '--state <state>',
+        about: 'only tasks in this state; may be repeated',
+        repeat: true,
+        choices: TASK_STATES,
+      },
+      { flags: '--limit <count>', about: 'how many tasks to list; defaults to 200' },
+      { flags: '--after <task>', about: 'only those behind this task' },
+      { flags: '--json', about: 'print each as a line of JSON' },
+    ],
+    examples: [
+      ['tasks --state failed', 'what failed in the latest run'],
+      ['tasks --task implement', 'its attempts, and what became of each'],
+    ],
+    load: () => import('./commands/tasks.ts'),
+  },
+  {
     name: 'artifacts',
     group: 'Look',
     summary: 'list the artifacts of a task, or print one',
@@ -114,9 +143,17 @@ export const LOOK_COMMANDS: Command[] = [
       { flags: '--limit <count>', about: 'how many runs to list; defaults to 20, without a limit for --by' },
       { flags: '--since <when>', about: 'only runs that started since then, such as 7d or 2026-11-01' },
       {
+        flags: '--state <state>',
+        about: 'only runs in this state; may be repeated',
+        repeat: true,
+        choices: SHOWN_RUN_STATES,
+      },
+      { flags: '--before <run>', about: 'only runs that are older than this one' },
+      {
         flags: '--by <what>',
         about: `sum up cost, time and failures by ${wordList(TOTALS_PER, 'or')}`,
         choices: TOTALS_PER,
+        not: ['--state', '--before'],
       },
       { flags: '--json', about: 'print each run, or each sum, as a line of JSON' },
       { flags: '--csv', about: 'print them as CSV' },

@@ -107,11 +107,13 @@ export class Door {
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     }
     const around = { cwd: repository?.directory ?? '/', by: caller.by, signal: call.signal };
-    if (route.operation === 'check' && input.file !== undefined) fileWithin(input.file as string);
+    if (['check', 'hooks'].includes(route.operation) && input.file !== undefined)
+      fileWithin(input.file as string);
     if (route.starts) {
       const once = requestOnce(call, caller, input);
       return this.#options.starts.answer(route, input, around, { once, role: caller.role });
     }
+    if (route.page) return pageOfList(route, values, input, around);
     return answerOf(route, input, around);
   }
 }
@@ -153,6 +155,24 @@ async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Pr
       return jsonReply(await perform(operation, input as never, { ...around, ...rest }), { status });
     }
   }
+}
+
+/** Where it is full, `Link` says where the next one is: the list may have ended with it all the same. */
+async function pageOfList(
+  { operation, path, page }: HttpRoute,
+  values: Record<string, string>,
+  given: Input,
+  around: HttpContext,
+): Promise<Reply> {
+  const { by, limit } = page!;
+  const input = { limit, ...given };
+  const list = (await perform(operation, input as never, around as never)) as unknown as { id: string }[];
+  if (list.length < input.limit) return jsonReply(list);
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...given, [by]: list.at(-1)!.id }))
+    if (values[name] === undefined) for (const each of [value].flat()) query.append(name, String(each));
+  const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name]!));
+  return jsonReply(list, { headers: { link: `<${at}?${query.toString()}>; rel="next"` } });
 }
 
 const PAGE_EVENTS = 200;

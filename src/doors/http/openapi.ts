@@ -69,7 +69,11 @@ function operationOf(route: HttpRoute): Parts {
       },
     }),
     responses: {
-      [route.status ?? 200]: { description: 'Done.', content: contentOf(route, output) },
+      [route.status ?? 200]: {
+        description: 'Done.',
+        ...(route.page && { headers: { Link: nextPage } }),
+        content: contentOf(route, output),
+      },
       ...problemsOf(errors),
     },
   };
@@ -172,6 +176,11 @@ function ownOperation(method: string, path: string, about: string, type: string,
     },
   };
 }
+
+const nextPage = {
+  description: 'Of a full page: the address of the next one, with rel="next".',
+  schema: { type: 'string' },
+};
 
 const lastEventId = {
   name: 'Last-Event-ID',

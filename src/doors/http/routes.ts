@@ -26,6 +26,8 @@ export interface HttpRoute {
   /** JSON if not given; `events` are one after another, as they come or as a page. */
   gives?: 'patch' | 'events' | 'log' | 'file';
   status?: 201 | 202;
+  /** A list in pages: how many are on one, and the field that goes on behind its last. */
+  page?: { by: 'after' | 'before'; limit: number };
   about: string;
 }
 
@@ -60,7 +62,13 @@ export const ROUTES: readonly HttpRoute[] = [
     role: 'admin',
     about: 'serve a repository no longer; nothing in it changes',
   },
-  { method: 'GET', path: `${REPOSITORY}/runs`, operation: 'history', about: 'runs, the newest first' },
+  {
+    method: 'GET',
+    path: `${REPOSITORY}/runs`,
+    operation: 'history',
+    page: { by: 'before', limit: 50 },
+    about: 'runs, the newest first',
+  },
   {
     method: 'GET',
     path: `${REPOSITORY}/at-work`,
@@ -200,6 +208,19 @@ export const ROUTES: readonly HttpRoute[] = [
   { method: 'GET', path: `${TASK}/output`, operation: 'output', about: 'what a task gave' },
   {
     method: 'GET',
+    path: `${RUN}/tasks`,
+    operation: 'tasks',
+    page: { by: 'after', limit: 200 },
+    about: 'tasks of a run, in the order in which they are shown',
+  },
+  {
+    method: 'GET',
+    path: `${TASK}/attempts`,
+    operation: 'attempts',
+    about: 'what was tried for a task, and what became of each attempt',
+  },
+  {
+    method: 'GET',
     path: `${TASK}/artifacts`,
     operation: 'artifacts',
     about: 'files that an attempt of a task kept',
@@ -244,6 +265,13 @@ export const ROUTES: readonly HttpRoute[] = [
     operation: 'check',
     adminFields: BEYOND,
     about: 'check a workflow file of the repository',
+  },
+  {
+    method: 'GET',
+    path: `${REPOSITORY}/hooks`,
+    operation: 'hooks',
+    role: 'admin',
+    about: 'hooks that runs have, in their order; of the user and of a workflow file',
   },
   {
     method: 'GET',
@@ -318,6 +346,7 @@ export const ROUTES: readonly HttpRoute[] = [
     method: 'GET',
     path: `${RUNTIME}/executions`,
     operation: 'executions',
+    page: { by: 'before', limit: 100 },
     about: 'executions, the newest first',
   },
   {
@@ -354,7 +383,13 @@ function recordRoutes(
   // A worker may be a command of this machine.
   const role = name === 'workers' ? ({ role: 'admin' } as const) : {};
   return [
-    { method: 'GET', path: `/api/${name}`, operation: list, about: `all ${name}` },
+    {
+      method: 'GET',
+      path: `/api/${name}`,
+      operation: list,
+      page: { by: 'after', limit: 100 },
+      about: `all ${name}`,
+    },
     { method: 'PUT', path: `/api/${name}/{id}`, operation: put, ...role, about: `write down ${what}` },
     {
       method: 'DELETE',
@@ -377,7 +412,6 @@ export const NOT_SERVED: Partial<Record<OperationName, string>> = {
   open: 'what it opens is a port of this machine',
   setConfig: 'what a user wants of all runs is for that user to say',
   unsetConfig: 'see setConfig',
-  hooks: 'they are commands of the user',
   prFeedback: 'it drives a run in the process that asks',
   clone: 'what is served is allowed by name: see allowRepository',
   fetch: 'the work tree and its branches belong to whoever works there',

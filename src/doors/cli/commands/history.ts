@@ -30,7 +30,10 @@ export async function run(typed: Typed): Promise<number> {
   if (isOn(typed, 'json')) for (const each of runs) writeOut(`${safeJson(each)}\n`);
   else if (isOn(typed, 'csv')) writeOut(runsAsCsv(runs));
   else tell(runs);
-  if (runs.length === 0)
+  if (runs.length > 0) return 0;
+  if (typed.options.state !== undefined || optionText(typed, 'before') !== undefined)
+    writeError('no run is like that; see all with: bosun history\n');
+  else
     writeError(
       since === undefined
         ? 'no run was ever started here; start one with: bosun run\n'

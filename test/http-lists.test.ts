@@ -1,0 +1,112 @@
+/** Long lists over HTTP: some at a time, only what is asked for, and none twice while new ones come. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Event } from '../src/contract/event.ts';
+import { workflow } from '../src/definition/builder.ts';
+import { openShop, type TestServer } from './fixtures/http.ts';
+import { plantRun, type PlantedRun } from './fixtures/planted-run.ts';
+
+const NOW = Date.now();
+const DAY_MS = 24 * 3600 * 1000;
+const WORKFLOW = workflow({
+  name: 'many',
+  tasks: { a: { run: 'true' }, b: { run: 'true' }, c: { run: 'true' }, d: { run: 'true' } },
+});
+
+const shop = openShop({ 'README.md': 'hello\n' });
+const planted: PlantedRun[] = [];
+let server: TestServer;
+let at: string;
+
+/** The eighth is driven; the third, on its sixth day, was left by its engine; the even ones failed, the others are done. */
+beforeAll(async () => {
+  ({ server, at } = await shop);
+  for (let n = 1; n <= 8; n++) planted.push(await plant(n, NOW - (9 - n) * DAY_MS));
+});
+afterAll(async () => {
+  for (const run of planted) await run[Symbol.asyncDispose]();
+  await (await shop)[Symbol.asyncDispose]();
+});
+
+async function plant(n: number, atMs: number): Promise<PlantedRun> {
+  const { repository } = await shop;
+  const created = {
+    type: 'run.created',
+    id: '',
+    workflow: WORKFLOW,
+    source: 'bosun.yaml',
+    inputs: {},
+    baseCommit: '0'.repeat(40),
+    engine: 'test',
+  } as unknown as Event;
+  const ended = { type: 'run.finished', state: n % 2 === 0 ? 'failed' : 'done' } as unknown as Event;
+  const events = n === 3 || n === 8 ? [created] : [created, ended];
+  const run = await plantRun(
+    repository.path,
+    events.map((event, seq) => ({ seq: seq + 1, atMs, run: '', event })),
+  );
+  if (n !== 8) run.abandon();
+  return run;
+}
+
+/** All pages of a list, each of at most `limit`, by the address that the one before gave. */
+async function pagesOf(address: string): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let next: string | undefined = address; next !== undefined;) {
+    const { status, json, headers } = await server.ask('GET', next);
+    expect(status, JSON.stringify(json)).toBe(200);
+    pages.push(json.map(({ id }: { id: string }) => id));
+    next = /^<(.*)>; rel="next"$/.exec(String(headers.link))?.[1];
+  }
+  return pages;
+}
+
+describe('runs', () => {
+  it('come page by page, the newest first, and new ones in between change no page', async () => {
+    const all = ['many-8', 'many-7', 'many-6', 'many-5', 'many-4', 'many-3', 'many-2', 'many-1'];
+    expect(await pagesOf(`${at}/runs`)).toEqual([all]);
+    expect(await pagesOf(`${at}/runs?limit=3`)).toEqual([all.slice(0, 3), all.slice(3, 6), all.slice(6)]);
+    const { headers } = await server.ask('GET', `${at}/runs?limit=2`);
+    await using newest = await plant(1, NOW);
+    expect(newest.id).toBe('many-9');
+    expect(headers.link).toBe(`<${at}/runs?limit=2&before=many-7>; rel="next"`);
+    expect((await pagesOf(`${at}/runs?limit=2&before=many-7`)).flat()).toEqual(all.slice(2));
+    expect((await server.ask('GET', `${at}/runs?before=many-99`)).json).toMatchObject({
+      status: 404,
+      detail: expect.stringContaining('there is no run many-99'),
+    });
+  });
+
+  it('are those in the states that are asked for, as people are told them', async () => {
+    expect(await pagesOf(`${at}/runs?state=failed&limit=2`)).toEqual([['many-6', 'many-4'], ['many-2']]);
+    expect(await pagesOf(`${at}/runs?state=interrupted`)).toEqual([['many-3']]);
+    expect(await pagesOf(`${at}/runs?state=running`)).toEqual([['many-8']]);
+    expect(await pagesOf(`${at}/runs?state=running&state=failed&limit=2`)).toEqual([
+      ['many-8', 'many-6'],
+      ['many-4', 'many-2'],
+      [],
+    ]);
+    expect(await pagesOf(`${at}/runs?state=paused`)).toEqual([[]]);
+    expect((await server.ask('GET', `${at}/runs?state=broken`)).status).toBe(400);
+  });
+
+  it('are those since a day, also together with a state', async () => {
+    expect((await pagesOf(`${at}/runs?since=84h`)).flat().slice(-2)).toEqual(['many-7', 'many-6']);
+    expect(await pagesOf(`${at}/runs?since=132h&state=failed`)).toEqual([['many-6', 'many-4']]);
+  });
+});
+
+describe('tasks of a run', () => {
+  it('come page by page, in the order in which they are written', async () => {
+    expect(await pagesOf(`${at}/runs/many-8/tasks?limit=3`)).toEqual([['a', 'b', 'c'], ['d']]);
+    expect(await pagesOf(`${at}/runs/many-8/tasks?state=failed`)).toEqual([[]]);
+    expect((await server.ask('GET', `${at}/runs/many-8/tasks?after=x`)).status).toBe(404);
+  });
+});
+
+describe('records', () => {
+  it('come page by page, too', async () => {
+    for (const id of ['anna', 'ben', 'cleo'])
+      await server.ask('PUT', `/api/templates/${id}`, { body: { name: id, prompt: 'x' } });
+    expect(await pagesOf('/api/templates?limit=2')).toEqual([['anna', 'ben'], ['cleo']]);
+  });
+});
