@@ -1,5 +1,5 @@
 /** One row of a diff. All of it is text. */
-import { useState, type ReactNode } from 'react';
+import { useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { formatCount } from '../../../src/base/format-count.ts';
 import { spellControls } from '../../../src/report/text/plain.ts';
 import { Keys } from '../../app/commands.tsx';
@@ -40,10 +40,7 @@ export function DiffRowView({
       const { added, deleted } = file;
       return (
         <h3 className={`d-file${last}`} style={style}>
-          <button
-            aria-expanded={isOpen}
-            onClick={() => toggle(file)}
-          >
+          <button aria-expanded={isOpen} onClick={() => toggle(file)}>
             <span className="tri" aria-hidden="true">
               {isOpen ? '▾' : '▸'}
             </span>
@@ -94,14 +91,7 @@ export function DiffRowView({
         </div>
       );
     case 'comment':
-      return (
-        <CommentView
-          comment={row.comment}
-          style={style}
-          last={last}
-          forget={forget}
-        />
-      );
+      return <CommentView comment={row.comment} style={style} last={last} forget={forget} />;
     default:
       return (
         <Compose
@@ -158,6 +148,8 @@ interface ComposeProps {
 
 function Compose({ style, place, last, doing, onAdd, onCancel }: ComposeProps): ReactNode {
   const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []); // what is typed at once is meant for it
   const isEmpty = text.trim() === '';
   const done = (): void => {
     if (!isEmpty) onAdd(text.trim());
@@ -172,7 +164,7 @@ function Compose({ style, place, last, doing, onAdd, onCancel }: ComposeProps): 
       }}
     >
       <textarea
-        autoFocus
+        ref={field}
         aria-label={`Comment on ${place}`}
         placeholder={`What about ${place}?`}
         value={text}
