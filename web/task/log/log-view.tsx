@@ -73,7 +73,8 @@ export function LogView({ at, task, attempt, nothing, isAllOpen, isWrapped }: Lo
     to,
   } = useScroll(allPx, { follows: true });
   useEffect(() => setWidth(seenPx), [seenPx]);
-  useEffect(() => follow(true), [at.atMs, at.isLive, follow]);
+  const moment = at.isLive ? null : at.atMs;
+  useEffect(() => follow(true), [moment, follow]); // its end is what was then
   useEffect(() => {
     if (attempt === undefined) return;
     const place = log.items.items.findIndex((item) => item.attempt === attempt && item.kind === 'mark');
