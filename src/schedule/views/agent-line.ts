@@ -55,7 +55,7 @@ export function agentLine(event: AgentEvent): string | undefined {
 }
 
 /** Agents know their workspace by its whole path; people need none of it. */
-function withinWorkspace(text: string): string {
+export function withinWorkspace(text: string): string {
   return text.replace(
     /(?<=^|[\s"'`(=:[,])(?:\/bosun\/workspace|\/[^\s"'`]*?\/(?:\.bosun|bosun\/sandbox)\/workspaces\/[^\s"'`/]+)(?![\w.-])(\/(?=[^\s"'`]))?/g,
     (_, inside?: string) => (inside === undefined ? '.' : ''),
