@@ -35,11 +35,11 @@ it('lists three thousand tasks, of which those in view are in the document', asy
   for (let n = 0; n < 60; n++) await page.keyboard.press('j');
   await expect.poll(() => new URL(page.url()).searchParams.get('task')).toBe('task-60');
   await expect.poll(() => named('task-60 ').isVisible()).toBe(true);
-  const isInView = `{
+  const isInView = `(() => {
     const list = document.querySelector('nav.list').getBoundingClientRect();
     const row = document.querySelector('nav.list [aria-current]').getBoundingClientRect();
-    row.top >= list.top && row.bottom <= list.bottom;
-  }`;
+    return row.top >= list.top && row.bottom <= list.bottom;
+  })()`;
   await expect.poll(() => page.evaluate<boolean>(isInView)).toBe(true);
   await list.evaluate((element: { scrollTop: number; scrollHeight: number }) => {
     element.scrollTop = element.scrollHeight;
