@@ -24,7 +24,7 @@ it('lists three thousand tasks, of which those in view are in the document', asy
     `task-${n}`,
     { run: 'true', ...(n < TASKS - 1 && { needs: [`task-${n + 1}`] }) },
   ]);
-  const { events } = new History('chain-1', { name: 'chain', tasks: Object.fromEntries(chain) } as never);
+  const { events } = new History('chain-1', { name: 'chain', tasks: Object.fromEntries(chain) });
   await using run = await plantRun(repository.path, events);
   await using visitor = await visit(browser, server, `/r/shop/${run.id}`);
   const { page } = visitor;
@@ -34,11 +34,10 @@ it('lists three thousand tasks, of which those in view are in the document', asy
   expect(await list.getByRole('button').count()).toBeLessThan(100);
   for (let n = 0; n < 60; n++) await page.keyboard.press('j');
   await expect.poll(() => new URL(page.url()).searchParams.get('task')).toBe('task-60');
-  await expect.poll(() => named('task-60 ').isVisible()).toBe(true);
   const isInView = `(() => {
     const list = document.querySelector('nav.list').getBoundingClientRect();
     const row = document.querySelector('nav.list [aria-current]').getBoundingClientRect();
-    return row.top >= list.top && row.bottom <= list.bottom;
+    return row.top >= list.top - 1 && row.bottom <= list.bottom + 1;
   })()`;
   await expect.poll(() => page.evaluate<boolean>(isInView)).toBe(true);
   await list.evaluate((element: { scrollTop: number; scrollHeight: number }) => {
