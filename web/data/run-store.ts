@@ -200,7 +200,8 @@ class RunStore {
 
   #show(fold: RunFold, count: number, atMs: number | null): RunAt {
     const byId = fold.tasks();
-    const lastAtMs = this.#events.at(-1)!.atMs;
+    // What became of its work later is no part of its film.
+    const lastAtMs = this.#live.state?.endedAtMs ?? this.#events.at(-1)!.atMs;
     const run = fold.run(this.#events[count - 1]!.seq);
     const state =
       atMs === null && !this.#isDriven && run.endedAtMs === undefined ? 'interrupted' : shownOf(run);
