@@ -8,7 +8,7 @@
 import type { Event, Recorded } from '../../src/contract/event.ts';
 import type { ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
-import type { RunAt } from '../film/run-at.ts';
+import { countUntil, type RunAt } from '../film/run-at.ts';
 import { ask, linesOf, Problem, request, runPath } from './api.ts';
 import { Moments } from './moments.ts';
 import { RunFold } from './run-fold.ts';
@@ -194,7 +194,7 @@ class RunStore {
   }
 
   #wound(atMs: number): RunAt {
-    const count = countAt(this.#events, atMs);
+    const count = Math.max(1, countUntil(this.#events, atMs)); // the first of all always has happened
     return this.#show(this.#moments.at(count), count, atMs);
   }
 
@@ -233,15 +233,4 @@ class RunStore {
 function shownOf({ state, pending, paused }: RunAt['run']): ShownRunState {
   if (pending && state === 'running') return 'pending';
   return paused && state === 'running' ? 'paused' : state;
-}
-
-/** How many had happened by then; the first of all always has. */
-function countAt(events: readonly Recorded[], atMs: number): number {
-  let [low, high] = [1, events.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (events[middle]!.atMs <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
