@@ -1,9 +1,9 @@
 /** Requests that make work: each run is checked and in the journal before it is acknowledged, and driven by a process of its own. */
 import path from 'node:path';
 import { isModule } from '../../definition/load.ts';
+import { BosunError } from '../../contract/errors.ts';
 import type { Role } from '../../contract/role.ts';
 import { perform } from '../../operations/perform.ts';
-import { requireTask } from '../../operations/find-task.ts';
 import { findRun, openJournal } from '../../run/journal.ts';
 import { RunQueues } from '../../run/run-queue.ts';
 import { jsonReply, type Reply } from './call.ts';
@@ -99,8 +99,10 @@ async function known(input: Input, directory: string): Promise<Input> {
   await using journal = await openJournal(directory);
   const { id: run } = await findRun(journal, input.run as string);
   if (input.task === undefined) return { ...input, run };
-  const { id: task } = await requireTask(run, await journal.store.tasks(run), input.task as string);
-  return { ...input, run, task };
+  const tasks = await journal.store.tasks(run);
+  const found = tasks.find(({ id }) => id === input.task) ?? tasks.find(({ label }) => label === input.task);
+  if (!found) throw new BosunError('not-found', `run ${run} has no task ${input.task as string}`);
+  return { ...input, run, task: found.id };
 }
 
 /** `{field}` stands for its value; a word with a field that is not given is left out. */
