@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -19,6 +18,7 @@ import { openMcpHttp, type Place } from '../src/doors/mcp/http.ts';
 import { personForm, saidIn } from '../src/doors/mcp/person-form.ts';
 import { inputSchemaOf } from '../src/doors/mcp/schemas.ts';
 import { createServer as createMcpServer } from '../src/doors/mcp/server.ts';
+import { serveOnStreams } from '../src/doors/mcp/stdio.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
 import { MCP_TOOLS } from '../src/doors/mcp/tools.ts';
 import { Bosun, workflow as defined } from '../src/index.ts';
@@ -283,7 +283,7 @@ it('a run is a task of the protocol for a client that knows tasks', { timeout: 6
 
 describe('a hostile client', { timeout: 120_000 }, () => {
   const SEED = 20_261_118;
-  const COUNT = 3000;
+  const COUNT = 5000;
 
   it.each(['2025-11-25', '2026-07-28'])(
     `gets an answer to each of ${COUNT} mutated requests of %s, and harms nobody`,
@@ -307,7 +307,8 @@ describe('a hostile client', { timeout: 120_000 }, () => {
           });
         else await wire.ask({ method: 'server/discover', params: common });
         const seeds = seedsOf(common);
-        for (let n = 0; n < COUNT; n++) wire.send(mutated(random, seeds[n % seeds.length]!, n));
+        const sent = Array.from({ length: COUNT }, (_, n) => mutated(random, seeds[n % seeds.length]!, n));
+        for (const line of sent) wire.send(line);
         const { result } = await wire.ask({ method: 'tools/list', params: common });
         expect((result as { tools: unknown[] }).tools).toHaveLength(MCP_TOOLS.length);
         // What the SDK itself says of parameters that are of another kind.
@@ -316,7 +317,11 @@ describe('a hostile client', { timeout: 120_000 }, () => {
         const bad = wire.answers.filter(({ error }) => error !== undefined && !isTheirs(error as never));
         expect(bad).toEqual([]);
         expect(JSON.stringify(wire.answers)).not.toContain('this should not have happened');
-        expect(wire.answers.length).toBeGreaterThan(COUNT / 3);
+        wire.end();
+        await wire.ended;
+        const told = new Set(wire.answers.map(({ id }) => id));
+        const unanswered = sent.filter((line) => Number.isSafeInteger(idOf(line)) && !told.has(idOf(line)));
+        expect(unanswered).toEqual([]);
       } finally {
         process.off('unhandledRejection', note);
       }
@@ -325,18 +330,53 @@ describe('a hostile client', { timeout: 120_000 }, () => {
   );
 });
 
+describe('stdin', () => {
+  it('that has what is no message is told so, and the next request is answered', async () => {
+    using wire = new Wire('/nowhere');
+    for (const line of [
+      '{"jsonrpc":',
+      'hello',
+      '[]',
+      'null',
+      '{"id":7}',
+      '{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+    ])
+      wire.send(line);
+    wire.send('['.repeat(100_000));
+    await wire.ask({ method: 'ping' });
+    expect(wire.answers.slice(0, 7).map(({ id, error }) => [id, (error as { code: number }).code])).toEqual([
+      [null, -32_700],
+      [null, -32_700],
+      [null, -32_600],
+      [null, -32_600],
+      [7, -32_600],
+      [1.5, -32_600],
+      [null, -32_700],
+    ]);
+  });
+
+  it('that ends right after a request still gets the answer, and then the server ends', async () => {
+    using wire = new Wire('/nowhere');
+    const answer = wire.ask({ method: 'tools/list' });
+    wire.end();
+    expect((await answer).result).toMatchObject({ tools: expect.any(Array) });
+    await wire.ended;
+  });
+});
+
 /** A server in this process, spoken to in lines, as over stdio. */
 class Wire implements Disposable {
   readonly answers: Record<string, unknown>[] = [];
+  readonly ended: Promise<void>;
   readonly #in = new PassThrough();
   readonly #out = new PassThrough();
-  readonly #handle: { close(): Promise<void> };
+  readonly #stop = new AbortController();
   readonly #waiting = new Map<unknown, (answer: Record<string, unknown>) => void>();
   #count = 0;
 
   constructor(cwd: string) {
-    const transport = new StdioServerTransport(this.#in, this.#out);
-    this.#handle = serveStdio(() => createMcpServer({ cwd, version: '0' }), { transport });
+    const streams = { stdin: this.#in, stdout: this.#out };
+    this.ended = serveOnStreams({ cwd, version: '0' }, streams, { say: () => {}, signal: this.#stop.signal });
     let rest = '';
     this.#out.on('data', (piece: Buffer) => {
       const lines = (rest + piece.toString()).split('\n');
@@ -353,6 +393,10 @@ class Wire implements Disposable {
     this.#in.write(`${line}\n`);
   }
 
+  end(): void {
+    this.#in.end();
+  }
+
   ask(message: object): Promise<Record<string, unknown>> {
     const id = `ask-${++this.#count}`;
     const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
@@ -362,7 +406,7 @@ class Wire implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    void this.#handle.close();
+    this.#stop.abort();
   }
 }
 
@@ -427,6 +471,15 @@ function mutated(random: () => number, seed: object, n: number): string {
   return (
     text.slice(0, at) + pick(['', '"', '}', '\u0000', '[', '9'.repeat(400), '\uD800']) + text.slice(at + 1)
   );
+}
+
+/** A mutation may have changed it. */
+function idOf(line: string): unknown {
+  try {
+    return (JSON.parse(line) as { id?: unknown }).id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The same numbers each time. */
