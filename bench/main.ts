@@ -21,6 +21,7 @@ const BENCHES: Record<string, () => Promise<{ bench: Bench }>> = {
   agents: () => import('./agents.ts'),
   mcp: () => import('./mcp.ts'),
   http: () => import('./http.ts'),
+  web: () => import('./web.ts'),
   memory: () => import('./memory.ts'),
   peers: () => import('./peers.ts'),
 };

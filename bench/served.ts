@@ -66,7 +66,9 @@ function endEngines(repository: string): void {
       return [];
     }
   });
-  for (const pid of new Set(notes.map((note) => note.pid))) {
+  const pids = new Set(notes.map((note) => note.pid));
+  pids.delete(process.pid); // of runs that a bench has only written down
+  for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {

@@ -121,7 +121,7 @@ describe('names that programs rely on', () => {
       'spawnAgent(parent role prompt! name runtime model write check usd tokens queue trust) seen(Events)… → Spawned, by person, program, changes',
       'exec(prompt argv runtime command model check attempts timeout dirty usd overBudget unfenced trust record replay timing) seen(Events)… → StartedTask, by person, program, changes',
       'resume(run unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
-      'retry(run task! unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
+      'retry(run task! feedback unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'pause(run name) → Paused, by person, program, changes',
       'unpause(run name) → Unpaused, by person, program, changes',
       'cancel(run now) waits(text)… → Run, by person, program, changes',

@@ -13,6 +13,11 @@ export default defineConfig({
     alias: [
       // The engine fills the scopes of items in with a language of expressions; to show them takes far less.
       { find: /^.*\/workflow\/item-scope\.ts$/, replacement: path.resolve(HERE, 'data/item-scope.ts') },
+      // Does all that the page asks of React in 60 kB less, which is half of what it may weigh.
+      { find: 'react-dom/client', replacement: 'preact/compat/client' },
+      { find: /^react-dom$/, replacement: 'preact/compat' },
+      { find: /^react$/, replacement: 'preact/compat' },
+      { find: 'react/jsx-runtime', replacement: 'preact/jsx-runtime' },
     ],
   },
   build: {

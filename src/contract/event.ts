@@ -37,7 +37,8 @@ export type Fact =
   | ({ type: 'run.isolation' } & Isolation)
   | { type: 'run.resumed'; by: string }
   | { type: 'run.cancelling'; mode: 'graceful' | 'now'; by: string }
-  | { type: 'task.retried'; task: string; by: string }
+  /** `feedback`: what its next attempt is told, why the last one was not enough. */
+  | { type: 'task.retried'; task: string; by: string; feedback?: string }
   /** A person pauses all of the run, or a task and those within it: no new attempts, no new requests to models. */
   | { type: 'run.paused'; by: string }
   | { type: 'task.paused'; task: string; by: string }
@@ -384,6 +385,7 @@ export interface Reopened {
   /** The attempt whose workspace and conversation are gone on with. */
   continues?: number;
   session?: { id: string; fork: boolean };
+  feedback?: string;
 }
 
 /** What a round of a continuous task is for: its time has come (`every`), or what it listens to happened (`on`). */

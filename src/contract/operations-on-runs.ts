@@ -190,7 +190,17 @@ export const ON_RUNS = {
     changes: true,
   },
   retry: {
-    input: { type: 'object', properties: { ...RUN, task: NAME, ...DRIVE }, required: ['task'] },
+    input: {
+      type: 'object',
+      properties: {
+        ...RUN,
+        task: NAME,
+        /** What its next attempt is told: why the last one was not enough. */
+        feedback: MESSAGE,
+        ...DRIVE,
+      },
+      required: ['task'],
+    },
     output: 'StartedRun',
     streams: EVENTS,
     errors: DRIVING,

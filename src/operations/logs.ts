@@ -8,6 +8,8 @@ import { requireTask } from './find-task.ts';
 import { findRun, openJournal, openOwnJournal, shownState } from '../run/journal.ts';
 
 const PAGE = 1000;
+/** Readers want to see an agent's line as it comes. */
+const LOOK_MS = 10;
 
 type LogOptions = Reading<'logs'>;
 
@@ -21,7 +23,9 @@ export async function* logs(options: LogOptions): AsyncGenerator<Recorded[], Rea
     options.task === undefined ? undefined : (await requireTask(id, await store.tasks(id), options.task)).id;
   let afterSeq = options.afterSeq ?? 0;
   let state: ShownRunState = 'interrupted';
-  for await (const _ of store.changes(options.signal ?? new AbortController().signal)) {
+  for await (const _ of store.changes(options.signal ?? new AbortController().signal, {
+    lookMs: LOOK_MS,
+  })) {
     state = await shownState(journal, await findRun(journal, id));
     const isLive = isOpen({ state });
     for (;;) {

@@ -1,6 +1,7 @@
 /** Refuses to try a task again where nothing would come of it, and says what can be tried. It changes nothing. */
 import { BosunError } from '../contract/errors.ts';
 import { isRetriable } from '../schedule/decide/reopen.ts';
+import { agentOf } from '../schedule/workflow/agent-of.ts';
 import { isPast, type Node, type State } from '../schedule/state.ts';
 
 /** `name` is what the person typed. */
@@ -12,6 +13,15 @@ export function requireRetriable(state: State, node: Node, name: string): void {
     );
   if (!isRetriable(state, node))
     throw new BosunError('wrong-state', `task ${name} cannot be retried by itself: ${whyNot(node)}`);
+}
+
+/** Refuses what a person says to a task that nobody would read. */
+export function requireAgent(node: Node, name: string): void {
+  if (node.kind === 'work' && agentOf(node, 'work')) return;
+  throw new BosunError(
+    'wrong-state',
+    `task ${name} has no agent of its own that could be told: try it again without feedback`,
+  );
 }
 
 /** What is around it, if that did not succeed, is what can be tried again. */

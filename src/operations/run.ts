@@ -29,7 +29,7 @@ import { lastNumberOf } from '../run/kept-runs.ts';
 import type { ModelOptions } from '../run/models.ts';
 import type { ProgramHook } from '../run/program-hooks.ts';
 import { trustOf } from './queued-trust.ts';
-import { requireRetriable } from './retriable.ts';
+import { requireAgent, requireRetriable } from './retriable.ts';
 import { checkTrust } from './trust.ts';
 
 /** Of why a run in the queue was not started: what a person reads. */
@@ -256,7 +256,14 @@ export async function retryTask(options: RetryOptions): Promise<LiveRun> {
       );
     const node = await requireTask(run.id, [...drive.state.nodes.values()], task);
     requireRetriable(drive.state, node, task);
-    return { type: 'task.retried', task: node.id, by: options.by };
+    const { feedback } = options;
+    if (feedback !== undefined) requireAgent(node, task);
+    return {
+      type: 'task.retried',
+      task: node.id,
+      by: options.by,
+      ...(feedback !== undefined && { feedback }),
+    };
   });
 }
 

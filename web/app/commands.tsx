@@ -109,7 +109,7 @@ export function followKeys(): () => void {
   const onKey = (event: KeyboardEvent): void => {
     const isMod = (event.metaKey || event.ctrlKey) && !event.altKey;
     if (event.defaultPrevented || event.isComposing || event.altKey) return;
-    if (!isMod && isTyping(event.target)) return;
+    if (!isMod && (isTyping(event.target) || isPressing(event))) return;
     const key = isMod ? `mod+${event.key}` : event.key === ' ' ? 'Space' : event.key;
     const struck = first === undefined ? [key] : [`${first} ${key}`, key];
     first = undefined;
@@ -133,6 +133,12 @@ function commandsNow(): readonly Command[] {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
+}
+
+/** Whoever strikes it on a button means that button. */
+function isPressing({ key, target }: KeyboardEvent): boolean {
+  if (key !== ' ' && key !== 'Enter') return false;
+  return target instanceof Element && target.closest('button, a, summary') !== null;
 }
 
 /** What is shown of them is; what they do may be new. */

@@ -34,9 +34,38 @@ export function runHref(repository: string, run: string, query: Record<string, s
 
 /** `replace`: the way back passes over where the page was, as for each moment of a film that is wound. */
 export function go(href: string, { replace = false }: { replace?: boolean } = {}): void {
-  if (replace) history.replaceState(null, '', href);
-  else history.pushState(null, '', href);
+  if (replace) replaceSoon(href);
+  else {
+    write();
+    history.pushState(null, '', href);
+  }
   for (const listener of listeners) listener();
+}
+
+/** Of a film that is dragged, many a second: browsers take no more than 200 in ten seconds. */
+const WRITE_MS = 100;
+/** Where the page is, as long as the address does not say so. */
+let unwritten: string | undefined;
+let writing: ReturnType<typeof setTimeout> | undefined;
+
+function replaceSoon(href: string): void {
+  unwritten = href;
+  if (writing !== undefined) return;
+  write();
+  writing = setTimeout(() => {
+    writing = undefined;
+    write();
+  }, WRITE_MS);
+}
+
+function write(): void {
+  if (unwritten !== undefined) history.replaceState(null, '', unwritten);
+  unwritten = undefined;
+}
+
+/** Path and query. */
+function here(): string {
+  return unwritten ?? location.pathname + location.search;
 }
 
 /** The same place with some of its query changed; null takes one out. @public */
@@ -44,28 +73,32 @@ export function changeQuery(
   changes: Record<string, string | null>,
   { replace = true }: { replace?: boolean } = {},
 ): void {
-  const query = new URLSearchParams(location.search);
+  const { pathname, searchParams: query } = new URL(here(), location.origin);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) query.delete(name);
     else query.set(name, value);
   }
   const search = query.toString();
-  go(search === '' ? location.pathname : `${location.pathname}?${search}`, { replace });
+  go(search === '' ? pathname : `${pathname}?${search}`, { replace });
 }
 
 export function usePlace(): Place {
-  const href = useSyncExternalStore(listen, () => location.pathname + location.search);
+  const href = useSyncExternalStore(listen, here);
   return placeOf(new URL(href, location.origin));
 }
 
 const listeners = new Set<() => void>();
 
 function listen(listener: () => void): () => void {
+  const popped = (): void => {
+    unwritten = undefined; // it was of the place that was left
+    listener();
+  };
   listeners.add(listener);
-  addEventListener('popstate', listener);
+  addEventListener('popstate', popped);
   return () => {
     listeners.delete(listener);
-    removeEventListener('popstate', listener);
+    removeEventListener('popstate', popped);
   };
 }
 

@@ -2,7 +2,8 @@
  * A run's state and history while its events are read, one after another, and what its views show of that. It asks
  * nobody for events and knows no clock.
  */
-import type { Recorded } from '../../src/contract/event.ts';
+import type { EventOf, Recorded } from '../../src/contract/event.ts';
+import type { AgentEvent } from '../../src/contract/model.ts';
 import type { QuestionReport, RunReport } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
@@ -13,7 +14,7 @@ import { copyRun } from '../../src/schedule/copy.ts';
 import { foldRecorded } from '../../src/schedule/fold/format-2.ts';
 import { historyOf, newHistory, remember, type History } from '../../src/schedule/history/history.ts';
 import type { Node, State } from '../../src/schedule/state.ts';
-import { agentLine } from '../../src/schedule/views/agent-line.ts';
+import { agentLine, hasAgentLine } from '../../src/schedule/views/agent-line.ts';
 import { askedWithin, stripOf } from '../../src/schedule/views/strip.ts';
 import { beforeEvent, noteTouched } from '../../src/schedule/views/touched.ts';
 import { heldOf, runView, taskView } from '../../src/schedule/views/view.ts';
@@ -27,8 +28,10 @@ const NO_LOGS = new LogTails();
 export class RunFold {
   state: State | undefined;
   history: History = newHistory();
+  /** Whether what runs is fenced, as it was told last. */
+  isolation: EventOf<'run.isolation'>['kind'] | undefined;
   /** What the agent of each task last said or did. */
-  lastLines = new Map<string, string>();
+  #said = new Map<string, AgentEvent>();
   #tasks: ReadonlyMap<string, TaskAt> = new Map();
   /** Those that may have changed since `tasks` was asked for. */
   #touched = new Set<Node>();
@@ -45,10 +48,8 @@ export class RunFold {
     // In journals of old formats these two say themselves what is open again.
     if (recorded.format !== undefined && (event.type === 'run.resumed' || event.type === 'task.retried'))
       for (const node of this.state.nodes.values()) this.#touched.add(node);
-    if (event.type !== 'attempt.agent') return;
-    const line = agentLine(event.event);
-    if (line !== undefined)
-      this.lastLines.set(event.task, line.trim().split('\n')[0]!.slice(0, LINE_CHARS_MAX));
+    if (event.type === 'run.isolation') this.isolation = event.kind;
+    if (event.type === 'attempt.agent' && hasAgentLine(event.event)) this.#said.set(event.task, event.event);
   }
 
   /** Each by the same object for as long as nothing of it changes; in the order in which they are shown. */
@@ -79,7 +80,8 @@ export class RunFold {
   copy(): RunFold {
     const copy = new RunFold();
     copy.#tasks = this.tasks();
-    copy.lastLines = new Map(this.lastLines);
+    copy.isolation = this.isolation;
+    copy.#said = new Map(this.#said);
     const { state, history } = copyRun({ state: this.state!, history: this.history });
     copy.state = state;
     copy.history = history;
@@ -115,7 +117,8 @@ export class RunFold {
     const state = this.state!;
     const before = this.#tasks.get(node.id);
     const asked = questions.map(({ askedAtMs, answeredAtMs }) => ({ fromMs: askedAtMs, toMs: answeredAtMs }));
-    const line = node.state === 'running' ? this.lastLines.get(node.id) : undefined;
+    const said = node.state === 'running' ? this.#said.get(node.id) : undefined;
+    const line = said && agentLine(said)?.trim().split('\n')[0]!.slice(0, LINE_CHARS_MAX);
     const view = taskView(node, line, heldOf(state, node));
     const attempts = historyOf(this.history, node.id).attempts.map((attempt): AttemptAt => {
       const { n, purpose, outcome, startedAtMs, endedAtMs } = attempt;

@@ -213,6 +213,7 @@ class RunStore {
       lastAtMs,
       state,
       run,
+      isolation: fold.isolation,
       tasks: [...byId.values()],
       task: (id) => byId.get(id),
       events: this.#events,

@@ -14,7 +14,7 @@ export function useFilmKeys(at: RunAt, wind: (atMs: number | null) => void): voi
   useCommands([
     { id: 'film-back', label: 'Five seconds back', keys: 'ArrowLeft', run: by(-STEP_MS) },
     { id: 'film-on', label: 'Five seconds on', keys: 'ArrowRight', run: by(STEP_MS) },
-    { id: 'film-live', label: 'Back to live', keys: ' ', isDisabled: at.isLive, run: () => wind(null) },
+    { id: 'film-live', label: 'Back to live', keys: 'Space', isDisabled: at.isLive, run: () => wind(null) },
   ]);
   const shifted = useRef({ ArrowLeft: toEvent(-1), ArrowRight: toEvent(1) });
   shifted.current = { ArrowLeft: toEvent(-1), ArrowRight: toEvent(1) };

@@ -2,7 +2,7 @@
  * A run at one moment, as all of its views show it: as it is now, or as it was then. Plain values made of the core's
  * state; the same object for as long as nothing of it changes, so that a view may compare by identity.
  */
-import type { Recorded } from '../../src/contract/event.ts';
+import type { EventOf, Recorded } from '../../src/contract/event.ts';
 import type { AttemptReport, RunReport } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState, TaskView } from '../../src/contract/run.ts';
 import type { Limits, Scope } from '../../src/contract/workflow.ts';
@@ -18,6 +18,8 @@ export interface RunAt {
   /** With `interrupted` for one that nobody drives. */
   state: ShownRunState;
   run: RunView;
+  /** Whether what runs is fenced, as it was told last. */
+  isolation: EventOf<'run.isolation'>['kind'] | undefined;
   /** In the order in which they are shown. */
   tasks: readonly TaskAt[];
   task(id: string): TaskAt | undefined;

@@ -37,7 +37,7 @@ export const Strip = memo(function Strip(props: StripProps): ReactNode {
   const attempts = new Map<string, number>();
   for (const { task } of strip.bars) attempts.set(task, (attempts.get(task) ?? 0) + 1);
   return (
-    <svg className={`strip ${size}`} height={heightPx} aria-hidden="true">
+    <svg className={size === 'film' ? 'strip' : `strip ${size}`} height={heightPx} aria-hidden="true">
       {size === 'list' && <line className="base" x1="0" x2="100%" y1={heightPx - 0.5} y2={heightPx - 0.5} />}
       {strip.bars.map((bar) => (
         <Bar

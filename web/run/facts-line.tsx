@@ -66,13 +66,12 @@ function Changes({ at }: { at: RunAt }): ReactNode {
 }
 
 function Fences({ at }: { at: RunAt }): ReactNode {
-  const begun = at.events.findLast(({ event }, n) => n < at.count && event.type === 'run.isolation');
-  if (begun?.event.type !== 'run.isolation') return null;
+  if (at.isolation === undefined) return null;
   const outside = at.tasks.reduce((sum, { view }) => sum + (view.outsideCount ?? 0), 0);
-  const holds = begun.event.kind === 'none' ? 'no fences' : 'fences hold';
+  const holds = at.isolation === 'none' ? 'no fences' : 'fences hold';
   return (
     <span className="wide">
-      {begun.event.kind === 'none' ? <b className="fails">{holds}</b> : holds} ·{' '}
+      {at.isolation === 'none' ? <b className="fails">{holds}</b> : holds} ·{' '}
       {outside === 0 ? 'nothing outside' : <b className="asks">{`${outside} outside, left out`}</b>}
     </span>
   );

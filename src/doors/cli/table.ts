@@ -294,8 +294,19 @@ export const COMMANDS: Command[] = [
         complete: 'task',
       },
     ],
-    options: [ON_RUN_OPTION, DETACH, UNFENCED, TRUST, VERBOSE, JSON_EVENTS],
-    examples: [['retry implement', 'of the latest run']],
+    options: [
+      ON_RUN_OPTION,
+      { flags: '--feedback <text>', about: 'what its agent is told: why the last attempt was not enough' },
+      DETACH,
+      UNFENCED,
+      TRUST,
+      VERBOSE,
+      JSON_EVENTS,
+    ],
+    examples: [
+      ['retry implement', 'of the latest run'],
+      ['retry implement --feedback "cart.ts:42: load the cart first"', 'the agent is told this'],
+    ],
     load: () => import('./commands/retry.ts'),
   },
   {

@@ -116,7 +116,7 @@ export const ROUTES: readonly HttpRoute[] = [
     method: 'POST',
     path: `${TASK}/retry`,
     operation: 'retry',
-    starts: ['retry', '{task}', '--run', '{run}'],
+    starts: ['retry', '{task}', '--run', '{run}', '--feedback={feedback}'],
     without: DRIVEN,
     status: 202,
     about: 'try a task again, and those that wait for it',

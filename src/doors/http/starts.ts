@@ -36,9 +36,7 @@ export class Starts implements AsyncDisposable {
     if (starts === 'file') return jsonReply(await this.#startFile(input, around), { status });
     if (starts === 'task') return jsonReply(await this.#startTask(input, around, role), { status });
     if (starts === 'execution') return jsonReply(await this.#startExecution(input, around), { status });
-    const words = starts!.map((word) =>
-      word.replace(/^\{(\w+)\}$/, (_, name: string) => String(input[name])),
-    );
+    const words = wordsOf(starts!, input);
     return jsonReply(await this.#starter.continue(words, around.cwd, around.by), { status });
   }
 
@@ -92,4 +90,14 @@ export function fileWithin(file: string): string {
   if (!['.yaml', '.yml', '.json'].includes(path.extname(file)))
     return refuse('file must be a workflow, in YAML or JSON');
   return file;
+}
+
+/** `{field}` stands for its value; a word with a field that is not given is left out. */
+function wordsOf(words: readonly string[], input: Input): string[] {
+  return words.flatMap((word) => {
+    const [place, name] = /\{(\w+)\}$/.exec(word) ?? [];
+    if (place === undefined || name === undefined) return [word];
+    const value = input[name] as string | undefined;
+    return value === undefined ? [] : [word.slice(0, -place.length) + value];
+  });
 }

@@ -19,7 +19,12 @@ import {
 
 export function decideReopened(state: State, wanted: NonNullable<State['goesOn']>): EventOf<'run.reopened'> {
   const [again, because] = rule(state, wanted);
-  return { type: 'run.reopened', tasks: [...reopened(state, again)].map(goingOn), because };
+  const tasks = [...reopened(state, again)].map((node) => {
+    const isTold = wanted.type === 'task.retried' && wanted.task === node.id;
+    const feedback = isTold ? wanted.feedback : undefined;
+    return { ...goingOn(node), ...(feedback !== undefined && { feedback }) };
+  });
+  return { type: 'run.reopened', tasks, because };
 }
 
 /** Whether anything would come of trying it again by itself. */

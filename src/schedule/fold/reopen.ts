@@ -28,7 +28,7 @@ export function reopen(state: State, { tasks }: EventOf<'run.reopened'>): void {
   for (const node of reopened) if (node.state === 'expanded' && node.open === 0) push(state, node);
 }
 
-function open(state: State, node: Node, { onTop, continues, session }: Reopened): Node {
+function open(state: State, node: Node, { onTop, continues, session, feedback }: Reopened): Node {
   if (onTop) node.onTop = true;
   const isCut = node.awaiting?.outcome.kind === 'cancelled';
   const wasOpen = !hasEnded(node);
@@ -53,7 +53,12 @@ function open(state: State, node: Node, { onTop, continues, session }: Reopened)
     delete node.parent!.judge;
     if (node.parent!.picked?.candidate === node.id) delete node.parent!.picked;
   }
-  if (continues !== undefined) node.next = { continues, ...(session && { session }) };
+  if (continues !== undefined || feedback !== undefined)
+    node.next = {
+      ...(continues !== undefined && { continues }),
+      ...(session && { session }),
+      ...(feedback !== undefined && { feedback }),
+    };
   if (wasOpen) return node;
   state.open++;
   if (node.parent) node.parent.open++;

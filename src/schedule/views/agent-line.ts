@@ -8,6 +8,13 @@ const INPUT_CHARS_MAX = 200;
 const RESULT_CHARS_MAX = 300;
 const RESULT_LINES_MAX = 2;
 const PATHS_MAX = 3;
+const TOLD: ReadonlySet<AgentEvent['kind']> = new Set([
+  'text',
+  'tool-call',
+  'file-changed',
+  'asked',
+  'error',
+]);
 /** The fields that say what a tool call is about; the first that it has. */
 const TELLING = [
   'command',
@@ -21,6 +28,11 @@ const TELLING = [
   'url',
   'description',
 ];
+
+/** Whether there is something to show: it takes a while to put it into words. */
+export function hasAgentLine(event: AgentEvent): boolean {
+  return event.kind === 'tool-result' ? event.isError : TOLD.has(event.kind);
+}
 
 /** Undefined where there is nothing to show. */
 export function agentLine(event: AgentEvent): string | undefined {
@@ -43,7 +55,7 @@ export function agentLine(event: AgentEvent): string | undefined {
 }
 
 /** Agents know their workspace by its whole path; people need none of it. */
-function withinWorkspace(text: string): string {
+export function withinWorkspace(text: string): string {
   return text.replace(
     /(?<=^|[\s"'`(=:[,])(?:\/bosun\/workspace|\/[^\s"'`]*?\/(?:\.bosun|bosun\/sandbox)\/workspaces\/[^\s"'`/]+)(?![\w.-])(\/(?=[^\s"'`]))?/g,
     (_, inside?: string) => (inside === undefined ? '.' : ''),

@@ -20,7 +20,6 @@ const READERS_MAX = 5;
 
 export function MessagesView({ at, chosen, choose, wind }: MessagesViewProps): ReactNode {
   const [isOwn, setOwn] = useState(false);
-  const [shownMax, setShownMax] = useState(SHOWN_FIRST);
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => messageRows(at), [at]);
   const { messages, messagesLeftOut } = at.report();
@@ -63,8 +62,30 @@ export function MessagesView({ at, chosen, choose, wind }: MessagesViewProps): R
           </label>
         )}
       </div>
+      <MessageLines rows={own} at={at} choose={choose} wind={wind} />
+      {own.length === 0 && <p className="quiet">Nothing was said to {labelOf(chosen ?? '')} or by it.</p>}
+      {messagesLeftOut > 0 && (
+        <p className="quiet">
+          {count(messagesLeftOut, 'more message')} came after these;{' '}
+          <code>bosun logs {at.run.id} --json</code> has all.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface MessageLinesProps extends Omit<MessagesViewProps, 'chosen'> {
+  rows: readonly MessageRow[];
+}
+
+/** These, the first of them at once. */
+export function MessageLines({ rows, at, choose, wind }: MessageLinesProps): ReactNode {
+  const [shownMax, setShownMax] = useState(SHOWN_FIRST);
+  const labelOf = (id: string): string => at.task(id)?.facts.label ?? id;
+  return (
+    <>
       <ol>
-        {own.slice(0, shownMax).map((row) => (
+        {rows.slice(0, shownMax).map((row) => (
           <li key={row.kind === 'message' ? row.message.id : `p${row.id}`} className={row.kind}>
             <button className="when" onClick={() => wind(row.atMs)} title="Show this moment">
               {clock(row.atMs - at.startedAtMs)}
@@ -73,19 +94,12 @@ export function MessagesView({ at, chosen, choose, wind }: MessagesViewProps): R
           </li>
         ))}
       </ol>
-      {own.length === 0 && <p className="quiet">Nothing was said to {labelOf(chosen ?? '')} or by it.</p>}
-      {own.length > shownMax && (
+      {rows.length > shownMax && (
         <button className="act" onClick={() => setShownMax(shownMax + SHOWN_FIRST)}>
-          Show more: {own.length - shownMax} are left
+          Show more: {rows.length - shownMax} are left
         </button>
       )}
-      {messagesLeftOut > 0 && (
-        <p className="quiet">
-          {count(messagesLeftOut, 'more message')} came after these;{' '}
-          <code>bosun logs {at.run.id} --json</code> has all.
-        </p>
-      )}
-    </div>
+    </>
   );
 }
 
@@ -161,7 +175,8 @@ function toneOf({ refused, readers, urgent }: MessageReport): string {
   return urgent ? 'busy' : 'still';
 }
 
-function concerns(row: MessageRow, task: string): boolean {
+/** It was said by the task, or to it. */
+export function concerns(row: MessageRow, task: string): boolean {
   if (row.task === task) return true;
   return row.kind === 'message' && row.message.readers.some((reader) => reader.task === task);
 }

@@ -1,0 +1,166 @@
+/**
+ * The output of one task, read from the server and then as it comes, for as long as somebody looks: a connection of its own,
+ * let go of while the tab is hidden, since a browser has few of them. It goes on after the last event that it has, so that
+ * nothing is missed and nothing comes twice.
+ *
+ *   reading ──▶ following ──(hidden, cut off, the run has ended)──▶ resting ──(seen again, live again)──▶ reading
+ */
+import type { EventOf, Recorded } from '../../src/contract/event.ts';
+import { request, runPath } from './api.ts';
+import type { Output, OutputEntry } from './use-output.ts';
+
+const AGAIN_MS = 1000;
+/** Of a run that has ended, or that nobody drives: whether somebody went on with it. */
+const LOOK_MS = 5000;
+/** The server says nothing of having told all that there was before; what comes at once was there. */
+const QUIET_MS = 120;
+
+export class OutputStore {
+  readonly #path: string;
+  readonly #task: string;
+  readonly #listeners = new Set<() => void>();
+  #entries: OutputEntry[] = [];
+  #lastSeq = 0;
+  #isComplete = false;
+  #problem: string | undefined;
+  #now: Output = { entries: this.#entries, count: 0, isComplete: false };
+  #holders = 0;
+  #reading: AbortController | undefined;
+  #again: ReturnType<typeof setTimeout> | undefined;
+  #quiet: ReturnType<typeof setTimeout> | undefined;
+  #isDue = false;
+
+  constructor(path: string, task: string) {
+    this.#path = path;
+    this.#task = task;
+  }
+
+  readonly now = (): Output => this.#now;
+
+  readonly listen = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  hold(): () => void {
+    this.#holders++;
+    document.addEventListener('visibilitychange', this.#look);
+    this.#look();
+    return () => {
+      this.#holders--;
+      this.#look();
+      if (this.#holders === 0) document.removeEventListener('visibilitychange', this.#look);
+    };
+  }
+
+  readonly #look = (): void => {
+    const isWanted = this.#holders > 0 && document.visibilityState === 'visible';
+    clearTimeout(this.#again);
+    if (isWanted && !this.#reading) void this.#read();
+    if (isWanted) return;
+    this.#reading?.abort();
+    this.#reading = undefined;
+  };
+
+  async #read(): Promise<void> {
+    const stop = (this.#reading = new AbortController());
+    let waitMs = LOOK_MS;
+    try {
+      const query = {
+        task: this.#task,
+        types: 'attempt.output',
+        follow: true,
+        ...(this.#lastSeq > 0 && { afterSeq: this.#lastSeq }),
+      };
+      const asked = request(this.#path, { query, signal: stop.signal });
+      this.#hush(stop);
+      const { body } = await asked;
+      await eachLine(body!, (line) => this.#take(JSON.parse(line) as Recorded, stop));
+      this.#completed();
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      waitMs = AGAIN_MS;
+      this.#problem = error instanceof Error ? error.message : String(error);
+      this.#changed();
+    }
+    if (this.#reading !== stop) return;
+    this.#reading = undefined;
+    this.#again = setTimeout(this.#look, waitMs);
+  }
+
+  #take({ seq, atMs, event }: Recorded, stop: AbortController): void {
+    if (!this.#isComplete) this.#hush(stop);
+    if (this.#problem !== undefined) this.#problem = undefined;
+    if (seq <= this.#lastSeq || stop.signal.aborted) return;
+    this.#lastSeq = seq;
+    if (event.type !== 'attempt.output' || event.task !== this.#task) return; // of a task within
+    this.#entries.push(entryOf(seq, atMs, event));
+    this.#changed();
+  }
+
+  #hush(stop: AbortController): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => {
+      if (!stop.signal.aborted && this.#problem === undefined) this.#completed();
+    }, QUIET_MS);
+  }
+
+  #completed(): void {
+    if (this.#isComplete) return;
+    this.#isComplete = true;
+    this.#changed();
+  }
+
+  /** Once for each picture, however much has come. */
+  #changed(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame(() => {
+      this.#isDue = false;
+      this.#now = {
+        entries: this.#entries,
+        count: this.#entries.length,
+        isComplete: this.#isComplete,
+        ...(this.#problem !== undefined && { problem: this.#problem }),
+      };
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/** One for each task that is looked at; what was read is gone when it is not. */
+export function openOutput(repository: string, run: string, task: string): OutputStore {
+  return new OutputStore(`${runPath(repository, run)}/log`, task);
+}
+
+function entryOf(
+  seq: number,
+  atMs: number,
+  { attempt, stream, text, base64, droppedBytes }: EventOf<'attempt.output'>,
+): OutputEntry {
+  return {
+    seq,
+    atMs,
+    attempt,
+    stream,
+    text: text ?? decoded(base64 ?? ''),
+    ...(droppedBytes !== undefined && { droppedBytes }),
+  };
+}
+
+/** What is no UTF-8 has a mark in its place. */
+function decoded(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+}
+
+async function eachLine(body: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
+  const reader = body.pipeThrough<string>(new TextDecoderStream() as never).getReader();
+  let begun = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (begun + value).split('\n');
+    begun = lines.pop()!;
+    for (const line of lines) take(line);
+  }
+}
