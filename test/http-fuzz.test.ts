@@ -35,7 +35,8 @@ it(`answers each of ${COUNT} mutated requests, none with a 500`, { timeout: 120_
     base: await repository.git('rev-parse', 'HEAD'),
     dirty: false,
   } as unknown as Event;
-  await using _run = await plantRun(repository.path, [{ seq: 1, atMs: Date.now(), run: '', event: created }]);
+  await using run = await plantRun(repository.path, [{ seq: 1, atMs: Date.now(), run: '', event: created }]);
+  expect(run.id).toBe('written-1');
   const { port } = new URL(server.serving.url);
   const own = `host: 127.0.0.1:${port}\r\nauthorization: Bearer ${server.serving.token}\r\n`;
   const statuses = new Map<number, number>();

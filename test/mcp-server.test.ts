@@ -17,7 +17,6 @@ import { bounded, plainText } from '../src/doors/mcp/bounds.ts';
 import { openMcpHttp, type Place } from '../src/doors/mcp/http.ts';
 import { personForm, saidIn } from '../src/doors/mcp/person-form.ts';
 import { inputSchemaOf } from '../src/doors/mcp/schemas.ts';
-import { createServer as createMcpServer } from '../src/doors/mcp/server.ts';
 import { serveOnStreams } from '../src/doors/mcp/stdio.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
 import { MCP_TOOLS } from '../src/doors/mcp/tools.ts';
