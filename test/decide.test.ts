@@ -441,6 +441,7 @@ const MESSAGES = [
   'delivered', 'given', 'acknowledged', 'kept', 'passed on', 'refused: unknown', 'refused: self', 'refused: ended',
   'refused: nobody', 'wait: met', 'wait: ended', 'wait: expired', 'wait: cancelled', 'wait: circle',
   'told of a version', 'nobody to tell of a version', 'publication: met', 'publication: ended', 'publication: circle',
+  'service: there', 'service: of another', 'service: met', 'service: ended', 'service: circle', 'service: expired',
 ]; // prettier-ignore
 
 const ANSWERS = [

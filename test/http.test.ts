@@ -434,6 +434,7 @@ describe('the document', () => {
       'keeps.yaml',
       'slow.yaml',
     ]);
+    expect((await ask('GET', `${at}/shared-budget`)).json).toEqual([]);
     const { values } = (await ask('GET', `${at}/config`)).json;
     expect(values.find(({ key }: { key: string }) => key === 'isolation')).toMatchObject({ from: 'default' });
   });

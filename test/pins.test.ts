@@ -52,6 +52,7 @@ resume
 retry
 run
 setBudget
+sharedBudgets
 spawnAgent
 start
 status
@@ -128,6 +129,7 @@ describe('names that programs rely on', () => {
       'answer(run question answer chosen note) → Answered, by person, program, changes',
       'steer(run task! text!) → Steered, by person, program, changes',
       'setBudget(run agent task usd tokens requests minutes) → BudgetSet, by person, program, changes',
+      'sharedBudgets() → SharedBudgets, by anybody',
       'raiseSharedBudget(usdPerDay usdPerMonth) → SharedBudgets, by person, program, changes',
       'merge(run squash unfenced trust) printed(text)… → Merged, by person, program, changes',
       'status(run limit) → Status, by anybody',

@@ -1,6 +1,6 @@
 /** Remotes and repositories that mean harm: a token reaches its own host alone, and nothing that they name runs. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -127,6 +127,32 @@ test('a push that Ctrl-C stops leaves no token behind, here or at work', async (
   expect(child.signalCode).toBe('SIGINT');
   expect(await readdir(tmp)).toEqual([]);
   await rm(held);
+});
+
+test('a push that is killed outright leaves its token on no disk', async () => {
+  await using server = await startGitServer({ token: TOKEN });
+  const held = path.join(scratch, 'held');
+  await server.hook('pre-receive', `: > ${held}; while [ -e ${held} ]; do sleep 0.01; done; exit 1`);
+  const words = ['push', run, '--remote', server.url(), '--token-file', tokenFile];
+  const { child, finished } = startProgram([BOSUN, ...words], repository.path, {
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  });
+  while (!existsSync(held)) await new Promise((resolve) => setTimeout(resolve, 10));
+  child.kill('SIGKILL');
+  await finished;
+  await rm(held);
+  const tmp = path.join(repository.path, '.git/bosun/tmp');
+  const left = await readdir(tmp, { recursive: true });
+  expect(left.map((name) => path.basename(name))).toContain('token');
+  for (const name of left) {
+    const file = path.join(tmp, name);
+    if ((await stat(file)).isDirectory()) continue;
+    // what is a pipe gives what is in it, without waiting for more
+    await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, null);
+    expect(buffer.toString('utf8', 0, bytesRead), name).not.toContain(TOKEN);
+  }
+  await rm(tmp, { recursive: true });
 });
 
 test.each([

@@ -14,7 +14,6 @@ import { OutputFiles } from './output-files.ts';
 import { openPort } from './port-relay.ts';
 import { Publisher } from './publisher.ts';
 import { withoutServices } from './without-services.ts';
-import { BosunError } from '../contract/errors.ts';
 import { asksModels } from '../contract/runtimes.ts';
 import type { Scope } from '../contract/workflow.ts';
 import { openCrew } from '../crew/crew.ts';
@@ -27,7 +26,6 @@ import {
   type McpServer,
   type RequestEstimate,
 } from '../contract/model.ts';
-import { readPath, showsHidden } from '../definition/check/reads.ts';
 import type { EndpointAt } from '../gateway/attempt-endpoint.ts';
 import { noticeWaits } from '../gateway/waiting.ts';
 import { PLACEHOLDER_KEY } from '../gateway/keys/keys.ts';
@@ -39,7 +37,7 @@ import type { Denied } from '../egress/gate.ts';
 import { mayReach } from '../egress/may-reach.ts';
 import { openEgress } from '../egress/proxy.ts';
 import { cpuUsedMs } from '../sandbox/limits/cpu-used.ts';
-import { directoriesOf, writableParts } from '../sandbox/policy.ts';
+import { directoriesOf } from '../sandbox/policy.ts';
 import { PACKAGE } from '../base/package-directory.ts';
 import { environmentOf, machineEnvironment } from './environment.ts';
 import { stateWithin } from '../sandbox/state-within.ts';
@@ -48,6 +46,15 @@ import { planSchema } from '../schedule/workflow/plan-format.ts';
 import { effectiveLimits, effectiveScope } from '../schedule/workflow/scope-of.ts';
 import type { Fence } from '../system/process/fence.ts';
 import { fenceLimits } from './fence-limits.ts';
+import {
+  ALL_PARTS,
+  maskOf,
+  NO_PARTS,
+  partsOf,
+  readableAt,
+  type AskedParts,
+  type WorkspaceParts,
+} from './fence-parts.ts';
 import type { Launch, Prepared, Running } from '../system/process/process.ts';
 import { tryRemoveTree } from '../system/files/remove-tree.ts';
 import { give } from '../system/process/sandbox-user.ts';
@@ -58,7 +65,6 @@ const GATEWAY_URL = `http://127.0.0.1:${GATEWAY.port}`;
 type Start = Pick<Launch, 'argv' | 'env' | 'input' | 'talks'>;
 type Place = Omit<Launch, 'argv' | 'env' | 'input' | 'talks'>;
 type Around = Pick<Launch, 'env' | 'fence' | 'reads'>;
-type Parts = Pick<Fence, 'write' | 'keep' | 'grantable' | 'mask' | 'empty'>;
 
 interface Sockets {
   directory: string;
@@ -73,9 +79,6 @@ interface Ways {
   withCrew: boolean;
   withModels: boolean;
 }
-
-const NOTHING: Parts = { write: [], keep: [], grantable: [], mask: [] };
-const ALL: Parts = { ...NOTHING, write: [''] };
 
 /** What `bosun agent` needs inside; not the whole package, which may be the repository itself. */
 const CREW_COMMAND = [
@@ -179,7 +182,7 @@ export class Surroundings implements AsyncDisposable {
       hosts.length > 0 && isFenced
         ? await this.#openSockets({ allow: hosts, withEgress: true, withCrew: false, withModels: false })
         : undefined;
-    return { env: machineEnvironment(isFenced), ...this.#fence(ALL, sockets, { reads: [], own: [] }) };
+    return { env: machineEnvironment(isFenced), ...this.#fence(ALL_PARTS, sockets, { reads: [], own: [] }) };
   }
 
   /** Makes the sandbox of the agent's command ahead of it. */
@@ -206,8 +209,8 @@ export class Surroundings implements AsyncDisposable {
 
   async #place(workspace: Workspace | undefined): Promise<Place> {
     if (workspace === undefined)
-      return { ...this.#fence(NOTHING, this.#sockets), cwd: this.#stages.home.empty, emptyCwd: true };
-    const parts = await this.#parts(workspace);
+      return { ...this.#fence(NO_PARTS, this.#sockets), cwd: this.#stages.home.empty, emptyCwd: true };
+    const parts = await partsOf(workspace, this.#asked());
     await workspace.makeDirectories(parts.write);
     return workspace.inside(this.#fence(parts, this.#sockets));
   }
@@ -216,67 +219,30 @@ export class Surroundings implements AsyncDisposable {
   async launchCheck(workspace: Workspace | undefined, start: Start): Promise<Running> {
     const { launcher } = this.#stages;
     if (workspace === undefined) return launcher.launch({ ...start, ...(await this.#place(undefined)) });
-    const parts = { ...ALL, mask: await maskOf(workspace) };
+    const parts = { ...ALL_PARTS, mask: await maskOf(workspace) };
     return launcher.launch({
       ...start,
       ...(await workspace.insideScratch(this.#fence(parts, this.#sockets))),
     });
   }
 
-  /** What of the workspace may be written, and what may become so. */
-  async #parts(workspace: Workspace): Promise<Parts> {
-    const { write, shared = [], grant } = this.#scope;
-    const settings = await this.#coveredSettings(workspace);
-    const mask = [...(await maskOf(workspace)), ...settings.mask];
-    const covered = { mask, empty: settings.empty };
-    if (write === undefined) return { ...ALL, ...covered };
-    const tree = await workspace.tree();
-    const grantable = Array.isArray(grant)
-      ? directoriesOf(grant, tree).filter((path) => path !== '' && tree.kindOf(path) === 'directory')
-      : [];
-    return { ...writableParts([...write, ...shared, ...this.#attempt.granted], tree), grantable, ...covered };
-  }
-
-  /** A link could not be covered, and would lead to settings elsewhere. Some programs fail at a directory that they cannot enter. */
-  async #coveredSettings(workspace: Workspace): Promise<{ mask: string[]; empty: string[] }> {
+  #asked(): AskedParts {
+    const { granted, agent } = this.#attempt;
     const runtime = attemptRuntime(this.#attempt);
-    const names = runtime.obeys(this.#attempt.agent);
-    const mask: string[] = [];
-    const empty: string[] = [];
-    if (names.length === 0 || !this.#stages.isFenced) return { mask, empty };
-    const tree = await workspace.tree();
-    for (const name of names) {
-      const kind = tree.kindOf(name);
-      if (kind === 'link')
-        throw new BosunError(
-          'system',
-          `${name} of the repository is a symbolic link, and ${runtime.name} would obey the settings that it leads to; make it a file or a directory, which can be covered, or take it away`,
-        );
-      if (kind !== undefined) (kind === 'directory' ? empty : mask).push(name);
-    }
-    return { mask, empty };
+    return { scope: this.#scope, granted, runtime, agent, isFenced: this.#stages.isFenced };
   }
 
   /** What the task itself may see besides the workspace. */
   #ownReads(): string[] {
     return [
-      ...(this.#scope.read ?? []).map((file) => this.#readable(file)),
+      ...(this.#scope.read ?? []).map((file) => readableAt(file, this.#scope, this.#stages.home.top)),
       ...(this.#sockets?.hasCrew ? CREW_COMMAND : []),
       ...attemptRuntime(this.#attempt).reads(this.#attempt.agent),
     ];
   }
 
-  /** The task may hide what its agent may read: only here are both known. */
-  #readable(entry: string): string {
-    const { top } = this.#stages.home;
-    const file = readPath(entry, top);
-    const why = showsHidden(file, this.#scope, top);
-    if (why !== undefined) throw new BosunError('invalid-workflow', `"${entry}" in "scope.read" ${why}`);
-    return file;
-  }
-
   #fence(
-    parts: Parts,
+    parts: WorkspaceParts,
     sockets: Sockets | undefined,
     {
       reads: ownReads = this.#ownReads(),
@@ -453,17 +419,6 @@ function turnsOf(attempt: Attempt): number {
 
 function describeTurns(turns: number): string {
   return `it used its ${turns} ${turns === 1 ? 'turn' : 'turns'} and was not done; allow more with "turns" of the agent`;
-}
-
-/** What is there of it: an agent may have removed some. */
-async function maskOf(workspace: Workspace): Promise<string[]> {
-  const { mask } = workspace.base;
-  if (mask.length === 0) return [];
-  const tree = await workspace.tree();
-  return mask.flatMap((file) => {
-    const kind = tree.kindOf(file);
-    return kind === undefined ? [] : [kind === 'directory' ? `${file}/` : file];
-  });
 }
 
 /** Where workspaces lie elsewhere, those of other repositories lie beside them. */

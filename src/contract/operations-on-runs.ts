@@ -3,6 +3,8 @@ import type { Value } from './input-schema.ts';
 import {
   ABOVE_0,
   AMOUNT,
+  NOTHING,
+  ANYBODY,
   EVENTS,
   FLAG,
   MESSAGE,
@@ -290,6 +292,14 @@ export const ON_RUNS = {
     errors: [...ON_RUN, 'wrong-state', 'busy'],
     actors: NO_AGENT,
     changes: true,
+  },
+  /** What all runs have spent and may spend, today and this month, where there are limits. */
+  sharedBudgets: {
+    input: NOTHING,
+    output: 'SharedBudgets',
+    errors: ['no-repository', 'invalid-workflow'],
+    actors: ANYBODY,
+    changes: false,
   },
   raiseSharedBudget: {
     input: {

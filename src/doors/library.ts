@@ -219,6 +219,11 @@ export class Bosun implements AsyncDisposable {
     return this.#ask('wait', { runs }, options);
   }
 
+  /** What all runs have spent and may spend, today and this month, where there are limits. */
+  sharedBudgets(options: Rest<'sharedBudgets', never> = {}): Promise<OutputOf<'sharedBudgets'>> {
+    return this.#ask('sharedBudgets', {}, options);
+  }
+
   budget(run?: string, options: Rest<'budget', 'run'> = {}): Promise<Budgets> {
     return this.#ask('budget', named(run), options);
   }

@@ -57,6 +57,8 @@ const FUNCTIONS = {
   answer: async (asked: Asked<'answer'>) => (await import('./interrupt.ts')).answerQuestion(asked),
   steer: async (asked: Asked<'steer'>) => (await import('./interrupt.ts')).steerTask(asked),
   setBudget: async (asked: Asked<'setBudget'>) => (await import('./budget.ts')).setBudget(asked),
+  sharedBudgets: async ({ cwd }: Asked<'sharedBudgets'>) =>
+    (await import('./shared-budget.ts')).sharedBudgetsOf(cwd),
   raiseSharedBudget: async (asked: Asked<'raiseSharedBudget'>) =>
     (await import('./shared-budget.ts')).raiseSharedBudget(asked),
   merge: async (asked: Asked<'merge'> & MergeOptions) => (await import('./merge.ts')).mergeRun(asked),

@@ -1,13 +1,13 @@
 /**
- * How a token reaches git, and nothing else: in a file that only its owner reads, for as long as one command takes,
+ * How a token reaches git, and nothing else: in a pipe that only its owner opens, for as long as one command takes,
  * handed out by a program that answers git's question for this one host. It is in no address, argument, variable,
- * configuration or trace. A process that is killed outright leaves the file: a later run takes it away, see
- * `sweepScratch`, or whatever clears the system's temporary directory.
+ * configuration or trace. What is in a pipe is on no disk, and gone with the process that holds it, however it ends.
  */
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, constants, open, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
+import { capture } from '../system/process/process.ts';
 import type { Address } from './address.ts';
 
 export interface RemoteToken {
@@ -27,6 +27,8 @@ export interface RemoteCredentials {
   env: Record<string, string>;
   /** Variables of the caller's that git does not get. */
   without: string[];
+  /** The token is gone, whatever becomes of the rest of the directory. */
+  forget?(): Promise<void>;
 }
 
 /** Any name will do for most hosts, as long as there is one. */
@@ -53,12 +55,11 @@ export async function tokenCredentials(
   const program = path.join(directory, 'askpass');
   // word for word: another host, after a redirect say, is another question
   const question = `Password for '${url.protocol}//${url.username}@${url.host}': `;
-  await writeFile(file, `${token.value}\n`, { mode: 0o600, flag: 'wx' });
-  await writeFile(
-    program,
-    `#!/bin/sh\n[ "$1" = ${shellWord(question)} ] || exit 1\nexec cat ${shellWord(file)}\n`,
-    { mode: 0o700, flag: 'wx' },
-  );
+  const pipe = await pipeWith(file, `${token.value}\n`);
+  await writeFile(program, pipe ? fromPipe(question, file) : fromFile(question, file), {
+    mode: 0o700,
+    flag: 'wx',
+  });
   await chmod(program, 0o700); // whatever the umask
   return {
     url: url.href,
@@ -66,12 +67,36 @@ export async function tokenCredentials(
     options: ['-c', 'credential.helper=', '-c', 'credential.useHttpPath=false'],
     env: { GIT_ASKPASS: program, GIT_TERMINAL_PROMPT: '0' },
     without: token.variable === undefined ? [] : [token.variable],
+    async forget() {
+      await pipe?.close();
+      await rm(file, { force: true });
+    },
   };
 }
 
-/** At once, whatever becomes of the rest of the directory. */
-export async function forgetToken(directory: string): Promise<void> {
-  await rm(path.join(directory, 'token'), { force: true });
+/** Undefined where the file system has no pipes: then it is a file, which a later run takes away if this one is killed. */
+async function pipeWith(file: string, line: string): Promise<FileHandle | undefined> {
+  const { code } = await capture(['mkfifo', '-m', '600', file]);
+  if (code !== 0) {
+    await writeFile(file, line, { mode: 0o600, flag: 'wx' });
+    return undefined;
+  }
+  const pipe = await open(file, constants.O_RDWR | constants.O_NONBLOCK);
+  await pipe.write(line);
+  return pipe;
+}
+
+/** git may ask again: whoever takes the line out puts it back. Nobody waits for a process that is gone. */
+function fromPipe(question: string, file: string): string {
+  const pipe = shellWord(file);
+  return `#!/bin/sh
+[ "$1" = ${shellWord(question)} ] && kill -0 ${process.pid} || exit 1
+IFS= read -r line < ${pipe} && printf '%s\\n' "$line" > ${pipe} && printf '%s\\n' "$line"
+`;
+}
+
+function fromFile(question: string, file: string): string {
+  return `#!/bin/sh\n[ "$1" = ${shellWord(question)} ] || exit 1\nexec cat ${shellWord(file)}\n`;
 }
 
 export function requireHttp(address: Address, token: RemoteToken | undefined): void {

@@ -10,7 +10,6 @@ import { gitOverNetwork } from '../system/git/git.ts';
 import type { Captured } from '../system/process/process.ts';
 import type { Address } from './address.ts';
 import {
-  forgetToken,
   ownCredentials,
   requireHttp,
   tokenCredentials,
@@ -64,8 +63,9 @@ export async function talk(reach: RemoteReach, what: Transfer): Promise<Captured
   const { address, token, signal, mayPrompt = false, waitsMs = WAITS_MS } = reach;
   requireHttp(address, token);
   const scratch = token && (await makeScratch(what.commonDir));
+  let credentials: RemoteCredentials | undefined;
   try {
-    const credentials =
+    credentials =
       token && scratch !== undefined
         ? await tokenCredentials(address, token, scratch)
         : ownCredentials(address, mayPrompt);
@@ -79,7 +79,7 @@ export async function talk(reach: RemoteReach, what: Transfer): Promise<Captured
     }
   } finally {
     if (scratch !== undefined) {
-      await forgetToken(scratch);
+      await credentials?.forget?.();
       await removeTree(scratch);
     }
   }

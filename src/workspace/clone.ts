@@ -3,7 +3,7 @@
  * by comparing the attributes of every file with the base's.
  */
 import type { BigIntStats } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
@@ -15,15 +15,16 @@ import { Bases, type BasesOptions, type Delta, type LayerMaker } from './bases.t
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
-import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
+import { isWorkspaceName, workspaceName } from './name.ts';
 import { keepPack, moveCheckout, pack, setHead } from './private-git.ts';
-import { removeTree, tryRemoveTree } from '../system/files/remove-tree.ts';
+import { removeTree } from '../system/files/remove-tree.ts';
 import { give } from '../system/process/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { join, lstatOrWhy, readLayers } from './stack.ts';
+import { Places } from './places.ts';
 import { readNames } from './read-names.ts';
 import { objectsFor, withReads } from './reads.ts';
-import { changedAtMs, usedBytes } from './used-bytes.ts';
+import { changedAtMs } from './used-bytes.ts';
 import { makeDirectories, treeOf } from './tree.ts';
 import type { LaunchParts, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
@@ -33,8 +34,7 @@ export class CloneWorkspaces implements Workspaces {
   readonly #bases: Bases;
   readonly #directory: string;
   readonly #scratch: string;
-  /** The names of the bases that the workspaces of this process are copies of. */
-  readonly #copyOf = new Map<string, string>();
+  readonly #places: Places;
 
   readonly #uid: number | undefined;
 
@@ -49,6 +49,7 @@ export class CloneWorkspaces implements Workspaces {
     );
     this.#directory = path.join(engine.sandbox, 'workspaces');
     this.#scratch = path.join(engine.sandbox, 'scratch');
+    this.#places = new Places(this.#bases, this.#directory, this.#scratch);
   }
 
   base(...request: Parameters<Workspaces['base']>): Promise<Base> {
@@ -87,50 +88,30 @@ export class CloneWorkspaces implements Workspaces {
     return isThere ? this.#workspace(name, base) : undefined;
   }
 
-  async names(): Promise<string[]> {
-    return (await readdir(this.#directory).catch((): string[] => [])).filter(isWorkspaceName);
+  names(): Promise<string[]> {
+    return this.#places.names();
   }
 
-  async list(): Promise<WorkspaceEntry[]> {
-    const names = await this.names();
-    return Promise.all(
-      names.map(async (name) => ({
-        name,
-        createdAtMs: createdAtMs(name),
-        bytes: await usedBytes(path.join(this.#directory, name)),
-      })),
-    );
+  list(): Promise<WorkspaceEntry[]> {
+    return this.#places.list();
   }
 
   changedAtMs(name: string): Promise<number> {
     return changedAtMs(Buffer.from(path.join(this.#directory, name)));
   }
 
-  async remove(name: string): Promise<void> {
-    if (!isWorkspaceName(name)) throw new BosunError('not-found', `${name} is not the name of a workspace`);
-    const gone = path.join(this.#directory, `.gone-${name}`);
-    await rename(path.join(this.#directory, name), gone).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
-    const base = this.#copyOf.get(name);
-    if (this.#copyOf.delete(name)) this.#bases.release(base!);
-    await Promise.all([tryRemoveTree(gone), tryRemoveTree(path.join(this.#scratch, name))]);
+  remove(name: string): Promise<void> {
+    return this.#places.remove(name);
   }
 
   [Symbol.dispose](): void {}
 
-  async prune(keep: ReadonlySet<string>): Promise<void> {
-    const names = await readdir(this.#directory).catch((): string[] => []);
-    for (const name of names.filter((name) => name.startsWith('.gone-')))
-      await removeTree(path.join(this.#directory, name));
-    await this.#bases.prune(keep);
+  prune(keep: ReadonlySet<string>): Promise<void> {
+    return this.#places.prune(keep);
   }
 
   #workspace(name: string, base: Base): CloneWorkspace {
-    if (!this.#copyOf.has(name)) {
-      this.#copyOf.set(name, base.name);
-      this.#bases.hold(base.name);
-    }
+    this.#places.hold(name, base.name);
     return new CloneWorkspace(
       name,
       path.join(this.#directory, name),

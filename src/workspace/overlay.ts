@@ -7,7 +7,6 @@ import { access, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { bytesKey } from '../base/bytes-key.ts';
 import type { Breather } from '../base/breather.ts';
-import { BosunError } from '../contract/errors.ts';
 import type { Change } from '../system/git/change.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import type { Launcher, OverlayMount } from '../system/process/process.ts';
@@ -16,18 +15,19 @@ import { Bases, type BasesOptions, type Delta, type LayerMaker } from './bases.t
 import { findChanges, type Difference } from './changes.ts';
 import { findFiles, type FoundFile } from './find.ts';
 import { findMask } from './find-mask.ts';
-import { createdAtMs, isWorkspaceName, workspaceName } from './name.ts';
+import { isWorkspaceName, workspaceName } from './name.ts';
 import { findOpaque } from './opaque.ts';
 import { OpaqueReader } from './read-opaque.ts';
 import { moveCheckout, pack, setHead } from './private-git.ts';
-import { removeTree, tryRemoveTree } from '../system/files/remove-tree.ts';
+import { removeTree } from '../system/files/remove-tree.ts';
 import { give, giveTree } from '../system/process/sandbox-user.ts';
 import { runToEnd } from './run-to-end.ts';
 import { isWhiteout, join, lstatOrWhy, readLayers, type Layer } from './stack.ts';
 import { makeDirectories, treeOf } from './tree.ts';
+import { Places } from './places.ts';
 import { readNames } from './read-names.ts';
 import { objectsFor, withReads } from './reads.ts';
-import { changedAtMs, usedBytes } from './used-bytes.ts';
+import { changedAtMs } from './used-bytes.ts';
 import type { LaunchParts, Base, Placed, Setup, Workspace, WorkspaceEntry, Workspaces } from './workspace.ts';
 
 export class OverlayWorkspaces implements Workspaces {
@@ -38,8 +38,7 @@ export class OverlayWorkspaces implements Workspaces {
   readonly #layers: string;
   readonly #uid: number | undefined;
   readonly #reader: OpaqueReader | undefined;
-  /** The names of the bases that the workspaces of this process lie on. */
-  readonly #lieOn = new Map<string, string>();
+  readonly #places: Places;
 
   /** `isNative: false` does without the native program, as where there is no compiler. */
   constructor(engine: EngineGit, launcher: Launcher, options: BasesOptions & { isNative?: boolean } = {}) {
@@ -50,6 +49,7 @@ export class OverlayWorkspaces implements Workspaces {
     this.#bases = new Bases(engine, path.join(engine.sandbox, 'bases'), maker, options);
     this.#mounts = path.join(engine.sandbox, 'workspaces');
     this.#layers = path.join(engine.sandbox, 'layers');
+    this.#places = new Places(this.#bases, this.#layers, this.#mounts);
   }
 
   base(...request: Parameters<Workspaces['base']>): Promise<Base> {
@@ -84,19 +84,12 @@ export class OverlayWorkspaces implements Workspaces {
     return this.#workspace(name, base);
   }
 
-  async names(): Promise<string[]> {
-    return (await readdir(this.#layers).catch((): string[] => [])).filter(isWorkspaceName);
+  names(): Promise<string[]> {
+    return this.#places.names();
   }
 
-  async list(): Promise<WorkspaceEntry[]> {
-    const names = await this.names();
-    return Promise.all(
-      names.map(async (name) => ({
-        name,
-        createdAtMs: createdAtMs(name),
-        bytes: await usedBytes(path.join(this.#layers, name)),
-      })),
-    );
+  list(): Promise<WorkspaceEntry[]> {
+    return this.#places.list();
   }
 
   async changedAtMs(name: string): Promise<number> {
@@ -105,34 +98,20 @@ export class OverlayWorkspaces implements Workspaces {
     return changedAtMs(Buffer.from(upper));
   }
 
-  async remove(name: string): Promise<void> {
-    if (!isWorkspaceName(name)) throw new BosunError('not-found', `${name} is not the name of a workspace`);
-    // under another name first: half a workspace must never look like a whole one
-    const gone = path.join(this.#layers, `.gone-${name}`);
-    await rename(path.join(this.#layers, name), gone).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
-    const base = this.#lieOn.get(name);
-    if (this.#lieOn.delete(name)) this.#bases.release(base!);
-    await Promise.all([tryRemoveTree(gone), tryRemoveTree(path.join(this.#mounts, name))]);
+  remove(name: string): Promise<void> {
+    return this.#places.remove(name);
   }
 
   [Symbol.dispose](): void {
     this.#reader?.close();
   }
 
-  async prune(keep: ReadonlySet<string>): Promise<void> {
-    const names = await readdir(this.#layers).catch((): string[] => []);
-    for (const name of names.filter((name) => name.startsWith('.gone-')))
-      await removeTree(path.join(this.#layers, name));
-    await this.#bases.prune(keep);
+  prune(keep: ReadonlySet<string>): Promise<void> {
+    return this.#places.prune(keep);
   }
 
   #workspace(name: string, base: Base): Workspace {
-    if (!this.#lieOn.has(name)) {
-      this.#lieOn.set(name, base.name);
-      this.#bases.hold(base.name);
-    }
+    this.#places.hold(name, base.name);
     const at = path.join(this.#mounts, name);
     const layer = path.join(this.#layers, name);
     return new OverlayWorkspace(name, at, layer, base, this.#engine, this.#reader, this.#uid);

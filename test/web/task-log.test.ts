@@ -1,9 +1,13 @@
 /** The panel of a task in a browser: its head, its attempts and its log, with a made-up run behind it. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DARK, expectAccessible, launchBrowser, PAGE_DIRECTORY, PHONE, visit } from '../fixtures/browser.ts';
-import { openShop } from '../fixtures/http.ts';
+import { openShop, startServer } from '../fixtures/http.ts';
 import { plantRun } from '../fixtures/planted-run.ts';
+import { removeTree } from '../../src/system/files/remove-tree.ts';
 import { taskRun } from '../fixtures/task-run.ts';
 
 const shop = openShop({ 'README.md': 'hello' }, { pageDirectory: PAGE_DIRECTORY });
@@ -113,4 +117,38 @@ it('leads from a task that stands for others to those within it', async () => {
   await expectAccessible(page);
   await panel.getByRole('button', { name: 'contract[add]' }).click();
   await panel.getByRole('heading', { name: 'contract[add]' }).waitFor();
+});
+
+it('tells each of eight tabs what is printed', async () => {
+  const { server, repository } = await shop;
+  await using run = await plantRun(repository.path, taskRun());
+  const at = `/r/shop/${run.id}?task=api`;
+  await using visitor = await visit(browser, server, at);
+  const pages = [visitor.page];
+  for (let n = 0; n < 7; n++) pages.push((await visitor.another(at)).page);
+  await run.add([{ type: 'attempt.output', task: 'api', attempt: 2, stream: 'stdout', text: 'for all\n' }]);
+  for (const page of pages) await page.getByRole('region', { name: 'Log' }).getByText('for all').waitFor();
+});
+
+it('goes on with the log where it stood when the server is started again', async () => {
+  const state = await mkdtemp(path.join(tmpdir(), 'bosun-log-'));
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => removeTree(state));
+  const own = undo.use(await openShop({ 'README.md': 'hello' }, { pageDirectory: PAGE_DIRECTORY, state }));
+  const run = undo.use(await plantRun(own.repository.path, taskRun()));
+  const print = (n: number): Promise<void> =>
+    run.add([{ type: 'attempt.output', task: 'api', attempt: 2, stream: 'stdout', text: `line ${n}.\n` }]);
+  await using visitor = await visit(browser, own.server, `/r/shop/${run.id}?task=api`);
+  const { page } = visitor;
+  const log = page.getByRole('region', { name: 'Log' });
+  await print(1);
+  await log.getByText('line 1.').waitFor();
+  const port = Number(new URL(own.server.serving.url).port);
+  await own.server[Symbol.asyncDispose]();
+  await print(2);
+  process.env.XDG_STATE_HOME = state;
+  undo.use(await startServer({ beatMs: 100, pageDirectory: PAGE_DIRECTORY, state, port }));
+  await print(3);
+  await log.getByText('line 3.').waitFor();
+  expect(await log.getByText(/^line \d\.$/).allTextContents()).toEqual(['line 1.', 'line 2.', 'line 3.']);
 });

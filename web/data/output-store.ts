@@ -1,9 +1,9 @@
 /**
- * The output of one task, read from the server and then as it comes, for as long as somebody looks: a connection of its own,
- * let go of while the tab is hidden, since a browser has few of them. It goes on after the last event that it has, so that
- * nothing is missed and nothing comes twice.
+ * The output of one task, read from the server and then as it comes, for as long as somebody looks. It goes on after the
+ * last event that it has, so that nothing is missed and nothing comes twice. A browser has six connections to a server,
+ * whatever the number of its tabs: two of those that are seen follow what comes, the others ask again and again.
  *
- *   reading ──▶ following ──(hidden, cut off, the run has ended)──▶ resting ──(seen again, live again)──▶ reading
+ *   reading ──▶ following ──(hidden, cut off, the run has ended)──▶ resting ──(seen again, after a while)──▶ reading
  */
 import type { EventOf, Recorded } from '../../src/contract/event.ts';
 import { request, runPath } from './api.ts';
@@ -14,6 +14,9 @@ const AGAIN_MS = 1000;
 const LOOK_MS = 5000;
 /** The server says nothing of having told all that there was before; what comes at once was there. */
 const QUIET_MS = 120;
+/** How often a tab asks that does not follow. */
+const ASK_MS = 700;
+const FOLLOWERS = ['bosun output 1', 'bosun output 2'];
 
 export class OutputStore {
   readonly #path: string;
@@ -65,11 +68,12 @@ export class OutputStore {
   async #read(): Promise<void> {
     const stop = (this.#reading = new AbortController());
     let waitMs = LOOK_MS;
+    const leave = await mayFollow();
     try {
       const query = {
         task: this.#task,
         types: 'attempt.output',
-        follow: true,
+        ...(leave && { follow: true }),
         ...(this.#lastSeq > 0 && { afterSeq: this.#lastSeq }),
       };
       const asked = request(this.#path, { query, signal: stop.signal });
@@ -77,11 +81,14 @@ export class OutputStore {
       const { body } = await asked;
       await eachLine(body!, (line) => this.#take(JSON.parse(line) as Recorded, stop));
       this.#completed();
+      if (!leave) waitMs = ASK_MS;
     } catch (error) {
       if (stop.signal.aborted) return;
       waitMs = AGAIN_MS;
       this.#problem = error instanceof Error ? error.message : String(error);
       this.#changed();
+    } finally {
+      leave?.();
     }
     if (this.#reading !== stop) return;
     this.#reading = undefined;
@@ -126,6 +133,22 @@ export class OutputStore {
       for (const listener of this.#listeners) listener();
     });
   }
+}
+
+/** What it gives lets the next tab follow; undefined where enough of them do. */
+async function mayFollow(): Promise<(() => void) | undefined> {
+  const { locks } = navigator as { locks?: LockManager };
+  if (!locks) return undefined; // the page came over a plain connection from elsewhere
+  for (const name of FOLLOWERS) {
+    const { promise, resolve } = Promise.withResolvers<(() => void) | undefined>();
+    const held = locks.request(name, { ifAvailable: true }, (lock) =>
+      lock ? new Promise<void>((done) => resolve(done)) : resolve(undefined),
+    );
+    held.catch(() => resolve(undefined));
+    const leave = await promise;
+    if (leave) return leave;
+  }
+  return undefined;
 }
 
 /** One for each task that is looked at; what was read is gone when it is not. */

@@ -46,7 +46,7 @@ export const LOOK_COMMANDS: Command[] = [
     name: 'diff',
     group: 'Look',
     summary: 'show what a run changed, as a patch',
-    asks: ['diff'],
+    asks: ['diff', 'status'],
     arguments: [RUN_ARGUMENT],
     options: [
       { flags: '-t, --task <task>', about: 'only what this task changed, even if it failed' },
@@ -57,6 +57,11 @@ export const LOOK_COMMANDS: Command[] = [
         about: 'the change to files of others that the task asks for',
         not: ['--attempt', '--outside'],
       },
+      {
+        flags: '--candidates',
+        about: 'of a race, given with --task: what each candidate changed, side by side',
+        not: ['--attempt', '--outside', '--wanted', '--path', '--stat'],
+      },
       { flags: '--path <path>', about: 'only this file', not: ['--wanted'] },
       { flags: '--stat', about: 'only file names and line counts' },
     ],
@@ -65,6 +70,7 @@ export const LOOK_COMMANDS: Command[] = [
       ['diff --task implement --attempt 1', 'what the first attempt left'],
       ['diff --task implement --outside', 'what its scope did not allow'],
       ['diff --task implement --wanted', 'what it asks an owner, or you, to change'],
+      ['diff --task write --candidates', 'what the candidates of a race changed, side by side'],
       ['diff | git apply', 'take the changes without the commits'],
     ],
     load: () => import('./commands/diff.ts'),

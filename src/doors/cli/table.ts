@@ -198,13 +198,14 @@ export const COMMANDS: Command[] = [
     name: 'budget',
     group: 'Decide',
     summary: 'show what a run has spent and may spend, or raise its limits',
-    asks: ['budget', 'setBudget', 'raiseSharedBudget'],
+    asks: ['budget', 'setBudget', 'raiseSharedBudget', 'sharedBudgets'],
     arguments: [RUN_ARGUMENT],
     options: [
       { flags: '--usd <dollars>', about: 'the new limit in dollars' },
       { flags: '--tokens <count>', about: 'the new limit in tokens' },
       { flags: '--requests <count>', about: 'the new limit in model requests' },
       { flags: '--minutes <count>', about: 'the new limit in minutes of work' },
+      { flags: '--shared', about: 'show what all runs may spend today and this month', not: LIMITS },
       { flags: '--usd-per-day <dollars>', about: 'raise what all runs may spend today' },
       { flags: '--usd-per-month <dollars>', about: 'raise what all runs may spend this month' },
       {

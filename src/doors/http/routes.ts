@@ -301,6 +301,12 @@ export const ROUTES: readonly HttpRoute[] = [
     about: 'remove old runs',
   },
   {
+    method: 'GET',
+    path: `${REPOSITORY}/shared-budget`,
+    operation: 'sharedBudgets',
+    about: 'what all runs have spent and may spend today and this month',
+  },
+  {
     method: 'PUT',
     path: `${REPOSITORY}/shared-budget`,
     operation: 'raiseSharedBudget',

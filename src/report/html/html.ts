@@ -9,6 +9,7 @@ import { formatDuration } from '../../base/units.ts';
 import { describeUnit } from '../../schedule/money/budget-words.ts';
 import { describeCost, shortCost } from '../cost-words.ts';
 import { renderCosts } from './cost.ts';
+import { renderFilm } from './film.ts';
 import { renderGraph } from './graph.ts';
 import { renderMessages } from './messages.ts';
 import { PAGE_STYLE } from './style.ts';
@@ -74,7 +75,7 @@ function renderHead(report: RunReport): Markup {
 <p class="crumb">${run.name} · ${run.source}</p>
 <h1>${run.id} <span class="badge large ${toneOf(run.state)}"><span aria-hidden="true">${glyphOf(run.state)}</span> ${headline(report)}</span></h1>
 <p class="lede"><code>${run.branch}</code> at <code>${shortCommit(run.headCommit)}</code>, from <code>${shortCommit(run.baseCommit)}</code> · ${formatDate(run.startedAtMs)}${run.dirty ? ' · started from uncommitted changes' : ''}${inputs.length > 0 ? ` · ${inputs.join(', ')}` : ''}</p>
-${bar(states)}
+${renderFilm(report)}
 <dl class="tiles">
 ${tile('Tasks', formatCount(totals.tasks), markup`${states.map(({ state, count }) => markup`<span class="count"><span class="mark ${toneOf(state)}">${glyphOf(state)}</span> ${count} ${state}</span> `)}`)}
 ${tile('Attempts', formatCount(totals.attempts), `${formatDuration(run.durationMs)} in all`)}
@@ -91,19 +92,6 @@ function costDetail({ totals: { cost }, budgets }: RunReport): string {
       ? ''
       : `of ${limits.map(({ unit, limit }) => describeUnit(unit, limit)).join(', ')} · `;
   return of + (cost.tokens === null ? describeCost(cost) : count(cost.tokens, 'token'));
-}
-
-/** How the tasks stand, as one bar; the words are in the tile below it. */
-function bar(states: ReturnType<typeof countStates>): Markup {
-  const total = states.reduce((sum, { count }) => sum + count, 0) || 1;
-  let x = 0;
-  const parts = states.toReversed().map(({ state, count }) => {
-    const width = (count / total) * 100;
-    const part = markup`<rect class="${toneOf(state)}" x="${x}%" width="${width}%" height="6"><title>${count} ${state}</title></rect>`;
-    x += width;
-    return part;
-  });
-  return markup`<svg class="progress" xmlns="http://www.w3.org/2000/svg" width="100%" height="6" aria-hidden="true">${parts}</svg>`;
 }
 
 function renderNext({ next }: RunReport): Markup | null {

@@ -28,7 +28,7 @@ main:has(#show-failed:checked) .task:not(.is-failed), main:has(#show-changed:che
 .depth-1 .who { padding-left: 18px; } .depth-2 .who { padding-left: 36px; } .depth-3 .who { padding-left: 54px; }
 .body { padding: 6px 18px 24px; }
 .body:target { box-shadow: inset 3px 0 var(--link); }
-.body h4:first-child { margin-top: 12px; }
+.body h3:first-child { margin-top: 12px; }
 .callout { background: var(--tone-soft); color: var(--tone); border-radius: 8px; padding: 9px 14px; margin: 12px 0; overflow-wrap: anywhere; }
 .meta { display: flex; flex-wrap: wrap; gap: 4px 28px; margin-top: 12px; font-size: 13.5px; }
 .meta div { display: flex; gap: 8px; }

@@ -1,47 +1,35 @@
 /** The style of the page. It loads nothing: fonts are the reader's own. Signs and words carry the state, colour repeats it. */
 
+import { TOKENS } from './tokens.ts';
+
 export const PAGE_STYLE = `
-:root {
-  --ground: #f7f7f5; --paper: #ffffff; --line: #e4e3df; --soft: #f1f0ed;
-  --ink: #1c1b19; --quiet: #6b6963; --link: #1f5fbf;
-  --good: #1a7f4b; --good-soft: #e3f3ea; --bad: #c0362c; --bad-soft: #fbe9e7;
-  --busy: #1f6fc4; --busy-soft: #e5effa; --ask: #9a6200; --ask-soft: #fbf0da;
-  --still: #77746d; --still-soft: #efeeeb;
-  --mono: ui-monospace, 'SF Mono', 'Cascadia Code', 'JetBrains Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
-  color-scheme: light dark;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #141416; --paper: #1c1c1f; --line: #313136; --soft: #242428;
-    --ink: #ecebe8; --quiet: #a09e98; --link: #86b4f5;
-    --good: #5cc98c; --good-soft: #17301f; --bad: #f2857b; --bad-soft: #3a1d1b;
-    --busy: #7db5f0; --busy-soft: #172a40; --ask: #e3b15c; --ask-soft: #35280f;
-    --still: #98958e; --still-soft: #2a2a2e;
-  }
-}
-* { box-sizing: border-box; }
+${TOKENS}* { box-sizing: border-box; }
 html { scroll-padding-top: 5rem; -webkit-text-size-adjust: 100%; }
 body {
   margin: 0; background: var(--ground); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif;
+  font: 14px/1.5 var(--sans); font-variant-numeric: tabular-nums;
 }
 main { max-width: 1140px; margin: 0 auto; padding: 48px 28px 96px; }
 a { color: inherit; text-decoration: none; }
 a:hover { color: var(--link); }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 4px; }
-h1, h2, h4, p, ul, ol, dl, dd { margin: 0; padding: 0; }
+h1, h2, h3, p, ul, ol, dl, dd { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
 h1 { font-size: 30px; line-height: 1.2; letter-spacing: -0.02em; font-weight: 650; overflow-wrap: anywhere; }
 h2 { font-size: 17px; letter-spacing: -0.01em; font-weight: 620; margin-bottom: 14px; }
-h4 { font-size: 12px; font-weight: 620; color: var(--quiet); margin: 22px 0 8px; }
+h3 { font-size: 12px; font-weight: 620; color: var(--quiet); margin: 22px 0 8px; }
 code, pre, .diff { font-family: var(--mono); font-size: 12.5px; overflow-wrap: anywhere; }
 section { margin-top: 44px; }
-.good { --tone: var(--good); --tone-soft: var(--good-soft); }
-.bad { --tone: var(--bad); --tone-soft: var(--bad-soft); }
-.busy { --tone: var(--busy); --tone-soft: var(--busy-soft); }
-.ask { --tone: var(--ask); --tone-soft: var(--ask-soft); }
 .quiet { --tone: var(--still); --tone-soft: var(--still-soft); }
-.mark { color: var(--tone); font-weight: 700; }
+.mark {
+  display: inline-grid; place-items: center; width: 18px; height: 18px; border-radius: 50%; vertical-align: 1px;
+  color: var(--tone); background: var(--tone-soft); font-size: 10.5px; font-weight: 700; line-height: 1;
+}
+.film { display: block; margin: 26px 0 0; overflow: visible; }
+.film .bar-of { fill: var(--tone); }
+.film .base { stroke: var(--line); }
+.film .wait { stroke: var(--ask); stroke-dasharray: 2 3; }
+.film text { fill: var(--ground); font-size: 9.5px; font-weight: 600; }
 .badge {
   display: inline-flex; gap: 5px; align-items: baseline; white-space: nowrap; justify-self: start;
   color: var(--tone); background: var(--tone-soft); border-radius: 99px; padding: 1px 10px; font-size: 12.5px; font-weight: 560;
@@ -51,8 +39,6 @@ section { margin-top: 44px; }
 .crumb { font-size: 13.5px; margin-bottom: 4px; }
 .lede { margin-top: 8px; font-size: 14px; }
 .note { font-size: 13px; margin-top: 10px; }
-.progress { display: block; margin: 26px 0 0; border-radius: 3px; background: var(--soft); overflow: hidden; }
-.progress rect { fill: var(--tone); }
 .tiles { display: grid; grid-template-columns: 2.2fr 1fr 1.2fr 1fr; gap: 12px 40px; margin-top: 20px; }
 .tile dt { font-size: 13px; color: var(--quiet); }
 .tile dd { font-size: 26px; line-height: 1.25; font-weight: 600; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
@@ -71,7 +57,7 @@ section { margin-top: 44px; }
 .graph .line { fill: none; stroke: var(--still); stroke-opacity: .6; stroke-width: 1.3; }
 .graph .tip { fill: var(--still); }
 .graph .frame { fill: var(--paper); stroke: var(--line); }
-.graph .bad .frame, .graph .busy .frame, .graph .ask .frame { stroke: var(--tone); }
+.graph .bad > .frame, .graph .busy > .frame, .graph .ask > .frame { stroke: var(--tone); }
 .graph a:hover .frame, .graph a:hover .fence { stroke: var(--link); }
 .graph .fence { fill: var(--soft); stroke: var(--line); stroke-dasharray: 4 4; }
 .graph .dot { fill: var(--tone-soft); }

@@ -84,17 +84,17 @@ function renderBody(task: TaskReport, diffLines: number): Markup {
   const sections = [
     why === '' ? null : markup`<p class="callout ${toneOf(task.state)}">${why}</p>`,
     facts.length === 0 ? null : markup`<dl class="meta">${facts}</dl>`,
-    task.attempts.length === 0 ? null : markup`<h4>Attempts</h4>${renderAttempts(task)}`,
+    task.attempts.length === 0 ? null : markup`<h3>Attempts</h3>${renderAttempts(task)}`,
     renderAccess(task),
     renderServices(task),
     renderDenied(task),
     renderFiles(task),
-    task.result === null ? null : markup`<h4>Result</h4><pre>${spellControls(task.result.summary)}</pre>`,
-    task.output === null ? null : markup`<h4>Output</h4><pre>${JSON.stringify(task.output, null, 2)}</pre>`,
+    task.result === null ? null : markup`<h3>Result</h3><pre>${spellControls(task.result.summary)}</pre>`,
+    task.output === null ? null : markup`<h3>Output</h3><pre>${JSON.stringify(task.output, null, 2)}</pre>`,
     renderLog(task),
     task.diff === null || task.diff.files === 0
       ? null
-      : markup`<h4>Changes</h4>${renderDiff(task.diff, diffLines)}`,
+      : markup`<h3>Changes</h3>${renderDiff(task.diff, diffLines)}`,
   ].filter((section) => section !== null);
   return sections.length === 0
     ? markup`<p class="note">Nothing to show: it has not run.</p>`
@@ -110,19 +110,19 @@ function renderAccess({ access }: TaskReport): Markup | null {
         : markup`<details><summary>What it wanted to change</summary><pre>${spellControls(asked.patch)}</pre></details>`;
     return markup`<li>${spellControls(describeAccess(asked))}${patch}</li>`;
   });
-  return markup`<h4>Access</h4><ul>${entries}</ul>`;
+  return markup`<h3>Access</h3><ul>${entries}</ul>`;
 }
 
 function renderServices({ services = [] }: TaskReport): Markup | null {
   if (services.length === 0) return null;
   const entries = services.map((each) => markup`<li>${spellControls(describeService(each))}</li>`);
-  return markup`<h4>Services</h4><ul>${entries}</ul>`;
+  return markup`<h3>Services</h3><ul>${entries}</ul>`;
 }
 
 function renderDenied({ denied, deniedLeftOut }: TaskReport): Markup | null {
   if (denied.length === 0) return null;
   const entries = denied.map((each) => markup`<li>${spellControls(describeDenied(each))}</li>`);
-  return markup`<h4>Denied connections</h4><ul>${entries}</ul>${deniedLeftOut > 0 ? markup`<p class="note">and ${deniedLeftOut} more</p>` : null}`;
+  return markup`<h3>Denied connections</h3><ul>${entries}</ul>${deniedLeftOut > 0 ? markup`<p class="note">and ${deniedLeftOut} more</p>` : null}`;
 }
 
 function renderFiles(task: TaskReport): Markup | null {
@@ -137,7 +137,7 @@ function renderFiles(task: TaskReport): Markup | null {
   const artifacts = last.artifacts
     .slice(0, FILES_MAX)
     .map((path) => markup`<li><span class="change">artifact</span> <code>${spellControls(path)}</code></li>`);
-  return markup`<h4>Files</h4><ul class="files">${entries}${artifacts}</ul>${left > 0 ? markup`<p class="note">and ${count(left, 'more file')}</p>` : null}`;
+  return markup`<h3>Files</h3><ul class="files">${entries}${artifacts}</ul>${left > 0 ? markup`<p class="note">and ${count(left, 'more file')}</p>` : null}`;
 }
 
 function renderLog({ log, attempts }: TaskReport): Markup | null {
@@ -157,5 +157,5 @@ function renderLog({ log, attempts }: TaskReport): Markup | null {
     log.linesLeftOut > 0
       ? markup`<p class="note">${count(log.linesLeftOut, 'earlier line')} left out; <code>bosun logs</code> shows all.</p>`
       : null;
-  return markup`<h4>Log</h4>${left}<pre class="log">${lines}</pre>`;
+  return markup`<h3>Log</h3>${left}<pre class="log">${lines}</pre>`;
 }

@@ -4,7 +4,7 @@ import type { Strip, StripBar } from '../../contract/strip.ts';
 import type { History } from '../history/history.ts';
 import type { Node, State } from '../state.ts';
 
-type Bar = Omit<StripBar, 'lane'>;
+export type Bar = Omit<StripBar, 'lane'>;
 type Asked = StripBar['asked'][number];
 
 /** The longest attempts where there are more than `barsMax`. */
@@ -16,10 +16,18 @@ export function stripOf(
   const toMs = state.endedAtMs ?? state.lastAtMs;
   const askedOf = Map.groupBy(history.questions, ({ task }) => task);
   const all = [...state.nodes.values()].flatMap((node) => barsOf(node, history, askedOf.get(node.id) ?? []));
+  return layBars(all, { fromMs: state.createdAtMs, toMs, barsMax });
+}
+
+/** Into as few lanes as there is room in. */
+export function layBars(
+  all: readonly Bar[],
+  { fromMs, toMs, barsMax }: { fromMs: number; toMs: number; barsMax: number },
+): Strip {
   const kept = all.length <= barsMax ? all : longest(all, barsMax, toMs);
   const { laneOf, lanes } = assignLanes(kept);
   return {
-    fromMs: state.createdAtMs,
+    fromMs,
     toMs,
     lanes,
     bars: kept.map((bar) => ({ ...bar, lane: laneOf.get(bar.task)! })),

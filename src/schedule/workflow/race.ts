@@ -114,9 +114,9 @@ export function pickOf(state: State, judge: Node): Pick | undefined {
 /** What a person who picks is asked. */
 export function pickQuestion(state: State, group: Node): Question {
   const offers = offersOf(group);
-  const example = `bosun diff ${state.id} --task ${shellWord(offers[0]!.label)}`;
+  const example = `bosun diff ${state.id} --task ${shellWord(group.label)} --candidates`;
   return boundedQuestion({
-    text: `Which candidate of ${group.label} is merged? (What one changed: ${example})`,
+    text: `Which candidate of ${group.label} is merged? (What they changed: ${example})`,
     default: null,
     choices: [
       ...offers.map((offer) => ({ label: choiceOf(offer), about: describeBriefly(state, offer) })),

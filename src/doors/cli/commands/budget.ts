@@ -9,6 +9,13 @@ import { safeJson } from '../../../report/text/plain.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
+  if (isOn(typed, 'shared')) {
+    const shared = await ask('sharedBudgets', {});
+    if (isOn(typed, 'json')) writeOut(`${safeJson(shared)}\n`);
+    else writeOut(shared.map((view) => sharedLine(view).trimStart()).join(''));
+    if (shared.length === 0) writeError('all runs together have no limit for a day or a month\n');
+    return 0;
+  }
   const input = inputOf('setBudget', typed);
   const shared = inputOf('raiseSharedBudget', typed);
   const isRaised = Object.keys(shared).length > 0;

@@ -12,6 +12,7 @@ import { colorPatch } from '../color-patch.ts';
 
 export async function run(typed: Typed): Promise<number> {
   const paint = painter(hasColor(process.stdout));
+  if (isOn(typed, 'candidates')) return (await import('./diff-candidates.ts')).showCandidates(typed, paint);
   const changes = await ask('diff', inputOf('diff', typed), { write: patchWriter(paint) });
   if (changes.files.length === 0) writeError('nothing was changed\n');
   else if (isOn(typed, 'stat')) tellFiles(changes, paint);
