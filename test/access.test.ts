@@ -142,7 +142,7 @@ describe('a policy', () => {
     expect(take(asks('one', 'b/long/name', 'c'))).toEqual([
       {
         type: 'question.asked', id: 'one+1', task: 'one', text: 'May it change 2 paths: c, b/long/name?',
-        default: 'no', timeoutMs: 600_000,
+        default: 'no', timeoutMs: 600_000, globs: ['b/long/name', 'c'],
       },
     ]); // prettier-ignore
     expect(state.nodes.get('one')!.state).toBe('running');

@@ -9,6 +9,7 @@ import { TinyLoop } from './fixtures/tiny-loop.ts';
 const asked = (id: string, task: string, more: Partial<QuestionView> = {}): QuestionView => ({
   id,
   task,
+  kind: 'question',
   text: `What of ${id}?`,
   default: 'no',
   askedAtMs: 0,

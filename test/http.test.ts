@@ -146,9 +146,26 @@ describe('a run over HTTP', () => {
       expect((await ask('GET', `${at}/events?limit=2`)).json.events).toHaveLength(2);
       expect((await ask('POST', `${run}/resume`, { body: {} })).status).toBe(409);
       expect((await ask('POST', `${run}/tasks/one/retry`, { body: {} })).status).toBe(409);
+      expect((await ask('GET', `${run}/merge?squash=true`)).json).toMatchObject({
+        kind: 'squashed',
+        branch: 'main',
+        commits: [{}, {}],
+        files: [{ path: 'one.txt', added: 2 }],
+      });
       expect((await ask('POST', `${run}/merge`, { body: { squash: true } })).json).toMatchObject({
         kind: 'squashed',
       });
+      expect((await ask('GET', run)).json.run.landed).toMatchObject({ kind: 'squashed', by });
+      expect((await ask('GET', `${at}/overview`)).json).toMatchObject({
+        branch: 'main',
+        runs: [{ run: { id }, isMerged: true, strip: { lanes: 1 } }],
+      });
+      expect((await ask('DELETE', `${run}/merge`)).json).toMatchObject({ run: id, branch: 'main' });
+      const glance = (await ask('GET', `${at}/overview?runs=${id}`)).json;
+      expect(glance).toMatchObject({ runs: [{ run: { id }, isMerged: false }] });
+      expect(glance.days).toBeUndefined();
+      expect((await ask('DELETE', `${run}/merge`)).status).toBe(409);
+      expect((await ask('POST', `${run}/merge`, { body: { squash: true } })).status).toBe(200);
       expect((await ask('GET', `${at}/runs`)).json).toMatchObject([{ id, state: 'done' }]);
       const exec = await ask('POST', `${at}/exec`, { body: { argv: ['echo', 'hello'] } });
       await all.until(({ data }) => data?.run === exec.json.id && data.event.type === 'run.finished');

@@ -87,7 +87,14 @@ describe('what comes back', () => {
   });
 
   it('is a form that any client can show, and its content is an answer', () => {
-    const question = { id: 'a+1.1', task: 'a', text: 'Which?\u001B[2J', default: null, askedAtMs: 0 };
+    const question = {
+      id: 'a+1.1',
+      task: 'a',
+      kind: 'question' as const,
+      text: 'Which?\u001B[2J',
+      default: null,
+      askedAtMs: 0,
+    };
     const choices = [{ label: 'Postgres', about: 'a server' }, { label: 'SQLite' }];
     expect(personForm(question, 'x-1').message).toBe(String.raw`a of run x-1 asks: Which?\x1b[2J`);
     expect(personForm(question, 'x-1').schema.properties.answer).toMatchObject({ type: 'boolean' });

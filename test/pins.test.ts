@@ -38,9 +38,11 @@ merge
 messages
 open
 output
+overview
 pause
 pr
 prFeedback
+previewMerge
 prune
 push
 questions
@@ -59,6 +61,7 @@ status
 steer
 tasks
 totals
+undoMerge
 unpause
 wait
 watch
@@ -132,10 +135,12 @@ describe('names that programs rely on', () => {
       'sharedBudgets() → SharedBudgets, by anybody',
       'raiseSharedBudget(usdPerDay usdPerMonth) → SharedBudgets, by person, program, changes',
       'merge(run squash unfenced trust) printed(text)… → Merged, by person, program, changes',
+      'undoMerge(run) → MergeUndone, by person, program, changes',
       'status(run limit) → Status, by anybody',
       'atWork(queued) → ShownRuns, by anybody',
       'agents(run) → Agents, by anybody',
       'history(limit since state before) → ShownRuns, by anybody',
+      'overview(limit runs) → Overview, by anybody',
       'totals(per! since) → Totals, by anybody',
       'forecast(workflow!) → Forecast, by anybody',
       'logs(run task afterSeq withoutOutput types follow) seen(Events)… → ReadTo, by anybody',
@@ -143,6 +148,7 @@ describe('names that programs rely on', () => {
       'wait(runs) needsPerson(Run)… → Runs, by anybody',
       'budget(run) → Budgets, by anybody',
       'diff(run task attempt outside wanted path stat) write(bytes)… → Changes, by anybody',
+      'previewMerge(run squash) → MergePreview, by anybody',
       'report(run written) → Report, by anybody',
       'messages(run) → Messages, by anybody',
       'reportPage(run) → File, by person, program',

@@ -1,5 +1,6 @@
 /** A task that is tried again by a person who says why the last attempt was not enough. */
 import { expect, it } from 'vitest';
+import { requireAgent } from '../src/operations/retriable.ts';
 import { startDecided } from './fixtures/decided-run.ts';
 
 const AGENT = { runtime: 'claude-code' } as const;
@@ -29,4 +30,16 @@ it('tells the next attempt what a person said, that task alone, and only once', 
   const started = after.find(({ type }) => type === 'attempt.started');
   expect(started).toMatchObject({ task: 'after' });
   expect(started).not.toHaveProperty('feedback');
+});
+
+it('is refused where no agent would read what is said', () => {
+  const { state } = startDecided({
+    agents: { a: AGENT },
+    tasks: { lint: { run: 'npm run lint' }, each: { 'for-each': [1, 2], agent: 'a', prompt: 'Do it.' } },
+  });
+  for (const name of ['lint', 'each'])
+    expect(() => requireAgent(state.nodes.get(name)!, name)).toThrow(
+      `task ${name} has no agent of its own that could be told: try it again without feedback`,
+    );
+  expect(() => requireAgent(state.nodes.get('each.1')!, 'each[1]')).not.toThrow();
 });

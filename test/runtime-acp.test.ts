@@ -75,7 +75,7 @@ describe('ACP', () => {
     expect(result.output).toBe(`answer: ${option}`);
     const text = 'some other: {"a":1}';
     const choices = [{ label: 'Always' }, { label: 'Once' }, { label: 'No' }];
-    expect(asked).toEqual([{ text, default: null, choices }]);
+    expect(asked).toEqual([{ text, default: null, choices, tool: true }]);
     expect(events).toContainEqual(expect.objectContaining({ kind: 'asked', id: 'call-1', text }));
   });
 

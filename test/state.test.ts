@@ -177,7 +177,7 @@ describe('the state of an earlier version', () => {
     expect(await repository.git('status', '--porcelain')).toBe(''); // ignored by its own .gitignore
     const { stderr } = await bosun(repository.path, 'status');
     expect(stderr).toMatch(
-      /no run was ever started.*\.bosun looks like the state of an earlier bosun, which is not used/,
+      /no run was ever started.*\.bosun looks like the state of an earlier bosun; it is not used/,
     );
     const command = /next run: (.+)$/m.exec(stderr)![1]!;
     {

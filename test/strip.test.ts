@@ -4,6 +4,7 @@ import { newHistory, remember } from '../src/schedule/history/history.ts';
 import type { State } from '../src/schedule/state.ts';
 import { foldRecorded } from '../src/schedule/fold/format-2.ts';
 import { stripOf } from '../src/schedule/views/strip.ts';
+import { STRIP_EVENTS, stripOfEvents } from '../src/schedule/views/strip-of-events.ts';
 import type { Strip } from '../src/contract/strip.ts';
 import { History } from './fixtures/report.ts';
 
@@ -18,7 +19,12 @@ function stripFrom({ events }: History, barsMax = 100): Strip {
     if (state) remember(history, state, recorded);
     state = foldRecorded(state, recorded);
   }
-  return stripOf(state!, history, { barsMax });
+  const strip = stripOf(state!, history, { barsMax });
+  const { createdAtMs: fromMs, endedAtMs: toMs } = state!;
+  const few = events.filter(({ event }) => (STRIP_EVENTS as readonly string[]).includes(event.type));
+  const quick = stripOfEvents(few, { fromMs, toMs: toMs ?? state!.lastAtMs, barsMax });
+  expect(quick, 'without a fold').toEqual(strip);
+  return strip;
 }
 
 /** As `task·attempt`, by lane. */

@@ -46,6 +46,7 @@ const question = {
   choices: opt(list(object({ label: text, about: opt(text) }))),
   several: opt(literal(true)),
   freeText: opt(literal(true)),
+  tool: opt(literal(true)),
 };
 
 const ref = object({ hash: text, bytes: count });
@@ -155,6 +156,16 @@ export const EVENT_SCHEMAS = {
   'task.paused': () => event('task.paused', { task: text, by: text }),
   'run.unpaused': () => event('run.unpaused', { by: text }),
   'task.unpaused': () => event('task.unpaused', { task: text, by: text }),
+  'run.landed': () =>
+    event('run.landed', {
+      kind: oneOf(['fast-forward', 'merged', 'squashed']),
+      from: text,
+      to: text,
+      branch: opt(text),
+      head: text,
+      by: text,
+    }),
+  'run.unlanded': () => event('run.unlanded', { from: text, to: text, branch: opt(text), by: text }),
   'timer.fired': () => event('timer.fired', of),
   'question.answered': () => event('question.answered', { id: text, ...answer, by: text, note: opt(text) }),
   'child.requested': () =>
@@ -428,6 +439,8 @@ export const EVENT_SCHEMAS = {
       task: text,
       ...question,
       timeoutMs: opt(count),
+      globs: opt(texts),
+      owners: opt(texts),
       diff: opt(text),
     }),
   'task.finished': () =>

@@ -9,6 +9,7 @@ import type { BudgetUnit } from './budget-units.ts';
 import type { RuntimeName } from './workflow.ts';
 import type { HookFact } from './hook.ts';
 import type { Isolation } from './isolation.ts';
+import type { LandedFact } from './landed.ts';
 import type { MessageRefusal } from './message.ts';
 import type { Answer, Question } from './question.ts';
 import type { Collected, Conflict, Held, Outcome } from './run.ts';
@@ -48,6 +49,7 @@ export type Fact =
   | { type: 'timer.fired'; task: string; attempt: number }
   /** A person answered, or the time was up. */
   | ({ type: 'question.answered'; id: string; by: string; note?: string } & Answer)
+  | LandedFact
   | ChildFact
   | AccessFact
   | { type: 'attempt.workspace'; task: string; attempt: number; workspace: string; base: string }
@@ -344,6 +346,8 @@ export type Decision =
       id: string;
       task: string;
       timeoutMs?: number;
+      globs?: string[];
+      owners?: string[];
       /** Of a request for access: how the diff begins that says what is wanted. */
       diff?: string;
     } & Question)

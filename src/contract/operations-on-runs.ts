@@ -324,4 +324,12 @@ export const ON_RUNS = {
     actors: NO_AGENT,
     changes: true,
   },
+  /** Moves the branch back to where it was before the run's last merge, as long as it stands where that left it. */
+  undoMerge: {
+    input: { type: 'object', properties: RUN },
+    output: 'MergeUndone',
+    errors: [...ON_RUN, 'wrong-state', 'busy'],
+    actors: NO_AGENT,
+    changes: true,
+  },
 } as const satisfies Record<string, Operation>;

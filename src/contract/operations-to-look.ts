@@ -18,6 +18,7 @@ import {
 
 const RUNS_MAX = 1000;
 const TYPES_MAX = 200;
+const GLANCES_MAX = 100;
 /** Runs that started since then: `7d`, or a date. */
 const SINCE = NAME;
 const RUN_STATES_LIST = {
@@ -61,6 +62,22 @@ export const TO_LOOK = {
       properties: { limit: ABOVE_0, since: SINCE, state: RUN_STATES_LIST, before: NAME },
     },
     output: 'ShownRuns',
+    errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  /** The newest runs at a glance: each with its strip and the tasks that need attention; and what was spent by day. */
+  overview: {
+    input: {
+      type: 'object',
+      properties: {
+        limit: ABOVE_0,
+        /** Only these, and no days: for who has seen the others. */
+        runs: { type: 'array', items: NAME, maxItems: GLANCES_MAX },
+      },
+      either: [['limit', 'runs']],
+    },
+    output: 'Overview',
     errors: ON_RUN,
     actors: ANYBODY,
     changes: false,
@@ -160,6 +177,14 @@ export const TO_LOOK = {
     output: 'Changes',
     streams: { to: 'write', items: 'bytes' },
     errors: ON_RUN,
+    actors: ANYBODY,
+    changes: false,
+  },
+  /** What a merge into the current branch would do: files, commits, conflicts, and what stands in its way. */
+  previewMerge: {
+    input: { type: 'object', properties: { ...RUN, squash: FLAG } },
+    output: 'MergePreview',
+    errors: [...ON_RUN, 'wrong-state'],
     actors: ANYBODY,
     changes: false,
   },

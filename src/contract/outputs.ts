@@ -8,32 +8,33 @@ import { EVENT_FORMAT, type Event, type Recorded } from './event.ts';
 import type { Isolation } from './isolation.ts';
 import type { Spending } from './model.ts';
 import type { QuestionView, RunView, TaskView } from './run.ts';
+import { SharedBudgets } from './overview-schema.ts';
+import { limits, ShownRun, ShownTask, spending, type question, type Run } from './run-schema.ts';
 import {
   count,
   flag,
   json,
-  mark,
   opt,
   pause,
   runState,
   runtime,
   shownRunState,
-  taskState,
   text,
   texts,
-  tokens,
-  unit,
 } from './schema-parts.ts';
 import { TEMPLATE_NAMES } from './templates.ts';
 import type { Workflow } from './workflow.ts';
 import { overrun } from './mcp-outputs.ts';
 
 export { ConfigSet, Configuration, ConfigUnset } from './config-outputs.ts';
+export { Merged, MergePreview, MergeUndone } from './merge-outputs.ts';
 export { McpEntries, Started } from './mcp-outputs.ts';
 export { Hooks } from './hook-output.ts';
 export { Agents, QueuedRun, QueuedTask, Spawned, Worked, WorkedOn } from './queue-schema.ts';
 export { Artifact, Artifacts, ShownAttempts } from './task-outputs.ts';
 export { Messages, Report } from './report-schema.ts';
+export { Overview, SharedBudgets, type SharedBudgetView } from './overview-schema.ts';
+export { Run, Runs, ShownRun, ShownRuns, ShownTask } from './run-schema.ts';
 export {
   Branch,
   Cloned,
@@ -63,97 +64,6 @@ export {
   WorkItem,
   WorkItems,
 } from './serving-schema.ts';
-
-const limits = z.partialRecord(unit, count);
-const spending = z.strictObject({
-  requests: count,
-  tokens,
-  usd: count,
-  unpriced: count,
-  estimated: opt(count),
-});
-const question = z.strictObject({
-  id: text,
-  task: text,
-  label: opt(text),
-  text,
-  default: z.nullable(text),
-  choices: opt(z.array(z.strictObject({ label: text, about: opt(text) }))),
-  several: opt(z.literal(true)),
-  freeText: opt(z.literal(true)),
-  askedAtMs: count,
-  diff: opt(text),
-  timeoutMs: opt(count),
-  pausedSinceMs: opt(count),
-});
-
-export const Run = z.strictObject({
-  id: text,
-  name: text,
-  state: runState,
-  createdAtMs: count,
-  endedAtMs: opt(count),
-  idleMs: opt(count),
-  baseCommit: text,
-  headCommit: text,
-  branch: text,
-  counts: z.partialRecord(taskState, count),
-  askingCount: opt(count),
-  askingGroups: opt(count),
-  lastSeq: count,
-  questions: z.array(question),
-  pending: opt(z.strictObject({ by: text })),
-  parent: opt(z.strictObject({ run: text, task: text })),
-  paused: opt(z.strictObject({ ...pause, idleSinceMs: opt(count) })),
-  spending: opt(spending),
-  limits: opt(limits),
-  because: opt(z.literal('budget')),
-  short: opt(mark),
-  overruns: opt(z.array(overrun)),
-  waits: opt(z.array(z.strictObject({ provider: text, untilMs: count, why: text }))),
-});
-export const Runs = z.array(Run);
-
-/** With `interrupted` for a run that has not ended and that nobody drives. */
-export const ShownRun = Run.extend({ state: shownRunState });
-export const ShownRuns = z.array(ShownRun);
-export type ShownRun = z.output<typeof ShownRun>;
-
-export const ShownTask = z.strictObject({
-  id: text,
-  label: opt(text),
-  state: taskState,
-  attempt: count,
-  order: text,
-  parent: opt(text),
-  agent: opt(text),
-  startedAtMs: opt(count),
-  endedAtMs: opt(count),
-  workedMs: opt(count),
-  attemptAtMs: opt(count),
-  message: opt(text),
-  lastLine: opt(text),
-  commit: opt(text),
-  changedCount: opt(count),
-  outsideCount: opt(count),
-  held: opt(
-    z.strictObject({
-      by: z.enum(['question', 'budget', 'provider', 'turn', 'slot', 'pause', 'hook']),
-      text,
-      provider: opt(text),
-      sinceMs: count,
-    }),
-  ),
-  paused: opt(z.strictObject({ ...pause, with: opt(text) })),
-  progress: opt(z.strictObject({ text, percent: opt(count) })),
-  services: opt(z.array(z.strictObject({ name: text, port: count }))),
-  within: opt(z.strictObject({ ended: count, all: count })),
-  retry: opt(z.strictObject({ atMs: count, attempt: count, attemptsMax: count })),
-  picked: opt(text),
-  steerable: opt(z.literal(false)),
-  runtime: opt(runtime),
-  spending: opt(spending),
-});
 
 export const Status = z.strictObject({
   run: ShownRun,
@@ -253,16 +163,6 @@ export const AttachedRun = z.object({ id: text });
 const Account = z.strictObject({ account: text, limits, spending });
 export type AccountView = z.output<typeof Account>;
 
-/** Of all runs of a user together; only those that have a limit. */
-const SharedBudget = z.strictObject({
-  /** `all:day`, `all:month`, `repository:day` or `repository:month`. */
-  account: text,
-  spentUsd: count,
-  limitUsd: count,
-});
-export const SharedBudgets = z.array(SharedBudget);
-export type SharedBudgetView = z.output<typeof SharedBudget>;
-
 export const Budgets = z.strictObject({
   run: text,
   accounts: z.array(Account),
@@ -283,17 +183,6 @@ export const Changes = z.strictObject({
   files: z.array(z.strictObject({ path: text, added: z.nullable(count), deleted: z.nullable(count) })),
 });
 export type Changes = z.output<typeof Changes>;
-
-export const Merged = z.strictObject({
-  run: text,
-  kind: z.enum(['fast-forward', 'merged', 'squashed', 'nothing']),
-  /** The user's HEAD afterwards. */
-  head: text,
-  /** The branch it is on; absent on a detached HEAD. */
-  branch: z.optional(text),
-  commits: count,
-});
-export type Merged = z.output<typeof Merged>;
 
 /** `task`: the one task that it has. */
 export const StartedTask = StartedRun.extend({ task: text });

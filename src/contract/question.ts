@@ -38,6 +38,8 @@ export interface Question extends AnswerForm {
   text: string;
   /** What counts where nobody answers in time; null where that is nothing. */
   default: string | null;
+  /** Whether an agent may use a tool. */
+  tool?: true;
 }
 
 export const QUESTION_CHARS_MAX = 4000;
@@ -51,7 +53,8 @@ export function isYesNo({ choices, freeText }: AnswerForm): boolean {
 }
 
 /** The same, cut to what is kept, its labels made different: they stay in their order, some at the end may be missing. */
-export function boundedQuestion({ text, default: fallback, choices, several, freeText }: Question): Question {
+export function boundedQuestion(question: Question): Question {
+  const { text, default: fallback, choices, several, freeText, tool } = question;
   const labels = new Set<string>();
   const kept = choices?.slice(0, CHOICES_MAX).map(({ label, about }): Choice => {
     const plain = boundedLabel(label) || '(empty)';
@@ -68,6 +71,7 @@ export function boundedQuestion({ text, default: fallback, choices, several, fre
     default: fallback,
     ...(kept && kept.length > 0 && { choices: kept, ...(several && { several }) }),
     ...((freeText || kept?.length === 0) && { freeText: true as const }),
+    ...(tool && { tool }),
   };
 }
 

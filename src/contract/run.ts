@@ -1,5 +1,6 @@
 /** What a run and its tasks look like from outside: the views that every door shows. */
 import type { BudgetMark } from './event.ts';
+import type { LandedAs } from './landed.ts';
 import type { RUN_STATES, SHOWN_RUN_STATES, TASK_STATES } from './run-states.ts';
 import type { Parent } from './run-origin.ts';
 import type { Service } from './services.ts';
@@ -139,6 +140,8 @@ export interface RunView {
   short?: BudgetMark;
   /** Budgets that were spent and that the run went past, since nobody was to be asked; the last ones. */
   overruns?: Overrun[];
+  /** The last merge into the user's branch, as long as it was not undone; `head` says how much of the run that was. */
+  landed?: LandedAs & { atMs: number };
   /** Providers that had to be waited for, until when; those whose time has come may still be among them. */
   waits?: { provider: string; untilMs: number; why: string }[];
 }
@@ -220,15 +223,33 @@ export interface TaskView {
   spending?: Spending;
 }
 
-export interface QuestionView extends Question {
+/** What a question is about: a step of the workflow, more files, a tool, more money, or whatever an agent wants to know. */
+export const QUESTION_KINDS = ['approve', 'access', 'tool', 'budget', 'question'] as const;
+
+/** As it was put to people. */
+export interface KeptQuestion extends Question {
   id: string;
   task: string;
-  /** What people call the task; absent where that is its id. */
-  label?: string;
   askedAtMs: number;
   timeoutMs?: number;
+  /** Of a request for access: what may be changed with a yes, and the tasks that own it; some of them where there are many. */
+  globs?: string[];
+  owners?: string[];
   /** Of a request for access: how the diff begins that says what is wanted. */
   diff?: string;
+}
+
+export interface QuestionView extends Omit<KeptQuestion, 'owners' | 'tool'> {
+  kind: (typeof QUESTION_KINDS)[number];
+  /** Of one that an attempt asks. */
+  attempt?: number;
+  /** What people call the task; absent where that is its id. */
+  label?: string;
+  /** When nobody waits any longer; later, where it is paused meanwhile. */
+  deadlineAtMs?: number;
+  owners?: { task: string; label?: string; state: TaskState }[];
+  /** What is spent, and what a yes raises it to. */
+  budget?: BudgetMark & { raiseTo: number };
   /** Since when no time passes for it: its task or the run is paused. */
   pausedSinceMs?: number;
 }

@@ -12,6 +12,9 @@ import type {
   Fetched,
   GitStatus,
   Merged,
+  MergePreview,
+  MergeUndone,
+  Overview,
   PullRequest,
   Pushed,
   PushedBranch,
@@ -367,6 +370,21 @@ export class Bosun implements AsyncDisposable {
 
   merge(run?: string, options: Rest<'merge', 'run'> = {}): Promise<Merged> {
     return this.#ask('merge', named(run), options);
+  }
+
+  /** The newest runs at a glance: their strips, the tasks that need attention, what was spent by day. */
+  overview(options: Rest<'overview', never> = {}): Promise<Overview> {
+    return this.#ask('overview', {}, options);
+  }
+
+  /** What a merge would do; it changes nothing. */
+  previewMerge(run?: string, options: Rest<'previewMerge', 'run'> = {}): Promise<MergePreview> {
+    return this.#ask('previewMerge', named(run), options);
+  }
+
+  /** Undoes the last merge of a run, as long as the branch stands where that left it. */
+  undoMerge(run?: string, options: Rest<'undoMerge', 'run'> = {}): Promise<MergeUndone> {
+    return this.#ask('undoMerge', named(run), options);
   }
 
   /** A remote's repository as a new directory; `new Bosun(directory)` then works on it. */

@@ -8,8 +8,8 @@ import { BosunError } from '../contract/errors.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { splitNul } from '../system/git/git.ts';
 import { moveBranchTo } from './landing.ts';
-import { parseMergeTree } from '../system/git/merge-tree.ts';
-import { inspectRepository } from '../system/git/repository.ts';
+import { parseMergeTree, type MergeTree } from '../system/git/merge-tree.ts';
+import { inspectRepository, type Repository } from '../system/git/repository.ts';
 import { refuseUnfinished } from '../system/git/unfinished.ts';
 import { openWorkTree, type WorkTree } from '../system/git/work-tree.ts';
 
@@ -51,23 +51,14 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   refuseUnfinished(repository);
   const objects = path.join(commonDir, 'objects');
   await using tree = await openWorkTree(repository);
-  const changed = await tree.changed('no');
-  if (changed.length > 0) {
-    throw new BosunError(
-      'wrong-state',
-      `${top} has changes that are not committed (${names(changed)}): commit or stash them, then merge again`,
-      { data: { files: changed } },
-    );
-  }
+  await refuseUncommitted(tree, top);
   if (await engine.isAncestor(commit, head)) return { kind: 'nothing', head, branch };
   const isForward = await engine.isAncestor(head, commit);
   const commitTree = async (of: string, ...parents: string[]): Promise<string> =>
     engine.commitTree({ tree: of, parents, message, atMs: Date.now(), author: await repository.identity() });
-  // Where the branch does not know the base, a commit that does stands for it while the merge is computed.
-  const mine = (await engine.isAncestor(base, head)) ? head : await commitTree(`${head}^{tree}`, head, base);
   const result = isForward
     ? `${commit}^{tree}`
-    : await mergedTree(engine, tree, objects, { head, mine, commit });
+    : await mergedTree(engine, tree, repository, { base, commit });
   // Also after a squash: its commits are not on the branch, but what they did is.
   if ((squash || !isForward) && (await isSameTree(engine, result, head)))
     return { kind: 'nothing', head, branch };
@@ -82,8 +73,22 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   return { kind: squash ? 'squashed' : isForward ? 'fast-forward' : 'merged', head: target, branch };
 }
 
+export async function refuseUncommitted(
+  tree: WorkTree,
+  top: string,
+  { isUndo = false }: { isUndo?: boolean } = {},
+): Promise<void> {
+  const files = await tree.changed('no');
+  if (files.length === 0) return;
+  const found = `${top} has changes that are not committed (${names(files)}`;
+  const what = isUndo
+    ? `${found}): commit or stash them, then undo the merge again`
+    : `${found}): commit or stash them, then merge again`;
+  throw new BosunError('wrong-state', what, { data: { files } });
+}
+
 /** All or nothing: a Ctrl-C while files are written must not leave half of them. */
-async function undisturbed<T>(work: () => Promise<T>): Promise<T> {
+export async function undisturbed<T>(work: () => Promise<T>): Promise<T> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const wait = (): void => {};
   for (const signal of signals) process.on(signal, wait);
@@ -106,24 +111,17 @@ async function handOver(engine: EngineGit, objects: string, head: string, commit
   await engine.run(args, { input: `${commit}\n^${head}\n` });
 }
 
-/**
- * The tree that the merge will give; refused where the two conflict. The attributes of the user's files count
- * (`merge=union`), drivers do not: these are commands.
- */
+/** The tree that the merge will give; refused where the two conflict. */
 async function mergedTree(
   engine: EngineGit,
   tree: WorkTree,
-  objects: string,
-  { head, mine, commit }: { head: string; mine: string; commit: string },
+  repository: Repository,
+  sides: { base: string; commit: string },
 ): Promise<string> {
-  const result = await tree.run(['merge-tree', '--write-tree', '-z', mine, commit], {
-    objects: path.join(engine.directory, 'objects'),
-    env: { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
-    codes: [0, 1],
-  });
-  const { files, tree: merged } = parseMergeTree(result.stdout);
-  if (result.code === 0) return merged;
-  await handOver(engine, objects, head, commit); // so that git knows what to merge by hand
+  const { files, tree: merged, isClean } = await mergeTrees(engine, tree, repository, sides);
+  if (isClean) return merged;
+  const { commit } = sides;
+  await handOver(engine, path.join(repository.commonDir, 'objects'), repository.head, commit); // so that git knows what to merge by hand
   throw new BosunError(
     'conflict',
     `the run's changes conflict with yours in ${names(files)}; nothing was changed: merge by hand with git merge ${commit}`,
@@ -131,7 +129,36 @@ async function mergedTree(
   );
 }
 
-async function isSameTree(engine: EngineGit, tree: string, head: string): Promise<boolean> {
+/**
+ * What a merge would give, written nowhere but among the objects of the engine. The attributes of the user's files count
+ * (`merge=union`), drivers do not: these are commands.
+ */
+export async function mergeTrees(
+  engine: EngineGit,
+  tree: WorkTree,
+  repository: Repository,
+  { base, commit }: { base: string; commit: string },
+): Promise<MergeTree & { isClean: boolean }> {
+  const { head } = repository;
+  // Where the branch does not know the base, a commit that does stands for it while the merge is computed.
+  const mine = (await engine.isAncestor(base, head))
+    ? head
+    : await engine.commitTree({
+        tree: `${head}^{tree}`,
+        parents: [head, base],
+        message: 'mine',
+        atMs: Date.now(),
+        author: await repository.identity(),
+      });
+  const result = await tree.run(['merge-tree', '--write-tree', '-z', mine, commit], {
+    objects: path.join(engine.directory, 'objects'),
+    env: { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+    codes: [0, 1],
+  });
+  return { ...parseMergeTree(result.stdout), isClean: result.code === 0 };
+}
+
+export async function isSameTree(engine: EngineGit, tree: string, head: string): Promise<boolean> {
   return (await engine.revParse(tree)) === (await engine.revParse(`${head}^{tree}`));
 }
 
@@ -139,7 +166,7 @@ async function isSameTree(engine: EngineGit, tree: string, head: string): Promis
  * The tree is clean, so whatever stands where the merge adds something is a file that git does not track: the
  * user's own. git itself spares those only that are not ignored.
  */
-async function refuseLoss(
+export async function refuseLoss(
   engine: EngineGit,
   tree: WorkTree,
   top: string,

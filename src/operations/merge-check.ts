@@ -11,6 +11,8 @@ import { checkTrust, type TrustOptions } from './trust.ts';
 /** No task has this name. */
 const NAME = '(merge)';
 const OUTPUT_BYTES_MAX = 10_000_000;
+/** Of the end of it, for who could not see it come. */
+const OUTPUT_KEPT_CHARS = 16_000;
 /** It holds up every other merge and run. */
 const HOURS_MAX = 1;
 
@@ -34,10 +36,13 @@ export async function checkMerged(
   checkIsolation(engine, workflow, source);
   checkTrust({ ...options, cwd, workflow, source, top: engine.repository.top, kind: engine.sandbox.kind });
   let workspace: string | undefined;
+  let output = '';
   const attempt = attemptOn(state, check, commit, options.signal, (fact) => {
     if (fact.type === 'attempt.workspace') workspace = fact.workspace;
-    if (fact.type === 'attempt.output')
-      printed(fact.text ?? Buffer.from(fact.base64 ?? '', 'base64').toString());
+    if (fact.type !== 'attempt.output') return;
+    const text = fact.text ?? Buffer.from(fact.base64 ?? '', 'base64').toString();
+    output = (output + text).slice(-OUTPUT_KEPT_CHARS);
+    printed(text);
   });
   const { outcome } = await runAttempt(engine.stages, attempt);
   if (workspace !== undefined) await engine.stages.workspaces.remove(workspace);
@@ -47,6 +52,7 @@ export async function checkMerged(
   throw new BosunError(
     'check',
     `nothing was merged: on the merged files ${why}; see what would land with: bosun diff ${state.id}`,
+    { data: { output } },
   );
 }
 

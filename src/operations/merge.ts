@@ -1,9 +1,9 @@
-/** Bringing a run's work into the user's branch: all of it or nothing, one merge at a time. */
+/** Bringing a run's work into the user's branch, and taking it out again: all of it or nothing, one at a time. */
 import { squashedRef } from '../collect/collect.ts';
 import { BosunError } from '../contract/errors.ts';
-import type { Reading } from '../contract/operations.ts';
-import type { Merged } from '../contract/outputs.ts';
-import { isOpen } from '../contract/run.ts';
+import type { Asked, Reading } from '../contract/operations.ts';
+import type { Merged, MergePreview, MergeUndone } from '../contract/outputs.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
 import { loadRun } from '../run/load-run.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
 import { takeLock } from '../store/lock.ts';
@@ -11,11 +11,17 @@ import type { Store } from '../store/store.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
 import { requireObjects } from '../system/git/hold-objects.ts';
 import { land } from '../merge/land.ts';
+import { previewLanding } from '../merge/preview.ts';
+import { undoLanding } from '../merge/undo.ts';
+import { noteLanded } from '../run/note-landed.ts';
+import type { Home } from '../store/home.ts';
 import { recoverLanding } from '../merge/landing.ts';
-import { inspectRepository } from '../system/git/repository.ts';
-import { findRun, openJournal, shownState } from '../run/journal.ts';
+import { inspectRepository, type Repository } from '../system/git/repository.ts';
+import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 
-export type MergeOptions = Reading<'merge'> & {
+const COMMITS_SHOWN_MAX = 200;
+
+export type MergeOptions = Asked<'merge'> & {
   /** Is told what was done about an earlier merge that was cut off. */
   recovered?(text: string): void;
   /** Is given what the workflow's `merge.check` prints. */
@@ -24,35 +30,20 @@ export type MergeOptions = Reading<'merge'> & {
   fault?(point: string): void;
 };
 
+export type UndoOptions = Asked<'undoMerge'> & Pick<MergeOptions, 'recovered' | 'fault'>;
+
 /** Lands the run's branch on the current branch: one fast-forward or one merge, or nothing at all. */
 export async function mergeRun(options: MergeOptions): Promise<Merged> {
   await using journal = await openJournal(options.cwd);
   const { home } = journal;
-  const run = await findRun(journal, options.run);
-  const state = await shownState(journal, run);
-  if (isOpen({ state })) {
-    throw new BosunError(
-      'wrong-state',
-      state === 'pending'
-        ? `run ${run.id} has not begun: it is queued; start it with: bosun work`
-        : `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
-    );
-  }
+  const run = await findEndedRun(journal, options.run);
   options.signal?.throwIfAborted();
-  using lock = takeLock(home.mergeLock);
-  if (!lock)
-    throw new BosunError(
-      'busy',
-      `another bosun merge is at work in ${home.top}: wait for it, then merge again`,
-    );
+  using lock = lockMerges(home);
+  void lock;
   const recovered = await recoverLanding(home.landing, home.top);
   if (recovered !== undefined) options.recovered?.(recovered);
-  const repository = await inspectRepository(home.top);
-  await using git = await openEngineGit(repository);
-  await requireObjects(git, run.baseCommit, `run ${run.id}`);
-  const base = await firstBase(git, journal.store, run.baseCommit, repository.head);
-  const log = await git.text(['log', '--reverse', '--format=%s', `${base}..${run.headCommit}`]);
-  const titles = log.split('\n').filter((line) => line !== '');
+  await using given = await givenBy(journal, run);
+  const { git, repository, base, titles } = given;
   const message = options.squash
     ? squashMessage(run.id, run.name, titles)
     : `Merge ${run.branch}\n\nBosun-Run: ${run.id}\n`;
@@ -73,9 +64,120 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     ...(options.signal && { signal: options.signal }),
     ...(options.fault && { fault: options.fault }),
   });
+  const { kind, head, branch } = landed;
   // no branch of the user's has the run's own commits then
-  if (landed.kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), landed.head);
+  if (kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), head);
+  if (kind !== 'nothing')
+    await noteLanded(journal.store, run.id, {
+      type: 'run.landed',
+      kind,
+      from: repository.head,
+      to: head,
+      ...(branch !== undefined && { branch }),
+      head: run.headCommit,
+      by: options.by,
+    });
   return { ...landed, run: run.id, commits: titles.length };
+}
+
+/** What a merge would do. It changes nothing of the user's, and needs no lock. */
+export async function previewMerge(options: Reading<'previewMerge'>): Promise<MergePreview> {
+  await using journal = await openJournal(options.cwd);
+  const run = await findEndedRun(journal, options.run);
+  await using given = await givenBy(journal, run);
+  const { git, base, commits } = given;
+  options.signal?.throwIfAborted();
+  const { branch, ...preview } = await previewLanding(git, {
+    commit: run.headCommit,
+    base,
+    ...(options.squash !== undefined && { squash: options.squash }),
+  });
+  const { state } = await loadRun(journal.store, run.id);
+  const check = state.workflow.merge?.check;
+  return {
+    run: run.id,
+    ...preview,
+    ...(branch !== undefined && { branch }),
+    commits: commits.slice(0, COMMITS_SHOWN_MAX),
+    commitCount: commits.length,
+    ...(check !== undefined && { check }),
+  };
+}
+
+/** Takes the run's last merge out of the current branch, which has to stand where that left it. */
+export async function undoMerge(options: UndoOptions): Promise<MergeUndone> {
+  await using journal = await openJournal(options.cwd);
+  const { home, store } = journal;
+  const run = await findRun(journal, options.run);
+  using lock = lockMerges(home);
+  void lock;
+  const recovered = await recoverLanding(home.landing, home.top);
+  if (recovered !== undefined) options.recovered?.(recovered);
+  const { landed } = run;
+  if (!landed)
+    throw new BosunError(
+      'wrong-state',
+      `no merge of run ${run.id} can be undone: it was not merged with bosun merge, or that was undone already; see: git log`,
+    );
+  const { from, to, branch } = landed;
+  await using git = await openEngineGit(await inspectRepository(home.top));
+  await undoLanding(git, {
+    directory: home.landing,
+    landed,
+    what: `run ${run.id}`,
+    ...(options.signal && { signal: options.signal }),
+    ...(options.fault && { fault: options.fault }),
+  });
+  const on = branch === undefined ? {} : { branch };
+  await noteLanded(store, run.id, { type: 'run.unlanded', from, to, ...on, by: options.by });
+  return { run: run.id, head: from, was: to, ...on };
+}
+
+async function findEndedRun(journal: Journal, id: string | undefined): Promise<RunView> {
+  const run = await findRun(journal, id);
+  const state = await shownState(journal, run);
+  if (!isOpen({ state })) return run;
+  throw new BosunError(
+    'wrong-state',
+    state === 'pending'
+      ? `run ${run.id} has not begun: it is queued; start it with: bosun work`
+      : `run ${run.id} is still ${state}; wait for it, or cancel it: bosun cancel ${run.id}`,
+  );
+}
+
+function lockMerges(home: Home): Disposable {
+  const lock = takeLock(home.mergeLock);
+  if (lock) return lock;
+  throw new BosunError(
+    'busy',
+    `another bosun merge is at work in ${home.top}: wait for it, then merge again`,
+  );
+}
+
+interface Given extends AsyncDisposable {
+  git: EngineGit;
+  repository: Repository;
+  base: string;
+  commits: { commit: string; title: string }[];
+  titles: string[];
+}
+
+/** What a run brings along: its commits, the oldest first, and where they start from. */
+async function givenBy({ home, store }: Journal, run: RunView): Promise<Given> {
+  const repository = await inspectRepository(home.top);
+  await using undo = new AsyncDisposableStack();
+  const git = undo.use(await openEngineGit(repository));
+  await requireObjects(git, run.baseCommit, `run ${run.id}`);
+  const base = await firstBase(git, store, run.baseCommit, repository.head);
+  const log = await git.text(['log', '--reverse', '--format=%H %s', `${base}..${run.headCommit}`]);
+  const lines = log.split('\n').filter((line) => line !== '');
+  const commits = lines.map((line) => {
+    const end = line.indexOf(' ');
+    return { commit: line.slice(0, end), title: line.slice(end + 1) };
+  });
+  const titles = commits.map(({ title }) => title).filter((title) => title !== '');
+  const all = undo.move();
+  return { git, repository, base, commits, titles, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 const RUNS_DEEP_MAX = 100;

@@ -25,7 +25,7 @@ import type { ExecOptions } from './exec.ts';
 import type { FeedbackOptions } from './feedback.ts';
 import type { ExecuteOptions } from './execute.ts';
 import type { CancelOptions } from './interrupt.ts';
-import type { MergeOptions } from './merge.ts';
+import type { MergeOptions, UndoOptions } from './merge.ts';
 import type { LoggedRequest } from './model-server.ts';
 import type { PruneOptions } from './prune.ts';
 import type { PullRequestOptions } from './pull-request.ts';
@@ -62,9 +62,12 @@ const FUNCTIONS = {
   raiseSharedBudget: async (asked: Asked<'raiseSharedBudget'>) =>
     (await import('./shared-budget.ts')).raiseSharedBudget(asked),
   merge: async (asked: Asked<'merge'> & MergeOptions) => (await import('./merge.ts')).mergeRun(asked),
+  previewMerge: async (asked: Asked<'previewMerge'>) => (await import('./merge.ts')).previewMerge(asked),
+  undoMerge: async (asked: Asked<'undoMerge'> & UndoOptions) => (await import('./merge.ts')).undoMerge(asked),
   status: async (asked: Asked<'status'>) => (await import('./status.ts')).statusOf(asked),
   atWork: async (asked: Asked<'atWork'>) => (await import('./status.ts')).runsAtWork(asked),
   history: async (asked: Asked<'history'>) => (await import('./status.ts')).history(asked),
+  overview: async (asked: Asked<'overview'>) => (await import('./overview.ts')).overviewOf(asked),
   totals: async (asked: Asked<'totals'>) => (await import('./totals.ts')).totalsOf(asked),
   forecast: async (asked: Asked<'forecast'>) => (await import('./forecast.ts')).forecastOf(asked),
   logs: async ({ seen, ...asked }: Asked<'logs'> & { seen(events: Recorded[]): void }) => {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { attemptRef, baseRef, squashedRef } from '../collect/collect.ts';
 import type { RunView } from '../contract/run.ts';
 import { eventsOf, runsOf } from '../store/events.ts';
-import { gitInRepository } from '../system/git/git.ts';
 import { forgetHeld } from '../system/git/hold-objects.ts';
+import { isOnBranch } from '../system/git/on-branch.ts';
 import { usedBytes } from '../workspace/used-bytes.ts';
 import type { Engine } from '../run/open-engine.ts';
 
@@ -20,25 +20,17 @@ export async function unmergedWork(engine: Engine, run: RunView): Promise<string
   for (const line of (await engine.stages.git.text(args)).split('\n')) {
     const [commit, ref] = line.split(' ') as [string, string?];
     const task = ref && refs.get(ref.slice(0, ref.lastIndexOf('@')));
-    if (task !== undefined && !(await isOnBranch(engine, commit))) return `what ${task} made is on no branch`;
+    if (task !== undefined && !(await isOnBranch(engine.repository.top, commit)))
+      return `what ${task} made is on no branch`;
   }
   return undefined;
 }
 
 /** Commit by commit, or as the one commit that a squash made. */
 async function isMerged(engine: Engine, { id, headCommit }: RunView): Promise<boolean> {
-  if (await isOnBranch(engine, headCommit)) return true;
+  if (await isOnBranch(engine.repository.top, headCommit)) return true;
   const squashed = await engine.stages.git.revParse(squashedRef(id, headCommit));
-  return squashed !== undefined && (await isOnBranch(engine, squashed));
-}
-
-async function isOnBranch({ repository }: Engine, commit: string): Promise<boolean> {
-  const args = ['for-each-ref', '--count=1', `--contains=${commit}`, '--format=%(refname)'];
-  const found = await gitInRepository([...args, 'refs/heads', 'refs/remotes', 'refs/tags'], {
-    cwd: repository.top,
-    codes: [0, 1, 128, 129], // a commit that is not there is on no branch
-  });
-  return found.code === 0 && found.stdout.length > 0;
+  return squashed !== undefined && (await isOnBranch(engine.repository.top, squashed));
 }
 
 /** About what goes with it. */

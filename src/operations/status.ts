@@ -6,7 +6,14 @@ import { shownCounts, type RunState, type RunView, type TaskState, type TaskView
 import { runsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
 import { stopped } from './stopped-task.ts';
-import { findRun, openJournal, drivenRuns as atWork, shownDriven, shownState } from '../run/journal.ts';
+import {
+  findRun,
+  openJournal,
+  drivenRuns as atWork,
+  shownDriven,
+  shownState,
+  type Journal,
+} from '../run/journal.ts';
 
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 
@@ -23,6 +30,10 @@ export async function statusOf(options: Reading<'status'>): Promise<Status> {
     existsSync(home.landing) && (await (await import('../run/recover-merge.ts')).recoverMerge(home));
   const rest = { taskCount, ...(recovered && { recovered }) };
   return { run: shown, tasks: shown.state === 'interrupted' ? tasks.map(stopped) : tasks, ...rest };
+}
+
+export async function asShownRun(journal: Journal, run: RunView): Promise<ShownRun> {
+  return asShown(run, await shownState(journal, run));
 }
 
 /** As people see it: one that waits for an answer does not run, and nothing runs where no engine does. */

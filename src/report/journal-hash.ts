@@ -61,6 +61,8 @@ const LEFT_OUT = new Set<string>([
   'task.unpaused',
   'attempt.pausing',
   'run.noted',
+  'run.landed',
+  'run.unlanded',
   'hook.failed',
   'attempt.progress',
   'attempt.steered',

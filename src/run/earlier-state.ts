@@ -17,5 +17,5 @@ export function tellEarlier({ top, directory, journal }: Home): string | undefin
   const names = STATE.filter((name) => isThere(path.join(earlier, name)));
   const from = names.map((name) => shellWord(path.join(earlier, name))).join(' ');
   const to = shellWord(directory);
-  return `${earlier} looks like the state of an earlier bosun, which is not used, since it may have come with the repository; only if it is yours, and before the next run: mkdir -p -m 700 ${to} && mv -n ${from} ${to}`;
+  return `${earlier} looks like the state of an earlier bosun; it is not used, because it could have come with the repository. If it is yours, move it before the next run: mkdir -p -m 700 ${to} && mv -n ${from} ${to}`;
 }

@@ -3,7 +3,7 @@ import type {
   Held,
   Pause,
   Progress,
-  QuestionView,
+  KeptQuestion,
   RunState,
   TaskState,
   Conflict,
@@ -19,6 +19,7 @@ import type {
   RoundReason,
   ValueRef,
 } from '../contract/event.ts';
+import type { LandedAs } from '../contract/landed.ts';
 import type { Parent, Queued } from '../contract/run-origin.ts';
 import type { AccessWord } from '../contract/access.ts';
 import type { Spending } from '../contract/model.ts';
@@ -297,6 +298,8 @@ export interface State extends Overruns {
   inputs: Record<string, Json>;
   state: RunState;
   cancelling?: 'graceful' | 'now';
+  /** In whose branch its work is, as far as `bosun merge` brought it there. */
+  landed?: LandedAs & { atMs: number };
   /** A person has paused all of it. */
   paused?: Pause;
   /** The nodes that have a pause of their own. */
@@ -318,7 +321,7 @@ export interface State extends Overruns {
   running: number;
   /** Nodes that have not ended. */
   open: number;
-  questions: Map<string, QuestionView>;
+  questions: Map<string, KeptQuestion>;
   /** Requests for access that have no answer, by their ids. */
   requests: Map<string, AccessRequest>;
   /** Those of them that need a decision, in order. Empty whenever a batch of events is complete. */

@@ -166,7 +166,7 @@ describe('a merge', () => {
       mkdirSync(path.join(top, 'x/a'), { recursive: true });
       const merge = path.resolve('src/operations/merge.ts');
       const die = `(point) => point === 'placed' && process.kill(process.pid, 'SIGKILL')`;
-      const code = `import { mergeRun } from ${JSON.stringify(merge)}; await mergeRun({ cwd: '.', fault: ${die} });`;
+      const code = `import { mergeRun } from ${JSON.stringify(merge)}; await mergeRun({ cwd: '.', by: 'anna', fault: ${die} });`;
       await expect(
         exec(process.execPath, ['--input-type=module', '-e', code], { cwd: top }),
       ).rejects.toMatchObject({ signal: 'SIGKILL' });

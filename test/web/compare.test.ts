@@ -69,8 +69,11 @@ it('says so where nothing or what is not there was chosen', async () => {
 
 it('shows the candidates of a race with their diffs, and takes the choice of a person', async () => {
   await started({ file: 'race.yaml' }, 'question.asked');
-  await using visitor = await visit(browser, server, '/compare?a=shop/race-1');
+  await using visitor = await visit(browser, server, '/r/shop/race-1');
   const { page } = visitor;
+  await page.locator('.badge').waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
   const second = page.locator('.candidate').nth(1);
   await second.getByText('+<b>write.2</b>').waitFor();
   await page.locator('.candidate').nth(0).getByText('+<b>write.1</b>').waitFor();

@@ -76,6 +76,25 @@ it.each([
   await expectSteps(second.page, 3);
 });
 
+it('reads on in a tab that the browser had put aside', async () => {
+  await using shop = await openShop({ 'README.md': 'hello' }, { pageDirectory: PAGE_DIRECTORY });
+  await using run = await plantRun(shop.repository.path, checkoutRun());
+  await using visitor = await visit(browser, shop.server, `/r/shop/${run.id}${JOURNAL}`);
+  const { page } = visitor;
+  await agentsOnly(page);
+  await run.add([step(1)]);
+  await expectSteps(page, 1);
+  const tell = (type: string): Promise<void> =>
+    page.evaluate(`dispatchEvent(new PageTransitionEvent('${type}', { persisted: true }))`);
+  await tell('pagehide');
+  await run.add([step(2)]);
+  await page.waitForTimeout(500); // nothing reaches it meanwhile
+  await tell('pageshow');
+  await expectSteps(page, 2);
+  await run.add([step(3)]);
+  await expectSteps(page, 3);
+});
+
 it('notices within 15 seconds that nothing comes any more, says so, and comes back by itself', async () => {
   await using proxy = await openTcpProxy();
   await using shop = await openShop(

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, launchBrowser, PAGE_DIRECTORY, visit } from '../fixtures/browser.ts';
+import { DARK, expectAccessible, launchBrowser, PAGE_DIRECTORY, PHONE, visit } from '../fixtures/browser.ts';
 import { openShop } from '../fixtures/http.ts';
 
 /** A picture of one dot. */
@@ -112,7 +112,7 @@ describe('the panel of a task', { timeout: 90_000 }, () => {
   it('shows hostile output, file names and artifacts as text, pictures as pictures, and all as downloads', async () => {
     const { server, at } = await shop;
     const id = await start('files.yaml');
-    await using visitor = await visit(browser, server, `/r/shop/${id}?task=make`);
+    await using visitor = await visit(browser, server, `/r/shop/${id}?task=make`, DARK);
     const { page } = visitor;
     await page.getByText(/^Done · /).waitFor();
     expect(await page.locator('.log .out .f2').textContent()).toBe('red');
@@ -127,6 +127,7 @@ describe('the panel of a task', { timeout: 90_000 }, () => {
     await diff.getByText('+{}').waitFor();
     await diff.getByRole('button', { name: /large\.txt/, expanded: false }).waitFor();
     await picture(page, 'diff');
+    await expectAccessible(page);
     await page.getByRole('button', { name: /^Outside its scope/ }).click();
     await diff.getByRole('button', { name: /left\.md/ }).waitFor();
 
@@ -144,5 +145,10 @@ describe('the panel of a task', { timeout: 90_000 }, () => {
     expect(raw.headers['content-disposition']).toMatch(/^attachment/);
     expect(raw.headers['x-content-type-options']).toBe('nosniff');
     expect(await page.title()).toBe(`${id} · bosun`);
+
+    await using phone = await visit(browser, server, `/r/shop/${id}?task=make&tab=diff`, PHONE);
+    await phone.page.getByText('bidi\\u{202e}txt').waitFor();
+    await picture(phone.page, 'diff-on-a-phone');
+    await expectAccessible(phone.page);
   });
 });

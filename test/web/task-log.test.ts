@@ -91,6 +91,8 @@ it('follows what is printed, leaves alone who reads further up, and loses no lin
   await page.getByRole('button', { name: 'To its end' }).waitFor();
   const before = await top();
   await print(lines(2000, 500));
+  const said = { kind: 'text', text: 'One more word.' } as const;
+  await run.add([{ type: 'attempt.agent', task: 'api', attempt: 2, event: said }]);
   await page.waitForTimeout(300);
   expect(await top()).toBe(before);
   await page.keyboard.press('f');

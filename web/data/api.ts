@@ -6,23 +6,27 @@ export class Problem extends Error {
   readonly status: number;
   readonly code: string;
   readonly fields: readonly { pointer: string; detail: string }[];
+  /** Of a check that failed: what it printed. */
+  readonly output: string | undefined;
 
   constructor(
     status: number,
     code: string,
     message: string,
     fields: readonly { pointer: string; detail: string }[] = [],
+    output?: string,
   ) {
     super(message);
     this.status = status;
     this.code = code;
     this.fields = fields;
+    this.output = output;
   }
 }
 
 export interface Asking {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  query?: Record<string, string | number | boolean | undefined>;
+  query?: Record<string, string | number | boolean | readonly string[] | undefined>;
   /** An object; without a method it is posted. */
   body?: unknown;
   headers?: Record<string, string>;
@@ -40,7 +44,8 @@ export async function request(
   { method, query = {}, body, headers = {}, signal }: Asking = {},
 ): Promise<Response> {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) for (const each of [value].flat()) search.append(name, String(each));
   const address = search.size === 0 ? path : `${path}?${search.toString()}`;
   const response = await fetch(address, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -84,12 +89,14 @@ async function problemOf(response: Response): Promise<Problem> {
       code?: string;
       detail?: string;
       errors?: { pointer: string; detail: string }[];
+      output?: string;
     };
     return new Problem(
       status,
       said.code ?? 'system',
       said.detail ?? `the server says ${status}`,
       said.errors,
+      said.output,
     );
   } catch {
     return new Problem(status, 'system', `the server says ${status}`);

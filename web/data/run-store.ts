@@ -8,7 +8,7 @@
 import type { Event, Recorded } from '../../src/contract/event.ts';
 import type { ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
-import type { RunAt } from '../film/run-at.ts';
+import { countUntil, type RunAt } from '../film/run-at.ts';
 import { ask, linesOf, Problem, request, runPath } from './api.ts';
 import { Moments } from './moments.ts';
 import { RunFold } from './run-fold.ts';
@@ -194,13 +194,14 @@ class RunStore {
   }
 
   #wound(atMs: number): RunAt {
-    const count = countAt(this.#events, atMs);
+    const count = Math.max(1, countUntil(this.#events, atMs)); // the first of all always has happened
     return this.#show(this.#moments.at(count), count, atMs);
   }
 
   #show(fold: RunFold, count: number, atMs: number | null): RunAt {
     const byId = fold.tasks();
-    const lastAtMs = this.#events.at(-1)!.atMs;
+    // What became of its work later is no part of its film.
+    const lastAtMs = this.#live.state?.endedAtMs ?? this.#events.at(-1)!.atMs;
     const run = fold.run(this.#events[count - 1]!.seq);
     const state =
       atMs === null && !this.#isDriven && run.endedAtMs === undefined ? 'interrupted' : shownOf(run);
@@ -232,15 +233,4 @@ class RunStore {
 function shownOf({ state, pending, paused }: RunAt['run']): ShownRunState {
   if (pending && state === 'running') return 'pending';
   return paused && state === 'running' ? 'paused' : state;
-}
-
-/** How many had happened by then; the first of all always has. */
-function countAt(events: readonly Recorded[], atMs: number): number {
-  let [low, high] = [1, events.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (events[middle]!.atMs <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -65,6 +65,10 @@ function open(): void {
     if (silentMs >= DEAD_MS) alone();
   };
   setInterval(look, LOOK_MS);
+  // The browser had put this tab aside, where nothing reached it.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) standing.clear();
+  });
 }
 
 function heard({ epoch, id, events, lostSinceMs, isLocked }: Told): void {

@@ -65,3 +65,14 @@ export interface AttemptAt extends Pick<
   /** When it waited for a person. */
   asked: readonly { fromMs: number; toMs: number | null }[];
 }
+
+/** How many of these had happened by then. */
+export function countUntil(events: readonly Recorded[], atMs: number): number {
+  let [low, high] = [0, events.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (events[middle]!.atMs <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

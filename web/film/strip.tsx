@@ -95,17 +95,20 @@ function Bar({ bar, share, atMs, toMs, y, lanePx, isChosen, widthPx, isOneOfMany
       )}
       {bar.asked
         .filter(({ fromMs }) => fromMs < atMs)
-        .map(({ fromMs, toMs: untilMs }) => (
-          <line
-            key={fromMs}
-            className="wait"
-            x1={percent(share(fromMs))}
-            x2={percent(share(Math.min(untilMs ?? endMs, atMs)))}
-            y1={y + box.height / 2}
-            y2={y + box.height / 2}
-            strokeWidth={Math.max(2, box.height * 0.5)}
-          />
-        ))}
+        .map(({ fromMs, toMs: untilMs }) => {
+          const line = {
+            x1: percent(share(fromMs)),
+            x2: percent(share(Math.min(untilMs ?? endMs, atMs))),
+            y1: y + box.height / 2,
+            y2: y + box.height / 2,
+          };
+          return (
+            <g key={fromMs}>
+              <line className="rest" {...line} strokeWidth={box.height + 1} />
+              <line className="wait" {...line} strokeWidth={Math.max(2, box.height * 0.5)} />
+            </g>
+          );
+        })}
       {roomPx > NAME_PX_MIN && (
         <text
           className={isCut && at <= from ? 'name later' : 'name'}

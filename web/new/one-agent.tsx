@@ -2,12 +2,11 @@
 import { useRef, useState, type ReactNode } from 'react';
 import { RUNTIME_DEFAULT, RUNTIMES, takesCommand, type RuntimeName } from '../../src/contract/runtimes.ts';
 import { CommandButton, useCommands, type Command } from '../app/commands.tsx';
-import { repositoryPath } from '../data/api.ts';
 import { Field } from '../parts/field.tsx';
-import { useAsked } from '../parts/use-asked.ts';
 import type { Finding } from './findings.ts';
 import { Fences } from './prospect.tsx';
 import { commandOf } from './shell.ts';
+import { useDoctor } from './use-doctor.ts';
 import { useStart } from './use-start.ts';
 
 const PROMPT_CHARS_MAX = 1024 * 1024;
@@ -15,7 +14,7 @@ const NOTHING = { runtime: '', command: '', model: '', prompt: '', check: '', us
 type Filled = typeof NOTHING;
 
 export function OneAgent({ repository }: { repository: string }): ReactNode {
-  const doctor = useAsked<Finding[]>(`${repositoryPath(repository)}/doctor`);
+  const doctor = useDoctor(repository);
   const installed = doctor.state === 'answered' ? installedOf(doctor.value) : undefined;
   const [filled, setFilled] = useState(NOTHING);
   const [isDirty, setDirty] = useState(false);

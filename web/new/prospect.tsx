@@ -6,10 +6,11 @@ import { describeForecast } from '../../src/report/forecast-words.ts';
 import { repositoryPath } from '../data/api.ts';
 import { useAsked, type Answered } from '../parts/use-asked.ts';
 import { fencesOf, type Finding } from './findings.ts';
+import { useDoctor } from './use-doctor.ts';
 
 export function Prospect({ repository, workflow }: { repository: string; workflow: Workflow }): ReactNode {
   const path = repositoryPath(repository);
-  const doctor = useAsked<Finding[]>(`${path}/doctor`);
+  const doctor = useDoctor(repository);
   const forecast = useAsked<Forecast>(`${path}/forecast`, { query: { workflow: workflow.name } });
   const tasks = Object.keys(workflow.tasks).length;
   const agents = Object.keys(workflow.agents).length;

@@ -1,9 +1,7 @@
 /** The head of a run's page: which run, how it stands, whether what is shown is live, and its figures. */
 import { useEffect, useState, type ReactNode } from 'react';
-import { CommandButton, useCommands, type Command } from '../app/commands.tsx';
 import { formatDuration } from '../../src/base/units.ts';
 import { isOpen } from '../../src/contract/run.ts';
-import { ask, runPath } from '../data/api.ts';
 import type { Link } from '../data/link.ts';
 import type { RunAt } from '../film/run-at.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
@@ -34,7 +32,6 @@ export function RunHeader({ at, link, wind }: RunHeaderProps): ReactNode {
         </span>
         <div className="right">
           <Liveness at={at} link={link} wind={wind} />
-          {state === 'interrupted' && <Resume at={at} />}
           <RunActions at={at} />
         </div>
       </div>
@@ -78,35 +75,6 @@ function Liveness({ at, link, wind }: RunHeaderProps): ReactNode {
       {formatDuration(whole(at.lastAtMs - at.atMs))}{' '}
       {isOver ? 'before its end · to the end' : 'ago · back to live'}
     </button>
-  );
-}
-
-function Resume({ at: { repository, run } }: { at: RunAt }): ReactNode {
-  const [said, setSaid] = useState<string>();
-  const command: Command = {
-    id: 'resume',
-    label: said ?? 'Resume',
-    cli: `bosun resume ${run.id}`,
-    isDisabled: said !== undefined,
-    run() {
-      setSaid('Starting…');
-      ask(`${runPath(repository, run.id)}/resume`, { body: {} }).catch((error: unknown) => {
-        setSaid(undefined);
-        setProblem(error instanceof Error ? error.message : String(error));
-      });
-    },
-  };
-  const [problem, setProblem] = useState<string>();
-  useCommands([command]);
-  return (
-    <>
-      {problem !== undefined && (
-        <span className="problem" role="alert">
-          {problem}
-        </span>
-      )}
-      <CommandButton command={command} main />
-    </>
   );
 }
 

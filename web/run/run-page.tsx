@@ -58,7 +58,7 @@ function OpenRun({ repository, run, at, asked }: OpenRunProps): ReactNode {
         <QuestionBar at={at} />
         {strip && <Film at={at} strip={strip} chosen={chosen} wind={wind} />}
       </header>
-      {!isPhone && <TaskList at={at} chosen={chosen} choose={choose} />}
+      {!isPhone && <TaskList at={at} chosen={chosen} named={named} choose={choose} />}
       <section className="middle" aria-label="Views">
         <MiddleViews at={at} chosen={chosen} choose={choose} wind={wind} />
       </section>

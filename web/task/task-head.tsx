@@ -137,10 +137,10 @@ function figuresOf(
 }
 
 /** Where it says more than the task does: one that is written in a task has no name of its own. */
-function agentName({ agent, label }: TaskAt['facts']): string | undefined {
-  return agent === undefined || agent === label || agent.startsWith('task:')
-    ? undefined
-    : spellControls(agent);
+function agentName({ agent, label, runtime }: TaskAt['facts']): string | undefined {
+  if (agent === undefined || agent === label || agent === runtime || agent.startsWith('task:'))
+    return undefined;
+  return spellControls(agent);
 }
 
 const KINDS = {

@@ -243,12 +243,29 @@ export const COMMANDS: Command[] = [
     name: 'merge',
     group: 'Decide',
     summary: 'merge what a run changed into your current branch',
-    asks: ['merge'],
+    asks: ['merge', 'previewMerge', 'undoMerge'],
     arguments: [RUN_ARGUMENT],
-    options: [{ flags: '--squash', about: 'make one commit of it all' }, UNFENCED, TRUST],
+    options: [
+      { flags: '--squash', about: 'make one commit of it all' },
+      {
+        flags: '-n, --preview',
+        about: 'show what would change, and what conflicts; change nothing',
+        not: ['--undo', '--unfenced', '--trust'],
+      },
+      {
+        flags: '--undo',
+        about: 'undo the merge of the run, as long as your branch stands where it left it',
+        not: ['--squash', '--unfenced', '--trust'],
+      },
+      { flags: '--json', about: 'with --preview, print it as JSON', needs: ['--preview'] },
+      UNFENCED,
+      TRUST,
+    ],
     examples: [
       ['merge', 'the latest run'],
       ['merge fix-3 --squash', 'as one commit that lists its tasks'],
+      ['merge fix-3 --preview', 'what would change? does it conflict?'],
+      ['merge fix-3 --undo', 'your branch goes back to where it was'],
     ],
     notes:
       'It is one fast-forward or one merge, or nothing at all: uncommitted changes and conflicts stop it before a file is touched. If it is interrupted, the next command finishes or undoes it.',

@@ -229,6 +229,7 @@ function schemas(): Record<string, Schema> {
         status: { type: 'integer' },
         code: { enum: Object.keys(ERRORS) },
         detail: { type: 'string' },
+        output: { type: 'string', description: 'What a check that failed printed, at its end.' },
         errors: {
           type: 'array',
           items: {

@@ -40,7 +40,7 @@ export function problemReply(error: unknown, onBug: (error: unknown) => void): R
   }
   const status = known instanceof HttpProblem ? known.status : ERRORS[known.code].http;
   const { headers = {}, fields = [] } = known instanceof HttpProblem ? known : {};
-  return reply(status, known.code, known.message, headers, fields);
+  return reply(status, known.code, known.message, headers, { fields, output: outputOf(known) });
 }
 
 function reply(
@@ -48,7 +48,7 @@ function reply(
   code: ErrorCode,
   detail: string,
   headers: Headers,
-  fields: readonly Field[] = [],
+  { fields = [], output }: { fields?: readonly Field[]; output?: string | undefined } = {},
 ): Reply {
   const problem = {
     type: `urn:bosun:problem:${code}`,
@@ -57,10 +57,17 @@ function reply(
     code,
     detail: detail.slice(0, DETAIL_CHARS_MAX),
     ...(fields.length > 0 && { errors: fields }),
+    ...(output !== undefined && { output: output.slice(-DETAIL_CHARS_MAX).toWellFormed() }),
   };
   return {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },
     body: JSON.stringify(problem),
   };
+}
+
+/** Of a check that failed: what it printed. */
+function outputOf({ code, data }: BosunError): string | undefined {
+  if (code !== 'check' || typeof data !== 'object' || data === null || !('output' in data)) return undefined;
+  return typeof data.output === 'string' ? data.output : undefined;
 }

@@ -71,6 +71,12 @@ export const ROUTES: readonly HttpRoute[] = [
   },
   {
     method: 'GET',
+    path: `${REPOSITORY}/overview`,
+    operation: 'overview',
+    about: 'the newest runs at a glance, and what was spent by day',
+  },
+  {
+    method: 'GET',
     path: `${REPOSITORY}/at-work`,
     operation: 'atWork',
     about: 'runs that are at work, those that need a person first',
@@ -258,6 +264,18 @@ export const ROUTES: readonly HttpRoute[] = [
     operation: 'merge',
     adminFields: BEYOND,
     about: 'merge what a run changed into the current branch',
+  },
+  {
+    method: 'GET',
+    path: `${RUN}/merge`,
+    operation: 'previewMerge',
+    about: 'what a merge would do: files, commits, conflicts',
+  },
+  {
+    method: 'DELETE',
+    path: `${RUN}/merge`,
+    operation: 'undoMerge',
+    about: 'undo the last merge of a run, as long as the branch stands where that left it',
   },
   {
     method: 'POST',

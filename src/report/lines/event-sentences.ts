@@ -12,6 +12,8 @@ export const FACTS = {
   'task.paused': 'Somebody paused a task, and the tasks within it.',
   'run.unpaused': 'Somebody continued the run.',
   'task.unpaused': 'Somebody continued a task.',
+  'run.landed': 'Somebody merged the run into their branch.',
+  'run.unlanded': 'Somebody undid that merge: the branch is where it was before.',
   'timer.fired': 'The wait of a task is over: its retry, its next round, or the time of its question.',
   'question.answered': 'A question of a task was answered, or its time was up.',
   'child.requested': 'An agent asks for a child of its task.',

@@ -187,6 +187,10 @@ export class RunTeller {
       case 'run.unpaused':
       case 'task.unpaused':
         return { text: `continues, says ${event.by}` };
+      case 'run.landed':
+        return { text: `merged into ${event.branch ?? 'a detached HEAD'} by ${event.by}`, color: 'good' };
+      case 'run.unlanded':
+        return { text: `its merge was undone by ${event.by}`, color: 'ask' };
       case 'attempt.pausing':
         if (event.how === 'stop') this.#stopped.add(keyOf(event));
         return { text: `${PAUSING[event.how]}: ${event.because}`, color: 'quiet' };

@@ -23,7 +23,7 @@ export async function permit(
   const input = rawInput === undefined ? '' : `: ${cutAndCount(JSON.stringify(rawInput), INPUT_CHARS_MAX)}`;
   const text = `${title ?? 'the agent wants to use a tool'}${input}`;
   const choices = options.map(({ name }) => ({ label: name }));
-  const { picked } = await askPerson(job, { id: toolCall.toolCallId, text, choices });
+  const { picked } = await askPerson(job, { id: toolCall.toolCallId, text, choices, tool: true });
   const option = options[picked[0] ?? -1];
   return option ? selected(option) : pick(options, 'reject');
 }

@@ -12,6 +12,8 @@ export interface AgentQuestion {
   choices?: readonly Choice[];
   several?: boolean;
   freeText?: boolean;
+  /** Whether the agent may use a tool. */
+  tool?: true;
 }
 
 export interface PersonSaid {
@@ -25,7 +27,7 @@ export interface PersonSaid {
 /** Yes or no where there is nothing to choose from and no text is taken; then no is the default. */
 export async function askPerson(
   { ask, emit }: Pick<Job, 'ask' | 'emit'>,
-  { id, text, choices, several, freeText }: AgentQuestion,
+  { id, text, choices, several, freeText, tool }: AgentQuestion,
 ): Promise<PersonSaid> {
   const question = boundedQuestion({
     text,
@@ -33,6 +35,7 @@ export async function askPerson(
     ...(choices && { choices: [...choices] }),
     ...(several && { several }),
     ...(freeText && { freeText }),
+    ...(tool && { tool }),
   });
   const { answer, chosen, note } = await ask(question);
   emit({ kind: 'asked', id, text: question.text, answer });

@@ -17,7 +17,7 @@ export function permissions(job: Pick<Job, 'ask' | 'emit'>) {
     const questions = tool === 'AskUserQuestion' ? questionsIn(input) : [];
     if (questions.length > 0) return answerAll(job, id, input, questions);
     const text = `${title ?? `${tool} wants to run`}: ${cutAndCount(JSON.stringify(input), INPUT_CHARS_MAX)}`;
-    const { answer, note } = await askPerson(job, { id, text });
+    const { answer, note } = await askPerson(job, { id, text, tool: true });
     if (answer === 'yes') return { behavior: 'allow', updatedInput: input };
     const why = note === undefined ? '' : ` They said: ${note}`;
     return {

@@ -17,6 +17,8 @@ const OWNER_MS = 120_000;
 const PERSON_MS = 600_000;
 /** What a person is shown of a diff. */
 const DIFF_CHARS_MAX = 4000;
+/** Of those that own what is asked for. */
+const OWNERS_MAX = 20;
 
 export function decideAccess(state: State, request: AccessRequest): Decision {
   const node = state.nodes.get(request.task)!;
@@ -83,10 +85,22 @@ function askPerson(state: State, request: AccessRequest): Decision {
   const { id, task, globs } = request;
   // What is cut off at the end of a line must not be the widest of them.
   const names = globs.toSorted((a, b) => a.length - b.length).join(', ');
+  const node = state.nodes.get(task)!;
+  const owners = ownersOf(state, node, globs.map(parseGlob)).slice(0, OWNERS_MAX);
   const text = `May it change ${globs.length > 1 ? `${globs.length} paths: ` : ''}${names}?`;
   const patch = patchOf(state, request);
   const diff = patch === undefined ? {} : { diff: cutLines(patch, DIFF_CHARS_MAX) };
-  return { type: 'question.asked', id, task, text, default: 'no', timeoutMs: PERSON_MS, ...diff };
+  return {
+    type: 'question.asked',
+    id,
+    task,
+    text,
+    default: 'no',
+    timeoutMs: PERSON_MS,
+    globs,
+    ...(owners.length > 0 && { owners: owners.map((owner) => owner.id) }),
+    ...diff,
+  };
 }
 
 function afterAnswer(request: AccessRequest, said: NonNullable<AccessRequest['answer']>): Decision {

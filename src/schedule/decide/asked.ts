@@ -5,7 +5,7 @@ import { isShared, isWholeRun, limitsOf } from '../money/budget.ts';
 import type { OpenAsk, State } from '../state.ts';
 
 export function decideAsked(state: State, ask: OpenAsk): Decision {
-  const { id, task, attempt, text, default: fallback, timeoutMs, budget } = ask;
+  const { id, task, attempt, text, default: fallback, timeoutMs, budget, tool } = ask;
   const answer = (
     { answer: said, chosen, note }: Answer & { note?: string },
     by: string,
@@ -47,6 +47,7 @@ export function decideAsked(state: State, ask: OpenAsk): Decision {
     text,
     default: fallback,
     ...formOf(ask),
+    ...(tool && { tool }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
 }

@@ -46,7 +46,7 @@ export function apply(state: State, event: Event, atMs: number): void {
   change(state, event, atMs);
   if (state.paused) noteIdle(state, event, atMs);
   state.isQuiet = QUIET.has(event.type);
-  state.lastAtMs = Math.max(state.lastAtMs, atMs);
+  if (!OF_OTHERS.has(event.type)) state.lastAtMs = Math.max(state.lastAtMs, atMs);
   for (let head = state.ready.peek(); head && !isInLine(state, head); head = state.ready.peek())
     state.ready.shift();
 }
@@ -58,6 +58,9 @@ function isInLine(state: State, node: Node): boolean {
 
 /** There are many of them, and nobody waits for them. */
 const QUIET: ReadonlySet<Event['type']> = new Set(['attempt.output', 'attempt.agent', 'model.used']);
+
+/** What a person did with what a run left: no time of the run's. */
+const OF_OTHERS: ReadonlySet<Event['type']> = new Set(['run.landed', 'run.unlanded']);
 
 function change(state: State, event: Event, atMs: number): void {
   switch (event.type) {
@@ -79,6 +82,14 @@ function change(state: State, event: Event, atMs: number): void {
     case 'run.noted':
     case 'hook.failed':
       return; // for people; nothing is decided by it
+    case 'run.landed': {
+      const { type: _, ...landed } = event;
+      state.landed = { ...landed, atMs };
+      return;
+    }
+    case 'run.unlanded':
+      delete state.landed;
+      return;
     case 'budget.set':
       return setLimits(state, event.account, event.limits);
     case 'run.resumed':
@@ -133,6 +144,8 @@ type NodeEvent = Exclude<
       | 'run.paused'
       | 'run.unpaused'
       | 'run.finished'
+      | 'run.landed'
+      | 'run.unlanded'
       | 'run.reopened'
       | 'tasks.ready'
       | 'wait.circled'

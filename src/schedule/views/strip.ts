@@ -5,7 +5,7 @@ import type { History } from '../history/history.ts';
 import type { Node, State } from '../state.ts';
 
 export type Bar = Omit<StripBar, 'lane'>;
-type Asked = StripBar['asked'][number];
+export type AskedTime = StripBar['asked'][number];
 
 /** The longest attempts where there are more than `barsMax`. */
 export function stripOf(
@@ -61,9 +61,9 @@ function barsOf(node: Node, { tasks }: Pick<History, 'tasks'>, questions: readon
 
 /** The part of it that fell into an attempt. */
 export function askedWithin(
-  asked: readonly Asked[],
+  asked: readonly AskedTime[],
   { startedAtMs, endedAtMs }: Pick<AttemptReport, 'startedAtMs' | 'endedAtMs'>,
-): Asked[] {
+): AskedTime[] {
   return asked
     .filter(({ fromMs, toMs }) => fromMs <= (endedAtMs ?? Infinity) && (toMs ?? Infinity) >= startedAtMs)
     .map(({ fromMs, toMs }) => {

@@ -1,10 +1,10 @@
 /** What people see of a state: the views that are stored beside the events. */
 import { formOf } from '../../contract/question.ts';
 import type { Spending } from '../../contract/model.ts';
-import type { Held, QuestionView, RunView, TaskView } from '../../contract/run.ts';
+import type { Held, KeptQuestion, QuestionView, RunView, TaskView } from '../../contract/run.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
-import { hasEnded, nearestPaused, pauseOf, type Node, type State } from '../state.ts';
+import { hasEnded, nearestPaused, pauseOf, type Node, type OpenAsk, type State } from '../state.ts';
 
 export function runView(state: State): RunView {
   return {
@@ -27,6 +27,7 @@ export function runView(state: State): RunView {
     ...(state.because && { because: state.because }),
     ...(state.short && { short: state.short }),
     ...(state.overruns.length > 0 && { overruns: [...state.overruns] }),
+    ...(state.landed && { landed: { ...state.landed } }),
     ...(state.waits.size > 0 && {
       waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
     }),
@@ -34,8 +35,10 @@ export function runView(state: State): RunView {
   };
 }
 
-export function questionView(state: State, question: QuestionView): QuestionView {
-  const { id, task, text, default: fallback, askedAtMs, timeoutMs, diff } = question;
+export function questionView(state: State, question: KeptQuestion): QuestionView {
+  const { id, task, text, default: fallback, askedAtMs, timeoutMs, globs, owners, diff } = question;
+  const asked = state.asked.get(id) ?? state.requests.get(id);
+  const budget = state.asked.get(id)?.budget;
   const node = state.nodes.get(task);
   const paused = node && pauseOf(state, node);
   return {
@@ -46,10 +49,31 @@ export function questionView(state: State, question: QuestionView): QuestionView
     default: fallback,
     ...formOf(question),
     askedAtMs,
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    kind: kindOf(state, question),
+    ...(asked && { attempt: asked.attempt }),
+    ...(timeoutMs !== undefined && { timeoutMs, deadlineAtMs: askedAtMs + timeoutMs }),
+    ...(globs && { globs: [...globs] }),
+    ...(owners && { owners: owners.flatMap((owner) => ownerOf(state.nodes.get(owner))) }),
+    ...(budget && { budget: budgetOf(budget) }),
     ...(diff !== undefined && { diff }),
     ...(paused && state.state === 'running' && { pausedSinceMs: paused.sinceMs }),
   };
+}
+
+function kindOf(state: State, { id, tool }: KeptQuestion): QuestionView['kind'] {
+  if (state.requests.has(id)) return 'access';
+  const asked = state.asked.get(id);
+  if (!asked) return 'approve';
+  return asked.budget ? 'budget' : tool ? 'tool' : 'question';
+}
+
+function ownerOf(node: Node | undefined): NonNullable<QuestionView['owners']> {
+  return node ? [{ task: node.id, ...labelOf(node), state: node.state }] : [];
+}
+
+function budgetOf(budget: NonNullable<OpenAsk['budget']>): NonNullable<QuestionView['budget']> {
+  const { account, unit, spent, limit, next, raiseTo } = budget;
+  return { account, unit, spent, limit, ...(next !== undefined && { next }), raiseTo };
 }
 
 function askingCount(state: State): Pick<RunView, 'askingCount' | 'askingGroups'> {

@@ -1,5 +1,5 @@
 /** One row of a diff. All of it is text. */
-import { useState, type ReactNode } from 'react';
+import { useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { formatCount } from '../../../src/base/format-count.ts';
 import { spellControls } from '../../../src/report/text/plain.ts';
 import { Keys } from '../../app/commands.tsx';
@@ -9,7 +9,6 @@ import type { DiffFile } from './use-diff.ts';
 
 export interface DiffRowProps {
   row: DiffRow;
-  widthPx: number;
   isAtCursor: boolean;
   canComment: boolean;
   doing: string;
@@ -25,7 +24,6 @@ const SIGNS = { added: '+', removed: '-', hunk: '', same: ' ', note: '\\' };
 
 export function DiffRowView({
   row,
-  widthPx,
   isAtCursor,
   canComment,
   doing,
@@ -42,11 +40,7 @@ export function DiffRowView({
       const { added, deleted } = file;
       return (
         <h3 className={`d-file${last}`} style={style}>
-          <button
-            aria-expanded={isOpen}
-            onClick={() => toggle(file)}
-            style={{ maxWidth: widthPx > 0 ? widthPx - 42 : undefined }}
-          >
+          <button aria-expanded={isOpen} onClick={() => toggle(file)}>
             <span className="tri" aria-hidden="true">
               {isOpen ? '▾' : '▸'}
             </span>
@@ -97,18 +91,11 @@ export function DiffRowView({
         </div>
       );
     case 'comment':
-      return (
-        <CommentView
-          comment={row.comment}
-          style={{ ...style, ...(widthPx > 0 && { width: widthPx - 40 }) }}
-          last={last}
-          forget={forget}
-        />
-      );
+      return <CommentView comment={row.comment} style={style} last={last} forget={forget} />;
     default:
       return (
         <Compose
-          style={{ ...style, ...(widthPx > 0 && { width: widthPx - 40 }) }}
+          style={style}
           place={`${spellControls(row.file.path)}:${row.line.after ?? row.line.before ?? 0}`}
           last={last}
           doing={doing}
@@ -161,6 +148,8 @@ interface ComposeProps {
 
 function Compose({ style, place, last, doing, onAdd, onCancel }: ComposeProps): ReactNode {
   const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []); // what is typed at once is meant for it
   const isEmpty = text.trim() === '';
   const done = (): void => {
     if (!isEmpty) onAdd(text.trim());
@@ -175,7 +164,7 @@ function Compose({ style, place, last, doing, onAdd, onCancel }: ComposeProps): 
       }}
     >
       <textarea
-        autoFocus
+        ref={field}
         aria-label={`Comment on ${place}`}
         placeholder={`What about ${place}?`}
         value={text}

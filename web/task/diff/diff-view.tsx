@@ -193,7 +193,6 @@ export function DiffView({
             <DiffRowView
               key={first + n}
               row={row}
-              widthPx={seenPx}
               isAtCursor={row.kind === 'line' && row.key === cursor}
               canComment={comment !== undefined}
               doing={doing}

@@ -1,5 +1,5 @@
 /** The log of a task up to a moment: only the rows in view are in the document, however many there are. */
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type CSSProperties, type ReactNode } from 'react';
 import { Keys, useCommands } from '../../app/commands.tsx';
 import { useOutput } from '../../data/use-output.ts';
 import type { RunAt } from '../../film/run-at.ts';
@@ -73,7 +73,8 @@ export function LogView({ at, task, attempt, nothing, isAllOpen, isWrapped }: Lo
     to,
   } = useScroll(allPx, { follows: true });
   useEffect(() => setWidth(seenPx), [seenPx]);
-  useEffect(() => follow(true), [at.atMs, at.isLive, follow]);
+  const moment = at.isLive ? null : at.atMs;
+  useEffect(() => follow(true), [moment, follow]); // its end is what was then
   useEffect(() => {
     if (attempt === undefined) return;
     const place = log.items.items.findIndex((item) => item.attempt === attempt && item.kind === 'mark');
@@ -95,6 +96,7 @@ export function LogView({ at, task, attempt, nothing, isAllOpen, isWrapped }: Lo
   };
   const first = rows.at(topPx - AHEAD_PX);
   const end = Math.min(count, rows.at(topPx + heightPx + AHEAD_PX) + 1);
+  const longest = isWrapped ? 0 : Math.max(0, ...rows.rows.slice(first, end).map(({ text }) => text.length));
   const isEmpty = count === 0 && output.isComplete;
   return (
     <div className="log-frame">
@@ -112,7 +114,7 @@ export function LogView({ at, task, attempt, nothing, isAllOpen, isWrapped }: Lo
             <code>bosun logs {task}</code> has them.
           </p>
         )}
-        <div className="log-rows" style={{ height: allPx }}>
+        <div className="log-rows" style={{ height: allPx, '--out': `${longest + 4}ch` } as CSSProperties}>
           {rows.rows.slice(first, end).map((row, n) => (
             <LogRow
               key={first + n}

@@ -22,6 +22,10 @@ export async function run(typed: Typed): Promise<number> {
   if (isOn(typed, 'json') && isOn(typed, 'csv'))
     throw new BosunError('usage', 'history: use --json or --csv, not both');
   if (optionText(typed, 'by') !== undefined) return sumUp(typed);
+  if (isOn(typed, 'overview')) {
+    writeOut(`${safeJson(await ask('overview', inputOf('overview', typed)))}\n`);
+    return 0;
+  }
   const since = optionText(typed, 'since');
   const runs = await ask('history', {
     ...(since === undefined && { limit: LIMIT }),

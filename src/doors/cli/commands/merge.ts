@@ -9,6 +9,8 @@ import { withTrust } from '../with-trust.ts';
 const HOW = { 'fast-forward': 'fast-forwarded', merged: 'merged', squashed: 'squashed' };
 
 export async function run(typed: Typed): Promise<number> {
+  if (typed.options.preview) return (await import('./merge-preview.ts')).run(typed);
+  if (typed.options.undo) return undo(typed);
   const input = inputOf('merge', typed);
   const tell = {
     printed: (text: string) => writeError(text.split('\n').map(plainLine).join('\n')),
@@ -25,5 +27,15 @@ export async function run(typed: Typed): Promise<number> {
   const what =
     kind === 'squashed' ? `all of run ${id} in one commit` : `${count(commits, 'commit')} of run ${id}`;
   writeError(`${HOW[kind]}: ${where} is at ${shortCommit(head)} with ${what}\n`);
+  return 0;
+}
+
+async function undo(typed: Typed): Promise<number> {
+  const recovered = (text: string): void => writeError(`note: ${text}\n`);
+  const { head, branch, run: id } = await ask('undoMerge', inputOf('undoMerge', typed), { recovered });
+  writeOut(`${head}\n`);
+  writeError(
+    `undone: ${branch ?? 'your detached HEAD'} is at ${shortCommit(head)} again, without run ${id}\n`,
+  );
   return 0;
 }
