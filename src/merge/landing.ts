@@ -165,6 +165,8 @@ async function prepareStage(
   const { top, head: from } = repository;
   const index = path.join(stage, 'index');
   await copyIndex(tree.index, index);
+  // Files that only look changed, since somebody saved them as they were, or a landing put them there a moment ago.
+  await tree.run(['update-index', '-q', '--refresh'], { index, codes: [0, 1] });
   await tree.run(['read-tree', '-m', from, to], { index });
   const entries: LandingEntry[] = [];
   const fields = splitNul((await engine.run(['diff-tree', '-r', '-z', '--no-renames', from, to])).stdout);
