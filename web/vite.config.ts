@@ -27,6 +27,9 @@ export default defineConfig({
     // The policy of the page takes no data: address for anything but pictures.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One file of each kind: it weighs less than many, and nothing is waited for when a view or a dialog opens.
+    cssCodeSplit: false,
+    rolldownOptions: { output: { codeSplitting: false } },
     reportCompressedSize: false,
   },
   // Whoever builds it, such as a test: React's development build does every effect twice.

@@ -21,7 +21,7 @@ export function InputField({ name, input, value, problem, change }: InputFieldPr
     return (
       <Field label={name} problem={problem}>
         {(given) => (
-          <span className="tick">
+          <span className="form-tick">
             <input
               {...given}
               type="checkbox"
