@@ -3,6 +3,8 @@ import { processExit, type StartedProcess, type Exit, type Running } from './pro
 
 /** How long output may still arrive after the end before the end is told anyway. */
 const DRAIN_MS = 1000;
+/** Until a group that is not there yet is looked for again. */
+const AGAIN_MS = 10;
 /** How long a child may take to follow what it held. */
 const KILL_MS = 200;
 
@@ -35,7 +37,8 @@ export function asGroup(
     try {
       process.kill(-child.pid, signal);
     } catch {
-      // the group is gone already
+      // It is gone already; or it has just been started and is no group yet, and nobody else would end it.
+      if (signal === 'SIGKILL') setTimeout(send, AGAIN_MS, signal).unref();
     }
   };
   const exited = new Promise<Exit>((resolve, reject) => {
