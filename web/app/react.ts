@@ -99,7 +99,7 @@ options.event = (event) => Object.assign(event, { nativeEvent: event });
 
 const before = options.vnode;
 options.vnode = (node) => {
-  if (typeof node.type === 'string') asPreactHasThem(node.type, node.props as Props);
+  if (typeof node.type === 'string') asPreactHasThem(node.type, node.props);
   before?.(node);
 };
 
