@@ -1,6 +1,7 @@
 /** The page itself in a browser: how somebody gets in, and what they see who don't. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PAGE_KB_MAX, pageKb } from '../../bench/page-weight.ts';
 import { DARK, expectAccessible, launchBrowser, PAGE_DIRECTORY, PHONE, visit } from '../fixtures/browser.ts';
 import { openShop } from '../fixtures/http.ts';
 
@@ -12,6 +13,10 @@ afterAll(async () => {
   await browser.close();
   expect((await shop).server.bugs).toEqual([]);
   await (await shop)[Symbol.asyncDispose]();
+});
+
+it('weighs no more than it may, all of it, compressed', () => {
+  expect(pageKb(PAGE_DIRECTORY)).toBeLessThan(PAGE_KB_MAX);
 });
 
 it('opens with the address that was printed, and forgets the token at once', async () => {

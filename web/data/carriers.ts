@@ -4,7 +4,8 @@
  */
 // oxlint-disable-next-line import/default -- Vite makes it: its address
 import workerUrl from './hub-worker.ts?worker&url';
-import { Hub, type HubOptions, type Told } from './hub.ts';
+import type { HubScope } from './hub-worker.ts';
+import type { Hub, HubOptions, Told } from './hub.ts';
 
 type Carried = Pick<HubOptions, 'tell'> & {
   /** Where this tab stands, for when it becomes the one that reads. */
@@ -17,12 +18,18 @@ const NAME = 'bosun-stream';
 export function carry(carried: Carried, onFailure: () => void): () => void {
   if (typeof SharedWorker !== 'undefined') return fromWorker(carried, onFailure);
   if (typeof BroadcastChannel !== 'undefined' && 'locks' in navigator) return fromLeader(carried);
-  carryAlone(carried);
+  void carryAlone(carried);
   return () => {};
 }
 
-export function carryAlone({ tell, standsAt }: Carried): void {
-  new Hub({ tell, from: standsAt(), isHidden: () => document.hidden }).start();
+export async function carryAlone({ tell, standsAt }: Carried): Promise<void> {
+  await startHub({ tell, from: standsAt(), isHidden: () => document.hidden });
+}
+
+/** Out of the worker's file. */
+async function startHub(options: HubOptions): Promise<Hub> {
+  await import(/* @vite-ignore */ workerUrl);
+  return (globalThis as unknown as HubScope).startHub(options);
 }
 
 function fromWorker({ tell }: Carried, onFailure: () => void): () => void {
@@ -54,16 +61,16 @@ function fromLeader({ tell, standsAt }: Carried): () => void {
   });
   channel.postMessage('where');
   const stop = new AbortController();
-  const lead = (): Promise<void> => {
-    hub = new Hub({
+  const lead = async (): Promise<void> => {
+    hub = await startHub({
       from: standsAt(),
       isHidden: () => document.hidden,
       tell(told) {
         tell(told);
         channel.postMessage(told);
       },
-    }).start();
-    return new Promise(() => {}); // until the tab goes
+    });
+    await new Promise(() => {}); // until the tab goes
   };
   navigator.locks.request(NAME, { signal: stop.signal }, lead).catch(() => {});
   return () => {

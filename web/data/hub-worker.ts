@@ -1,14 +1,24 @@
-/** Holds the one stream for all tabs of a browser. A tab says `hello` when it comes, and `bye` when it goes. */
-import { Hub } from './hub.ts';
+/**
+ * Holds the one stream for all tabs of a browser. A tab says `hello` when it comes, and `bye` when it goes. One that can
+ * have no worker loads this file itself and has a hub of its own, which is in no other file.
+ */
+import { Hub, type HubOptions } from './hub.ts';
 
-interface Scope {
+/** Vite keeps no exports of a worker. */
+export interface HubScope {
+  startHub(options: HubOptions): Hub;
+}
+
+interface Scope extends HubScope {
   addEventListener(type: 'connect', listener: (event: MessageEvent) => void): void;
 }
 
 const tabs = new Set<MessagePort>();
 let hub: Hub | undefined;
 
-(globalThis as unknown as Scope).addEventListener('connect', ({ ports }) => {
+const scope = globalThis as unknown as Scope;
+scope.startHub = (options) => new Hub(options).start();
+scope.addEventListener('connect', ({ ports }) => {
   const port = ports[0]!;
   port.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (data === 'bye') {
@@ -16,7 +26,7 @@ let hub: Hub | undefined;
       return;
     }
     tabs.add(port);
-    hub ??= new Hub({ tell: (told) => tabs.forEach((tab) => tab.postMessage(told)) }).start();
+    hub ??= scope.startHub({ tell: (told) => tabs.forEach((tab) => tab.postMessage(told)) });
     hub.unlock();
     port.postMessage(hub.now);
   });

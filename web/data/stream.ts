@@ -56,7 +56,7 @@ function open(): void {
     if (isAlone) return;
     isAlone = true;
     end();
-    carryAlone(carried);
+    void carryAlone(carried);
   };
   const end = carry(carried, alone);
   const look = (): void => {

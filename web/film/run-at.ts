@@ -3,7 +3,7 @@
  * state; the same object for as long as nothing of it changes, so that a view may compare by identity.
  */
 import type { EventOf, Recorded } from '../../src/contract/event.ts';
-import type { AttemptReport, RunReport } from '../../src/contract/report.ts';
+import type { AttemptReport, ReportAt } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState, TaskView } from '../../src/contract/run.ts';
 import type { Limits, Scope } from '../../src/contract/workflow.ts';
 
@@ -29,7 +29,7 @@ export interface RunAt {
   /** What was spent in all by then, of the whole run, whatever moment it is: a step for each request that was charged. */
   spent: readonly { atMs: number; usd: number }[];
   /** All that had happened, as its report tells it, without patches. Made when it is first asked for, and kept. */
-  report(): RunReport;
+  report(): ReportAt;
 }
 
 /** A task at that moment. */
