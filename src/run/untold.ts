@@ -33,7 +33,7 @@ export interface Untold {
   input: HookInput;
 }
 
-export interface Due extends Omit<Untold, 'input'> {
+interface Due extends Omit<Untold, 'input'> {
   atMs: number;
 }
 
