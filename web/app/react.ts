@@ -13,7 +13,7 @@ import {
 } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 
-export { createContext, createElement, Fragment, Fragment as StrictMode } from 'preact';
+export { Component, createContext, createElement, Fragment, Fragment as StrictMode } from 'preact';
 export {
   useCallback,
   useContext,
