@@ -26,8 +26,14 @@ export async function readInput(
   const problem = inputProblem(schema, given);
   if (problem) throw problemAt(pointerOf(route, problem.field), tellProblem(problem));
   const { properties }: InputSchema = OPERATIONS[route.operation].input;
-  const addressed = Object.entries(values).filter(([name]) => Object.hasOwn(properties, name));
-  return { ...given, ...Object.fromEntries(addressed), ...route.fixed };
+  const addressed = Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      Object.hasOwn(properties, name) ? [[name, read(properties[name], value)]] : [],
+    ),
+  );
+  const wrong = inputProblem({ type: 'object', properties }, addressed);
+  if (wrong) throw problemAt(wrong.field ?? '', tellProblem(wrong));
+  return { ...given, ...addressed, ...route.fixed };
 }
 
 /** Nothing at all stands for an empty object. */

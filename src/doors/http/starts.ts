@@ -1,8 +1,10 @@
 /** Requests that make work: each run is checked and in the journal before it is acknowledged, and driven by a process of its own. */
 import path from 'node:path';
 import { isModule } from '../../definition/load.ts';
+import { BosunError } from '../../contract/errors.ts';
 import type { Role } from '../../contract/role.ts';
 import { perform } from '../../operations/perform.ts';
+import { findRun, openJournal } from '../../run/journal.ts';
 import { RunQueues } from '../../run/run-queue.ts';
 import { jsonReply, type Reply } from './call.ts';
 import type { Access } from './access.ts';
@@ -36,7 +38,7 @@ export class Starts implements AsyncDisposable {
     if (starts === 'file') return jsonReply(await this.#startFile(input, around), { status });
     if (starts === 'task') return jsonReply(await this.#startTask(input, around, role), { status });
     if (starts === 'execution') return jsonReply(await this.#startExecution(input, around), { status });
-    const words = wordsOf(starts!, input);
+    const words = wordsOf(starts!, await known(input, around.cwd));
     return jsonReply(await this.#starter.continue(words, around.cwd, around.by), { status });
   }
 
@@ -92,12 +94,24 @@ export function fileWithin(file: string): string {
   return file;
 }
 
+/** A run and a task by their own ids: what stood in the address becomes no word of a command. */
+async function known(input: Input, directory: string): Promise<Input> {
+  await using journal = await openJournal(directory);
+  const { id: run } = await findRun(journal, input.run as string);
+  if (input.task === undefined) return { ...input, run };
+  const tasks = await journal.store.tasks(run);
+  const found = tasks.find(({ id }) => id === input.task) ?? tasks.find(({ label }) => label === input.task);
+  if (!found) throw new BosunError('not-found', `run ${run} has no task ${input.task as string}`);
+  return { ...input, run, task: found.id };
+}
+
 /** `{field}` stands for its value; a word with a field that is not given is left out. */
-function wordsOf(words: readonly string[], input: Input): string[] {
-  return words.flatMap((word) => {
+function wordsOf([command, ...words]: readonly [string, ...string[]], input: Input): [string, ...string[]] {
+  const rest = words.flatMap((word) => {
     const [place, name] = /\{(\w+)\}$/.exec(word) ?? [];
     if (place === undefined || name === undefined) return [word];
     const value = input[name] as string | undefined;
     return value === undefined ? [] : [word.slice(0, -place.length) + value];
   });
+  return [command, ...rest];
 }
