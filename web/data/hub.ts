@@ -6,6 +6,7 @@
  *                                               └──(nobody knows this browser)──▶ locked
  */
 import type { Recorded } from '../../src/contract/event.ts';
+import { placed } from './place.ts';
 
 /** An event, and where in its repository's events whoever has seen it stands. */
 export type Streamed = Recorded & { repository: string; cursor: string };
@@ -84,7 +85,7 @@ export class Hub {
   #open(): void {
     if (this.#id === '') this.#epoch = newEpoch();
     const after = this.#id === '' ? '' : `&after=${encodeURIComponent(this.#id)}`;
-    const source = new EventSource(`/api/events?withoutOutput=true${after}`);
+    const source = new EventSource(placed(`/api/events?withoutOutput=true${after}`));
     this.#source = source;
     this.#heardAtMs = Date.now();
     source.addEventListener('open', () => this.#heard(source, ''));
@@ -161,7 +162,8 @@ function cursorIn(id: string, repository: string): string {
 /** The stream of a browser does not say why it was refused. */
 async function isStranger(): Promise<boolean> {
   try {
-    return (await fetch('/api/session', { credentials: 'same-origin', redirect: 'error' })).status === 401;
+    const answer = await fetch(placed('/api/session'), { credentials: 'same-origin', redirect: 'error' });
+    return answer.status === 401;
   } catch {
     return false;
   }

@@ -9,8 +9,11 @@
 import { useSyncExternalStore } from 'react';
 import { mayAct, type Role } from '../../src/contract/role.ts';
 import { ask, Problem } from './api.ts';
+import { keepPlace } from './place.ts';
 
 interface Me {
+  /** Of a session that was just begun. */
+  place?: string;
   role: Role;
   by: { kind: string; name: string };
   version: string;
@@ -45,6 +48,7 @@ export async function openSession(): Promise<void> {
       token === undefined
         ? await ask<Me>('/api/session')
         : await ask<Me>('/api/session', { body: {}, headers: { authorization: `Bearer ${token}` } });
+    if (me.place !== undefined) keepPlace(me.place);
     set({ state: 'open', me });
   } catch (error) {
     set({ state: error instanceof Problem && error.status === 0 ? 'unreachable' : 'locked' });
@@ -54,6 +58,7 @@ export async function openSession(): Promise<void> {
 /** @public */
 export async function endSession(): Promise<void> {
   await ask('/api/session', { method: 'DELETE' });
+  keepPlace(undefined);
   set({ state: 'locked' });
 }
 

@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const kept = undo.use(new KeptOpen());
   const records = undo.use(new Records());
   const token = tokensOnly ? undefined : makeToken();
-  const sessions = Sessions.open();
+  const sessions = new Sessions(records.sessions);
   const access = new Access(records, sessions, token);
   const streams = new EventStreams(options.beatMs === undefined ? {} : { beatMs: options.beatMs });
   const metrics = new Metrics();

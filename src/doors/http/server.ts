@@ -13,6 +13,7 @@ import { listenOnSocket } from '../../system/net/listen-on-socket.ts';
 import type { HttpCaller } from './access.ts';
 import { SOCKET, type Call, type Headers, type Pour, type Reply, type Sink } from './call.ts';
 import { HttpProblem, problemReply } from './problem.ts';
+import { unplaced } from './sessions.ts';
 
 const CONNECTIONS_MAX = 2048;
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -158,7 +159,7 @@ export class HttpServer implements AsyncDisposable {
     let gone: AbortSignal | undefined;
     return {
       method,
-      path: at === -1 ? url : url.slice(0, at),
+      ...unplaced(at === -1 ? url : url.slice(0, at)),
       query: new URLSearchParams(at === -1 ? '' : url.slice(at + 1)),
       headers,
       countOf: (header) =>
