@@ -38,6 +38,8 @@ export interface ServeOptions {
   pageDirectory?: string;
   /** Until all headers of a request are there. */
   headersMsMax?: number;
+  /** How long somebody may take nothing of what is written. */
+  stalledMs?: number;
   /** Between two signs of life of a quiet event stream. */
   beatMs?: number;
   onBug(error: unknown): void;
