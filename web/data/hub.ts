@@ -102,7 +102,8 @@ export class Hub {
       this.#heard(source, lastEventId);
       this.#handOn();
     });
-    source.addEventListener('problem', () => {
+    source.addEventListener('problem', ({ data }: MessageEvent<string>) => {
+      this.#forget((JSON.parse(data) as { repository: string }).repository);
       setTimeout(() => source === this.#source && this.#again(), PROBLEM_MS);
     });
     source.addEventListener('error', () => {
@@ -145,6 +146,12 @@ export class Hub {
     this.#isLocked = this.#refused > 0 && (await isStranger());
     if (this.#isLocked) this.#handOn();
     else this.#open();
+  }
+
+  /** Its journal may be another one: whoever reads in it is told when the stream stands there anew. */
+  #forget(repository: string): void {
+    const places = this.#id.split(',').filter((each) => !each.startsWith(`${repository}:`));
+    this.#id = places.join(',');
   }
 
   #again(): void {
