@@ -114,15 +114,20 @@ describe('a change', () => {
       '.claude/agents/a.md',
       '.CLAUDE/agents',
       '.claude',
+      'src/bosun.yaml',
+      'src/deep/BOSUN.json',
+      'src/b\u200cosun.yml',
     ];
     for (const path of obeyed)
       for (const scope of [{}, { write: ['**'], named: ['**'] }])
         expect(refusal(file(path), scope), path).toMatch(/bosun's own.*has to name/);
     expect(refusal(remove('.claude/agents'), {})).toMatch(/bosun's own/);
-    const free = ['.claude/settings.json', 'src/bosun.yaml', 'bosun.md', 'b', '.claudes/agents/x'];
+    const free = ['.claude/settings.json', 'src/bosun.md', 'bosun.md', 'b', '.claudes/agents/x'];
     expect(vet(free.map((path) => file(path))).accepted).toEqual(free);
     const named = { write: ['bosun.yaml', '.claude/**'], named: ['bosun.yaml', '.claude/**'] };
     expect(vet([file('bosun.yaml'), file('.claude/agents/a.md')], named).accepted).toHaveLength(2);
+    const below = { write: ['src/**', 'src/bosun.yaml'], named: ['src/**', 'src/bosun.yaml'] };
+    expect(vet([file('src/bosun.yaml')], below).accepted).toEqual(['src/bosun.yaml']);
   });
 
   test('that no commit can hold stays refused, for its own reason', () => {

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../../src/contract/event.ts';
+import { countUntil } from '../../web/film/run-at.ts';
 import { Moments } from '../../web/data/moments.ts';
 import { RunFold } from '../../web/data/run-fold.ts';
 import { play, workflowOf } from '../fixtures/history.ts';
@@ -74,6 +75,13 @@ describe('the fold of the page', () => {
 });
 
 describe('moments of a run', () => {
+  it('hold what came before them, also where the clock was set back', () => {
+    const events = [10, 20, 90, 30, 40, 95].map((atMs) => ({ atMs }));
+    expect([5, 10, 35, 89, 90, 94, 95].map((atMs) => countUntil(events, atMs))).toEqual([
+      0, 1, 2, 2, 5, 5, 6,
+    ]);
+  });
+
   it('are as they were, whichever was looked at before', () => {
     const { events } = play(workflowOf([3, 5, 8, 1], 2, false), [1, 4, 2, 7, 3], () => {});
     const story = recorded(events);

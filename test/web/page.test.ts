@@ -74,3 +74,52 @@ it.each([
   await stranger.page.getByText('This browser is not signed in').waitFor();
   await expectAccessible(stranger.page);
 });
+
+it('keeps whoever is signed in that comes with an old address', async () => {
+  const { server } = await shop;
+  await using visitor = await visit(browser, server);
+  await visitor.page.getByRole('heading', { level: 1 }).waitFor();
+  await using other = await visitor.another('/settings#token=bosun_of_yesterday');
+  await other.page.getByRole('heading', { name: /Settings/ }).waitFor();
+  expect(other.page.url()).toBe(`${server.serving.url}/settings`);
+});
+
+it('can be let in by the same address once the server answers', async () => {
+  const { server } = await shop;
+  await using visitor = await visit(browser, { serving: { ...server.serving, token: 'bosun_guess' } });
+  const { page } = visitor;
+  await page.getByText('This browser is not signed in').waitFor();
+  const isSession = /\/api\/session$/;
+  await page.route(isSession, (route) => route.abort());
+  await page.goto(`${server.serving.url}/settings#token=${server.serving.token}`);
+  await page.getByText('The server does not answer').waitFor();
+  await page.unroute(isSession);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: /Settings/ }).waitFor();
+});
+
+it('says what to do where a view cannot be shown, as after an update of the server', async () => {
+  const { server } = await shop;
+  await using visitor = await visit(browser, server);
+  const { page } = visitor;
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.route(/settings-page/, (route) => route.fulfill({ status: 404 }));
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.getByText('This view cannot be shown.').waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('g');
+  await page.keyboard.press('h');
+  await page.getByText('This view cannot be shown.').waitFor({ state: 'detached' });
+  await page.unroute(/settings-page/);
+});
+
+it('says so where signing out did not work', async () => {
+  const { server } = await shop;
+  await using visitor = await visit(browser, server, '/settings');
+  const { page } = visitor;
+  await page.getByRole('button', { name: 'Sign this browser out' }).waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Sign this browser out' }).click();
+  await page.getByRole('alert').getByText('the server does not answer').waitFor();
+});

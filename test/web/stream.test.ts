@@ -95,6 +95,85 @@ it('reads on in a tab that the browser had put aside', async () => {
   await expectSteps(page, 3);
 });
 
+it('has one stream for all tabs again after the machine has slept', async () => {
+  await using shop = await openShop(
+    { 'README.md': 'hello' },
+    { pageDirectory: PAGE_DIRECTORY, beatMs: 5000 },
+  );
+  await using run = await plantRun(shop.repository.path, checkoutRun());
+  await using visitor = await visit(browser, shop.server, `/r/shop/${run.id}${JOURNAL}`);
+  const second = await visitor.another(`/r/shop/${run.id}${JOURNAL}`);
+  const pages = [visitor.page, second.page];
+  for (const page of pages) await agentsOnly(page);
+  await run.add([step(1)]);
+  for (const page of pages) await expectSteps(page, 1);
+  for (const page of pages)
+    await page.evaluate('{ const real = Date.now; Date.now = () => real() + 120_000; }');
+  await visitor.page.waitForTimeout(2500);
+  expect(await openStreams(shop.server)).toBe(1);
+  await run.add([step(2)]);
+  for (const page of pages) await expectSteps(page, 2);
+});
+
+it('goes on alone where the worker has died, and says in place of a run what it cannot read', async () => {
+  await using shop = await openShop({ 'README.md': 'hello' }, { pageDirectory: PAGE_DIRECTORY });
+  await using run = await plantRun(shop.repository.path, checkoutRun());
+  await using visitor = await visit(browser, shop.server, '/settings');
+  await visitor.page.context().addInitScript(() => {
+    class Dead extends EventTarget {
+      port = Object.assign(new EventTarget(), { postMessage() {}, start() {}, close() {} });
+    }
+    const Real = EventSource;
+    class Kept extends Real {
+      constructor(url: string) {
+        super(url);
+        Object.assign(globalThis, { kept: this });
+      }
+    }
+    const ahead = Date.now() + 30_000;
+    const real = Date.now;
+    // The second look finds that nothing came for half a minute.
+    let looks = 0;
+    Date.now = () => (++looks > 4 && looks < 400 ? Math.max(real(), ahead) : real());
+    Object.assign(globalThis, { SharedWorker: Dead, EventSource: Kept });
+  });
+  const { page } = await visitor.another(`/r/shop/${run.id}${JOURNAL}`);
+  await agentsOnly(page);
+  await run.add([step(1)]);
+  await expectSteps(page, 1);
+  await page.evaluate((id) => {
+    const { kept } = globalThis as unknown as { kept: EventSource };
+    const event = { type: 'attempt.finished', task: 'of another world', attempt: 1 };
+    const data = JSON.stringify({ repository: 'shop', run: id, seq: 9_000_000, atMs: 1, event });
+    kept.dispatchEvent(new MessageEvent('message', { data, lastEventId: 'shop:1.1' }));
+  }, run.id);
+  await page.getByText(/could not read the run/).waitFor();
+});
+
+it('keeps what it shows of a run where one reading fails, and reads on', async () => {
+  await using shop = await openShop({ 'README.md': 'hello' }, { pageDirectory: PAGE_DIRECTORY });
+  await using run = await plantRun(shop.repository.path, checkoutRun());
+  await using visitor = await visit(browser, shop.server, `/r/shop/${run.id}${JOURNAL}`);
+  const { page } = visitor;
+  await agentsOnly(page);
+  await run.add([step(1)]);
+  await expectSteps(page, 1);
+  const isLog = /\/log\?/;
+  let failed = 0;
+  await page.route(isLog, (route) => (failed++, route.abort()));
+  const tell = (type: string): Promise<void> =>
+    page.evaluate(`dispatchEvent(new PageTransitionEvent('${type}', { persisted: true }))`);
+  await tell('pagehide');
+  await run.add([step(2)]);
+  await tell('pageshow');
+  await expect.poll(() => failed).toBeGreaterThan(0);
+  await expectSteps(page, 1);
+  await page.unroute(isLog);
+  await expectSteps(page, 2);
+  await run.add([step(3)]);
+  await expectSteps(page, 3);
+});
+
 it('notices within 15 seconds that nothing comes any more, says so, and comes back by itself', async () => {
   await using proxy = await openTcpProxy();
   await using shop = await openShop(

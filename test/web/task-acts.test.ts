@@ -29,11 +29,24 @@ tasks:
       echo {} > package-lock.json
       seq 1 2000 > out/large.txt
       echo ${PNG} | base64 -d > report/dot.png
+      { head -c 16 report/dot.png; printf '\\000\\000\\200\\000\\000\\000\\200\\000'; tail -c +25 report/dot.png; } > report/wide.png
       echo '<script>document.title=3</script>' > report/page.html
       echo '<svg xmlns="http://www.w3.org/2000/svg" onload="document.title=4"/>' > report/fake.png
       echo no > out/left.md
     scope: { write: ['out/*.txt', 'out/bidi*', package-lock.json, 'report/**'] }
     artifacts: ['report/**']
+`;
+/** 7 MB in 280 files. */
+const MANY = `
+name: many
+tasks:
+  make:
+    run: |
+      mkdir many
+      line=$(head -c 40 /dev/zero | tr '\\0' a)
+      for n in $(seq 500 1090); do echo "$n $line"; done > many/100
+      for n in $(seq 101 379); do cp many/100 many/$n; done
+    scope: { write: ['many/**'] }
 `;
 const shop = openShop(
   {
@@ -41,6 +54,7 @@ const shop = openShop(
     'src.txt': 'one\ntwo\nthree\n',
     'talk.yaml': TALK,
     'files.yaml': FILES,
+    'many.yaml': MANY,
   } as never,
   { pageDirectory: PAGE_DIRECTORY },
 );
@@ -58,6 +72,12 @@ async function start(file: string): Promise<string> {
   const { status, json, text } = await server.ask('POST', `${at}/runs`, { body: { file } });
   expect([status, text]).toEqual([202, expect.any(String)]);
   return json.id as string;
+}
+
+async function retried(run: string): Promise<number> {
+  const { server, at } = await shop;
+  const { text } = await server.ask('GET', `${at}/runs/${run}/log?types=task.retried`);
+  return text.split('\n').filter(Boolean).length;
 }
 
 async function picture(page: Page, name: string): Promise<void> {
@@ -89,13 +109,19 @@ describe('the panel of a task', { timeout: 90_000 }, () => {
     await page.keyboard.press('d');
     const diff = page.getByRole('region', { name: 'Diff' });
     await diff.getByText('+bad').waitFor();
+    await page.keyboard.press('ControlOrMeta+k'); // a browser obeys the first autofocus of a page, and no other
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
     await diff.getByRole('button', { name: 'Comment on line 2' }).last().click();
     await page.keyboard.type('be good');
     await picture(page, 'comment');
     await expectAccessible(page);
     await page.keyboard.press('Control+Enter');
     await diff.getByText('its next attempt is told').waitFor();
-    await page.keyboard.press('r');
+    await page.keyboard.press('r'); // which only goes to the button
+    await page.waitForTimeout(300);
+    expect(await retried(id)).toBe(0);
+    await page.keyboard.press('Enter');
     await page.keyboard.press('l');
     await log.getByText('Attempt 2 · told why').waitFor();
     await log.getByText(/^Done/).waitFor();
@@ -107,6 +133,56 @@ describe('the panel of a task', { timeout: 90_000 }, () => {
     await picture(page, 'retried');
     await page.keyboard.press('[');
     await page.waitForURL(/try=1/);
+  });
+
+  it('does not take words meant for an agent that has ended since for those to its next attempt', async () => {
+    const { server, at } = await shop;
+    const id = await start('talk.yaml');
+    await using visitor = await visit(browser, server, `/r/shop/${id}?task=work`);
+    const { page } = visitor;
+    await page.getByRole('region', { name: 'Log' }).getByText('Asks: May I go on?').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('wait for me');
+    await server.ask('POST', `${at}/runs/${id}/cancel`, { body: {} });
+    await page.getByRole('textbox', { name: 'Tell the next attempt of work' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('Its attempt has ended.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Tell the next attempt' }).inputValue()).toBe(
+      'wait for me',
+    );
+    expect(await retried(id)).toBe(0);
+    await page.getByRole('textbox', { name: 'Tell the next attempt' }).fill('');
+    await page.keyboard.press('Enter');
+    await page.waitForTimeout(300);
+    expect(await retried(id)).toBe(0);
+  });
+
+  it('reads of a large diff what is in view, and no more', async () => {
+    const { server } = await shop;
+    const id = await start('many.yaml');
+    await using visitor = await visit(browser, server, `/r/shop/${id}?task=make`);
+    const { page } = visitor;
+    await page.getByText(/^Done · /).waitFor();
+    let asked = 0;
+    page.on('request', (request) => void (/\/patch.*path=/.test(request.url()) && asked++));
+    await page.keyboard.press('d');
+    const diff = page.getByRole('region', { name: 'Diff' });
+    await diff
+      .getByRole('button', { name: /many\/10\d/ })
+      .first()
+      .waitFor();
+    const read = (): Promise<unknown> =>
+      diff
+        .getByText(/^\+5\d\d a+$/)
+        .first()
+        .waitFor();
+    await read();
+    await page.waitForTimeout(500);
+    expect(asked).toBe(0);
+    await diff.evaluate((element) => ((element as unknown as { scrollTop: number }).scrollTop = 1e9));
+    await page.waitForTimeout(1500);
+    await read();
+    expect(asked).toBeLessThan(6); // of 280
   });
 
   it('shows hostile output, file names and artifacts as text, pictures as pictures, and all as downloads', async () => {
@@ -134,7 +210,8 @@ describe('the panel of a task', { timeout: 90_000 }, () => {
     await page.keyboard.press('a');
     const artifacts = page.getByRole('region', { name: 'Artifacts' });
     await artifacts.getByRole('img', { name: 'report/dot.png' }).waitFor();
-    await artifacts.getByText('It cannot be shown as a picture.').waitFor();
+    await artifacts.getByText('It cannot be shown as a picture.').first().waitFor();
+    await artifacts.getByText('It is too large to be shown: 32768 × 32768 pixels.').waitFor();
     expect(await artifacts.getByRole('img').count()).toBe(1);
     await expectAccessible(page);
     await picture(page, 'artifacts');

@@ -17,14 +17,17 @@ export function Locked(): ReactNode {
   );
 }
 
-export function Unreachable(): ReactNode {
+/** `why`: in the server's own words, where it did answer. */
+export function Unreachable({ why }: { why: string | undefined }): ReactNode {
   return (
     <main className="alone">
-      <h1>The server does not answer.</h1>
-      <p>Runs continue without it. Start it again, then try again here.</p>
-      <p>
-        <code>bosun serve</code>
-      </p>
+      <h1>{why === undefined ? 'The server does not answer.' : 'The server lets nobody in just now.'}</h1>
+      <p>{why ?? 'Runs continue without it. Start it again, then try again here.'}</p>
+      {why === undefined && (
+        <p>
+          <code>bosun serve</code>
+        </p>
+      )}
       <p>
         <button className="act main" onClick={() => void openSession()}>
           Try again

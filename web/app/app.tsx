@@ -5,6 +5,7 @@ import { HomePage } from '../home/home-page.tsx';
 import { Notices } from '../parts/notice.tsx';
 import { RunPage } from '../run/run-page.tsx';
 import { Locked, Nowhere, Unreachable } from './alone.tsx';
+import { Boundary } from './boundary.tsx';
 import { followKeys } from './commands.tsx';
 import { Everywhere } from './everywhere.tsx';
 import { followLinks, usePlace, type Place } from './router.ts';
@@ -25,14 +26,21 @@ export function App(): ReactNode {
   useEffect(() => void openSession(), []);
   if (session.state === 'asking') return null;
   if (session.state === 'locked') return <Locked />;
-  if (session.state === 'unreachable') return <Unreachable />;
+  if (session.state === 'unreachable') return <Unreachable why={session.why} />;
   return (
     <>
       <Everywhere />
-      <Suspense fallback={null}>{viewOf(place)}</Suspense>
+      <Boundary key={keyOf(place)}>
+        <Suspense fallback={null}>{viewOf(place)}</Suspense>
+      </Boundary>
       <Notices />
     </>
   );
+}
+
+/** Elsewhere there may be no trouble. */
+function keyOf(place: Place): string {
+  return place.page === 'run' ? `${place.repository}/${place.run}` : place.page;
 }
 
 function viewOf(place: Place): ReactNode {

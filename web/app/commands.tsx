@@ -12,6 +12,8 @@ export interface Command {
   /** What to type for it in a terminal. */
   cli?: string;
   isDisabled?: boolean;
+  /** It starts what is paid for: its key alone only goes to its button, where Enter presses it. */
+  isCostly?: boolean;
   run(): void;
 }
 
@@ -58,9 +60,11 @@ export function useAllCommands(): readonly Command[] {
 }
 
 export function CommandButton({ command, main = false }: { command: Command; main?: boolean }): ReactNode {
-  const { label, keys, cli, isDisabled = false } = command;
+  const { id, label, keys, cli, isDisabled = false } = command;
   return (
     <button
+      type="button"
+      data-command={id}
       className={main ? 'act main' : 'act'}
       disabled={isDisabled}
       title={cli}
@@ -119,7 +123,8 @@ export function followKeys(): () => void {
     );
     if (command) {
       event.preventDefault();
-      command.run();
+      if (!command.isCostly || isMod) command.run();
+      else document.querySelector<HTMLElement>(`[data-command="${command.id}"]`)?.focus();
     } else if (listening.some(({ keys }) => keys?.startsWith(`${key} `))) first = key;
   };
   document.addEventListener('keydown', onKey);

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { ShownRun, Status } from '../../src/contract/outputs.ts';
 import type { ServedRepository } from '../../src/contract/serving-schema.ts';
+import { shellWord } from '../../src/base/shell-word.ts';
 import { ask, repositoryPath, runPath } from '../data/api.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
 import type { Command } from './commands.tsx';
@@ -103,7 +104,7 @@ async function readThings(
           about: `task of ${at}`,
           sign: signOf(task.state),
           tone: toneOf(task.state),
-          cli: `bosun logs ${task.id} --run ${at}`,
+          cli: `bosun logs ${at} --task ${task.id}`,
           rank: 2,
           run: () => go(runHref(here, at, { task: task.id })),
         }));
@@ -129,7 +130,7 @@ function repositoryFound({ name, directory }: ServedRepository): Found {
     label: name,
     about: directory,
     sign: '⌂',
-    cli: `cd ${directory}`,
+    cli: `cd ${shellWord(directory)}`,
     rank: 4,
     run: () => go(`/?repository=${encodeURIComponent(name)}`),
   };

@@ -1,6 +1,7 @@
 /** ⌘K: finds runs, tasks and repositories, and does whatever the page can do. What it shows was told elsewhere. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { Dialog } from '../parts/dialog.tsx';
+import { plain } from '../parts/plain.ts';
 import { Keys, useAllCommands } from './commands.tsx';
 import { findWhat, type Found, useFindable } from './findable.ts';
 import { usePlace } from './router.ts';
@@ -64,7 +65,7 @@ export function Palette({ onClose }: { onClose(): void }): ReactNode {
               {what.sign}
             </span>
             <span className="palette-what">
-              <b>{what.label}</b> <span className="quiet">{what.about}</span>
+              <b>{plain(what.label)}</b> <span className="quiet">{plain(what.about)}</span>
             </span>
             {what.keys !== undefined && (
               <span className="keys">
@@ -75,7 +76,7 @@ export function Palette({ onClose }: { onClose(): void }): ReactNode {
         ))}
       </ul>
       <p className="palette-foot quiet" role="status">
-        {found.length === 0 ? saidOfNothing(findable.state, words) : (found[at]?.cli ?? ' ')}
+        {found.length === 0 ? saidOfNothing(findable.state, words) : plain(found[at]?.cli ?? ' ')}
       </p>
     </Dialog>
   );

@@ -174,7 +174,7 @@ async function patchOf(repository: string, run: string, task: string): Promise<s
     text += value;
   }
   await reader.cancel();
-  return `${text.slice(0, PATCH_CHARS_MAX)}\n… and more: bosun diff --task ${task} --run ${run}`;
+  return `${text.slice(0, PATCH_CHARS_MAX)}\n… and more: bosun diff ${run} --task ${task}`;
 }
 
 function labelOf(tasks: readonly TaskReport[], id: string): string {

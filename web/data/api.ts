@@ -63,6 +63,9 @@ export async function request(
   throw await problemOf(response);
 }
 
+/** What came of an answer is not all of it. */
+export class BrokenOff extends Error {}
+
 /** The lines of an answer as they come, many at a time. */
 export async function* linesOf({ body }: Response): AsyncGenerator<string[]> {
   const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -72,7 +75,7 @@ export async function* linesOf({ body }: Response): AsyncGenerator<string[]> {
     rest = lines.pop()!;
     if (lines.length > 0) yield lines;
   }
-  if (rest !== '') throw new Error('the answer ended in the middle of a line');
+  if (rest !== '') throw new BrokenOff('the answer ended in the middle of a line');
 }
 
 export function repositoryPath(repository: string): string {

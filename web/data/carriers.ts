@@ -15,47 +15,44 @@ type Carried = Pick<HubOptions, 'tell'> & {
 
 const NAME = 'bosun-stream';
 
-/** What it gives ends it; `onFailure` where the browser does not let it begin. */
-export function carry(carried: Carried, onFailure: () => void): () => void {
+export interface Carrier {
+  /** Nothing was heard of it: where it is there, it says something at once. */
+  wake(): void;
+}
+
+/** `onFailure`: the browser does not let it begin. */
+export function carry(carried: Carried, onFailure: () => void): Carrier {
   if (typeof SharedWorker !== 'undefined') return fromWorker(carried, onFailure);
   if (typeof BroadcastChannel !== 'undefined' && 'locks' in navigator) return fromLeader(carried);
   carryAlone(carried);
-  return () => {};
+  return { wake: () => {} };
 }
 
-export function carryAlone({ tell, standsAt }: Carried): void {
-  new Hub({ tell, from: standsAt(), isHidden: () => document.hidden }).start();
+export function carryAlone({ tell, standsAt }: Carried): Hub {
+  return new Hub({ tell, from: standsAt(), isHidden: () => document.hidden }).start();
 }
 
-function fromWorker({ tell }: Carried, onFailure: () => void): () => void {
+function fromWorker({ tell }: Carried, onFailure: () => void): Carrier {
   const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: NAME });
   const { port } = worker;
   worker.addEventListener('error', onFailure);
   port.addEventListener('message', ({ data }: MessageEvent<Told>) => tell(data));
   const hello = (): void => port.postMessage({ place: sessionPlace() } satisfies Hello);
-  const bye = (): void => port.postMessage('bye');
   port.start();
   hello();
-  addEventListener('pagehide', bye);
+  addEventListener('pagehide', () => port.postMessage('bye'));
   addEventListener('pageshow', hello); // also where the browser had put the tab aside
-  return () => {
-    bye();
-    removeEventListener('pagehide', bye);
-    removeEventListener('pageshow', hello);
-    port.close();
-  };
+  return { wake: hello };
 }
 
 /** A tab that comes asks where the leader stands; one that waits for the lock goes on from where it stood itself. */
-function fromLeader({ tell, standsAt }: Carried): () => void {
+function fromLeader({ tell, standsAt }: Carried): Carrier {
   const channel = new BroadcastChannel(NAME);
   let hub: Hub | undefined;
   channel.addEventListener('message', ({ data }: MessageEvent<Told | 'where'>) => {
     if (data !== 'where') tell(data);
     else if (hub) channel.postMessage(hub.now);
   });
-  channel.postMessage('where');
-  const stop = new AbortController();
   const lead = (): Promise<void> => {
     hub = new Hub({
       from: standsAt(),
@@ -67,11 +64,10 @@ function fromLeader({ tell, standsAt }: Carried): () => void {
     }).start();
     return new Promise(() => {}); // until the tab goes
   };
-  navigator.locks.request(NAME, { signal: stop.signal }, lead).catch(() => {});
-  return () => {
-    stop.abort();
-    channel.close();
-  };
+  navigator.locks.request(NAME, lead).catch(() => {});
+  const wake = (): void => (hub ? tell(hub.now) : channel.postMessage('where'));
+  wake();
+  return { wake };
 }
 
 /** The policy of the page lets no text become a script; this is the address of one of its own files. */

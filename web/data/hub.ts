@@ -8,8 +8,8 @@
 import type { Recorded } from '../../src/contract/event.ts';
 import { placed } from './place.ts';
 
-/** An event, and where in its repository's events whoever has seen it stands. */
-export type Streamed = Recorded & { repository: string; cursor: string };
+/** An event, and whose it is. Its place in its run is its `seq`. */
+export type Streamed = Recorded & { repository: string };
 
 /** What a hub says, at least every five seconds. */
 export interface Told {
@@ -35,7 +35,7 @@ export const SILENT_MS = 15_000;
 const BATCH_MS = 50;
 const LOOK_MS = 1000;
 const AGAIN_MS = [250, 500, 1000, 2000];
-/** A repository that could not be read is asked for again after this. */
+/** Where a repository could not be read, all are asked for again after this. */
 const PROBLEM_MS = 10_000;
 /** After so many refusals it begins anew, as if it had read nothing. */
 const REFUSED_MAX = 4;
@@ -51,6 +51,8 @@ export class Hub {
   #failures = 0;
   #refused = 0;
   #isLocked = false;
+  #isStopped = false;
+  #looking: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -59,9 +61,17 @@ export class Hub {
   }
 
   start(): this {
-    setInterval(() => this.#look(), LOOK_MS);
+    this.#looking = setInterval(() => this.#look(), LOOK_MS);
     this.#open();
     return this;
+  }
+
+  /** For good: another one goes on. */
+  stop(): void {
+    clearInterval(this.#looking);
+    this.#isStopped = true;
+    this.#source?.close();
+    this.#source = undefined;
   }
 
   /** For whoever comes later. */
@@ -83,6 +93,7 @@ export class Hub {
   }
 
   #open(): void {
+    if (this.#isStopped) return;
     if (this.#id === '') this.#epoch = newEpoch();
     const after = this.#id === '' ? '' : `&after=${encodeURIComponent(this.#id)}`;
     const source = new EventSource(placed(`/api/events?withoutOutput=true${after}`));
@@ -91,7 +102,7 @@ export class Hub {
     source.addEventListener('open', () => this.#heard(source, ''));
     source.addEventListener('message', ({ data, lastEventId }: MessageEvent<string>) => {
       const event = JSON.parse(data) as Streamed;
-      this.#batch.push({ ...event, cursor: cursorIn(lastEventId, event.repository) });
+      this.#batch.push(event);
       this.#heard(source, lastEventId);
       if (this.#batch.length > 1) return;
       if (this.#options.isHidden?.()) queueMicrotask(() => this.#handOn());
@@ -126,6 +137,7 @@ export class Hub {
   #handOn(): void {
     const events = this.#batch;
     this.#batch = [];
+    if (this.#isStopped) return;
     this.#options.tell({ ...this.now, events });
   }
 
@@ -158,12 +170,6 @@ export class Hub {
     this.#source?.close();
     this.#open();
   }
-}
-
-/** The id of an event of all repositories says where the reader stands in each of them. */
-function cursorIn(id: string, repository: string): string {
-  const part = id.split(',').find((each) => each.startsWith(`${repository}:`));
-  return part?.slice(repository.length + 1) ?? '0.0';
 }
 
 /** The stream of a browser does not say why it was refused. */

@@ -10,10 +10,14 @@ const COPY_EVENTS = 10_000;
 /** Of a run with more tasks a copy takes longer, and more memory, than it saves. */
 const COPIED_TASKS_MAX = 3000;
 
+/** So many at most; past them every other one goes, and new ones are made half as often. */
+const COPIES_MAX = 24;
+
 export class Moments {
   readonly #events: readonly Recorded[];
   /** The oldest first; each with how many events are in it. */
-  readonly #copies: { count: number; fold: RunFold }[] = [];
+  #copies: { count: number; fold: RunFold }[] = [];
+  #every = COPY_EVENTS;
   #last: { count: number; fold: RunFold } | undefined;
 
   /** The same list for good, to which others come. */
@@ -24,8 +28,11 @@ export class Moments {
   /** To be told of the fold that reads all of them, after each. */
   passed(live: RunFold): void {
     const count = this.#events.length;
-    if (count % COPY_EVENTS === 0 && live.state!.nodes.size <= COPIED_TASKS_MAX)
-      this.#copies.push({ count, fold: live.copy() });
+    if (count % this.#every !== 0 || live.state!.nodes.size > COPIED_TASKS_MAX) return;
+    this.#copies.push({ count, fold: live.copy() });
+    if (this.#copies.length < COPIES_MAX) return;
+    this.#every *= 2;
+    this.#copies = this.#copies.filter((copy) => copy.count % this.#every === 0);
   }
 
   /** The fold of the first `count` of them, until it is asked for another. */

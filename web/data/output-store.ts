@@ -6,8 +6,8 @@
  *   reading ──▶ following ──(hidden, cut off, the run has ended)──▶ resting ──(seen again, after a while)──▶ reading
  */
 import type { EventOf, Recorded } from '../../src/contract/event.ts';
-import { request, runPath } from './api.ts';
-import type { Output, OutputEntry } from './use-output.ts';
+import { linesOf, request, runPath } from './api.ts';
+import type { Output, OutputEntry } from './output.ts';
 
 const AGAIN_MS = 1000;
 /** Of a run that has ended, or that nobody drives: whether somebody went on with it. */
@@ -16,6 +16,9 @@ const LOOK_MS = 5000;
 const QUIET_MS = 120;
 /** How often a tab asks that does not follow. */
 const ASK_MS = 700;
+/** A followed log that says nothing for so long is asked for again, after the last of what it said. */
+const SILENT_MS = 20_000;
+const SILENT = 'nothing was heard';
 const FOLLOWERS = ['bosun output 1', 'bosun output 2'];
 
 export class OutputStore {
@@ -30,6 +33,7 @@ export class OutputStore {
   #holders = 0;
   #reading: AbortController | undefined;
   #again: ReturnType<typeof setTimeout> | undefined;
+  #silent: ReturnType<typeof setTimeout> | undefined;
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #isDue = false;
 
@@ -78,21 +82,38 @@ export class OutputStore {
       };
       const asked = request(this.#path, { query, signal: stop.signal });
       this.#hush(stop);
-      const { body } = await asked;
-      await eachLine(body!, (line) => this.#take(JSON.parse(line) as Recorded, stop));
+      const silent = leave && this.#endWhenSilent(stop);
+      for await (const lines of linesOf(await asked)) {
+        silent?.();
+        for (const line of lines) this.#take(JSON.parse(line) as Recorded, stop);
+      }
       this.#completed();
       if (!leave) waitMs = ASK_MS;
     } catch (error) {
-      if (stop.signal.aborted) return;
-      waitMs = AGAIN_MS;
-      this.#problem = error instanceof Error ? error.message : String(error);
-      this.#changed();
+      if (stop.signal.reason === SILENT) waitMs = 0;
+      else if (stop.signal.aborted) return;
+      else waitMs = AGAIN_MS;
+      if (waitMs > 0) {
+        this.#problem = error instanceof Error ? error.message : String(error);
+        this.#changed();
+      }
     } finally {
+      clearTimeout(this.#silent);
       leave?.();
     }
     if (this.#reading !== stop) return;
     this.#reading = undefined;
     this.#again = setTimeout(this.#look, waitMs);
+  }
+
+  /** Of a connection that died nothing is heard: it is begun again. What it gives is to be called when something came. */
+  #endWhenSilent(stop: AbortController): () => void {
+    const wait = (): void => {
+      clearTimeout(this.#silent);
+      this.#silent = setTimeout(() => stop.abort(SILENT), SILENT_MS);
+    };
+    wait();
+    return wait;
   }
 
   #take({ seq, atMs, event }: Recorded, stop: AbortController): void {
@@ -174,16 +195,4 @@ function entryOf(
 /** What is no UTF-8 has a mark in its place. */
 function decoded(base64: string): string {
   return new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
-}
-
-async function eachLine(body: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
-  const reader = body.pipeThrough<string>(new TextDecoderStream() as never).getReader();
-  let begun = '';
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (begun + value).split('\n');
-    begun = lines.pop()!;
-    for (const line of lines) take(line);
-  }
 }

@@ -2,12 +2,13 @@
  * A run's state and history while its events are read, one after another, and what its views show of that. It asks
  * nobody for events and knows no clock.
  */
-import type { EventOf, Recorded } from '../../src/contract/event.ts';
+import type { Recorded } from '../../src/contract/event.ts';
 import type { AgentEvent } from '../../src/contract/model.ts';
 import type { QuestionReport, RunReport } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
 import { LogTails } from '../../src/report/log-tails.ts';
+import { spellControls } from '../../src/report/text/plain.ts';
 import { reportOn } from '../../src/report/build.ts';
 import { shownTitle } from '../../src/report/tasks.ts';
 import { copyRun } from '../../src/schedule/copy.ts';
@@ -28,8 +29,6 @@ const NO_LOGS = new LogTails();
 export class RunFold {
   state: State | undefined;
   history: History = newHistory();
-  /** Whether what runs is fenced, as it was told last. */
-  isolation: EventOf<'run.isolation'>['kind'] | undefined;
   /** What the agent of each task last said or did. */
   #said = new Map<string, AgentEvent>();
   #tasks: ReadonlyMap<string, TaskAt> = new Map();
@@ -48,7 +47,6 @@ export class RunFold {
     // In journals of old formats these two say themselves what is open again.
     if (recorded.format !== undefined && (event.type === 'run.resumed' || event.type === 'task.retried'))
       for (const node of this.state.nodes.values()) this.#touched.add(node);
-    if (event.type === 'run.isolation') this.isolation = event.kind;
     if (event.type === 'attempt.agent' && hasAgentLine(event.event)) this.#said.set(event.task, event.event);
   }
 
@@ -80,7 +78,6 @@ export class RunFold {
   copy(): RunFold {
     const copy = new RunFold();
     copy.#tasks = this.tasks();
-    copy.isolation = this.isolation;
     copy.#said = new Map(this.#said);
     const { state, history } = copyRun({ state: this.state!, history: this.history });
     copy.state = state;
@@ -135,11 +132,11 @@ function factsOf(node: Node): TaskFacts {
   const { model, runtime } = found?.agent ?? {};
   return {
     id,
-    label,
+    label: spellControls(label),
     kind,
     ...(parent && { parent: parent.id }),
     needs: [...node.needs, ...node.apis.map(({ publisher }) => publisher)].map((need) => need.id),
-    title: shownTitle(node),
+    title: spellControls(shownTitle(node)),
     ...(found && { agent: found.name }),
     ...(runtime !== undefined && { runtime }),
     ...(model !== undefined && { model }),

@@ -9,7 +9,7 @@ import type { Event, Recorded } from '../../src/contract/event.ts';
 import type { ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
 import { countUntil, type RunAt } from '../film/run-at.ts';
-import { ask, linesOf, Problem, request, runPath } from './api.ts';
+import { ask, BrokenOff, linesOf, Problem, request, runPath } from './api.ts';
 import { Moments } from './moments.ts';
 import { RunFold } from './run-fold.ts';
 import { onEvents, onStanding, type Streamed } from './stream.ts';
@@ -20,6 +20,8 @@ const FILM_BARS_MAX = 400;
 const LOOK_MS = 10_000;
 /** There are many of them, and no bar of the film changes with them. */
 const OFF_FILM: ReadonlySet<Event['type']> = new Set(['attempt.agent', 'attempt.progress', 'model.used']);
+/** After a reading that failed. */
+const AGAIN_MS = 1000;
 const LOADING: OpenedRun = { state: 'loading' };
 
 const stores = new Map<string, RunStore>();
@@ -27,14 +29,18 @@ const stores = new Map<string, RunStore>();
 export function openRun(repository: string, run: string): RunStore {
   const key = `${repository}/${run}`;
   let store = stores.get(key);
-  if (!store) stores.set(key, (store = new RunStore(repository, run, () => stores.delete(key))));
+  if (!store) {
+    const isKept = (isHeld: boolean): void => void (isHeld ? stores.set(key, store!) : stores.delete(key));
+    store = new RunStore(repository, run, isKept);
+    isKept(true);
+  }
   return store;
 }
 
 class RunStore {
   readonly #repository: string;
   readonly #run: string;
-  readonly #forget: () => void;
+  readonly #keep: (isHeld: boolean) => void;
   readonly #listeners = new Set<() => void>();
   #holders = 0;
   #stop: AbortController | undefined;
@@ -53,10 +59,10 @@ class RunStore {
   #then: { atMs: number; of: OpenedRun; made: OpenedRun } | undefined;
   #strip: Strip | undefined;
 
-  constructor(repository: string, run: string, forget: () => void) {
+  constructor(repository: string, run: string, keep: (isHeld: boolean) => void) {
     this.#repository = repository;
     this.#run = run;
-    this.#forget = forget;
+    this.#keep = keep;
   }
 
   readonly listen = (listener: () => void): (() => void) => {
@@ -67,13 +73,17 @@ class RunStore {
   /** Read for as long as somebody holds it. */
   hold(): () => void {
     this.#holders++;
-    if (!this.#stop) this.#open();
+    if (!this.#stop) {
+      this.#keep(true);
+      this.#open();
+    }
     return () => {
       if (--this.#holders > 0) return;
       setTimeout(() => {
         if (this.#holders > 0) return;
         this.#stop?.abort();
-        this.#forget();
+        this.#stop = undefined;
+        this.#keep(false);
       });
     };
   }
@@ -120,6 +130,15 @@ class RunStore {
   #failed(stop: AbortController, error: unknown): void {
     this.#readings -= 1;
     if (stop.signal.aborted) return;
+    if (this.#now.state === 'open' && mayPass(error)) {
+      // What is shown stays; what the stream tells waits until the rest has been read.
+      this.#readings += 1;
+      setTimeout(() => {
+        this.#readings -= 1;
+        if (!stop.signal.aborted) this.#readOn(stop);
+      }, AGAIN_MS);
+      return;
+    }
     stop.abort();
     const problem =
       error instanceof Problem
@@ -158,8 +177,13 @@ class RunStore {
     if (this.#waiting) return void this.#waiting.push(...own);
     this.#heardAtMs = Date.now();
     this.#isDriven = true;
-    this.#add(own);
-    this.#refresh();
+    try {
+      this.#add(own);
+      this.#refresh();
+    } catch (error) {
+      this.#readings += 1;
+      this.#failed(this.#stop!, error); // an event of a newer server
+    }
   }
 
   #add(events: readonly Recorded[]): void {
@@ -214,7 +238,7 @@ class RunStore {
       lastAtMs,
       state,
       run,
-      isolation: fold.isolation,
+      isolations: [...fold.history.isolations],
       tasks: [...byId.values()],
       task: (id) => byId.get(id),
       events: this.#events,
@@ -233,4 +257,10 @@ class RunStore {
 function shownOf({ state, pending, paused }: RunAt['run']): ShownRunState {
   if (pending && state === 'running') return 'pending';
   return paused && state === 'running' ? 'paused' : state;
+}
+
+/** Whether it may go by itself: the way to the server, or a server that has too much to do. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof Problem) return error.status === 0 || error.status === 429 || error.status >= 500;
+  return error instanceof TypeError || error instanceof BrokenOff; // of a body that was cut off
 }

@@ -1,6 +1,6 @@
 /**
- * Who this browser is to the server. The token of the address that was printed is given for a cookie that no script can
- * read, and taken out of the address at once.
+ * Who this browser is to the server. The token of the address that was printed is traded for a session, half of which no
+ * script can read, and taken out of the address at once; it is kept until the server has said what it thinks of it.
  *
  *   asking ──▶ open
  *     ├──────▶ locked: nobody let this browser in
@@ -20,7 +20,10 @@ interface Me {
 }
 
 export type Session =
-  { state: 'asking' } | { state: 'open'; me: Me } | { state: 'locked' } | { state: 'unreachable' };
+  | { state: 'asking' }
+  | { state: 'open'; me: Me }
+  | { state: 'locked' }
+  | { state: 'unreachable'; why?: string };
 
 let session: Session = { state: 'asking' };
 const listeners = new Set<() => void>();
@@ -42,17 +45,35 @@ export function useMay(needed: Role): boolean {
 }
 
 export async function openSession(): Promise<void> {
-  const token = takeToken();
+  token = takeToken() ?? token;
   try {
-    const me =
-      token === undefined
-        ? await ask<Me>('/api/session')
-        : await ask<Me>('/api/session', { body: {}, headers: { authorization: `Bearer ${token}` } });
-    if (me.place !== undefined) keepPlace(me.place);
-    set({ state: 'open', me });
+    set({ state: 'open', me: await enter() });
   } catch (error) {
-    set({ state: error instanceof Problem && error.status === 0 ? 'unreachable' : 'locked' });
+    const { status, message } = error instanceof Problem ? error : new Problem(0, '', String(error));
+    if (status === 401 || status === 403) set({ state: 'locked' });
+    else set({ state: 'unreachable', ...(status !== 0 && { why: message }) });
   }
+}
+
+let token: string | undefined;
+
+/** Whoever is signed in stays so, also with an address that opens nothing any more. */
+async function enter(): Promise<Me> {
+  if (token === undefined) return ask<Me>('/api/session');
+  let refusal: unknown;
+  try {
+    const me = await ask<Me>('/api/session', { body: {}, headers: { authorization: `Bearer ${token}` } });
+    token = undefined;
+    keepPlace(me.place);
+    return me;
+  } catch (error) {
+    refusal = error;
+  }
+  const isWrong = refusal instanceof Problem && refusal.status === 401;
+  if (isWrong) token = undefined;
+  return ask<Me>('/api/session').catch((error: unknown) => {
+    throw isWrong ? error : refusal;
+  });
 }
 
 /** @public */

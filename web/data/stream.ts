@@ -1,6 +1,6 @@
 /** What comes from the server as it happens, for the views of this tab: events of all repositories, in batches. */
 import { carry, carryAlone } from './carriers.ts';
-import { SILENT_MS, type Streamed, type Told } from './hub.ts';
+import { SILENT_MS, type Hub, type Streamed, type Told } from './hub.ts';
 import { setLink } from './link.ts';
 import { lockSession } from './session.ts';
 
@@ -11,6 +11,8 @@ type Listener = (events: readonly Streamed[]) => void;
 const LOOK_MS = 1000;
 /** The carrier lets itself be heard also while the server does not. */
 const DEAD_MS = SILENT_MS + 5000;
+/** So often it is asked to say something before this tab goes on without it. */
+const WAKES = 4;
 const listeners = new Set<{ repository: string | null; listener: Listener }>();
 const standers = new Set<{ repository: string | null; listener(): void }>();
 /** Of which repositories nothing is missed from now on. */
@@ -21,7 +23,7 @@ let isOpen = false;
 
 /**
  * As long as what it gives was not called. Without what programs print. Some may be told twice: whoever counts them goes
- * by their cursor. `null` for all repositories.
+ * by their `seq`. `null` for all repositories.
  */
 export function onEvents(repository: string | null, listener: Listener): () => void {
   const entry = { repository, listener };
@@ -50,19 +52,27 @@ function open(): void {
   if (isOpen) return;
   isOpen = true;
   heardAtMs = Date.now();
-  let isAlone = false;
-  const carried = { tell: heard, standsAt: () => told };
+  /** A stream of its own, for as long as the carrier says nothing. */
+  let own: Hub | undefined;
+  let unheard = 0;
+  const standsAt = (): typeof told => told;
   const alone = (): void => {
-    if (isAlone) return;
-    isAlone = true;
-    end();
-    carryAlone(carried);
+    own ??= carryAlone({ tell: heard, standsAt });
   };
-  const end = carry(carried, alone);
+  const tell = (said: Told): void => {
+    own?.stop();
+    own = undefined;
+    unheard = 0;
+    heard(said);
+  };
+  const carrier = carry({ tell, standsAt }, alone);
   const look = (): void => {
     const silentMs = Date.now() - heardAtMs;
     if (silentMs >= SILENT_MS) setLink({ state: 'lost', sinceMs: heardAtMs });
-    if (silentMs >= DEAD_MS) alone();
+    if (silentMs < DEAD_MS || own) return;
+    // After sleep the clock is far ahead of what was heard, and the carrier is well.
+    if (unheard++ < WAKES) carrier.wake();
+    else alone();
   };
   setInterval(look, LOOK_MS);
   // The browser had put this tab aside, where nothing reached it.
@@ -96,6 +106,11 @@ function handOn(events: readonly Streamed[]): void {
   if (events.length === 0) return;
   for (const { repository, listener } of listeners) {
     const own = repository === null ? events : events.filter((event) => event.repository === repository);
-    if (own.length > 0) listener(own);
+    if (own.length === 0) continue;
+    try {
+      listener(own);
+    } catch (error) {
+      reportError(error); // a fault of one view; the others are told all the same
+    }
   }
 }

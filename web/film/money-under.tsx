@@ -1,6 +1,8 @@
 /** What a run had spent at each moment, under its film, with its limit. */
 import { memo, type ReactNode } from 'react';
+import { describeUsd } from '../../src/schedule/money/budget-words.ts';
 import type { RunAt } from './run-at.ts';
+import { thinned } from './thinned.ts';
 
 const HEIGHT_PX = 24;
 const POINTS_MAX = 400;
@@ -19,7 +21,7 @@ export const MoneyUnder = memo(function MoneyUnder({ at, fromMs, toMs }: MoneyUn
   const top = Math.max(limit ?? 0, total);
   const then = at.isLive ? total : (spent.findLast(({ atMs }) => atMs <= at.atMs)?.usd ?? 0);
   const share = Math.min(1, Math.max(0, (at.atMs - fromMs) / (toMs - fromMs)));
-  const points = thinned(spent).map(
+  const points = thinned(spent, POINTS_MAX).map(
     ({ atMs, usd }) => `${((atMs - fromMs) / (toMs - fromMs)).toFixed(5)},${(1 - usd / top).toFixed(4)}`,
   );
   return (
@@ -27,19 +29,12 @@ export const MoneyUnder = memo(function MoneyUnder({ at, fromMs, toMs }: MoneyUn
       <svg viewBox="0 0 1 1" preserveAspectRatio="none" height={HEIGHT_PX} aria-hidden="true">
         <polygon className="cash" points={`0,1 ${points.join(' ')} 1,${(1 - total / top).toFixed(4)} 1,1`} />
       </svg>
-      {limit !== undefined && <span className="limit">{dollars(limit)}</span>}
-      <b className={share < 0.15 ? 'sum after' : 'sum'} style={{ left: `${share * 100}%` }}>
-        {dollars(then)}
-      </b>
+      {limit !== undefined && <span className="limit">{describeUsd(limit)}</span>}
+      {(spent.length > 0 || !run.spending) && (
+        <b className={share < 0.15 ? 'sum after' : 'sum'} style={{ left: `${share * 100}%` }}>
+          {describeUsd(then)}
+        </b>
+      )}
     </div>
   );
 });
-
-function thinned<T>(all: readonly T[]): readonly T[] {
-  const every = Math.ceil(all.length / POINTS_MAX);
-  return every <= 1 ? all : all.filter((_, n) => n % every === 0 || n === all.length - 1);
-}
-
-function dollars(usd: number): string {
-  return `$${usd.toFixed(2)}`;
-}

@@ -1,8 +1,10 @@
 /**
  * A run at one moment, as all of its views show it: as it is now, or as it was then. Plain values made of the core's
- * state; the same object for as long as nothing of it changes, so that a view may compare by identity.
+ * state; the same object for as long as nothing of it changes. Of what is in it, `events` and `spent` are lists that grow
+ * in place: whoever keeps what they made of them goes by `count`, or by how many there are.
  */
-import type { EventOf, Recorded } from '../../src/contract/event.ts';
+import type { Recorded } from '../../src/contract/event.ts';
+import type { Isolation } from '../../src/contract/isolation.ts';
 import type { AttemptReport, RunReport } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState, TaskView } from '../../src/contract/run.ts';
 import type { Limits, Scope } from '../../src/contract/workflow.ts';
@@ -18,8 +20,8 @@ export interface RunAt {
   /** With `interrupted` for one that nobody drives. */
   state: ShownRunState;
   run: RunView;
-  /** Whether what runs is fenced, as it was told last. */
-  isolation: EventOf<'run.isolation'>['kind'] | undefined;
+  /** What held its commands: the last is what does now, those before it did before it was resumed. */
+  isolations: readonly Isolation[];
   /** In the order in which they are shown. */
   tasks: readonly TaskAt[];
   task(id: string): TaskAt | undefined;
@@ -66,13 +68,8 @@ export interface AttemptAt extends Pick<
   asked: readonly { fromMs: number; toMs: number | null }[];
 }
 
-/** How many of these had happened by then. */
-export function countUntil(events: readonly Recorded[], atMs: number): number {
-  let [low, high] = [0, events.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (events[middle]!.atMs <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** How many had happened by then. Where the clock was set back their order counts: what came later came later. */
+export function countUntil(events: readonly Pick<Recorded, 'atMs'>[], atMs: number): number {
+  const next = events.findIndex((event) => event.atMs > atMs);
+  return next === -1 ? events.length : next;
 }

@@ -1,5 +1,6 @@
 /** The face of a run: who was at work when. One drawing, as small as a row of a list and as large as the film. */
 import { memo, type CSSProperties, type ReactNode } from 'react';
+import { spellControls } from '../../src/report/text/plain.ts';
 import type { Strip as RunStrip, StripBar } from '../../src/contract/strip.ts';
 import type { Tone } from '../parts/tone.ts';
 import './strip.css';
@@ -116,7 +117,7 @@ function Bar({ bar, share, atMs, toMs, y, lanePx, isChosen, widthPx, isOneOfMany
           dx="5"
           y={y + lanePx / 2 + 2}
         >
-          {clipTo(name, (roomPx - 8) / NAME_CHAR_PX)}
+          {clipTo(spellControls(name), (roomPx - 8) / NAME_CHAR_PX)}
         </text>
       )}
     </>

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { Input } from '../../src/contract/workflow.ts';
 import { Field } from '../parts/field.tsx';
+import { plain } from '../parts/plain.ts';
 
 export interface InputFieldProps {
   name: string;
@@ -19,7 +20,7 @@ export function InputField({ name, input, value, problem, change }: InputFieldPr
   const isRequired = required && input.default === undefined;
   if (type === 'boolean')
     return (
-      <Field label={name} problem={problem}>
+      <Field label={plain(name)} problem={problem}>
         {(given) => (
           <span className="tick">
             <input
@@ -38,7 +39,12 @@ export function InputField({ name, input, value, problem, change }: InputFieldPr
   const isLong =
     input.default !== undefined && /\n|.{81}/.test(String(input.default).slice(0, LINE_CHARS_MAX * 2));
   return (
-    <Field label={name} about={description} problem={problem} isRequired={isRequired}>
+    <Field
+      label={plain(name)}
+      about={description && plain(description, 2000)}
+      problem={problem}
+      isRequired={isRequired}
+    >
       {(given) =>
         options ? (
           <select {...given} className="field" value={text} onChange={({ target }) => change(target.value)}>

@@ -3,6 +3,7 @@ import { useRef, useState, type ReactNode } from 'react';
 import { RUNTIME_DEFAULT, RUNTIMES, takesCommand, type RuntimeName } from '../../src/contract/runtimes.ts';
 import { CommandButton, useCommands, type Command } from '../app/commands.tsx';
 import { Field } from '../parts/field.tsx';
+import { plainText } from '../parts/plain.ts';
 import type { Finding } from './findings.ts';
 import { Fences } from './prospect.tsx';
 import { commandOf } from './shell.ts';
@@ -155,7 +156,7 @@ export function OneAgent({ repository }: { repository: string }): ReactNode {
       </div>
       {trouble !== undefined && (
         <p className="problem" role="alert">
-          {trouble}
+          {plainText(trouble)}
         </p>
       )}
       <div className="new-end">

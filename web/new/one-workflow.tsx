@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { changeQuery } from '../app/router.ts';
 import { repositoryPath } from '../data/api.ts';
 import { Field } from '../parts/field.tsx';
+import { plain } from '../parts/plain.ts';
 import { useAsked } from '../parts/use-asked.ts';
 import { WorkflowForm } from './workflow-form.tsx';
 
@@ -47,7 +48,7 @@ export function OneWorkflow({ repository, asked }: { repository: string; asked: 
           >
             {all.map(({ file: each, name }) => (
               <option key={each} value={each}>
-                {name === undefined ? each : `${each} · ${name}`}
+                {plain(name === undefined ? each : `${each} · ${name}`)}
               </option>
             ))}
           </select>
@@ -79,7 +80,7 @@ function Problems({ message, again }: { message: string; again(): void }): React
           const [, place, text] = /^(\S+:\d+(?::\d+)?):? (.*)$/.exec(line) ?? [];
           return (
             <li key={n}>
-              {place !== undefined && <code>{place}</code>} {text ?? line}
+              {place !== undefined && <code>{plain(place)}</code>} {plain(text ?? line, 2000)}
             </li>
           );
         })}

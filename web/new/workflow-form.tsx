@@ -1,8 +1,10 @@
 /** The inputs of a workflow that has no problems, what it may cost, what it reaches, and its start. */
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { CommandButton, useCommands, type Command } from '../app/commands.tsx';
+import { spellControls } from '../../src/report/text/plain.ts';
 import { useMay } from '../data/session.ts';
 import { Field } from '../parts/field.tsx';
+import { plain, plainText } from '../parts/plain.ts';
 import { InputField } from './input-field.tsx';
 import { problemsAtInputs, readInputs, typedAtFirst, type Typed } from './inputs.ts';
 import { commandOf } from './shell.ts';
@@ -131,7 +133,7 @@ export function WorkflowForm({ repository, checked, checkAgain }: WorkflowFormPr
       </Field>
       {[...warnings, ...ignored].map((warning) => (
         <p key={warning} className="new-warning">
-          {warning}
+          {plain(warning, 2000)}
         </p>
       ))}
       {isReaching && (
@@ -140,11 +142,11 @@ export function WorkflowForm({ repository, checked, checkAgain }: WorkflowFormPr
       <Prospect repository={repository} workflow={workflow} />
       {trouble !== undefined && (
         <p className="problem" role="alert">
-          {trouble}
+          {plainText(trouble)}
         </p>
       )}
       <div className="new-end">
-        <code className="cmd">{command.cli}</code>
+        <code className="cmd">{plain(command.cli!)}</code>
         <CommandButton command={command} main />
       </div>
     </form>
@@ -170,16 +172,16 @@ function Reach({ file, fresh, isAdmin, isTrusted, trust }: ReachProps): ReactNod
           ?
         </span>{' '}
         <span>
-          <code>{file}</code> asks for more than this repository. Do you trust it?
+          <code>{spellControls(file)}</code> asks for more than this repository. Do you trust it?
         </span>
       </h2>
       <ul>
         {fresh.slice(0, SHOWN_MAX).map((each) => (
-          <li key={each}>{each}</li>
+          <li key={each}>{spellControls(each)}</li>
         ))}
         {fresh.length > SHOWN_MAX && (
           <li>
-            and {fresh.length - SHOWN_MAX} more: bosun check {file}
+            and {fresh.length - SHOWN_MAX} more: bosun check {spellControls(file)}
           </li>
         )}
       </ul>

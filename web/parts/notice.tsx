@@ -1,5 +1,6 @@
 /** What became of an act, said in a corner: what went well goes by itself, what went wrong stays until it is read. */
 import { useSyncExternalStore, type ReactNode } from 'react';
+import { plainText } from './plain.ts';
 import './notice.css';
 
 interface Notice {
@@ -46,7 +47,7 @@ export function Notices(): ReactNode {
           <span className="sign" aria-hidden="true">
             {tone === 'bad' ? '✗' : '✓'}
           </span>
-          <p>{text}</p>
+          <p>{plainText(text)}</p>
           <button className="close" aria-label="Close" onClick={() => forget(n)}>
             ×
           </button>

@@ -1,15 +1,16 @@
-/** How wide an element is, as it changes. */
+/** How wide an element is, as it changes; also one that is not there at first. */
 import { useEffect, useState, type RefObject } from 'react';
 
 export function useWidth(of: RefObject<HTMLElement | null>): number {
   const [widthPx, setWidth] = useState(0);
+  const [element, setElement] = useState<HTMLElement | null>(null);
+  useEffect(() => setElement(of.current));
   useEffect(() => {
-    const element = of.current;
     if (!element) return undefined;
     const observer = new ResizeObserver(() => setWidth(element.clientWidth));
     observer.observe(element);
     setWidth(element.clientWidth);
     return () => observer.disconnect();
-  }, [of]);
+  }, [element]);
   return widthPx;
 }

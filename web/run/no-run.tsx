@@ -1,5 +1,6 @@
 /** What stands in place of a run that is not there, or not yet. */
 import { useEffect, useState, type ReactNode } from 'react';
+import { plain } from '../parts/plain.ts';
 import type { OpenedRun } from '../data/use-run.ts';
 
 /** Sooner than that nothing is said of waiting. */
@@ -17,8 +18,8 @@ export function NoRun({ repository, run, opened }: NoRunProps): ReactNode {
   const isUnknown = problem.status === 404;
   return (
     <main className="alone">
-      <h1>{isUnknown ? `There is no run ${run} here.` : `${run} could not be read.`}</h1>
-      <p>{sentence(problem.message)}</p>
+      <h1>{isUnknown ? `There is no run ${plain(run)} here.` : `${plain(run)} could not be read.`}</h1>
+      <p>{plain(sentence(problem.message), 2000)}</p>
       <p className="quiet">
         {isUnknown
           ? `It may have been pruned, or belong to another repository than ${repository}.`

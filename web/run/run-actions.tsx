@@ -61,6 +61,7 @@ export function RunActions({ at }: { at: RunAt }): ReactNode {
             keys: 'R',
             cli: goOnCli(run.id),
             isDisabled: again.isAtWork,
+            isCostly: true,
             run: again.act,
           },
         ]

@@ -1,7 +1,6 @@
 /** The head of a run's page: which run, how it stands, whether what is shown is live, and its figures. */
-import { useEffect, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { formatDuration } from '../../src/base/units.ts';
-import { isOpen } from '../../src/contract/run.ts';
 import type { Link } from '../data/link.ts';
 import type { RunAt } from '../film/run-at.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
@@ -16,7 +15,6 @@ export interface RunHeaderProps {
 
 export function RunHeader({ at, link, wind }: RunHeaderProps): ReactNode {
   const { repository, run, state } = at;
-  const nowMs = useClock(at.isLive && link.state === 'live' && isOpen({ state }), at.atMs);
   const tone = toneOf(state);
   return (
     <>
@@ -28,7 +26,7 @@ export function RunHeader({ at, link, wind }: RunHeaderProps): ReactNode {
           {run.id}
         </h1>
         <span className={`badge ${tone}`}>
-          {signOf(state)} {standing(at, nowMs)}
+          {signOf(state)} {standing(at)}
         </span>
         <div className="right">
           <Liveness at={at} link={link} wind={wind} />
@@ -41,8 +39,8 @@ export function RunHeader({ at, link, wind }: RunHeaderProps): ReactNode {
 }
 
 /** "running for 9m31s", "done in 4m12s" */
-function standing({ run, state, atMs, isLive }: RunAt, nowMs: number): string {
-  const untilMs = run.endedAtMs ?? (isLive ? nowMs : atMs);
+function standing({ run, state, atMs }: RunAt): string {
+  const untilMs = run.endedAtMs ?? atMs;
   const took = formatDuration(whole(untilMs - run.createdAtMs - (run.idleMs ?? 0)));
   switch (state) {
     case 'pending':
@@ -76,18 +74,6 @@ function Liveness({ at, link, wind }: RunHeaderProps): ReactNode {
       {isOver ? 'before its end · to the end' : 'ago · back to live'}
     </button>
   );
-}
-
-/** The time, each second, for as long as it goes on; else `stoodMs`. */
-function useClock(goesOn: boolean, stoodMs: number): number {
-  const [nowMs, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!goesOn) return undefined;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, [goesOn]);
-  return goesOn ? Math.max(nowMs, stoodMs) : Math.max(stoodMs, 0);
 }
 
 function whole(ms: number): number {

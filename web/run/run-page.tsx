@@ -10,6 +10,7 @@ import { useMedia } from '../parts/use-media.ts';
 import { QuestionBar } from '../questions/question-bar.tsx';
 import { TaskPanel } from '../task/task-panel.tsx';
 import { RunHeader } from './run-header.tsx';
+import { useTicking } from './use-ticking.ts';
 import { NoRun } from './no-run.tsx';
 import { TaskList } from './task-list.tsx';
 import { useTaskKeys } from './task-keys.ts';
@@ -41,9 +42,10 @@ interface OpenRunProps {
   asked: string | null;
 }
 
-function OpenRun({ repository, run, at, asked }: OpenRunProps): ReactNode {
+function OpenRun({ repository, run, at: then, asked }: OpenRunProps): ReactNode {
   const strip = useStrip(repository, run);
   const link = useLink();
+  const at = useTicking(then, link);
   const isWide = useMedia('(min-width: 1181px)');
   const isPhone = useMedia('(max-width: 760px)');
   const named = asked !== null && at.task(asked) ? asked : undefined;

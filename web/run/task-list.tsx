@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { formatDuration } from '../../src/base/units.ts';
 import type { RunAt, TaskAt } from '../film/run-at.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
+import { shownState, workedMs } from './views/task-look.ts';
 import { useRows } from './views/use-rows.ts';
 
 export interface TaskListProps {
@@ -76,7 +77,7 @@ interface TaskRowProps {
 
 function TaskRow({ task, top, depth, atMs, isChosen, choose }: TaskRowProps): ReactNode {
   const { facts, view } = task;
-  const state = view.held?.by === 'question' ? 'asking' : view.state;
+  const state = shownState(view);
   const worked = workedMs(view, atMs);
   return (
     <button
@@ -96,11 +97,6 @@ function TaskRow({ task, top, depth, atMs, isChosen, choose }: TaskRowProps): Re
       </small>
     </button>
   );
-}
-
-/** How long its attempts were at work by then. */
-function workedMs({ workedMs: before = 0, attemptAtMs }: TaskAt['view'], atMs: number): number {
-  return before + (attemptAtMs === undefined ? 0 : Math.max(0, atMs - attemptAtMs));
 }
 
 function depthOf(at: RunAt, task: TaskAt): number {

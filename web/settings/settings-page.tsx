@@ -3,6 +3,7 @@ import { useEffect, type ReactNode } from 'react';
 import type { ServedRepository } from '../../src/contract/serving-schema.ts';
 import { changeQuery, usePlace } from '../app/router.ts';
 import { endSession, useMay, useSession } from '../data/session.ts';
+import { useNotice } from '../parts/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { useAsked } from '../parts/use-asked.ts';
 import { Agents, Configured } from './machine.tsx';
@@ -13,6 +14,7 @@ import './settings.css';
 
 export function SettingsPage(): ReactNode {
   const session = useSession();
+  const notice = useNotice();
   const [mayRun, mayAll] = [useMay('run'), useMay('admin')];
   const { query } = usePlace();
   const repositories = useAsked<ServedRepository[]>('/api/repositories');
@@ -28,7 +30,7 @@ export function SettingsPage(): ReactNode {
       <div className="settings">
         <p className="quiet">
           You are {by.name}, and may {WHAT[role]}. This is bosun {version}.{' '}
-          <button className="as-link" onClick={() => void endSession()}>
+          <button className="as-link" onClick={() => void endSession().catch(notice.bad)}>
             Sign this browser out
           </button>
         </p>

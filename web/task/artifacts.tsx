@@ -9,6 +9,7 @@ import { formatBytes } from '../../src/report/words.ts';
 import { ask, request, runPath } from '../data/api.ts';
 import { placed } from '../data/place.ts';
 import type { RunAt } from '../film/run-at.ts';
+import { pictureIn } from './picture.ts';
 
 export interface ArtifactsProps {
   at: RunAt;
@@ -19,18 +20,21 @@ export interface ArtifactsProps {
 
 const PICTURE_BYTES_MAX = 8 * 1024 * 1024;
 const PICTURES_MAX = 12;
+const PIXELS_MAX = 24_000_000;
 const PICTURE_NAME = /\.(png|jpe?g|gif|webp)$/i;
 
 export function Artifacts({ at, task, attempt }: ArtifactsProps): ReactNode {
-  const [found, setFound] = useState<Kept['files'] | string>();
+  const [answer, setAnswer] = useState<{ attempt: number; files: Kept['files'] | string }>();
+  const found = answer?.attempt === attempt ? answer?.files : undefined;
   const path = `${runPath(at.repository, at.run.id)}/tasks/${encodeURIComponent(task)}`;
   useEffect(() => {
     if (attempt === undefined) return undefined;
     const stop = new AbortController();
     ask<Kept>(`${path}/artifacts`, { query: { attempt }, signal: stop.signal }).then(
-      ({ files }) => setFound(files),
+      ({ files }) => setAnswer({ attempt, files }),
       (error: unknown) => {
-        if (!stop.signal.aborted) setFound(error instanceof Error ? error.message : String(error));
+        const files = error instanceof Error ? error.message : String(error);
+        if (!stop.signal.aborted) setAnswer({ attempt, files });
       },
     );
     return () => stop.abort();
@@ -71,7 +75,7 @@ export function Artifacts({ at, task, attempt }: ArtifactsProps): ReactNode {
         ))}
       </ul>
       <p className="cmd">
-        = bosun artifacts --task {task} --attempt {attempt}
+        = bosun artifacts {at.run.id} --task {task} --attempt {attempt}
       </p>
     </div>
   );
@@ -83,40 +87,43 @@ function isPicture({ path, bytes }: Kept['files'][number]): boolean {
 
 /** Its type is what its bytes begin with, whatever its name says. */
 function Picture({ address, name }: { address: string; name: string }): ReactNode {
-  const [source, setSource] = useState<string>();
-  const [isNone, setNone] = useState(false);
+  const [shown, setShown] = useState<Shown>();
   useEffect(() => {
     const stop = new AbortController();
-    readPicture(address, stop.signal).then(
-      (found) => (found === undefined ? setNone(true) : setSource(found)),
-      () => {
-        if (!stop.signal.aborted) setNone(true);
-      },
-    );
+    setShown(undefined);
+    readPicture(address, stop.signal).then(setShown, () => {
+      if (!stop.signal.aborted) setShown(NO_PICTURE);
+    });
     return () => stop.abort();
   }, [address]);
-  if (isNone) return <p className="quiet">It cannot be shown as a picture.</p>;
-  return source === undefined ? null : (
-    <img src={source} alt={spellControls(name)} onError={() => setNone(true)} />
+  if (!shown) return null;
+  if ('why' in shown) return <p className="quiet">{shown.why}</p>;
+  return (
+    <img
+      src={shown.source}
+      alt={spellControls(name)}
+      loading="lazy"
+      decoding="async"
+      onError={() => setShown(NO_PICTURE)}
+    />
   );
 }
 
-async function readPicture(address: string, signal: AbortSignal): Promise<string | undefined> {
+type Shown = { source: string } | { why: string };
+
+const NO_PICTURE: Shown = { why: 'It cannot be shown as a picture.' };
+
+async function readPicture(address: string, signal: AbortSignal): Promise<Shown> {
   const bytes = await (await request(address, { signal })).bytes();
-  const type = typeOf(bytes);
-  if (type === undefined) return undefined;
+  const found = pictureIn(bytes);
+  if (!found) return NO_PICTURE;
+  const { type, width, height } = found;
+  // A few kilobytes of an agent can be gigabytes once they are unpacked.
+  if (width * height > PIXELS_MAX)
+    return { why: `It is too large to be shown: ${width} × ${height} pixels.` };
   const reader = new FileReader();
   const read = new Promise<void>((resolve) => (reader.onloadend = () => resolve()));
   reader.readAsDataURL(new Blob([bytes], { type }));
   await read;
-  return reader.result as string;
-}
-
-function typeOf(bytes: Uint8Array): string | undefined {
-  const begins = (text: string, at = 0): boolean =>
-    [...text].every((letter, n) => bytes[at + n] === letter.charCodeAt(0));
-  if (begins('\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (begins('\xff\xd8\xff')) return 'image/jpeg';
-  if (begins('GIF87a') || begins('GIF89a')) return 'image/gif';
-  return begins('RIFF') && begins('WEBP', 8) ? 'image/webp' : undefined;
+  return { source: reader.result as string };
 }

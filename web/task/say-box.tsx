@@ -22,6 +22,9 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
+  /** What was meant by what is written: its agent may have ended since. */
+  const begun = useRef<Saying['mode']>(undefined);
+  const [isLate, setLate] = useState(false);
   const { mode, hasAgent, why } = saying;
   const label = spellControls(facts.label);
   const canSay = mode === 'steer' || (mode === 'retry' && hasAgent && why === '');
@@ -35,7 +38,14 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
     setBusy(false);
     if (!isTold) return;
     setText('');
+    setLate(false);
     if (mode === 'retry') onTold();
+  };
+  /** Where Enter would start an attempt that nobody asked for, the button has to be pressed. */
+  const enter = (): void => {
+    if (mode === 'retry' && text.trim() === '') return;
+    if (mode === begun.current) void send();
+    else setLate(true);
   };
   const words = text.trim() === '' && kept.length === 0 ? '' : ` --feedback ${quoted(text.trim() || '…')}`;
   const again: Command = {
@@ -49,6 +59,7 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
     keys: 'r',
     cli: `bosun retry ${facts.id} --run ${at.run.id}${words}`,
     isDisabled: mode !== 'retry' || why !== '' || isBusy,
+    isCostly: true,
     run: () => void send(),
   };
   const speak: Command = {
@@ -66,7 +77,7 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
       className="steer"
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        enter();
       }}
     >
       {canSay ? (
@@ -81,12 +92,15 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
               mode === 'retry' ? 'What should its next attempt do differently?' : `Say something to ${label}…`
             }
             aria-keyshortcuts="/"
-            onChange={({ target }) => setText(target.value)}
+            onChange={({ target }) => {
+              if (text === '') begun.current = mode;
+              setText(target.value);
+            }}
             onKeyDown={(event) => {
               if (event.key === 'Escape') event.currentTarget.blur();
               if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
               event.preventDefault();
-              void send();
+              enter();
             }}
           />
           {text === '' && <Keys keys="/" />}
@@ -98,6 +112,11 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
         <button className="act main" disabled={isBusy}>
           {isBusy ? 'Sending…' : 'Send'} <Keys keys="Enter" />
         </button>
+      )}
+      {isLate && mode === 'retry' && (
+        <p className="quiet" role="status">
+          Its attempt has ended. Press “{again.label}” to tell its next one instead.
+        </p>
       )}
       {mode === 'retry' && <CommandButton command={again} main={why === ''} />}
       {text.trim() !== '' && (

@@ -8,7 +8,7 @@ import { tellUsd } from '../../src/report/money.ts';
 import type { AttemptAt, RunAt, TaskAt } from '../film/run-at.ts';
 import { changeQuery } from '../app/router.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
-import { clock, lookOf, shownState } from '../run/views/task-look.ts';
+import { clock, lookOf, shownState, workedMs } from '../run/views/task-look.ts';
 import type { AttemptFacts, TaskSoFar } from './task-facts.ts';
 
 export interface TaskHeadProps {
@@ -121,7 +121,7 @@ function figuresOf(
         attempts.find(({ n }) => n === one.n),
         at.atMs,
       )
-    : (view.workedMs ?? 0) + (view.attemptAtMs === undefined ? 0 : Math.max(0, at.atMs - view.attemptAtMs));
+    : workedMs(view, at.atMs);
   const usd = one ? tellUsd(one.spending) : view.spending ? tellUsd(view.spending) : '';
   const files = lastLeft(shown)?.changedCount ?? 0;
   return [

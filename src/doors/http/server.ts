@@ -225,7 +225,8 @@ export class HttpServer implements AsyncDisposable {
       if (response.req.method === 'HEAD') response.writeHead(status, { ...ALWAYS, ...headers });
       else await pour(sink);
     } catch (error) {
-      if (!response.headersSent) return this.#send(problemReply(error, this.#onBug), response);
+      const isLeft = response.destroyed && (error as Error | undefined)?.name === 'AbortError';
+      if (!response.headersSent && !isLeft) return this.#send(problemReply(error, this.#onBug), response);
       response.destroy(); // half an answer must not look like a whole one
       return;
     }

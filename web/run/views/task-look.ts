@@ -2,6 +2,7 @@
 import { formatDuration } from '../../../src/base/units.ts';
 import type { Spending } from '../../../src/contract/model.ts';
 import type { TaskState } from '../../../src/contract/run.ts';
+import { spellControls } from '../../../src/report/text/plain.ts';
 import { tellUsd } from '../../../src/report/money.ts';
 import type { TaskAt } from '../../film/run-at.ts';
 import { signOf, toneOf, type Tone } from '../../parts/tone.ts';
@@ -30,7 +31,7 @@ export function lookOf({ view, facts }: TaskAt, atMs: number): TaskLook {
     state,
     nth: view.attempt > 1 ? ordinal(view.attempt) : '',
     detail: [words, shortUsd(view.spending)].filter(Boolean).join(' · '),
-    does: doingOf(view, atMs),
+    does: spellControls(doingOf(view, atMs)),
   };
 }
 
@@ -40,7 +41,7 @@ export function shownState(view: Pick<TaskAt['view'], 'state' | 'held'>): TaskSt
 }
 
 /** How long its attempts were at work by then. */
-function workedMs({ workedMs: before = 0, attemptAtMs }: TaskAt['view'], atMs: number): number {
+export function workedMs({ workedMs: before = 0, attemptAtMs }: TaskAt['view'], atMs: number): number {
   return before + (attemptAtMs === undefined ? 0 : Math.max(0, atMs - attemptAtMs));
 }
 

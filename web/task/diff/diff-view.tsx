@@ -49,7 +49,7 @@ export function DiffView({
   doing,
 }: DiffViewProps): ReactNode {
   const [isOutside, setOutside] = useState(false);
-  const { diff, read } = useDiff({ ...of, outside: isOutside && left !== undefined });
+  const { diff, want, forgive } = useDiff({ ...of, outside: isOutside && left !== undefined });
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [composing, setComposing] = useState<string>();
   const [cursor, setCursor] = useState<string>();
@@ -68,22 +68,17 @@ export function DiffView({
   }, [files, toggled, composing, comments, isWrapped, widthPx, isPhone]);
   const { scroller, topPx, heightPx, widthPx: seenPx } = useScroll(allPx);
   useEffect(() => setWidth(seenPx), [seenPx]);
-  useEffect(() => {
-    // what is open by itself, and did not come with the rest
-    if (isRead)
-      for (const file of files)
-        if (!file.lines && !file.problem && whyClosed(file) === '' && !toggled.has(file.path))
-          read(file.path);
-  }, [isRead]);
-
   const toggle = (file: DiffFile): void => {
     const next = new Set(toggled);
     if (!next.delete(file.path)) next.add(file.path);
     setToggled(next);
-    if (isRead && !file.lines) read(file.path);
+    if (file.problem !== undefined) forgive(file.path);
   };
   const first = rowAt(rows, topPx - AHEAD_PX);
   const end = Math.min(rows.length, rowAt(rows, topPx + heightPx + AHEAD_PX) + 1);
+  // What is open and in view, and did not come with the rest.
+  const unread = isRead ? [...new Set(rows.slice(first, end).flatMap(unreadOf))] : [];
+  useEffect(() => want(unread), [unread.join('\n'), want]);
   const lines = useRef<readonly DiffRow[]>([]);
   lines.current = rows;
   const move = (by: 1 | -1): void => {
@@ -209,6 +204,13 @@ export function DiffView({
 }
 
 const NONE: readonly DiffFile[] = [];
+
+function unreadOf(row: DiffRow): string[] {
+  if (row.kind !== 'file' && row.kind !== 'said') return [];
+  const { path, lines, problem } = row.file;
+  const isOpen = row.kind === 'said' || row.isOpen;
+  return isOpen && !lines && problem === undefined ? [path] : [];
+}
 
 function Sum({ files }: { files: readonly DiffFile[] }): ReactNode {
   const added = files.reduce((sum, file) => sum + (file.added ?? 0), 0);

@@ -1,8 +1,9 @@
 /** What an attempt changed, from the server: sizes first, then the patch as far as one wants to read, the rest file by file. */
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Changes } from '../../../src/contract/outputs.ts';
 import { readPatch, type PatchLine } from '../../../src/report/patch/patch.ts';
 import { ask, request, runPath } from '../../data/api.ts';
+import { FileReads } from './file-reads.ts';
 
 export interface DiffOf {
   repository: string;
@@ -24,7 +25,7 @@ export interface DiffFile {
   problem?: string;
 }
 
-export type Diff =
+type Diff =
   | { state: 'loading' }
   | { state: 'problem'; message: string; again(): void }
   /** `isRead`: what was read at once has all come. */
@@ -33,48 +34,62 @@ export type Diff =
 const PATCH_CHARS_MAX = 6 * 1024 * 1024;
 const LOADING: Diff = { state: 'loading' };
 
-/** Undefined: there is nothing to ask for yet. */
-export function useDiff(of: DiffOf | undefined): { diff: Diff; read(path: string): void } {
+export interface DiffAsked {
+  diff: Diff;
+  /** Files whose lines are to be read now; in place of those that were wanted before. */
+  want(paths: readonly string[]): void;
+  /** What went wrong with this file is no matter any more. */
+  forgive(path: string): void;
+}
+
+export function useDiff(of: DiffOf): DiffAsked {
   const [diff, setDiff] = useState<Diff>(LOADING);
   const [tries, setTries] = useState(0);
-  const key = of && JSON.stringify(of);
+  const reads = useRef<FileReads>(undefined);
+  const key = JSON.stringify(of);
+  const set = (path: string, found: Partial<DiffFile> | undefined): void =>
+    setDiff((before) => (before.state === 'open' ? withFile(before, path, found) : before));
   useEffect(() => {
-    if (key === undefined) return undefined;
     const stop = new AbortController();
+    const asked = JSON.parse(key) as DiffOf;
     setDiff(LOADING);
-    load(JSON.parse(key) as DiffOf, stop.signal, setDiff).catch((error: unknown) => {
+    reads.current = new FileReads(async (path) => {
+      if (stop.signal.aborted) return;
+      const found = await readFile(asked, path, stop.signal);
+      if (!stop.signal.aborted) set(path, found);
+    });
+    load(asked, stop.signal, setDiff).catch((error: unknown) => {
       if (stop.signal.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
       setDiff({ state: 'problem', message, again: () => setTries((n) => n + 1) });
     });
     return () => stop.abort();
   }, [key, tries]);
-  const read = useCallback(
-    (path: string) => {
-      if (key === undefined) return;
-      const set = (found: Partial<DiffFile>): void =>
-        setDiff((before) =>
-          before.state === 'open'
-            ? {
-                ...before,
-                files: before.files.map((file) => (file.path === path ? { ...file, ...found } : file)),
-              }
-            : before,
-        );
-      const asked = JSON.parse(key) as DiffOf;
-      readText(asked, { path }, new AbortController())
-        .then(({ text }) => set(readFiles(text)[0] ?? { lines: [] }))
-        .catch((error: unknown) => set({ problem: error instanceof Error ? error.message : String(error) }));
-    },
-    [key],
-  );
-  return { diff, read };
+  const want = useCallback((paths: readonly string[]) => reads.current?.want(paths), []);
+  return { diff, want, forgive: (path) => set(path, undefined) };
+}
+
+function withFile(diff: Extract<Diff, { state: 'open' }>, path: string, found?: Partial<DiffFile>): Diff {
+  const files = diff.files.map((file): DiffFile => {
+    if (file.path !== path) return file;
+    const { problem: _, ...rest } = file;
+    return { ...rest, ...found };
+  });
+  return { ...diff, files };
+}
+
+async function readFile(of: DiffOf, path: string, signal: AbortSignal): Promise<Partial<DiffFile>> {
+  try {
+    const { text } = await readText(of, { path }, signal);
+    const [file] = readFiles(text);
+    return file ? { note: file.note, lines: file.lines } : { lines: [] };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 async function load(of: DiffOf, signal: AbortSignal, set: (diff: Diff) => void): Promise<void> {
-  const stop = new AbortController();
-  signal.addEventListener('abort', () => stop.abort());
-  const patch = readText(of, {}, stop);
+  const patch = readText(of, {}, signal);
   patch.catch(() => {}); // it is awaited below
   const { files } = await ask<Changes>(`${runPath(of.repository, of.run)}/changes`, {
     query: queryOf(of),
@@ -101,10 +116,10 @@ async function load(of: DiffOf, signal: AbortSignal, set: (diff: Diff) => void):
 async function readText(
   of: DiffOf,
   more: { path?: string },
-  stop: AbortController,
+  signal: AbortSignal,
 ): Promise<{ text: string; isCut: boolean }> {
   const query = { ...queryOf(of), ...more };
-  const { body } = await request(`${runPath(of.repository, of.run)}/patch`, { query, signal: stop.signal });
+  const { body } = await request(`${runPath(of.repository, of.run)}/patch`, { query, signal });
   const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
   const pieces: string[] = [];
   for (let chars = 0; chars < PATCH_CHARS_MAX;) {

@@ -1,5 +1,5 @@
 /** What stands in the log of a task, in the order in which it happened: what was printed, line by line, and what was said and done. Pure. */
-import type { OutputEntry } from '../../data/use-output.ts';
+import type { OutputEntry } from '../../data/output.ts';
 import { PLAIN, readAnsi, type Look } from './ansi.ts';
 
 interface Common {
@@ -51,6 +51,7 @@ export class LogItems {
   leftOut = 0;
   #open = new Map<string, Open>();
   #changedFrom = Infinity;
+  #fresh: Item[] = [];
 
   /** From which item on something is new; all of it has been told then. */
   takeChanged(): number {
@@ -61,17 +62,30 @@ export class LogItems {
 
   /** It looks different now. */
   touch(item: Item): void {
-    const at = this.items.lastIndexOf(item);
-    if (at !== -1) this.#changedFrom = Math.min(this.#changedFrom, at);
+    for (let at = placeAfter(this.items, item.seq) - 1; at >= 0 && this.items[at]!.seq === item.seq; at--)
+      if (this.items[at] === item) this.#changedFrom = Math.min(this.#changedFrom, at);
   }
 
-  /** Printed and told come by two ways: it goes where it belongs. */
+  /** Once `settle` is called it is where it belongs. */
   add(item: Item): void {
-    let at = this.items.length;
-    while (at > 0 && this.items[at - 1]!.seq > item.seq) at--;
-    if (at === this.items.length) this.items.push(item);
-    else this.items.splice(at, 0, item);
-    this.#changedFrom = Math.min(this.#changedFrom, at);
+    this.#fresh.push(item);
+  }
+
+  /** Printed and told come by two ways, and many at once: all that is new goes where it belongs. */
+  settle(): void {
+    if (this.#fresh.length === 0) return;
+    const fresh = this.#fresh.toSorted((a, b) => a.seq - b.seq);
+    this.#fresh = [];
+    const from = placeAfter(this.items, fresh[0]!.seq);
+    const after = this.items.splice(from);
+    let next = 0;
+    for (const item of fresh) {
+      while (next < after.length && after[next]!.seq <= item.seq) this.items.push(after[next++]!);
+      this.items.push(item);
+    }
+    for (; next < after.length; next++) this.items.push(after[next]!);
+    this.#changedFrom = Math.min(this.#changedFrom, from);
+    while (this.items.length > ITEMS_MAX) this.#leaveOut();
   }
 
   print({ seq, atMs, attempt, stream, text, droppedBytes }: OutputEntry): void {
@@ -97,7 +111,6 @@ export class LogItems {
       const lost = `${droppedBytes.toLocaleString('en-US')} bytes are not kept: more was printed than its limit`;
       this.add({ kind: 'note', seq, atMs, attempt, text: lost, tone: 'ask' });
     }
-    if (this.items.length > ITEMS_MAX) this.#leaveOut();
   }
 
   #leaveOut(): void {
@@ -105,6 +118,17 @@ export class LogItems {
     this.leftOut += LEFT_OUT_AT_ONCE;
     this.#changedFrom = 0;
   }
+}
+
+/** How many of them, which are in their order, are not after it. */
+export function placeAfter(items: readonly Item[], seq: number): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle]!.seq <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** A program that goes back to the beginning of the line writes over it. */

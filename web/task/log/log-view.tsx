@@ -7,7 +7,7 @@ import { useMedia } from '../../parts/use-media.ts';
 import { countBefore, eventsOf } from '../task-events.ts';
 import { useScroll } from '../use-scroll.ts';
 import { LogEvents } from './log-events.ts';
-import { LogItems, type ToolItem } from './log-items.ts';
+import { LogItems, placeAfter, type Item, type ToolItem } from './log-items.ts';
 import { LogRow } from './log-row.tsx';
 import { HEIGHTS, LogRows, PHONE_HEIGHTS, type Room } from './log-rows.ts';
 import { Measure } from './wrap.ts';
@@ -55,12 +55,13 @@ export function LogView({ at, task, attempt, nothing, isAllOpen, isWrapped }: Lo
   const laidOut = useRef<LogRows>(undefined);
 
   fill(log, at, task, output.entries);
+  log.items.settle();
   const changed = log.items.takeChanged();
   const from = laidOut.current === rows ? changed : 0;
   if (from < Infinity) rows.layOut(log.items.items, from);
   laidOut.current = rows;
 
-  const shownItems = at.isLive ? log.items.items.length : itemsUntil(log.items, at.atMs);
+  const shownItems = at.isLive ? log.items.items.length : itemsUntil(log.items.items, at);
   const count = rows.countOf(shownItems);
   const allPx = rows.tops[count]!;
   const {
@@ -111,7 +112,10 @@ export function LogView({ at, task, attempt, nothing, isAllOpen, isWrapped }: Lo
         {log.items.leftOut > 0 && (
           <p className="left-out quiet">
             The first {log.items.leftOut.toLocaleString('en-US')} lines are not shown:{' '}
-            <code>bosun logs {task}</code> has them.
+            <code>
+              bosun logs {at.run.id} --task {task}
+            </code>{' '}
+            has them.
           </p>
         )}
         <div className="log-rows" style={{ height: allPx, '--out': `${longest + 4}ch` } as CSSProperties}>
@@ -156,14 +160,12 @@ function fill(log: Log, at: RunAt, task: string, entries: readonly Parameters<Lo
   for (; log.printed < entries.length; log.printed++) log.items.print(entries[log.printed]!);
 }
 
-function itemsUntil({ items }: LogItems, atMs: number): number {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (items[middle]!.atMs <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** By their order, since a clock may be set back; what was printed since the last event goes by the time. */
+function itemsUntil(items: readonly Item[], { events, count, atMs }: RunAt): number {
+  let place = placeAfter(items, events[count - 1]!.seq);
+  const nextSeq = events[count]?.seq ?? Infinity;
+  while (place < items.length && items[place]!.seq < nextSeq && items[place]!.atMs <= atMs) place++;
+  return place;
 }
 
 function useRoom(widthPx: number, isPhone: boolean, isWrapped: boolean): Room {

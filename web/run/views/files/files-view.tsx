@@ -2,6 +2,7 @@
 import { useMemo, useRef, useState, type CSSProperties, type ReactNode } from 'react';
 import { describeAccess, count } from '../../../../src/report/words.ts';
 import type { RunAt } from '../../../film/run-at.ts';
+import { plain } from '../../../parts/plain.ts';
 import { useRows } from '../use-rows.ts';
 import { fileTree, rowsOf, type FileNode } from './file-tree.ts';
 import { ownersOf, type Owner } from './owners.ts';
@@ -59,10 +60,10 @@ export function FilesView({ at, choose }: FilesViewProps): ReactNode {
             <li key={owner.letter}>
               <button
                 aria-pressed={only === owner.letter}
-                title={owner.globs.join(', ')}
+                title={plain(owner.globs.join(', '))}
                 onClick={() => setOnly(only === owner.letter ? undefined : owner.letter)}
               >
-                <Letter owner={owner} /> {owner.name}
+                <Letter owner={owner} /> {plain(owner.name)}
                 {owner.tasks.length > 1 && <small> in {count(owner.tasks.length, 'task')}</small>}
               </button>
             </li>
@@ -77,7 +78,7 @@ export function FilesView({ at, choose }: FilesViewProps): ReactNode {
               <button className="task-name" onClick={() => choose(task)}>
                 {at.task(task)?.facts.label ?? task}
               </button>{' '}
-              {text}
+              {plain(text)}
             </li>
           ))}
         </ul>
@@ -123,10 +124,10 @@ function FileRow({ node, top, isOpen, toggle, most, at, ownerOf, choose }: FileR
   const labelOf = (task: string): string => at.task(task)?.facts.label ?? task;
   const letters = [...new Map(claims.map(({ owner }) => [owner.letter, owner])).values()];
   const indent = { paddingLeft: 4 + Math.min(depth, DEPTH_MAX) * INDENT_PX - INDENT_PX } as CSSProperties;
-  const shown = path === '' ? 'everything' : isDirectory ? `${name}/` : name;
+  const shown = path === '' ? 'everything' : plain(isDirectory ? `${name}/` : name);
   return (
     <div className="file-row" style={{ top }}>
-      <span className="path" style={indent} title={path}>
+      <span className="path" style={indent} title={plain(path)}>
         {children.size > 0 && path !== '' ? (
           <button aria-expanded={isOpen} onClick={() => toggle(path)}>
             <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {shown}
@@ -174,7 +175,7 @@ function FileRow({ node, top, isOpen, toggle, most, at, ownerOf, choose }: FileR
         ))}
         {conflicts.length > 0 && <span className="mark bad">✗ conflict</span>}
         {outside.map(({ task, why }) => (
-          <span key={task} className="mark bad" title={why}>
+          <span key={task} className="mark bad" title={plain(why)}>
             ✗ left out of {labelOf(task)}
           </span>
         ))}
@@ -185,7 +186,7 @@ function FileRow({ node, top, isOpen, toggle, most, at, ownerOf, choose }: FileR
 
 function Letter({ owner }: { owner: Owner }): ReactNode {
   return (
-    <span className={`letter hue-${owner.hue}`} title={owner.name}>
+    <span className={`letter hue-${owner.hue}`} title={plain(owner.name)}>
       {owner.letter}
     </span>
   );

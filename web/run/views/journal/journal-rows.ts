@@ -5,6 +5,7 @@ import { DECISIONS, FACTS } from '../../../../src/report/lines/event-sentences.t
 import { RunTeller } from '../../../../src/report/lines/run-teller.ts';
 import { shortCount } from '../../../../src/report/money.ts';
 import { describeUsd } from '../../../../src/schedule/money/budget-words.ts';
+import { plain } from '../../../parts/plain.ts';
 import type { RunAt } from '../../../film/run-at.ts';
 
 export interface JournalRow {
@@ -64,7 +65,7 @@ function rowOf(recorded: Recorded, index: number, teller: RunTeller): JournalRow
   if (text.trim() === '') return { ...row, text: plainSentence(event), tone: 'untold', isTold: false };
   return {
     ...row,
-    text: text.slice(0, TEXT_CHARS_MAX).toWellFormed(),
+    text: plain(text, TEXT_CHARS_MAX),
     tone: told[0]!.color ?? '',
     isTold: true,
   };

@@ -1,6 +1,7 @@
 /** What agents of a run had said and published by a moment, in the order in which they did. Pure. */
 import type { MessageReport } from '../../../../src/contract/report.ts';
 import { count } from '../../../../src/report/words.ts';
+import { plain, plainText } from '../../../parts/plain.ts';
 import type { RunAt } from '../../../film/run-at.ts';
 
 export type MessageRow =
@@ -22,7 +23,7 @@ export function messageRows(at: RunAt): MessageRow[] {
       atMs,
       task: event.task,
       id: String(seq),
-      text: `published ${event.name} version ${event.version}${files}`,
+      text: `published ${plain(event.name)} version ${event.version}${files}`,
       value: valueOf(event.value),
     });
   }
@@ -32,7 +33,9 @@ export function messageRows(at: RunAt): MessageRow[] {
 function valueOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  return text.length <= VALUE_CHARS_MAX ? text : `${text.slice(0, VALUE_CHARS_MAX).toWellFormed()}…`;
+  return plainText(
+    text.length <= VALUE_CHARS_MAX ? text : `${text.slice(0, VALUE_CHARS_MAX).toWellFormed()}…`,
+  );
 }
 
 /** Indented, where a message is JSON and no word of prose. */

@@ -3,6 +3,7 @@ import { useMemo, useRef, useState, type ReactNode } from 'react';
 import type { MessageReport } from '../../../../src/contract/report.ts';
 import { describeReading, describeUnread } from '../../../../src/report/message-words.ts';
 import { count } from '../../../../src/report/words.ts';
+import { plain, plainText } from '../../../parts/plain.ts';
 import type { RunAt } from '../../../film/run-at.ts';
 import { clock } from '../task-look.ts';
 import { asJson, messageRows, type MessageRow } from './message-rows.ts';
@@ -53,7 +54,7 @@ export function MessagesView({ at, chosen, choose, wind }: MessagesViewProps): R
           ]
             .filter(Boolean)
             .join(' and ')}
-          .{unread !== undefined && <span className="unread"> {unread}.</span>}
+          .{unread !== undefined && <span className="unread"> {plain(unread)}.</span>}
         </p>
         {chosen !== undefined && (
           <label>
@@ -137,7 +138,7 @@ function Row({ row, at, labelOf, choose }: RowProps): ReactNode {
   return (
     <div className={toneOf(message)}>
       <p className="route">
-        {name(message.task)} <span className="arrow">→</span> {!isPlain && <b>{to}</b>}
+        {name(message.task)} <span className="arrow">→</span> {!isPlain && <b>{plain(to)}</b>}
         {!isPlain && readers.length > 0 && <span className="quiet">:</span>}{' '}
         {named.map(({ task }, n) => (
           <span key={task}>
@@ -148,7 +149,7 @@ function Row({ row, at, labelOf, choose }: RowProps): ReactNode {
         {readers.length > named.length && (
           <span className="quiet"> and {readers.length - named.length} more</span>
         )}
-        <span className="reading">{describeReading(message)}</span>
+        <span className="reading">{plain(describeReading(message))}</span>
       </p>
       <Body text={message.text} />
     </div>
@@ -158,13 +159,13 @@ function Row({ row, at, labelOf, choose }: RowProps): ReactNode {
 /** JSON is folded: what it is about stands in its first words. */
 function Body({ text }: { text: string }): ReactNode {
   const json = asJson(text);
-  if (json === undefined) return <p className="body">{text}</p>;
+  if (json === undefined) return <p className="body">{plainText(text)}</p>;
   return (
     <details>
       <summary>
-        <code>{text.replaceAll(/\s+/g, ' ').slice(0, 90)}</code>
+        <code>{plain(text, 90)}</code>
       </summary>
-      <pre>{json}</pre>
+      <pre>{plainText(json)}</pre>
     </details>
   );
 }

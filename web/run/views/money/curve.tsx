@@ -3,6 +3,7 @@ import { useRef, type MouseEvent, type ReactNode } from 'react';
 import { describeUsd } from '../../../../src/schedule/money/budget-words.ts';
 import type { RunAt } from '../../../film/run-at.ts';
 import { ticksOf } from '../../../film/ticks.ts';
+import { thinned } from '../../../film/thinned.ts';
 import { useWidth } from '../../../parts/use-width.ts';
 
 export interface CurveProps {
@@ -10,10 +11,10 @@ export interface CurveProps {
   wind(atMs: number): void;
 }
 
+const POINTS_MAX = 1200;
 const HEIGHT = 132;
 const BOTTOM = 18;
 const TOP = 16;
-const POINTS_MAX = 1200;
 
 export function Curve({ at, wind }: CurveProps): ReactNode {
   const host = useRef<HTMLDivElement>(null);
@@ -25,7 +26,7 @@ export function Curve({ at, wind }: CurveProps): ReactNode {
   const most = Math.max(limit ?? 0, all, 1e-9) * (limit !== undefined && all <= limit ? 1 : 1.08);
   const x = (ms: number): number => ((ms - startedAtMs) / (untilMs - startedAtMs)) * width;
   const y = (usd: number): number => HEIGHT - BOTTOM - (usd / most) * (HEIGHT - BOTTOM - TOP);
-  const steps = thinned(spent);
+  const steps = thinned(spent, POINTS_MAX);
   const now = spent.findLast((step) => step.atMs <= atMs)?.usd ?? 0;
   const path = steps.reduce(
     (line, step) => `${line}H${x(step.atMs).toFixed(1)}V${y(step.usd).toFixed(1)}`,
@@ -86,11 +87,4 @@ export function Curve({ at, wind }: CurveProps): ReactNode {
       </svg>
     </div>
   );
-}
-
-/** No more steps than can be told apart, the last one among them. */
-function thinned(spent: RunAt['spent']): RunAt['spent'] {
-  if (spent.length <= POINTS_MAX) return spent;
-  const every = Math.ceil(spent.length / POINTS_MAX);
-  return spent.filter((_, n) => n % every === 0 || n === spent.length - 1);
 }

@@ -11,6 +11,7 @@ import {
   describeUsd,
   sentence,
 } from '../../../../src/schedule/money/budget-words.ts';
+import { plain } from '../../../parts/plain.ts';
 import type { RunAt } from '../../../film/run-at.ts';
 import { Curve } from './curve.tsx';
 import { spentBy, type Share } from './spent-by.ts';
@@ -49,7 +50,7 @@ export function MoneyView({ at, choose, wind }: MoneyViewProps): ReactNode {
       {at.spent.length > 0 && <Curve at={at} wind={wind} />}
       {waits.map((wait) => (
         <p key={wait.provider} className="note ask">
-          {sentence(tellWaiting(wait, wait.untilMs - at.atMs))}
+          {plain(sentence(tellWaiting(wait, wait.untilMs - at.atMs)))}
         </p>
       ))}
       {report.budgets.length > 0 && <Budgets report={report} />}
@@ -70,7 +71,7 @@ function Budgets({ report }: { report: RunReport }): ReactNode {
       <ul className="budgets">
         {report.budgets.map(({ account, limits }, n) => (
           <li key={account}>
-            <b>{sentence(describeAccount(account))}</b>
+            <b>{plain(sentence(describeAccount(account)))}</b>
             {limits.map(({ unit, limit, spent }) => {
               const used = limit === 0 ? 1 : Math.min(1, spent / limit);
               return (
@@ -114,10 +115,10 @@ function Shares({ title, shares, nameOf = (name) => name, choose }: SharesProps)
           <li key={name}>
             {choose ? (
               <button className="task-name" onClick={() => choose(name)}>
-                {nameOf(name)}
+                {plain(nameOf(name))}
               </button>
             ) : (
-              <b>{nameOf(name)}</b>
+              <b>{plain(nameOf(name))}</b>
             )}
             <span
               className="part"
@@ -149,7 +150,7 @@ function Notes({ lines }: { lines: readonly string[] }): ReactNode {
       <h2>To know</h2>
       <ul className="notes">
         {lines.map((line) => (
-          <li key={line}>{sentence(line)}.</li>
+          <li key={line}>{plain(sentence(line))}.</li>
         ))}
       </ul>
     </>
