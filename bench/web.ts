@@ -2,7 +2,6 @@
  * What it is like to look at runs in the page that `bosun serve` shows: Debian's Chromium, which draws without a graphics
  * card, on the package as npm packs it. Server and browser share the machine.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { build } from 'vite';
