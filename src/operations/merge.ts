@@ -13,7 +13,7 @@ import { requireObjects } from '../system/git/hold-objects.ts';
 import { land } from '../merge/land.ts';
 import { previewLanding } from '../merge/preview.ts';
 import { undoLanding } from '../merge/undo.ts';
-import { noteLanded } from '../run/note-landed.ts';
+import { noteAfterEnd } from '../run/note-after-end.ts';
 import type { Home } from '../store/home.ts';
 import { recoverLanding } from '../merge/landing.ts';
 import { inspectRepository, type Repository } from '../system/git/repository.ts';
@@ -68,7 +68,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   // no branch of the user's has the run's own commits then
   if (kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), head);
   if (kind !== 'nothing')
-    await noteLanded(journal.store, run.id, {
+    await noteAfterEnd(journal.store, run.id, {
       type: 'run.landed',
       kind,
       from: repository.head,
@@ -129,7 +129,7 @@ export async function undoMerge(options: UndoOptions): Promise<MergeUndone> {
     ...(options.fault && { fault: options.fault }),
   });
   const on = branch === undefined ? {} : { branch };
-  await noteLanded(store, run.id, { type: 'run.unlanded', from, to, ...on, by: options.by });
+  await noteAfterEnd(store, run.id, { type: 'run.unlanded', from, to, ...on, by: options.by });
   return { run: run.id, head: from, was: to, ...on };
 }
 

@@ -12,6 +12,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile
 import path from 'node:path';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { splitNul } from '../system/git/git.ts';
+import { diffTrees, type TreeChange } from '../system/git/tree-diff.ts';
 import { checkoutOf, commitOfBase, freshName, hashOf, isLeftOver, viewOf, type View } from './base-name.ts';
 import { copyIn, fingerprint, matchCopy } from './copy-in.ts';
 import { filterCommit, type FilteredCommit } from './filtered-commit.ts';
@@ -27,6 +28,7 @@ const DELTA_FILES_MAX = 2000;
 const ROOTS_TRIED_MAX = 4;
 /** Nobody waits longer for another engine: a setup command may hang there. */
 const MAKING_MS_MAX = 10 * 60_000;
+const SUBMODULE_MODE = '160000';
 const NONE: ReadonlySet<string> = new Set();
 
 export interface BaseLimits {
@@ -294,18 +296,26 @@ export class Bases {
     const alike = roots.filter((root) => root.slice(commitOfBase(root).length) === name.slice(commit.length));
     for (const root of alike.slice(0, ROOTS_TRIED_MAX)) {
       const from = await this.#checkedOut(root);
-      const diff = await this.#engine.run(['diff-tree', '-r', '-z', '--no-renames', from, to], {
-        codes: [0, 128],
-      });
-      // two fields for each file: `:mode mode oid oid status` and its path
-      const fields = splitNul(diff.stdout);
-      if (diff.code !== 0 || fields.length > 2 * DELTA_FILES_MAX) continue;
-      const entries = fields.filter((_, index) => index % 2 === 0).map(String);
+      const changes = await this.#differences(from, to);
+      if (changes === undefined || changes.length > DELTA_FILES_MAX) continue;
       // its objects could be read: what is hidden now may have been elsewhere then
-      if (entries.some((entry) => objects.has(entry.split(' ')[2]!))) continue;
-      return { root, from, sameSubmodules: !entries.some((entry) => entry.includes('160000 ')) };
+      if (changes.some((change) => change.from !== undefined && objects.has(change.from.id))) continue;
+      return { root, from, sameSubmodules: !changes.some(touchesSubmodule) };
     }
     return undefined;
+  }
+
+  /** Undefined where git cannot read one of the two. */
+  async #differences(from: string, to: string): Promise<TreeChange[] | undefined> {
+    const { trees, repository } = this.#engine;
+    const idLength = repository.objectFormat === 'sha1' ? 20 : 32;
+    const few = await diffTrees(trees, idLength, from, to).catch(() => undefined); // git says what is wrong
+    if (few) return few;
+    const args = ['diff-tree', '-r', '-z', '--no-renames', from, to];
+    const { code, stdout } = await this.#engine.run(args, { codes: [0, 128] });
+    // two fields for each file: `:mode mode oid oid status` and its path
+    const lines = splitNul(stdout).filter((_, index) => index % 2 === 0);
+    return code === 0 ? lines.map(changeIn) : undefined;
   }
 
   async #readRoots(): Promise<string[]> {
@@ -391,4 +401,14 @@ export class Bases {
       await removeTree(fresh);
     }
   }
+}
+
+/** From `:mode mode oid oid status`, where a side that is not there has zeros. */
+function changeIn(line: Buffer): TreeChange {
+  const [before, after, old, now] = line.toString().slice(1).split(' ') as [string, string, string, string];
+  return { from: { mode: before, id: old }, to: { mode: after, id: now } };
+}
+
+function touchesSubmodule({ from, to }: TreeChange): boolean {
+  return from?.mode === SUBMODULE_MODE || to?.mode === SUBMODULE_MODE;
 }

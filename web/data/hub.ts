@@ -31,7 +31,9 @@ export interface HubOptions {
 }
 
 export const SILENT_MS = 15_000;
+/** What comes right after one batch waits for so long; what comes after a while, only for what came with it. */
 const BATCH_MS = 50;
+const SOON_MS = 4;
 const LOOK_MS = 1000;
 const AGAIN_MS = [250, 500, 1000, 2000];
 /** Where a repository could not be read, all are asked for again after this. */
@@ -46,6 +48,7 @@ export class Hub {
   #source: EventSource | undefined;
   #batch: Streamed[] = [];
   #heardAtMs = Date.now();
+  #handedOnMs = 0;
   #lostSinceMs: number | undefined;
   #failures = 0;
   #refused = 0;
@@ -105,7 +108,7 @@ export class Hub {
       this.#heard(source, lastEventId);
       if (this.#batch.length > 1) return;
       if (this.#options.isHidden?.()) queueMicrotask(() => this.#handOn());
-      else setTimeout(() => this.#handOn(), BATCH_MS);
+      else setTimeout(() => this.#handOn(), Math.max(SOON_MS, this.#handedOnMs + BATCH_MS - Date.now()));
     });
     source.addEventListener('beat', ({ lastEventId }: MessageEvent<string>) => {
       this.#refused = 0;
@@ -136,6 +139,7 @@ export class Hub {
     const events = this.#batch;
     this.#batch = [];
     if (this.#isStopped) return;
+    if (events.length > 0) this.#handedOnMs = Date.now();
     this.#options.tell({ ...this.now, events });
   }
 

@@ -20,7 +20,7 @@ export interface HttpCaller {
   key: string;
 }
 
-/** Whoever guesses has to wait. */
+/** Whoever guesses has to wait; that a token cannot be guessed is up to its length. */
 const FAILURES: RateLimit = { burst: 20, perSecond: 1 };
 /** Far more than a program needs, far less than it takes to keep everybody else from being served. */
 const REQUESTS: RateLimit = { burst: 10_000, perSecond: 5000 };
@@ -94,8 +94,6 @@ export class Access {
   #known(call: Call): HttpCaller {
     const { from } = call;
     if (from === SOCKET) return { by: this.#person(SOCKET), role: 'admin', key: SOCKET };
-    const waitMs = this.#failures.waitMs(from);
-    if (waitMs > 0) throw tooMany(waitMs, 'too many requests without a valid token');
     if (call.headers.authorization === undefined) {
       const caller = this.#callerOfSession(call);
       if (caller) return caller;
@@ -105,7 +103,9 @@ export class Access {
       const caller = this.#callerWith(hashToken(token), from);
       if (caller) return caller;
     }
-    this.#failures.take(from);
+    // Whoever has a token comes in, however many others guess from the same address: all programs of a machine share one.
+    const waitMs = this.#failures.take(from);
+    if (waitMs > 0) throw tooMany(waitMs, 'too many requests without a valid token');
     const what = call.headers.authorization === undefined ? 'a token is needed' : 'the token is not valid';
     throw new HttpProblem(
       401,

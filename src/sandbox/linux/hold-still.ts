@@ -22,19 +22,20 @@ const STILL = /[TtZX]/;
 /** `initPid` is the first process inside, which is ours and only waits. `signal` aborts once this has taken too long. */
 export async function holdStill<T>(initPid: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopped = new Map<number, number>();
+  const table = new ProcessTable(); // one for all looks: the first reads each process of the machine
   const tooLong = new AbortController();
   const timer = setTimeout(() => tooLong.abort(heldTooLong()), HELD_MS_MAX);
   try {
-    await stopAll(initPid, stopped);
-    const before = turnsIn(initPid);
+    await stopAll(table, initPid, stopped);
+    const before = turnsIn(table, initPid);
     const done = await act(tooLong.signal);
-    if (turnsIn(initPid) !== before)
+    if (turnsIn(table, initPid) !== before)
       throw new BosunError('busy', 'your processes went on while they were held still; nothing was taken');
     return done;
   } finally {
     clearTimeout(timer);
     for (const [pid, startTicks] of [...stopped].toReversed())
-      if (new ProcessTable().read(pid)?.startTicks === startTicks) send(pid, 'SIGCONT');
+      if (table.read(pid)?.startTicks === startTicks) send(pid, 'SIGCONT');
   }
 }
 
@@ -46,8 +47,7 @@ function heldTooLong(): BosunError {
 }
 
 /** Who forks before it is stopped leaves one more: so it is still when two looks in a row find the same, all stopped. */
-async function stopAll(initPid: number, stopped: Map<number, number>): Promise<void> {
-  const table = new ProcessTable();
+async function stopAll(table: ProcessTable, initPid: number, stopped: Map<number, number>): Promise<void> {
   const untilMs = performance.now() + STILL_MS_MAX;
   let lookedMs = performance.now();
   for (let before: string | undefined; ;) {
@@ -85,8 +85,8 @@ async function letStart(inside: readonly ProcessEntry[], moving: readonly Proces
 }
 
 /** Who is there, and how often each thread of it has had its turn on a processor: the kernel counts that, and never back. */
-function turnsIn(initPid: number): string {
-  const all = new ProcessTable().trees(new Set([initPid]), performance.now()).get(initPid) ?? [];
+function turnsIn(table: ProcessTable, initPid: number): string {
+  const all = table.trees(new Set([initPid]), performance.now()).get(initPid) ?? [];
   return all
     .filter(({ pid }) => pid !== initPid)
     .flatMap(({ pid, startTicks }) =>
