@@ -147,7 +147,7 @@ it('asks for a followed log again of which nothing is heard', async () => {
         }),
       );
     globalThis.fetch = (url, options) => {
-      const isDead = isFirst && String(url).includes('follow=true');
+      const isDead = isFirst && typeof url === 'string' && url.includes('follow=true');
       if (isDead) isFirst = false;
       return isDead ? Promise.resolve(dead(options!.signal!)) : real(url, options);
     };
